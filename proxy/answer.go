@@ -1,0 +1,280 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"strconv"
+	"time"
+)
+
+const (
+	// patience is how long an answer may wait for its IDs before the statement is forwarded instead.
+	patience = 50 * time.Millisecond
+	// outChunk is how many bytes of replies are gathered before they are written in the middle of an answer.
+	outChunk = 16 << 10
+	// maxIdleOut is the reply buffer a session keeps between bursts, in bytes.
+	maxIdleOut = 32 << 10
+	// maxNamed is how many named statements of a session are remembered; the ones beyond it are forwarded.
+	maxNamed = 1000
+)
+
+// run is part of an answer's IDs: first, first+1, … first+count-1.
+type run struct {
+	first int64
+	count int
+}
+
+// finishedPortal is the unnamed portal of an answered unit: all its rows were sent, so executing it again gives none.
+type finishedPortal struct {
+	form    *form
+	formats []uint16
+}
+
+// quiescent: conditions 1, 3, 4 and 5 of doc.go. Only then may the ledger be read without its lock.
+func (s *session) quiescent() bool {
+	l := s.ledger
+	if s.opening.replication || s.segment.forwarded || l.owed.Load() != 0 || l.lost.Load() {
+		return false
+	}
+	return l.status == 'I' || l.status == 'T'
+}
+
+// mayAnswer: condition 2. What names a function without its schema needs more than what names public.
+func (s *session) mayAnswer(f *form) bool {
+	return s.permission.allows(f.unqualified)
+}
+
+// answerQuery answers a simple Query: RowDescription, one DataRow a row, CommandComplete, ReadyForQuery.
+func (s *session) answerQuery(body []byte, size int) (bool, error) {
+	if s.unit.form != nil || !s.quiescent() || len(body) == 0 || body[len(body)-1] != 0 {
+		return false, nil
+	}
+	f := s.matchQuery(body[:len(body)-1])
+	if f == nil || f.param || !s.mayAnswer(f) || !s.reserve(f.rows*len(f.columns)) {
+		return false, nil
+	}
+	s.out = appendRowDescription(s.out, f, nil)
+	if err := s.rows(f, f.rows, nil); err != nil {
+		return false, err
+	}
+	s.out = appendReady(s.out, s.ledger.status)
+	s.ledger.stale.localQuery()
+	s.segment.parsed, s.segment.bound = false, false
+	s.finished = finishedPortal{}
+	return s.answered(size)
+}
+
+// matchQuery matches, and remembers the last text: a client that wants IDs sends the same one again and again.
+func (s *session) matchQuery(text []byte) *form {
+	if s.lastForm != nil && string(s.lastText) == string(text) {
+		return s.lastForm
+	}
+	f, ok := match(text)
+	if !ok {
+		return nil
+	}
+	s.lastText, s.lastForm = append(s.lastText[:0], text...), f
+	return f
+}
+
+// answerExecute answers a whole unit: [ParseComplete] BindComplete [RowDescription], one DataRow a row, CommandComplete.
+// Of a portal that was answered before it gives no row: one Bind draws its IDs once.
+func (s *session) answerExecute(body []byte, size int) (bool, error) {
+	if len(body) != 5 || body[0] != 0 {
+		return false, nil
+	}
+	limit := int32(binary.BigEndian.Uint32(body[1:]))
+	u := &s.unit
+	if u.form == nil && s.finished.form != nil && limit >= 0 && s.quiescent() {
+		s.out = appendComplete(s.out, 0)
+		return s.answered(size)
+	}
+	if !u.bound || limit < 0 || (limit > 0 && int(limit) <= u.rows) || !s.reserve(u.rows*len(u.form.columns)) {
+		return false, nil
+	}
+	if u.parseSize > 0 {
+		in := s.fromClient
+		s.ledger.stale.localParse(u.form, in.buf[in.held:in.held+u.parseSize])
+		s.out = append(s.out, '1', 0, 0, 0, 4)
+	}
+	s.out = append(s.out, '2', 0, 0, 0, 4)
+	if u.described {
+		s.out = appendRowDescription(s.out, u.form, u.formats)
+	}
+	if err := s.rows(u.form, u.rows, u.formats); err != nil {
+		return false, err
+	}
+	s.ledger.stale.portal = true
+	s.segment = segment{local: true}
+	s.finished.form, s.finished.formats = u.form, append(s.finished.formats[:0], u.formats...)
+	u.reset()
+	return s.answered(size)
+}
+
+// answerClose answers Close of a portal that was answered before.
+func (s *session) answerClose(body []byte, size int) (bool, error) {
+	if s.unit.form != nil || s.finished.form == nil || !isUnnamedPortal(body) || !s.quiescent() {
+		return false, nil
+	}
+	s.finished = finishedPortal{}
+	s.out = append(s.out, '3', 0, 0, 0, 4)
+	return s.answered(size)
+}
+
+// answerSync ends a segment of which everything was answered. A Sync on its own is forwarded: it asks whether PostgreSQL
+// is there.
+func (s *session) answerSync(body []byte, size int) (bool, error) {
+	if s.unit.form != nil || len(body) != 0 || !s.segment.local || !s.quiescent() {
+		return false, nil
+	}
+	s.segment.local = false
+	status := s.ledger.status
+	if status == 'I' {
+		s.finished = finishedPortal{} // the transaction's end closes its portals
+	}
+	s.out = appendReady(s.out, status)
+	return s.answered(size)
+}
+
+// answerFlush: what was answered is sent at once anyway.
+func (s *session) answerFlush(body []byte, size int) (bool, error) {
+	if s.unit.form != nil || len(body) != 0 || !s.segment.local || !s.quiescent() {
+		return false, nil
+	}
+	return s.answered(size)
+}
+
+// answered takes the answered messages out of the client's stream.
+func (s *session) answered(size int) (bool, error) {
+	in := s.fromClient
+	if in.run < in.held { // messages that are owed nothing, such as stray CopyData
+		if err := in.flush(s.server); err != nil {
+			return false, err
+		}
+	}
+	in.pos += size
+	in.drop()
+	return true, nil
+}
+
+// reserve takes n IDs, all of them or, as far as the answer goes, none.
+func (s *session) reserve(n int) bool {
+	s.runs = s.runs[:0]
+	for taken := 0; taken < n; {
+		first, count, err := s.proxy.ids.TryNextN(n - taken)
+		if err == nil && count == 0 {
+			return s.reserveSlowly(n - taken)
+		}
+		if err != nil {
+			s.proxy.declined.Add(1)
+			return false
+		}
+		s.runs = append(s.runs, run{first, count})
+		taken += count
+	}
+	return true
+}
+
+// reserveSlowly goes on where the present tick is used up.
+func (s *session) reserveSlowly(n int) bool {
+	ctx, cancel := context.WithTimeout(s.ctx, patience)
+	defer cancel()
+	for n > 0 {
+		first, count, err := s.proxy.ids.NextN(ctx, n)
+		if err != nil {
+			s.proxy.declined.Add(1)
+			return false
+		}
+		s.runs = append(s.runs, run{first, count})
+		n -= count
+	}
+	return true
+}
+
+// rows writes the reserved IDs, row by row, and the CommandComplete.
+func (s *session) rows(f *form, rows int, formats []uint16) error {
+	next := 0
+	for range rows {
+		s.out = append(s.out, 'D', 0, 0, 0, 0)
+		at := len(s.out)
+		s.out = binary.BigEndian.AppendUint16(s.out, uint16(len(f.columns)))
+		for i := range f.columns {
+			for s.runs[next].count == 0 {
+				next++
+			}
+			s.out = appendID(s.out, s.runs[next].first, f.columns[i].text, formatOf(formats, i))
+			s.runs[next].first++
+			s.runs[next].count--
+		}
+		binary.BigEndian.PutUint32(s.out[at-4:], uint32(len(s.out)-at+4))
+		if len(s.out) >= outChunk {
+			if err := s.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	s.out = appendComplete(s.out, rows)
+	s.answers.Add(1)
+	s.answeredIDs.Add(int64(rows * len(f.columns)))
+	return nil
+}
+
+// formatOf is the format code of column i: none given is text, one is for all.
+func formatOf(formats []uint16, i int) uint16 {
+	switch len(formats) {
+	case 0:
+		return 0
+	case 1:
+		return formats[0]
+	}
+	return formats[i]
+}
+
+// appendID writes one column. Type text is digits in both formats, bigint in binary is eight bytes.
+func appendID(b []byte, id int64, text bool, format uint16) []byte {
+	if format == 1 && !text {
+		b = append(b, 0, 0, 0, 8)
+		return binary.BigEndian.AppendUint64(b, uint64(id))
+	}
+	b = append(b, 0, 0, 0, 0)
+	at := len(b)
+	b = strconv.AppendInt(b, id, 10)
+	binary.BigEndian.PutUint32(b[at-4:], uint32(len(b)-at))
+	return b
+}
+
+// appendRowDescription: a column of a function has no table (0) and no column number (0); bigint is 8 bytes wide, text
+// varies (-1), neither has a type modifier (-1).
+func appendRowDescription(b []byte, f *form, formats []uint16) []byte {
+	b = append(b, 'T', 0, 0, 0, 0)
+	at := len(b)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.columns)))
+	for i, c := range f.columns {
+		b = append(b, c.name...)
+		b = append(b, 0, 0, 0, 0, 0, 0, 0)
+		oid, width := uint32(oidInt8), uint16(8)
+		if c.text {
+			oid, width = oidText, 0xffff
+		}
+		b = binary.BigEndian.AppendUint32(b, oid)
+		b = binary.BigEndian.AppendUint16(b, width)
+		b = binary.BigEndian.AppendUint32(b, 0xffffffff)
+		b = binary.BigEndian.AppendUint16(b, formatOf(formats, i))
+	}
+	binary.BigEndian.PutUint32(b[at-4:], uint32(len(b)-at+4))
+	return b
+}
+
+func appendComplete(b []byte, rows int) []byte {
+	b = append(b, 'C', 0, 0, 0, 0)
+	at := len(b)
+	b = append(b, "SELECT "...)
+	b = strconv.AppendInt(b, int64(rows), 10)
+	b = append(b, 0)
+	binary.BigEndian.PutUint32(b[at-4:], uint32(len(b)-at+4))
+	return b
+}
+
+func appendReady(b []byte, status byte) []byte {
+	return append(b, 'Z', 0, 0, 0, 5, status)
+}

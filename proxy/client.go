@@ -1,0 +1,342 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"os"
+)
+
+// errTerminated: the client said goodbye, or was told goodbye while draining.
+var errTerminated = errors.New("session terminated")
+
+// segment is what has happened since the last Sync.
+type segment struct {
+	forwarded bool // an extended-query message was forwarded: so will be the rest
+	local     bool // a unit was answered: its Sync is ours, unless the rest is forwarded
+	parsed    bool // upstream's unnamed statement is what the client believes, should upstream get that far
+	bound     bool // the same for the unnamed portal
+}
+
+// relayClient takes the client's messages until it leaves. Replies and forwarded runs are written once per drained read
+// buffer, and never held back for more input; only the messages of a unit wait for their Execute.
+func (s *session) relayClient() error {
+	in := s.fromClient
+	for {
+		if in.max < maxFrame && s.ledger.started.Load() {
+			in.max = maxFrame
+		}
+		kind, body, size, whole, fits, err := in.next()
+		switch {
+		case err != nil:
+			return clientError{failProtocol, err}
+		case whole:
+			if err := s.takeMessage(kind, body, size); err != nil {
+				return err
+			}
+			continue
+		case !fits:
+			if err := s.streamMessage(kind, size); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.flush(); err != nil {
+			return err
+		}
+		if in.full() { // a unit larger than the buffer is not worth holding
+			if err := s.abandonUnit(); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.fillFromClient(); err != nil {
+			return err
+		}
+	}
+}
+
+// fillFromClient reads once. While draining it is also where a session that owes nothing ends.
+func (s *session) fillFromClient() error {
+	if s.proxy.draining.Load() && s.atRest() {
+		return clientError{code: failDraining}
+	}
+	err := s.fromClient.fill()
+	if errors.Is(err, os.ErrDeadlineExceeded) && s.proxy.draining.Load() {
+		return s.client.SetReadDeadline(noDeadline)
+	}
+	if err != nil {
+		// What the client sent before it left is PostgreSQL's to judge, half messages included.
+		if e := s.abandonUnit(); e != nil {
+			return e
+		}
+		s.fromClient.pos = s.fromClient.end
+		s.fromClient.commit()
+		if e := s.flush(); e != nil {
+			return e
+		}
+	}
+	return err
+}
+
+// atRest says that the client can be sent away without losing anything: no transaction, nothing owed, nothing half sent.
+func (s *session) atRest() bool {
+	in, l := s.fromClient, s.ledger
+	return l.owed.Load() == 0 && !l.lost.Load() && l.status == 'I' &&
+		!s.segment.forwarded && !s.segment.local && in.run == in.end
+}
+
+// flush writes the local replies to the client, then what is committed to upstream. In this order: a local reply belongs
+// before the replies to anything forwarded after it.
+func (s *session) flush() error {
+	if len(s.out) > 0 {
+		s.toClient.Lock()
+		_, err := s.client.Write(s.out)
+		s.toClient.Unlock()
+		if err != nil {
+			return err
+		}
+		s.out = s.out[:0]
+		if cap(s.out) > maxIdleOut {
+			s.out = nil
+		}
+	}
+	return s.fromClient.flush(s.server)
+}
+
+// takeMessage decides one message: answer, hold, or forward.
+func (s *session) takeMessage(kind byte, body []byte, size int) error {
+	var done bool
+	var err error
+	switch kind {
+	case 'd':
+		s.fromClient.pos += size
+		s.fromClient.commit()
+		return nil
+	case 'Q':
+		done, err = s.answerQuery(body, size)
+	case 'P':
+		done, err = s.holdParse(body, size)
+	case 'B':
+		done, err = s.holdBind(body, size)
+	case 'D':
+		done, err = s.holdDescribe(body, size)
+	case 'E':
+		done, err = s.answerExecute(body, size)
+	case 'C':
+		done, err = s.answerClose(body, size)
+	case 'S':
+		done, err = s.answerSync(body, size)
+	case 'H':
+		done, err = s.answerFlush(body, size)
+	}
+	if done || err != nil {
+		return err
+	}
+	return s.forward(kind, size)
+}
+
+// forward passes one whole message on, after the messages of an unfinished unit.
+func (s *session) forward(kind byte, size int) error {
+	if err := s.abandonUnit(); err != nil {
+		return err
+	}
+	return s.forwardOne(kind, size)
+}
+
+func (s *session) forwardOne(kind byte, size int) error {
+	in := s.fromClient
+	if err := s.enter(kind, in.buf[in.pos+headerSize:in.pos+size]); err != nil {
+		return err
+	}
+	in.pos += size
+	in.commit()
+	if kind == 'X' {
+		return errors.Join(s.flush(), errTerminated)
+	}
+	return nil
+}
+
+// abandonUnit forwards the messages that were held.
+func (s *session) abandonUnit() error {
+	in := s.fromClient
+	until := in.pos
+	in.pos = in.held
+	s.unit.reset()
+	for in.pos < until {
+		kind, _, size, _, _, err := in.next()
+		if err != nil {
+			return err
+		}
+		if err := s.forwardOne(kind, size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// streamMessage passes on a message that is larger than the buffer.
+func (s *session) streamMessage(kind byte, size int) error {
+	in := s.fromClient
+	if err := s.abandonUnit(); err != nil {
+		return err
+	}
+	// Names stand at the front of a message; fill the buffer so that they are there.
+	for !in.full() && in.end-in.pos < size {
+		if err := s.flush(); err != nil {
+			return err
+		}
+		if err := s.fillFromClient(); err != nil {
+			return err
+		}
+	}
+	if err := s.enter(kind, in.buf[in.pos+headerSize:in.end]); err != nil {
+		return err
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return in.stream(s.server, size)
+}
+
+// enter notes in the ledger what upstream will owe for a message that is about to be forwarded, and first mends what the
+// message would find different from what the client believes (stale.go). body may be cut off after a buffer's length.
+func (s *session) enter(kind byte, body []byte) error {
+	l := s.ledger
+	s.finished = finishedPortal{}
+	switch kind {
+	case 'Q':
+		s.segment.parsed, s.segment.bound = true, true
+		l.push(entry{reply: owesQuery})
+	case 'F':
+		l.push(entry{reply: owesFunction})
+	case 'S':
+		s.segment = segment{}
+		l.push(entry{reply: owesSync})
+	case 'c', 'f':
+		l.push(entry{reply: copyEnd})
+	case 'P', 'B', 'D', 'E', 'C':
+		e, err := s.enterExtended(kind, body)
+		if err != nil {
+			return err
+		}
+		s.segment.forwarded = true
+		l.push(e)
+	case 'H', 'p', 'X', 'd':
+	default:
+		// PostgreSQL ends the session over it (invalid frontend message type); until then nothing is certain.
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if _, err := s.loseLocked(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
+	switch kind {
+	case 'P':
+		return s.enterParse(body), nil
+	case 'B':
+		portal, rest := cutName(body)
+		statement, _ := cutName(rest)
+		e := entry{reply: owesBind, unnamed: len(portal) == 0, portal: true}
+		var err error
+		if len(statement) == 0 {
+			err = s.mendStatement()
+		}
+		s.segment.bound = s.segment.bound || e.unnamed
+		return e, err
+	case 'E':
+		portal, _ := cutName(body)
+		var err error
+		if len(portal) == 0 {
+			err = s.mendPortal()
+		}
+		return entry{reply: owesExecute}, err
+	}
+	what, name := cutTarget(body)
+	unnamed := len(name) == 0
+	if kind == 'C' {
+		if what == 'S' {
+			delete(s.named, string(name))
+		}
+		return entry{reply: owesClose, unnamed: unnamed, portal: what == 'P'}, nil
+	}
+	e := entry{reply: owesDescribe}
+	var err error
+	switch {
+	case what == 'S' && unnamed:
+		err = s.mendStatement()
+	case what == 'S':
+		e.stmt = s.named[string(name)]
+	case unnamed:
+		err = s.mendPortal()
+	}
+	return e, err
+}
+
+// enterParse remembers the text of a statement that may be answered once upstream has accepted it.
+func (s *session) enterParse(body []byte) entry {
+	name, f := matchParse(body)
+	e := entry{reply: owesParse}
+	if len(name) == 0 {
+		s.segment.parsed = true
+		e.unnamed = true
+		if f != nil {
+			e.parse = &parsed{form: f}
+		}
+		return e
+	}
+	delete(s.named, string(name))
+	if f != nil && len(s.named) < maxNamed {
+		e.stmt = &statement{form: f}
+		if s.named == nil {
+			s.named = make(map[string]*statement)
+		}
+		s.named[string(name)] = e.stmt
+	}
+	return e
+}
+
+// cutName takes a zero-terminated name off the front. Where the end is not in sight the name is not empty, and that is all
+// that matters.
+func cutName(b []byte) (name, rest []byte) {
+	i := bytes.IndexByte(b, 0)
+	if i < 0 {
+		if len(b) == 0 {
+			return []byte{'?'}, nil
+		}
+		return b, nil
+	}
+	return b[:i], b[i+1:]
+}
+
+// cutTarget reads what Describe and Close name: S or P, and its name.
+func cutTarget(body []byte) (what byte, name []byte) {
+	if len(body) == 0 {
+		return 0, []byte{'?'}
+	}
+	name, _ = cutName(body[1:])
+	return body[0], name
+}
+
+// matchParse reads a Parse message. The form is nil where the text is none that may be answered, or where the client
+// declares parameter types that the form has no place for.
+func matchParse(body []byte) (name []byte, f *form) {
+	name, rest := cutName(body)
+	end := bytes.IndexByte(rest, 0)
+	if end < 0 || len(rest) < end+3 {
+		return name, nil
+	}
+	types := int(binary.BigEndian.Uint16(rest[end+1:]))
+	if len(rest) != end+3+4*types {
+		return name, nil
+	}
+	f, ok := match(rest[:end])
+	if !ok || types > 1 || (types == 1 && !f.param) {
+		return name, nil
+	}
+	return name, f
+}

@@ -1,0 +1,52 @@
+// Package proxy is the wire: it relays the PostgreSQL protocol between a client and the upstream, byte for byte, and
+// answers the forms of next_snowflake() from memory whenever nobody could tell the difference.
+//
+//	           startup.go      session.go: one function, read top to bottom
+//	client ──► admit ──► dial ──► relay, two goroutines ──► end
+//
+//	           client.go: frame ─ decide ┬─ forward ──────────────► upstream
+//	client ──►                           └─ answer.go ─┐
+//	       ◄── writer (one whole message at a time) ◄──┴── server.go ◄── upstream
+//	                         ledger.go: what upstream still owes, in order
+//
+// The two goroutines of a session never wait for each other, with one exception (stale.go, "settle"). client.go owns the
+// client's read side, the upstream's write side and every decision; server.go owns the upstream's read side. Both write
+// to the client, whole messages under one lock. They share the ledger and nothing else.
+//
+// # When an answer is allowed
+//
+// Answering is an optimisation: whatever is not plainly allowed is forwarded. All of these hold, in the terms of
+// https://www.postgresql.org/docs/current/protocol-flow.html:
+//
+//  1. The session is no replication session.
+//  2. Its database belongs to the namespace (Permission), and the form's function is surely ours.
+//  3. Startup is over and every forwarded Query, FunctionCall and Sync has had its ReadyForQuery relayed.
+//  4. No extended-query message has been forwarded since the last forwarded Sync: once one message of a segment (all up to
+//     its Sync) is forwarded, all of it is.
+//  5. The last ReadyForQuery said I or T, never E.
+//  6. The text is an answered form (match.go).
+//  7. Result formats: none, one, or one per column; each 0 or 1. Parameters: those the form has, and no others.
+//  8. Execute asks for all rows: max_rows is 0 or more than the rows (exactly the rows would be PortalSuspended).
+//  9. The generator gives all IDs now, or within 50 ms.
+//
+// From 3 and 4 it follows that nothing is owed by upstream when a local reply is written. So local replies are never
+// queued, and error-skip, implicit transactions and statements in flight stay PostgreSQL's business.
+//
+// # Invariants
+//
+// Each has a test of its name.
+//
+//  1. Bytes that are not part of an answered unit or a local Sync or Flush reach upstream unchanged, in order.
+//  2. Bytes from upstream reach the client unchanged, in order, but for the replies to messages the proxy itself sent.
+//  3. The client never sees half a message followed by another one.
+//  4. A local reply is written only while upstream owes nothing.
+//  5. One Bind draws its IDs once, whatever is executed afterwards.
+//  6. No length a peer claims is allocated: a frame larger than the buffer is streamed, one above the cap ends the session.
+//  7. When a session has ended, no goroutine and no descriptor of it is left.
+//  8. The proxy never answers an answered form with an ERROR; its own errors are FATAL and end the session.
+//
+// # What upstream must not notice
+//
+// A local answer leaves upstream's unnamed statement and portal different from what the client believes. stale.go lists
+// the cases and the message that mends each before it can matter.
+package proxy

@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"errors"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// failure is a code of the proxy's own errors. What a client may read of each stands in clientTexts, and only there; the
+// cause goes to the log.
+type failure int
+
+const (
+	failProtocol failure = iota
+	failVersion
+	failDial
+	failLogin
+	failUpstreamLost
+	failDesync
+	failDraining
+	failNotAccepting
+	failInternal
+)
+
+// clientText is one row of the table of errors a client can get from the proxy itself. All are FATAL.
+type clientText struct {
+	sqlstate string
+	message  string
+	hint     string
+}
+
+// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+var clientTexts = map[failure]clientText{
+	failProtocol:     {"08P01", "the client's message does not follow the protocol", "The proxy's log names the message. Check the driver, or what stands between it and the proxy."},
+	failVersion:      {"0A000", "unsupported frontend protocol; expected 3.0 or a later 3.x", "Use a driver made for PostgreSQL 7.4 or newer."},
+	failDial:         {"08001", "could not connect to the PostgreSQL server behind the proxy", "Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause."},
+	failLogin:        {"08006", "the connection was not established within the login timeout", "Connect again. If it recurs, look whether PostgreSQL answers slowly."},
+	failUpstreamLost: {"08006", "the connection to the PostgreSQL server behind the proxy was lost", "Whether the last transaction was committed is unknown. Connect again."},
+	failDesync:       {"08P01", "the proxy lost track of the connection's state", "Connect again, and report the proxy's log line to its makers."},
+	failDraining:     {"57P01", "terminating connection because the proxy is shutting down", "Connect again; another proxy can serve this connection."},
+	failNotAccepting: {"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection."},
+	failInternal:     {"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers."},
+}
+
+// clientError is a failure that the client is told, with the cause that only the log is told.
+type clientError struct {
+	code  failure
+	cause error
+}
+
+func (e clientError) Error() string {
+	if e.cause == nil {
+		return clientTexts[e.code].message
+	}
+	return clientTexts[e.code].message + ": " + e.cause.Error()
+}
+
+func (e clientError) Unwrap() error { return e.cause }
+
+// fatalMessage is the ErrorResponse of a failure.
+func fatalMessage(code failure) []byte {
+	text := clientTexts[code]
+	msg := pgproto3.ErrorResponse{
+		Severity: "FATAL", SeverityUnlocalized: "FATAL",
+		Code: text.sqlstate, Message: text.message, Hint: text.hint,
+	}
+	b, err := msg.Encode(nil)
+	if err != nil {
+		return nil // the texts above are constants far below any limit
+	}
+	return b
+}
+
+// tellClient writes the FATAL of err where it has one. The connection is about to close, so a failed write is nothing new.
+func tellClient(conn net.Conn, err error) {
+	var e clientError
+	if errors.As(err, &e) {
+		_, _ = conn.Write(fatalMessage(e.code))
+	}
+}

@@ -1,0 +1,137 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+)
+
+const (
+	// bufferSize is the size of a session's two read buffers in bytes: PostgreSQL's own. A larger frame is streamed.
+	bufferSize = 8 << 10
+	// headerSize is the type byte and the length of a frame.
+	headerSize = 5
+	// maxFrame is the largest body in bytes, PostgreSQL's own limit (MaxAllocSize).
+	maxFrame = 1<<30 - 1
+	// maxFrameBeforeReady caps what an unauthenticated client may send, as PostgreSQL does for passwords.
+	maxFrameBeforeReady = 65535
+)
+
+// errFrame is a length no frame can have; the stream cannot be followed from there on.
+type errFrame struct {
+	kind   byte
+	length uint32
+	limit  int
+}
+
+func (e errFrame) Error() string {
+	return fmt.Sprintf("message %q claims a length of %d bytes; expected 4 to %d", e.kind, e.length, e.limit+4)
+}
+
+// inbox reads frames from one peer. Its buffer has three borders, each at a frame's edge but for end:
+//
+//	[ passed on | run … committed to be passed on | held … undecided | pos … not looked at | end )
+//
+// Only server.go leaves held at pos for good; client.go holds the messages of a unit there until its Execute is read.
+type inbox struct {
+	conn net.Conn
+	buf  []byte
+	run  int
+	held int
+	pos  int
+	end  int
+	max  int // largest body in bytes
+}
+
+func newInbox(conn net.Conn) *inbox {
+	return &inbox{conn: conn, buf: make([]byte, bufferSize), max: maxFrame}
+}
+
+// next looks at the frame at pos. whole says that all of it is in the buffer, body then being its contents; fits says
+// that it can be. Where it cannot, body is what there is of it.
+func (in *inbox) next() (kind byte, body []byte, size int, whole, fits bool, err error) {
+	have := in.buf[in.pos:in.end]
+	if len(have) < headerSize {
+		return 0, nil, 0, false, true, nil
+	}
+	length := binary.BigEndian.Uint32(have[1:])
+	if length < 4 || length-4 > uint32(in.max) {
+		return have[0], nil, 0, false, false, errFrame{have[0], length, in.max}
+	}
+	size = int(length) + 1
+	if len(have) >= size {
+		return have[0], have[headerSize:size], size, true, true, nil
+	}
+	return have[0], have[headerSize:], size, false, size <= len(in.buf), nil
+}
+
+// fill reads once, after making room. The bytes before run are given up, so they must have been written.
+func (in *inbox) fill() error {
+	if in.run > 0 {
+		copy(in.buf, in.buf[in.run:in.end])
+		in.held -= in.run
+		in.pos -= in.run
+		in.end -= in.run
+		in.run = 0
+	}
+	n, err := in.conn.Read(in.buf[in.end:])
+	in.end += n
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// full says that no byte can be read before something is passed on.
+func (in *inbox) full() bool { return in.run == 0 && in.end == len(in.buf) }
+
+// commit gives up holding: everything before pos is to be passed on.
+func (in *inbox) commit() { in.held = in.pos }
+
+// drop takes the held bytes out of the stream; nothing before them may be waiting to be passed on.
+func (in *inbox) drop() {
+	in.run = in.pos
+	in.held = in.pos
+}
+
+// flush passes on what is committed, in one write.
+func (in *inbox) flush(to io.Writer) error {
+	if in.run == in.held {
+		return nil
+	}
+	_, err := to.Write(in.buf[in.run:in.held])
+	in.run = in.held
+	return err
+}
+
+// stream passes on a frame that is larger than the buffer, having passed on what is committed. It holds none of it back.
+func (in *inbox) stream(to io.Writer, size int) error {
+	in.commit()
+	if err := in.flush(to); err != nil {
+		return err
+	}
+	rest := size - (in.end - in.pos)
+	if _, err := to.Write(in.buf[in.pos:in.end]); err != nil {
+		return err
+	}
+	in.run, in.held, in.pos, in.end = 0, 0, 0, 0
+	for rest > 0 {
+		n, err := in.conn.Read(in.buf[:min(rest, len(in.buf))])
+		if n > 0 {
+			if _, werr := to.Write(in.buf[:n]); werr != nil {
+				return werr
+			}
+			rest -= n
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) { // an interrupt, which must wait for the end of the message
+			err = in.conn.SetReadDeadline(noDeadline)
+		}
+		if rest > 0 && err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,186 @@
+package proxy
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// reply is what upstream owes for one forwarded message.
+type reply uint8
+
+const (
+	owesReady    reply = iota // startup: everything up to the first ReadyForQuery
+	owesQuery                 // Query: everything up to ReadyForQuery
+	owesFunction              // FunctionCall: the same
+	owesSync                  // Sync: ReadyForQuery
+	owesParse                 // ParseComplete
+	owesBind                  // BindComplete
+	owesDescribe              // RowDescription or NoData
+	owesExecute               // CommandComplete, PortalSuspended or EmptyQueryResponse
+	owesClose                 // CloseComplete
+	copyEnd                   // CopyDone or CopyFail: nothing is owed, but a copy in progress ends there
+)
+
+// ready says that the reply ends with ReadyForQuery.
+func (r reply) ready() bool { return r <= owesSync }
+
+// entry is one line of the ledger.
+type entry struct {
+	reply   reply
+	swallow bool       // the proxy sent the message itself: its success is not for the client
+	unnamed bool       // Parse or Close of statement "", Bind or Close of portal ""
+	portal  bool       // unnamed is about the portal
+	copying bool       // CopyInResponse came for it
+	stmt    *statement // Parse: becomes live; Describe: its parameter type will follow
+	parse   *parsed    // Parse of statement "": what it will be
+}
+
+// endsStaleness says that the reply, once it comes, puts an unnamed object in step again (stale.go).
+func (e *entry) endsStaleness() bool {
+	return e.reply == owesQuery || (e.unnamed && (e.reply == owesParse || e.reply == owesBind))
+}
+
+// statement is a named prepared statement whose text is an answered form. The client's side makes it, the server's side
+// brings it to life; the client's side reads it only when upstream owes nothing.
+type statement struct {
+	form      *form
+	live      bool   // ParseComplete came
+	epoch     uint64 // ledger.epoch when it came
+	parameter uint32 // type OID of $1; 0 until a ParameterDescription was relayed
+}
+
+// parsed is an unnamed statement as the client believes it to be. form is nil where the text is no answered form.
+type parsed struct {
+	form  *form
+	parse []byte // the whole Parse message, kept where upstream has not seen it
+}
+
+// ledger is what upstream owes, oldest first, and what its replies have settled. One mutex guards it, held for a few
+// instructions at a time; owed may be read without.
+type ledger struct {
+	// owed counts the ReadyForQuery that are yet to be *relayed*: it falls after the bytes were written to the client.
+	owed atomic.Int32
+	// started: the first ReadyForQuery came, so the client is authenticated.
+	started atomic.Bool
+	// lost says that replies can no longer be told apart, so the session only relays from here on (copy.go).
+	lost atomic.Bool
+
+	mu       sync.Mutex
+	entries  []entry // a queue: entries[first:]
+	first    int
+	skipping bool // upstream ignores everything up to the next Sync
+	status   byte // of the last ReadyForQuery: I, T or E; 0 before the first
+	epoch    uint64
+	stale    staleness
+	settled  sync.Cond // owed fell to 0, or the session ended, or lost was set
+	ended    bool
+}
+
+func newLedger() *ledger {
+	l := &ledger{}
+	l.settled.L = &l.mu
+	l.push(entry{reply: owesReady})
+	return l
+}
+
+// push enters a message that is about to be forwarded.
+func (l *ledger) push(e entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lost.Load() {
+		return
+	}
+	if l.skipping {
+		if e.reply != owesSync {
+			return
+		}
+		l.skipping = false
+	}
+	if e.reply.ready() {
+		l.owed.Add(1)
+	}
+	if e.endsStaleness() {
+		l.stale.inFlight++
+	}
+	if l.first > 0 && len(l.entries) == cap(l.entries) {
+		l.entries = l.entries[:copy(l.entries, l.entries[l.first:])]
+		l.first = 0
+	}
+	l.entries = append(l.entries, e)
+}
+
+// head is the oldest entry that a reply can belong to; nil when nothing is owed. A CopyDone that no copy was waiting for
+// is ignored by PostgreSQL, and here.
+func (l *ledger) head() *entry {
+	for l.first < len(l.entries) && l.entries[l.first].reply == copyEnd {
+		l.pop()
+	}
+	if l.first == len(l.entries) {
+		return nil
+	}
+	return &l.entries[l.first]
+}
+
+// pop takes the head off.
+func (l *ledger) pop() {
+	e := &l.entries[l.first]
+	if e.endsStaleness() {
+		l.stale.inFlight--
+	}
+	*e = entry{}
+	l.first++
+	if l.first == len(l.entries) {
+		l.entries = l.entries[:0]
+		l.first = 0
+	}
+}
+
+// skip drops what upstream will ignore after an error in an extended-query message: everything before the next Sync. It
+// returns how many ReadyForQuery are no longer owed (a Query in between is ignored as well).
+func (l *ledger) skip() (dropped int) {
+	for l.first < len(l.entries) {
+		if l.entries[l.first].reply == owesSync {
+			return dropped
+		}
+		if l.entries[l.first].reply.ready() {
+			dropped++
+		}
+		l.pop()
+	}
+	l.skipping = true
+	return dropped
+}
+
+// settle lowers owed by what has been relayed.
+func (l *ledger) settle(n int) {
+	if n > 0 && l.owed.Add(int32(-n)) == 0 {
+		l.wake()
+	}
+}
+
+func (l *ledger) wake() {
+	l.mu.Lock()
+	l.settled.Broadcast()
+	l.mu.Unlock()
+}
+
+// end releases a waiter when the session is over.
+func (l *ledger) end() {
+	l.mu.Lock()
+	l.ended = true
+	l.settled.Broadcast()
+	l.mu.Unlock()
+}
+
+// lose gives up telling replies apart. It reports false where a reply to a message of the proxy's own is outstanding: then
+// the session cannot go on.
+func (l *ledger) lose() bool {
+	l.lost.Store(true)
+	ok := true
+	for i := l.first; i < len(l.entries); i++ {
+		ok = ok && !l.entries[i].swallow
+	}
+	l.entries, l.first = nil, 0
+	l.settled.Broadcast()
+	return ok
+}

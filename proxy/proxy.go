@@ -1,0 +1,240 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	defaultLoginTimeout = 60 * time.Second
+	defaultDialTimeout  = 10 * time.Second
+	// farewell is how long the proxy tries to tell a client why it is sent away.
+	farewell = time.Second
+	// acceptPause is the wait after an accept that failed for want of descriptors.
+	acceptPause = 50 * time.Millisecond
+)
+
+// IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently.
+type IDs interface {
+	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means: none at this very
+	// moment, soon again.
+	TryNextN(n int) (first int64, count int, err error)
+	// NextN does the same and waits for at least one.
+	NextN(ctx context.Context, n int) (first int64, count int, err error)
+}
+
+// Permission says which answered forms a session may get from memory. It may change while sessions use it; the zero value
+// and nil permit nothing.
+type Permission struct{ level atomic.Int32 }
+
+// Level is how much a Permission permits.
+type Level int32
+
+const (
+	AnswerNothing   Level = iota // forward everything
+	AnswerQualified              // only functions written with their schema: public.next_snowflake()
+	AnswerAll                    // unqualified names as well: no other function of that name could be meant
+)
+
+// Set changes what sessions may get from now on.
+func (p *Permission) Set(l Level) { p.level.Store(int32(l)) }
+
+func (p *Permission) allows(unqualified bool) bool {
+	if p == nil {
+		return false
+	}
+	l := Level(p.level.Load())
+	return l == AnswerAll || (l == AnswerQualified && !unqualified)
+}
+
+// Settings configures a Proxy.
+type Settings struct {
+	// Network and Address of the upstream as net.Dial takes them: "tcp" and "host:port", or "unix" and the socket's path.
+	Network, Address string
+	// IDs answers from memory. Required.
+	IDs IDs
+	// Permission finds what sessions to a database may get from memory; nil for none. It is called once a session.
+	Permission func(database string) *Permission
+	// LoginTimeout bounds the time from accept to the first ReadyForQuery; 60 s if zero.
+	LoginTimeout time.Duration
+	// DialTimeout bounds connecting to upstream; 10 s if zero.
+	DialTimeout time.Duration
+	// Log gets the causes that clients are not told; discarded if nil.
+	Log *slog.Logger
+}
+
+// Proxy relays between clients and one upstream. Its methods are safe for concurrent use.
+type Proxy struct {
+	network, address          string
+	ids                       IDs
+	permission                func(string) *Permission
+	loginTimeout, dialTimeout time.Duration
+	log                       *slog.Logger
+	draining                  atomic.Bool
+	lastID                    atomic.Int64
+	declined                  atomic.Int64
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	closed   bool  // no further session
+	ended    Stats // of the sessions that are over
+	conns    sync.WaitGroup
+	changed  chan struct{} // closed and replaced when a session ends
+}
+
+// New checks the settings and returns a Proxy that serves nothing yet.
+func New(s Settings) (*Proxy, error) {
+	if s.IDs == nil {
+		return nil, errors.New("proxy settings have no IDs; expected a generator")
+	}
+	if s.Network != "tcp" && s.Network != "unix" || s.Address == "" {
+		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path", s.Network, s.Address)
+	}
+	p := &Proxy{
+		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, log: s.Log,
+		loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout,
+		sessions: make(map[*session]struct{}), changed: make(chan struct{}),
+	}
+	if p.permission == nil {
+		p.permission = func(string) *Permission { return nil }
+	}
+	if p.loginTimeout == 0 {
+		p.loginTimeout = defaultLoginTimeout
+	}
+	if p.dialTimeout == 0 {
+		p.dialTimeout = defaultDialTimeout
+	}
+	if p.log == nil {
+		p.log = slog.New(slog.DiscardHandler)
+	}
+	return p, nil
+}
+
+// Serve accepts clients until the listener is closed, which is no error. It returns once; Drain ends the sessions.
+func (p *Proxy) Serve(ln net.Listener) error {
+	for {
+		conn, err := ln.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case err != nil:
+			p.log.Warn("accept failed", "cause", err)
+			<-time.After(acceptPause)
+			continue
+		}
+		id := p.lastID.Add(1)
+		p.conns.Go(func() { p.serve(conn, id) })
+	}
+}
+
+// Drain sends clients away and returns when none is left: those that owe and are owed nothing at once, others at their
+// next ReadyForQuery outside a transaction, all when ctx ends. The caller closes the listener afterwards: until the last
+// session has ended, cancel requests are still passed on.
+func (p *Proxy) Drain(ctx context.Context) {
+	p.draining.Store(true)
+	p.each((*session).interrupt)
+	for {
+		p.mu.Lock()
+		left, changed := len(p.sessions), p.changed
+		p.closed = true
+		p.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			p.log.Warn("drain timeout: sessions are ended", "sessions", left)
+			p.each(func(s *session) { s.kill(failDraining) })
+			ctx = context.Background() // killed sessions end by themselves
+		}
+	}
+}
+
+// Wait returns when every connection that was accepted is over.
+func (p *Proxy) Wait() { p.conns.Wait() }
+
+func (p *Proxy) each(f func(*session)) {
+	p.mu.Lock()
+	all := make([]*session, 0, len(p.sessions))
+	for s := range p.sessions {
+		all = append(all, s)
+	}
+	p.mu.Unlock()
+	for _, s := range all {
+		f(s)
+	}
+}
+
+// remember enters a session, unless the proxy is closed.
+func (p *Proxy) remember(s *session) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return false
+	}
+	p.sessions[s] = struct{}{}
+	p.ended.Opened++
+	return true
+}
+
+func (p *Proxy) forget(s *session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.sessions, s)
+	p.ended.Answers += s.answers.Load()
+	p.ended.IDs += s.answeredIDs.Load()
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// Stats counts since the proxy was made.
+type Stats struct {
+	Sessions int   // open now
+	Opened   int64 // sessions that reached upstream
+	Answers  int64 // statements answered from memory
+	IDs      int64 // IDs in them
+	Declined int64 // statements that were forwarded because the generator had no IDs for them
+}
+
+// Stats folds the counters of all sessions.
+func (p *Proxy) Stats() Stats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st := p.ended
+	st.Sessions = len(p.sessions)
+	st.Declined = p.declined.Load()
+	for s := range p.sessions {
+		st.Answers += s.answers.Load()
+		st.IDs += s.answeredIDs.Load()
+	}
+	return st
+}
+
+func (p *Proxy) dialUpstream() (net.Conn, error) {
+	return net.DialTimeout(p.network, p.address, p.dialTimeout)
+}
+
+// relayCancel passes a CancelRequest on as it came and waits, as libpq does, until upstream closes: then it was handled.
+func (p *Proxy) relayCancel(raw []byte) error {
+	server, err := p.dialUpstream()
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	if err := server.SetDeadline(time.Now().Add(p.dialTimeout)); err != nil {
+		return err
+	}
+	if _, err := server.Write(raw); err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, server)
+	return err
+}

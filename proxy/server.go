@@ -1,0 +1,229 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+)
+
+// errTorn: the ledger does not match what upstream sends, and a reply to a message of the proxy's own may be among it.
+var errTorn = errors.New("upstream's reply matches nothing that was sent")
+
+// relayServer passes on everything from upstream until it closes, and settles the ledger on the way. A run of whole
+// messages is one write; the part of a message that has not come yet never delays the messages before it.
+func (s *session) relayServer() error {
+	in := s.fromServer
+	for {
+		kind, body, size, whole, fits, err := in.next()
+		switch {
+		case err != nil:
+			return err
+		case whole:
+			if err := s.takeReply(kind, body, size); err != nil {
+				return err
+			}
+			continue
+		case !fits:
+			if err := s.streamReply(kind, body, size); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.flushReplies(); err != nil {
+			return err
+		}
+		if err := in.fill(); err != nil {
+			return err
+		}
+	}
+}
+
+// takeReply settles one message and adds it to the run, or takes it out.
+func (s *session) takeReply(kind byte, body []byte, size int) error {
+	in := s.fromServer
+	relay, err := s.settleReply(kind, body)
+	if err != nil {
+		return err
+	}
+	if !relay {
+		if err := s.flushReplies(); err != nil {
+			return err
+		}
+		in.pos += size
+		in.drop()
+		return nil
+	}
+	in.pos += size
+	in.commit()
+	return nil
+}
+
+func (s *session) streamReply(kind byte, body []byte, size int) error {
+	relay, err := s.settleReply(kind, body)
+	if err != nil || !relay { // nothing that is swallowed is larger than a buffer
+		return errors.Join(err, errTorn)
+	}
+	s.toClient.Lock()
+	s.midMessage = true
+	err = s.fromServer.stream(s.client, size)
+	s.midMessage = err != nil
+	s.toClient.Unlock()
+	if err != nil {
+		return err
+	}
+	return s.flushReplies()
+}
+
+// flushReplies writes the run to the client, then counts what it settled: from then on a local reply may follow.
+func (s *session) flushReplies() error {
+	if in := s.fromServer; in.run < in.held {
+		s.toClient.Lock()
+		err := in.flush(s.client)
+		s.toClient.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	if s.relayed > 0 {
+		s.ledger.settle(s.relayed)
+		s.relayed = 0
+		if s.proxy.draining.Load() {
+			s.interrupt()
+		}
+	}
+	return nil
+}
+
+// settleReply finds the entry a reply belongs to and says whether the client gets it.
+// Message types: https://www.postgresql.org/docs/current/protocol-message-formats.html.
+func (s *session) settleReply(kind byte, body []byte) (relay bool, err error) {
+	switch kind {
+	case 'D', 'd', 'N', 'A', 'S', 'R', 'K', 'v', 'c', 'V':
+		return true, nil // rows, copy data, what may come at any time, and authentication
+	}
+	l := s.ledger
+	if l.lost.Load() {
+		s.sawFatal = kind == 'E' && isFatal(body)
+		return true, nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.head()
+	switch kind {
+	case 'E':
+		s.sawFatal = isFatal(body)
+		return s.failLocked(e)
+	case 'Z':
+		return s.readyLocked(e, body)
+	}
+	if e == nil {
+		return s.loseLocked()
+	}
+	if e.reply == owesQuery {
+		noteTag(l, kind, body)
+		switch kind {
+		case 'G', 'W':
+			e.copying = true
+		case 'C':
+			s.endCopyLocked(e)
+		}
+		return true, nil
+	}
+	return s.extendedLocked(e, kind, body)
+}
+
+// extendedLocked settles a reply to an extended-query message.
+func (s *session) extendedLocked(e *entry, kind byte, body []byte) (relay bool, err error) {
+	l := s.ledger
+	switch {
+	case kind == '1' && e.reply == owesParse:
+		if e.stmt != nil {
+			e.stmt.live, e.stmt.epoch = true, l.epoch
+		}
+	case kind == '2' && e.reply == owesBind, kind == '3' && e.reply == owesClose:
+	case kind == 't' && e.reply == owesDescribe:
+		if e.stmt != nil && len(body) == 6 {
+			e.stmt.parameter = binary.BigEndian.Uint32(body[2:])
+		}
+		return true, nil // RowDescription or NoData follows
+	case (kind == 'T' || kind == 'n') && e.reply == owesDescribe:
+	case (kind == 'C' || kind == 's' || kind == 'I') && e.reply == owesExecute:
+		noteTag(l, kind, body)
+		s.endCopyLocked(e)
+	case (kind == 'G' || kind == 'H' || kind == 'W') && e.reply == owesExecute:
+		e.copying = kind != 'H'
+		return true, nil
+	default:
+		return s.loseLocked()
+	}
+	relay = !e.swallow
+	l.stale.arrived(e, true)
+	l.pop()
+	return relay, nil
+}
+
+// readyLocked settles a ReadyForQuery.
+func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
+	if e == nil || !e.reply.ready() || len(body) != 1 {
+		return s.loseLocked()
+	}
+	l := s.ledger
+	l.status = body[0]
+	l.started.Store(true)
+	l.stale.arrived(e, true)
+	l.pop()
+	s.relayed++
+	return true, nil
+}
+
+// failLocked settles an ErrorResponse: one of an extended-query message makes upstream skip to the next Sync, one of a
+// Query, FunctionCall or Sync does not (PostgresMain: ignore_till_sync). Without an entry it is the server's farewell.
+func (s *session) failLocked(e *entry) (relay bool, err error) {
+	l := s.ledger
+	if e == nil {
+		return true, nil
+	}
+	if e.copying && !l.copyEndsCleanly() {
+		return s.loseLocked()
+	}
+	e.copying = false
+	if e.reply.ready() {
+		return true, nil
+	}
+	l.stale.arrived(e, false)
+	l.pop()
+	s.relayed += l.skip()
+	return true, nil
+}
+
+// loseLocked stops telling replies apart: from here on the session only relays.
+func (s *session) loseLocked() (relay bool, err error) {
+	if !s.ledger.lose() {
+		return false, clientError{failDesync, errTorn}
+	}
+	s.log.Debug("session only relays from here on: its replies cannot be told apart")
+	return true, nil
+}
+
+// noteTag forgets every remembered statement when SQL may have dropped some: DEALLOCATE and DISCARD ALL are known by
+// their command tags (pgbouncer #972).
+func noteTag(l *ledger, kind byte, body []byte) {
+	if kind == 'C' && (bytes.HasPrefix(body, []byte("DEALLOCATE")) || bytes.HasPrefix(body, []byte("DISCARD ALL"))) {
+		l.epoch++
+	}
+}
+
+// isFatal reads the severity that is not translated (field V).
+func isFatal(body []byte) bool {
+	for len(body) > 1 {
+		field, rest, ok := bytes.Cut(body[1:], []byte{0})
+		if !ok {
+			return false
+		}
+		if body[0] == 'V' {
+			return bytes.Equal(field, []byte("FATAL")) || bytes.Equal(field, []byte("PANIC"))
+		}
+		body = rest
+	}
+	return false
+}

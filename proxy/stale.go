@@ -1,0 +1,155 @@
+package proxy
+
+// A local answer never reaches upstream, so upstream's unnamed statement and unnamed portal may differ from what the
+// client believes them to be. Nothing is wrong until the client uses one of them in a message that is forwarded:
+//
+//	the client did          upstream has        before the client's next forwarded         the proxy sends
+//	local Parse ""          another, or none    Bind or Describe of statement ""           the kept Parse
+//	local Query             one that should     Bind or Describe of statement ""           Close statement ""
+//	                        be gone
+//	local Bind ""           another, or none    Describe, Execute or Close of portal ""    Close portal ""
+//	local Query             the same            the same                                   the same
+//
+// The reply to what the proxy sends is swallowed by its place in the ledger; an error is relayed in place, as if it had
+// come for the client's message. Staleness ends when the reply to a forwarded Parse "", Bind "" or Query arrives, not when
+// it is sent: upstream may be skipping, in which case it never happened.
+type staleness struct {
+	statement staleKind
+	portal    bool
+	current   parsed // the client's unnamed statement
+	inFlight  int    // forwarded Parse "", Bind "" and Query whose fate is open
+}
+
+type staleKind uint8
+
+const (
+	inStep  staleKind = iota // upstream has what the client believes, or it does not matter
+	reparse                  // upstream lacks the client's statement: send the kept Parse
+	remove                   // upstream has one the client believes gone: send Close
+)
+
+// Messages of the proxy's own.
+var (
+	closeStatement = []byte{'C', 0, 0, 0, 6, 'S', 0}
+	closePortal    = []byte{'C', 0, 0, 0, 6, 'P', 0}
+)
+
+// localQuery: a simple Query destroys the unnamed statement and portal.
+func (s *staleness) localQuery() {
+	s.statement = remove
+	s.portal = true
+	s.current.form = nil
+}
+
+// localParse keeps the Parse of a unit that was answered.
+func (s *staleness) localParse(f *form, message []byte) {
+	s.statement = reparse
+	s.current.form = f
+	s.current.parse = append(s.current.parse[:0], message...)
+}
+
+// arrived: upstream has executed the message of e. ok is false when it answered with an error.
+func (s *staleness) arrived(e *entry, ok bool) {
+	switch {
+	case e.reply == owesQuery:
+		*s = staleness{inFlight: s.inFlight, current: parsed{parse: s.current.parse[:0]}}
+	case !e.unnamed:
+	case e.portal:
+		// A failed Bind may have left the old portal, a failed Close never happened.
+		s.portal = s.portal && !ok
+	case e.reply == owesParse:
+		// Whether it failed or not, the previous unnamed statement is gone (drop_unnamed_stmt in exec_parse_message).
+		s.statement = inStep
+		s.current.form = nil
+		if ok && e.parse != nil {
+			s.current.form = e.parse.form
+		}
+	case ok: // Close of statement ""
+		s.statement = inStep
+		s.current.form = nil
+	}
+}
+
+// mendStatement makes upstream's unnamed statement what the client believes, before a message that uses it is forwarded.
+func (s *session) mendStatement() error {
+	if s.segment.parsed {
+		return nil
+	}
+	kind, parse, f, err := s.staleStatement()
+	if err != nil || kind == inStep {
+		return err
+	}
+	s.segment.parsed = true
+	if kind == remove {
+		return s.inject(entry{reply: owesClose, swallow: true, unnamed: true}, closeStatement)
+	}
+	return s.inject(entry{reply: owesParse, swallow: true, unnamed: true, parse: &parsed{form: f}}, parse)
+}
+
+// staleStatement tells what has to be mended, once that is certain: while a Parse "" or Query of an earlier segment is in
+// flight, it waits for the ReadyForQuery that upstream is sure to send.
+func (s *session) staleStatement() (staleKind, []byte, *form, error) {
+	l := s.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stale.statement == inStep {
+		return inStep, nil, nil, nil
+	}
+	if err := s.settleLocked(); err != nil {
+		return inStep, nil, nil, err
+	}
+	return l.stale.statement, l.stale.current.parse, l.stale.current.form, nil
+}
+
+// mendPortal does the same for the unnamed portal.
+func (s *session) mendPortal() error {
+	if s.segment.bound {
+		return nil
+	}
+	l := s.ledger
+	l.mu.Lock()
+	stale := l.stale.portal
+	var err error
+	if stale {
+		err = s.settleLocked()
+		stale = l.stale.portal
+	}
+	l.mu.Unlock()
+	if err != nil || !stale {
+		return err
+	}
+	s.segment.bound = true
+	return s.inject(entry{reply: owesClose, swallow: true, unnamed: true, portal: true}, closePortal)
+}
+
+// settleLocked waits, with the ledger locked, until nothing is in flight that may end a staleness. What it waits for comes
+// whether the client reads or sends anything more: upstream flushes at each ReadyForQuery.
+func (s *session) settleLocked() error {
+	l := s.ledger
+	if l.stale.inFlight == 0 || l.owed.Load() == 0 {
+		return nil
+	}
+	l.mu.Unlock()
+	err := s.flush()
+	l.mu.Lock()
+	if err != nil {
+		return err
+	}
+	for l.owed.Load() > 0 && !l.ended && !l.lost.Load() {
+		l.settled.Wait()
+	}
+	return nil
+}
+
+// inject sends a message of the proxy's own. What the client sent before it goes first.
+func (s *session) inject(e entry, message []byte) error {
+	if s.ledger.lost.Load() {
+		return nil
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	s.ledger.push(e)
+	_, err := s.server.Write(message)
+	return err
+}

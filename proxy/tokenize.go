@@ -1,0 +1,194 @@
+package proxy
+
+// tokenKind says what a token is. A mark is its own kind: '(' ')' ',' '.' ';' '*'.
+type tokenKind byte
+
+const (
+	tokenEnd    tokenKind = 0   // nothing but space and comments was left
+	tokenBad    tokenKind = '?' // no answered form holds this, whatever PostgreSQL makes of it
+	tokenWord   tokenKind = 'w' // identifier or keyword, folded to lower case
+	tokenQuoted tokenKind = 'q' // "identifier", quotes removed
+	tokenNumber tokenKind = 'n' // digits only
+	tokenParam  tokenKind = '$' // $ and digits; text is the digits
+	tokenCast   tokenKind = ':' // ::
+)
+
+// identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1). Longer ones it cuts, with a NOTICE.
+const identifierBytes = 63
+
+// tokenizer reads the tokens of answered forms as PostgreSQL's own lexer does
+// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), and calls everything else bad. Bytes above 0x7f are
+// bad wherever they stand, comments included: what they mean depends on the client's encoding, and in some encodings the
+// second byte of a character looks like a quote or a backslash.
+//
+// No method allocates.
+type tokenizer struct {
+	sql []byte
+	at  int
+	// the text of the last word, quoted identifier, number or parameter, folded
+	folded [identifierBytes]byte
+	length int
+}
+
+// text is that of the last word, quoted identifier, number or parameter, valid until the next call.
+func (t *tokenizer) text() []byte { return t.folded[:t.length] }
+
+// keep adds a byte to the text; false: it is too long.
+func (t *tokenizer) keep(c byte) bool {
+	if t.length == len(t.folded) {
+		return false
+	}
+	t.folded[t.length] = c
+	t.length++
+	return true
+}
+
+// next reads one token.
+func (t *tokenizer) next() tokenKind {
+	if !t.skipSpace() {
+		return tokenBad
+	}
+	t.length = 0
+	if t.at == len(t.sql) {
+		return tokenEnd
+	}
+	switch c := t.sql[t.at]; {
+	case startsIdentifier(c):
+		return t.word()
+	case isDigit(c):
+		return t.number(tokenNumber)
+	case c == '"':
+		t.at++
+		return t.quoted()
+	case c == '$':
+		t.at++
+		return t.number(tokenParam)
+	case c == '(', c == ')', c == ',', c == '.', c == ';', c == '*':
+		t.at++
+		return tokenKind(c)
+	case c == ':' && t.peek(1) == ':':
+		t.at += 2
+		return tokenCast
+	}
+	return tokenBad
+}
+
+// peek is the byte n after the present one, 0 at the end.
+func (t *tokenizer) peek(n int) byte {
+	if t.at+n < len(t.sql) {
+		return t.sql[t.at+n]
+	}
+	return 0
+}
+
+// skipSpace passes white space and comments; false: a comment without end, or one with a byte that is refused everywhere.
+// Vertical tab is no space here, because it became one only in PostgreSQL 16.
+func (t *tokenizer) skipSpace() bool {
+	for t.at < len(t.sql) {
+		switch c := t.sql[t.at]; {
+		case c == ' ', c == '\t', c == '\n', c == '\r', c == '\f':
+			t.at++
+		case c == '-' && t.peek(1) == '-':
+			if !t.lineComment() {
+				return false
+			}
+		case c == '/' && t.peek(1) == '*':
+			if !t.blockComment() {
+				return false
+			}
+		default:
+			return true
+		}
+	}
+	return true
+}
+
+// lineComment passes a comment up to, not including, the end of its line: \n or \r.
+func (t *tokenizer) lineComment() bool {
+	for ; t.at < len(t.sql); t.at++ {
+		switch c := t.sql[t.at]; {
+		case c == '\n', c == '\r':
+			return true
+		case !isPlain(c):
+			return false
+		}
+	}
+	return true
+}
+
+// blockComment passes a comment; PostgreSQL's nest.
+func (t *tokenizer) blockComment() bool {
+	depth := 0
+	for t.at < len(t.sql) {
+		switch c := t.sql[t.at]; {
+		case c == '/' && t.peek(1) == '*':
+			depth++
+			t.at += 2
+		case c == '*' && t.peek(1) == '/':
+			depth--
+			t.at += 2
+			if depth == 0 {
+				return true
+			}
+		case !isPlain(c):
+			return false
+		default:
+			t.at++
+		}
+	}
+	return false
+}
+
+func (t *tokenizer) word() tokenKind {
+	for ; t.at < len(t.sql) && (startsIdentifier(t.sql[t.at]) || isDigit(t.sql[t.at]) || t.sql[t.at] == '$'); t.at++ {
+		c := t.sql[t.at]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if !t.keep(c) {
+			return tokenBad
+		}
+	}
+	return tokenWord
+}
+
+// quoted reads on after the opening quote. A doubled quote stands for one; an empty name is an error of PostgreSQL's.
+func (t *tokenizer) quoted() tokenKind {
+	for ; t.at < len(t.sql); t.at++ {
+		c := t.sql[t.at]
+		if c == '"' {
+			if t.peek(1) != '"' {
+				break
+			}
+			t.at++
+		}
+		if !isPlain(c) || !t.keep(c) {
+			return tokenBad
+		}
+	}
+	if t.length == 0 || t.at == len(t.sql) {
+		return tokenBad
+	}
+	t.at++
+	return tokenQuoted
+}
+
+// number reads digits. A letter behind them makes another token of them (0x1f, 1e3, 1_000) or an error (5a, $1a).
+func (t *tokenizer) number(kind tokenKind) tokenKind {
+	for ; t.at < len(t.sql) && isDigit(t.sql[t.at]); t.at++ {
+		if !t.keep(t.sql[t.at]) {
+			return tokenBad
+		}
+	}
+	if t.length == 0 || (t.at < len(t.sql) && startsIdentifier(t.sql[t.at])) {
+		return tokenBad
+	}
+	return kind
+}
+
+func startsIdentifier(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
+
+func isDigit(c byte) bool { return '0' <= c && c <= '9' }
+
+// isPlain refuses what no statement may hold in comments and names: NUL, and bytes that mean something else in each encoding.
+func isPlain(c byte) bool { return c != 0 && c < 0x80 }
