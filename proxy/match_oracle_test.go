@@ -1,0 +1,292 @@
+package proxy
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/wasilibs/go-pgquery"
+)
+
+// The oracle is PostgreSQL's own parser. Its tree is decoded into types that have no place for anything an answered form
+// does not hold, so a WHERE, a DISTINCT or a second statement is an unknown field or a wrong length.
+type (
+	tree struct {
+		Version int
+		Stmts   []struct {
+			Stmt    struct{ SelectStmt *selectTree }
+			StmtLen int `json:"stmt_len"`
+			StmtLoc int `json:"stmt_location"`
+		}
+	}
+	selectTree struct {
+		TargetList []struct {
+			ResTarget struct {
+				Name     string
+				Val      node
+				Location int
+			}
+		}
+		FromClause []struct {
+			RangeFunction struct {
+				Functions []struct {
+					List struct{ Items []node }
+				}
+				Alias *struct {
+					Aliasname string
+					Colnames  []node
+				}
+			}
+		}
+		LimitOption string
+		Op          string
+	}
+	node struct {
+		FuncCall *struct {
+			Funcname   []node
+			Args       []node
+			Funcformat string
+			Location   int
+		}
+		TypeCast *struct {
+			Arg      node
+			TypeName struct {
+				Names    []node
+				Typemod  int
+				Location int
+			}
+			Location int
+		}
+		ColumnRef *struct {
+			Fields   []node
+			Location int
+		}
+		AStar  *struct{} `json:"A_Star"`
+		AConst *struct {
+			Ival     struct{ Ival int }
+			Location int
+		} `json:"A_Const"`
+		Param  *struct{ Number, Location int } `json:"ParamRef"`
+		String *struct{ Sval string }
+	}
+)
+
+// oracle reads a statement as PostgreSQL does, and says which answered form it is.
+func oracle(sql string) (form, error) {
+	text, err := pg_query.ParseToJSON(sql)
+	if err != nil {
+		return form{}, err
+	}
+	var t tree
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&t); err != nil {
+		return form{}, fmt.Errorf("%w in %s", err, text)
+	}
+	if len(t.Stmts) != 1 || t.Stmts[0].Stmt.SelectStmt == nil {
+		return form{}, fmt.Errorf("not one SELECT: %s", text)
+	}
+	f, err := t.Stmts[0].Stmt.SelectStmt.form()
+	if err != nil {
+		return f, fmt.Errorf("%w in %s", err, text)
+	}
+	return f, nil
+}
+
+func (s *selectTree) form() (form, error) {
+	f := form{rows: 1}
+	if s.Op != "SETOP_NONE" || s.LimitOption != "LIMIT_OPTION_DEFAULT" || len(s.FromClause) > 1 {
+		return f, errors.New("not a plain SELECT")
+	}
+	if len(s.TargetList) == 1 && s.TargetList[0].ResTarget.Val.ColumnRef != nil {
+		return f, s.ids(&f)
+	}
+	for _, target := range s.TargetList {
+		c := column{name: "next_snowflake"}
+		val := target.ResTarget.Val
+		if cast := val.TypeCast; cast != nil {
+			switch typ := dotted(cast.TypeName.Names); typ {
+			case "text":
+				c.text = true
+			case "pg_catalog.int8", "int8":
+			default:
+				return f, errors.New("cast to " + typ)
+			}
+			val = cast.Arg
+		}
+		if val.FuncCall == nil || len(val.FuncCall.Args) != 0 || !f.answers(val, "next_snowflake") {
+			return f, errors.New("not a call of next_snowflake()")
+		}
+		if target.ResTarget.Name != "" {
+			c.name = target.ResTarget.Name
+		}
+		f.columns = append(f.columns, c)
+	}
+	if len(s.FromClause) == 0 {
+		return f, nil
+	}
+	call, _, err := s.source()
+	if err != nil {
+		return f, err
+	}
+	if args := call.FuncCall.Args; dotted(call.FuncCall.Funcname) != "generate_series" || len(args) != 2 ||
+		args[0].AConst == nil || args[0].AConst.Ival.Ival != 1 {
+		return f, errors.New("not generate_series(1, n)")
+	}
+	return f, f.count(call.FuncCall.Args[1])
+}
+
+func (s *selectTree) ids(f *form) error {
+	star := s.TargetList[0].ResTarget
+	if len(star.Val.ColumnRef.Fields) != 1 || star.Val.ColumnRef.Fields[0].AStar == nil || star.Name != "" || len(s.FromClause) != 1 {
+		return errors.New("not SELECT * FROM one function")
+	}
+	call, name, err := s.source()
+	if err != nil {
+		return err
+	}
+	if !f.answers(call, "next_snowflakes") || len(call.FuncCall.Args) != 1 {
+		return errors.New("not next_snowflakes(n)")
+	}
+	if name == "" {
+		name = "next_snowflakes"
+	}
+	f.columns = []column{{name: name}}
+	return f.count(call.FuncCall.Args[0])
+}
+
+// source is the one function of the FROM clause, and the name an alias gives its column.
+func (s *selectTree) source() (call node, name string, err error) {
+	from := s.FromClause[0].RangeFunction
+	if len(from.Functions) != 1 || len(from.Functions[0].List.Items) != 2 || from.Functions[0].List.Items[0].FuncCall == nil ||
+		!reflect.DeepEqual(from.Functions[0].List.Items[1], node{}) {
+		return call, "", errors.New("not one plain function in FROM")
+	}
+	if a := from.Alias; a != nil {
+		name = a.Aliasname
+		switch len(a.Colnames) {
+		case 0:
+		case 1:
+			name = dotted(a.Colnames)
+		default:
+			return call, "", errors.New("more than one column name")
+		}
+	}
+	return from.Functions[0].List.Items[0], name, nil
+}
+
+func (f *form) answers(call node, name string) bool {
+	switch dotted(call.FuncCall.Funcname) {
+	case name:
+		f.unqualified = true
+		return true
+	case "public." + name:
+		return true
+	}
+	return false
+}
+
+func (f *form) count(n node) error {
+	switch {
+	case n.Param != nil && n.Param.Number == 1:
+		f.rows, f.param = 0, true
+	case n.AConst != nil && n.AConst.Ival.Ival >= 1 && n.AConst.Ival.Ival*len(f.columns) <= 10_000:
+		f.rows = n.AConst.Ival.Ival
+	default:
+		return errors.New("the count is neither $1 nor within 1 and 10000 IDs")
+	}
+	return nil
+}
+
+// dotted joins names; a dot within a name does not pass for one between names.
+func dotted(names []node) string {
+	var all []string
+	for _, n := range names {
+		if n.String == nil || strings.Contains(n.String.Sval, ".") && len(names) > 1 {
+			return "?"
+		}
+		all = append(all, n.String.Sval)
+	}
+	return strings.Join(all, ".")
+}
+
+// checkSound asserts the one direction that matters: what match calls an answered form is one to PostgreSQL, and the same.
+func checkSound(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, sql string,
+) (matched bool) {
+	t.Helper()
+	got, ok := match([]byte(sql))
+	if !ok {
+		return false
+	}
+	want, err := oracle(sql)
+	if err != nil {
+		t.Fatalf("match(%q) = %+v, but PostgreSQL's parser: %v", sql, *got, err)
+	}
+	if !reflect.DeepEqual(*got, want) {
+		t.Fatalf("match(%q) = %+v, but PostgreSQL's parser reads %+v", sql, *got, want)
+	}
+	return true
+}
+
+func TestPostgreSQLsParserAgreesWithTheTable(t *testing.T) {
+	for _, c := range answered {
+		if !checkSound(t, c.sql) {
+			t.Errorf("match(%q) is false", c.sql)
+		}
+	}
+	for _, sql := range forwarded {
+		checkSound(t, sql)
+	}
+}
+
+// Every keyword of PostgreSQL's grammar in each place of a name: here match and the parser must agree in both directions.
+func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
+	scan, err := pg_query.Scan("select")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := scan.Tokens[0].Token.Descriptor().Values()
+	keywords := 0
+	for i := range names.Len() {
+		word := strings.ToLower(strings.TrimSuffix(string(names.Get(i).Name()), "_P"))
+		if scan, err = pg_query.Scan(word); err != nil || len(scan.Tokens) != 1 || scan.Tokens[0].KeywordKind == 0 {
+			continue
+		}
+		keywords++
+		for _, shape := range []string{
+			"SELECT next_snowflake() %s", "SELECT next_snowflake() AS %s", "SELECT next_snowflake() %s, next_snowflake()",
+			"SELECT next_snowflake() %s FROM generate_series(1, 2)", "SELECT next_snowflake()::text %s",
+			"SELECT next_snowflake()::bigint %s;", "SELECT next_snowflake() FROM generate_series(1, 2) %s",
+			"SELECT next_snowflake() FROM generate_series(1, 2) AS %s;", "SELECT next_snowflake() FROM generate_series(1, 2) g(%s)",
+			"SELECT next_snowflake() FROM generate_series(1, 2) %s(i)", "SELECT * FROM next_snowflakes(2) %s",
+		} {
+			sql := fmt.Sprintf(shape, word)
+			_, err := oracle(sql)
+			if matched := checkSound(t, sql); matched != (err == nil) {
+				t.Errorf("match(%q) = %v, but PostgreSQL's parser: %v", sql, matched, err)
+			}
+		}
+	}
+	if keywords < 450 {
+		t.Errorf("only %d keywords found; PostgreSQL 15 has 471", keywords)
+	}
+}
+
+// FuzzMatch looks for a statement that match answers and PostgreSQL reads as something else.
+func FuzzMatch(f *testing.F) {
+	for _, c := range answered {
+		f.Add(c.sql)
+	}
+	for _, sql := range forwarded {
+		f.Add(sql)
+	}
+	f.Fuzz(func(t *testing.T, sql string) {
+		checkSound(t, sql)
+	})
+}

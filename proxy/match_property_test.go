@@ -1,0 +1,213 @@
+package proxy
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// A statement as tokens: written down, random space and comments go between them.
+type tokens []string
+
+var (
+	space = rapid.SampledFrom([]string{
+		" ", " ", "\n", "\t", "\r\n", "\f", "  ", "/**/", "/* x */", "/* /* nested */ ' \" */", "-- line\n", "--\r", "/*/**/*/", "/***/",
+	})
+	label = rapid.SampledFrom([]string{"id", "x", "name", "value", "_1", "a$b", "is", "key", "next_snowflake", "g"})
+)
+
+// join writes tokens down. Two tokens that would run into one need space between them, the others may have it.
+func (ts tokens) join(t *rapid.T) string {
+	var b strings.Builder
+	b.WriteString(optional(t, space))
+	for i, token := range ts {
+		if i > 0 {
+			previous := ts[i-1]
+			if runsOn(previous[len(previous)-1]) && runsOn(token[0]) {
+				b.WriteString(space.Draw(t, "space"))
+			}
+			if rapid.IntRange(0, 3).Draw(t, "more") == 0 {
+				b.WriteString(optional(t, space))
+			}
+		}
+		b.WriteString(token)
+	}
+	b.WriteString(optional(t, space))
+	return b.String()
+}
+
+// runsOn: letters, digits, $, and quotes, of which two would be a doubled one.
+func runsOn(c byte) bool { return startsIdentifier(c) || isDigit(c) || c == '$' || c == '"' }
+
+func optional(t *rapid.T, g *rapid.Generator[string]) string {
+	if rapid.Bool().Draw(t, "with") {
+		return g.Draw(t, "text")
+	}
+	return ""
+}
+
+// spell writes a word in random case, or, if it may be a quoted name, quoted.
+func spell(t *rapid.T, word string, quotable bool) string {
+	if quotable && rapid.IntRange(0, 3).Draw(t, "quoted") == 0 {
+		return `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
+	}
+	b := []byte(word)
+	for i := range b {
+		if 'a' <= b[i] && b[i] <= 'z' && rapid.Bool().Draw(t, "upper") {
+			b[i] -= 'a' - 'A'
+		}
+	}
+	return string(b)
+}
+
+// drawName draws a name and its spelling. Only AS takes any word.
+func drawName(t *rapid.T, bare bool) (name, spelt string) {
+	switch rapid.IntRange(0, 3).Draw(t, "kind of name") {
+	case 0:
+		name = rapid.StringMatching(`[ -~]{1,20}`).Draw(t, "quoted name")
+		return name, `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+	case 1:
+		if !bare {
+			name = rapid.SampledFrom([]string{"select", "from", "year", "as", "order", "with"}).Draw(t, "keyword")
+			return name, spell(t, name, false)
+		}
+	}
+	name = label.Draw(t, "name")
+	return name, spell(t, name, true)
+}
+
+func drawFunction(t *rapid.T, f *form, name string) tokens {
+	if rapid.Bool().Draw(t, "qualified") {
+		return tokens{spell(t, "public", true), ".", spell(t, name, true)}
+	}
+	f.unqualified = true
+	return tokens{spell(t, name, true)}
+}
+
+func drawCount(t *rapid.T, f *form, most int) string {
+	if rapid.Bool().Draw(t, "parameter") {
+		f.param, f.rows = true, 0
+		return "$1"
+	}
+	f.rows = rapid.IntRange(1, most).Draw(t, "rows")
+	return fmt.Sprint(optional(t, rapid.Just("00")), f.rows)
+}
+
+func drawAlias(t *rapid.T, name *string) (ts tokens) {
+	if !rapid.Bool().Draw(t, "alias") {
+		return nil
+	}
+	if rapid.Bool().Draw(t, "as") {
+		ts = append(ts, spell(t, "as", false))
+	}
+	var spelt string
+	if *name, spelt = drawName(t, true); isReserved([]byte(strings.ToLower(spelt))) {
+		spelt = `"` + *name + `"` // "is" may be a column, not a table
+	}
+	ts = append(ts, spelt)
+	if rapid.Bool().Draw(t, "column") {
+		*name = label.Draw(t, "column name")
+		ts = append(ts, "(", `"`+*name+`"`, ")")
+	}
+	return ts
+}
+
+func drawForm(t *rapid.T) (form, tokens) {
+	f := form{rows: 1}
+	ts := tokens{spell(t, "select", false)}
+	if rapid.IntRange(0, 2).Draw(t, "shape") == 0 {
+		name := "next_snowflakes"
+		ts = append(ts, "*", spell(t, "from", false))
+		ts = append(ts, drawFunction(t, &f, name)...)
+		ts = append(ts, "(", drawCount(t, &f, maxIDs), ")")
+		ts = append(ts, drawAlias(t, &name)...)
+		f.columns = []column{{name: name}}
+	} else {
+		for i := range rapid.IntRange(1, 4).Draw(t, "columns") {
+			if i > 0 {
+				ts = append(ts, ",")
+			}
+			ts = append(ts, drawCall(t, &f)...)
+		}
+		if rapid.Bool().Draw(t, "series") {
+			ts = append(ts, spell(t, "from", false), spell(t, "generate_series", true), "(", "1", ",",
+				drawCount(t, &f, maxIDs/len(f.columns)), ")")
+			var ignored string
+			ts = append(ts, drawAlias(t, &ignored)...)
+		}
+	}
+	if rapid.Bool().Draw(t, "semicolon") {
+		ts = append(ts, ";")
+	}
+	return f, ts
+}
+
+func drawCall(t *rapid.T, f *form) tokens {
+	c := column{name: "next_snowflake"}
+	ts := append(drawFunction(t, f, "next_snowflake"), "(", ")")
+	switch typ := rapid.SampledFrom([]string{"", "bigint", "int8", "text"}).Draw(t, "type"); typ {
+	case "":
+	case "text":
+		c.text = true
+		fallthrough
+	default:
+		ts = append(ts, "::", spell(t, typ, false))
+	}
+	if rapid.Bool().Draw(t, "label") {
+		as := rapid.Bool().Draw(t, "as")
+		name, spelt := drawName(t, !as)
+		if as {
+			ts = append(ts, spell(t, "as", false))
+		}
+		c.name = name
+		ts = append(ts, spelt)
+	}
+	f.columns = append(f.columns, c)
+	return ts
+}
+
+func TestMatchFindsEveryFormHoweverItIsWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want, ts := drawForm(t)
+		sql := ts.join(t)
+		if len(sql) > maxText {
+			t.Skip("too long")
+		}
+		got, ok := match([]byte(sql))
+		if !ok || !reflect.DeepEqual(*got, want) {
+			t.Fatalf("match(%q) = %+v, %v; want %+v", sql, got, ok, want)
+		}
+		checkSound(t, sql)
+	})
+}
+
+// A form with a token dropped, doubled, swapped or put in its place is the likeliest to be taken for a form.
+func TestMatchIsNotFooledByAlmostForms(t *testing.T) {
+	stray := rapid.SampledFrom(append([]string{
+		"'", `"`, "+", "-", "/", "::", ":", "[", "]", "?", "@", "0", "1", "2", "10001", "$1", "$2", "1.5", "1e3", "0x1", "all",
+		"distinct", "where", "limit", "into", "null", "cast", "collate", "over", "filter", "array", "\v", "\x00", "é", "e'x'", "u&",
+	}, "select", "from", "as", "public", "next_snowflake", "next_snowflakes", "generate_series", "(", ")", ",", ".", ";", "*", "text"))
+	rapid.Check(t, func(t *rapid.T) {
+		_, ts := drawForm(t)
+		for range rapid.IntRange(1, 3).Draw(t, "changes") {
+			i := rapid.IntRange(0, len(ts)-1).Draw(t, "at")
+			switch rapid.IntRange(0, 3).Draw(t, "change") {
+			case 0:
+				if len(ts) > 1 {
+					ts = append(ts[:i:i], ts[i+1:]...)
+				}
+			case 1:
+				ts[i] = stray.Draw(t, "stray")
+			case 2:
+				ts = append(ts[:i:i], append(tokens{stray.Draw(t, "stray")}, ts[i:]...)...)
+			case 3:
+				j := rapid.IntRange(0, len(ts)-1).Draw(t, "with")
+				ts[i], ts[j] = ts[j], ts[i]
+			}
+		}
+		checkSound(t, ts.join(t))
+	})
+}

@@ -1,0 +1,242 @@
+package proxy
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// answered is every shape the grammar knows, with PostgreSQL's column names (checked against a server by tests/wire).
+var answered = []struct {
+	sql  string
+	want form
+}{
+	{"SELECT next_snowflake()", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
+	{"select next_snowflake();", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
+	{"select public.next_snowflake()", form{columns: bigints("next_snowflake"), rows: 1}},
+	{"SeLeCt Public . NEXT_Snowflake ( ) ; ", form{columns: bigints("next_snowflake"), rows: 1}},
+	{`SELECT"public"."next_snowflake"()`, form{columns: bigints("next_snowflake"), rows: 1}},
+	{"SELECT next_snowflake() AS id", form{columns: bigints("id"), rows: 1, unqualified: true}},
+	{"SELECT next_snowflake() Id", form{columns: bigints("id"), rows: 1, unqualified: true}},
+	{`SELECT next_snowflake()"Id"`, form{columns: bigints("Id"), rows: 1, unqualified: true}},
+	{`SELECT next_snowflake() AS "a""b c"`, form{columns: bigints(`a"b c`), rows: 1, unqualified: true}},
+	{"SELECT next_snowflake() AS select", form{columns: bigints("select"), rows: 1, unqualified: true}},
+	{"SELECT next_snowflake() AS from;", form{columns: bigints("from"), rows: 1, unqualified: true}},
+	{"SELECT next_snowflake() name", form{columns: bigints("name"), rows: 1, unqualified: true}},
+	{"SELECT next_snowflake() id$1", form{columns: bigints("id$1"), rows: 1, unqualified: true}},
+	{"SELECT next_snowflake()::bigint", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
+	{"SELECT public.next_snowflake() :: INT8 AS x", form{columns: bigints("x"), rows: 1}},
+	{"SELECT next_snowflake()::text", form{columns: []column{{"next_snowflake", true}}, rows: 1, unqualified: true}},
+	{"SELECT next_snowflake()::Text id", form{columns: []column{{"id", true}}, rows: 1, unqualified: true}},
+	{
+		"SELECT next_snowflake(), public.next_snowflake()::text AS b,next_snowflake() c",
+		form{columns: []column{{"next_snowflake", false}, {"b", true}, {"c", false}}, rows: 1, unqualified: true},
+	},
+	{"SELECT public.next_snowflake(), public.next_snowflake()", form{columns: bigints("next_snowflake", "next_snowflake"), rows: 1}},
+	{"SELECT next_snowflake() FROM generate_series(1, 10000)", form{columns: bigints("next_snowflake"), rows: 10000, unqualified: true}},
+	{"SELECT public.next_snowflake() id from Generate_Series(1,05)", form{columns: bigints("id"), rows: 5}},
+	{"SELECT public.next_snowflake() FROM generate_series(1,3) g", form{columns: bigints("next_snowflake"), rows: 3}},
+	{`SELECT public.next_snowflake() FROM "generate_series"(1,3)AS"G"(i);`, form{columns: bigints("next_snowflake"), rows: 3}},
+	{"SELECT public.next_snowflake() FROM generate_series(1,$1)", form{columns: bigints("next_snowflake"), param: true}},
+	{"SELECT * FROM next_snowflakes(5)", form{columns: bigints("next_snowflakes"), rows: 5, unqualified: true}},
+	{"SELECT*FROM public.next_snowflakes($1)", form{columns: bigints("next_snowflakes"), param: true}},
+	{"SELECT * FROM public.next_snowflakes(5) ids", form{columns: bigints("ids"), rows: 5}},
+	{"SELECT * FROM public.next_snowflakes(5) AS t(id)", form{columns: bigints("id"), rows: 5}},
+	{"/* app=x */ SELECT next_snowflake() -- why", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
+	{"--a\rSELECT/*/**/*/next_snowflake/***/(\n)\f;\t--\n", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
+	{"SELECT */* all */FROM next_snowflakes(1)", form{columns: bigints("next_snowflakes"), rows: 1, unqualified: true}},
+	{"SELECT *--all\nFROM next_snowflakes(1)", form{columns: bigints("next_snowflakes"), rows: 1, unqualified: true}},
+	{
+		"SELECT next_snowflake() AS " + strings.Repeat("x", 63),
+		form{columns: bigints(strings.Repeat("x", 63)), rows: 1, unqualified: true},
+	},
+}
+
+// forwarded is what stands just outside the grammar. Some of it PostgreSQL answers alike; then forwarding only costs time.
+var forwarded = []string{
+	"",
+	";",
+	"SELECT",
+	"SELECT 1",
+	"SELECT next_snowflake",
+	"SELECT next_snowflake(",
+	"SELECT next_snowflake(1)",
+	"SELECT next_snowflakes(1)",
+	"SELECT next_snowflake()()",
+	"SELECT next_snowflake(),",
+	"SELECT next_snowflake() +1",
+	"SELECT next_snowflake();;",
+	";SELECT next_snowflake()",
+	"SELECT next_snowflake(); SELECT 1",
+	"SELECT (next_snowflake())",
+	"SELECT ALL next_snowflake()",
+	"SELECT DISTINCT next_snowflake()",
+	"(SELECT next_snowflake())",
+	"EXPLAIN SELECT next_snowflake()",
+	"BEGIN; SELECT next_snowflake()",
+	"SELECT next_snowflake() LIMIT 1",
+	"SELECT next_snowflake() WHERE true",
+	"SELECT next_snowflake() INTO t",
+	"SELECT next_snowflake() x INTO t",
+	"SELECT next_snowflake() FROM t",
+	"SELECT next_snowflake() UNION ALL SELECT 1",
+	"SELECT next_snowflake() OVER ()",
+	"SELECT next_snowflake() FILTER (WHERE true)",
+	"SELECT next_snowflake() AS",
+	"SELECT next_snowflake() AS 'x'",
+	"SELECT next_snowflake() AS 5",
+	`SELECT next_snowflake() AS ""`,
+	`SELECT next_snowflake() AS "x`,
+	`SELECT next_snowflake() AS U&"d\0061t"`,
+	`SELECT next_snowflake() "a" "b"`,
+	"SELECT next_snowflake() a b",
+	"SELECT next_snowflake() year",
+	"SELECT next_snowflake() AS a.b",
+	"SELECT next_snowflake()::int",
+	"SELECT next_snowflake()::bigint::text",
+	"SELECT next_snowflake()::bigint[]",
+	"SELECT next_snowflake()::text(5)",
+	`SELECT next_snowflake()::"bigint"`,
+	"SELECT next_snowflake()::pg_catalog.int8",
+	"SELECT next_snowflake(): :text",
+	"SELECT next_snowflake()x::text",
+	"SELECT CAST(next_snowflake() AS text)",
+	`SELECT "NEXT_SNOWFLAKE"()`,
+	`SELECT "Public".next_snowflake()`,
+	"SELECT private.next_snowflake()",
+	"SELECT db.public.next_snowflake()",
+	"SELECT public.public.next_snowflake()",
+	`"SELECT" next_snowflake()`,
+	"SELECT next_snowflake() FROM generate_series(0, 5)",
+	"SELECT next_snowflake() FROM generate_series(1, 0)",
+	"SELECT next_snowflake() FROM generate_series(1, 10001)",
+	"SELECT next_snowflake(), next_snowflake() FROM generate_series(1, 5001)",
+	"SELECT next_snowflake() FROM generate_series(1, 99999999999999999999)",
+	"SELECT next_snowflake() FROM generate_series(1, -5)",
+	"SELECT next_snowflake() FROM generate_series(1, +5)",
+	"SELECT next_snowflake() FROM generate_series(1, 5.)",
+	"SELECT next_snowflake() FROM generate_series(1, 5e0)",
+	"SELECT next_snowflake() FROM generate_series(1, 0x5)",
+	"SELECT next_snowflake() FROM generate_series(1, 1_0)",
+	"SELECT next_snowflake() FROM generate_series(1, 5a)",
+	"SELECT next_snowflake() FROM generate_series(1, '5')",
+	"SELECT next_snowflake() FROM generate_series(1, 5, 1)",
+	"SELECT next_snowflake() FROM generate_series(1)",
+	"SELECT next_snowflake() FROM generate_series($1, 5)",
+	"SELECT next_snowflake() FROM generate_series(1, $2)",
+	"SELECT next_snowflake() FROM generate_series(1, $01)",
+	"SELECT next_snowflake() FROM generate_series(1, $1a)",
+	"SELECT next_snowflake() FROM generate_series(1, $)",
+	"SELECT next_snowflake() FROM generate_series(1, $1::int)",
+	"SELECT next_snowflake() FROM pg_catalog.generate_series(1, 5)",
+	"SELECT next_snowflake() FROM generate_series(1, 5) g(i, j)",
+	"SELECT next_snowflake() FROM generate_series(1, 5) g()",
+	"SELECT next_snowflake() FROM generate_series(1, 5) AS (i int)",
+	"SELECT next_snowflake() FROM generate_series(1, 5) AS g(i int)",
+	"SELECT next_snowflake() FROM generate_series(1, 5), t",
+	"SELECT next_snowflake() FROM generate_series(1, 5) left",
+	"SELECT next_snowflake() FROM generate_series(1, 5) ORDER BY 1",
+	"SELECT next_snowflake() FROM generate_series(1, 5) WITH ORDINALITY",
+	"SELECT next_snowflake() FROM next_snowflakes(5)",
+	"SELECT * FROM next_snowflakes()",
+	"SELECT * FROM next_snowflakes(5, 5)",
+	"SELECT * FROM next_snowflakes(0)",
+	"SELECT * FROM generate_series(1, 5)",
+	"SELECT *, next_snowflake() FROM next_snowflakes(5)",
+	"SELECT **FROM next_snowflakes(5)",
+	"SELECT x.* FROM next_snowflakes(5) x",
+	"SELECT * FROM LATERAL next_snowflakes(5)",
+	"SELECT * FROM ROWS FROM (next_snowflakes(5))",
+	"SELECT\vnext_snowflake()",
+	"SELECT\u00a0next_snowflake()",
+	"SELECT next_snowflake() /* é */",
+	"SELECT next_snowflake() -- é",
+	"SELECT next_snowflake() AS é",
+	`SELECT next_snowflake() AS "é"`,
+	"SELECT next_snowflake()\x00",
+	"SELECT next_snowflake() --\x00",
+	"SELECT next_snowflake() /*\x00*/",
+	"SELECT next_snowflake() AS \"a\x00\"",
+	"SELECT next_snowflake() /* ",
+	"SELECT next_snowflake() /* /* */",
+	"SELECT next_snowflake() /*/",
+	"SELECT next_snowflake() / 1",
+	"SELECT next_snowflake() - 1",
+	"SELECT next_snowflake() AS " + strings.Repeat("x", 64),
+	`SELECT next_snowflake() AS "` + strings.Repeat("x", 64) + `"`,
+	"SELECT next_snowflake()" + strings.Repeat(" ", maxText),
+}
+
+func TestMatchKnowsEveryAnsweredForm(t *testing.T) {
+	for _, c := range answered {
+		got, ok := match([]byte(c.sql))
+		if !ok || !reflect.DeepEqual(*got, c.want) {
+			t.Errorf("match(%q) = %+v, %v; want %+v", c.sql, got, ok, c.want)
+		}
+	}
+}
+
+func TestMatchForwardsWhatIsNotPlainlyAnAnsweredForm(t *testing.T) {
+	for _, sql := range forwarded {
+		if got, ok := match([]byte(sql)); ok {
+			t.Errorf("match(%q) = %+v; want it forwarded", sql, *got)
+		}
+	}
+}
+
+func TestMatchTakesTheLongestTextAndNothingLonger(t *testing.T) {
+	longest := "SELECT next_snowflake()" + strings.Repeat(" ", maxText-len("SELECT next_snowflake()"))
+	if _, ok := match([]byte(longest)); !ok {
+		t.Errorf("a statement of %d bytes is not matched", len(longest))
+	}
+}
+
+func TestMatchDoesNotKeepTheText(t *testing.T) {
+	sql := []byte("SELECT next_snowflake() AS label FROM generate_series(1,7)")
+	f, ok := match(sql)
+	clear(sql)
+	if !ok || f.columns[0].name != "label" {
+		t.Errorf("after the buffer was used again: %+v, %v", f, ok)
+	}
+}
+
+// Every statement of every client goes through match, so a refusal must cost nothing.
+func TestMatchAllocatesNothingForOrdinaryStatements(t *testing.T) {
+	for _, sql := range []string{
+		"SELECT 1", "SELECT * FROM users WHERE id = $1", "INSERT INTO t (id) VALUES (next_snowflake())", "BEGIN",
+		"select a, b from t where c = 'x'", "/* app */ UPDATE t SET a = 1", "SELECT count(*) FROM t", "SELECT \"a\" FROM t",
+		"SELECT 'x'", "SELECT $1::int", strings.Repeat("x", 4*maxText),
+	} {
+		text := []byte(sql)
+		if n := testing.AllocsPerRun(100, func() { match(text) }); n != 0 {
+			t.Errorf("match(%.40q) allocates %v times; want 0", sql, n)
+		}
+	}
+}
+
+func TestMatchAllocatesTheFormAndItsColumnsOnly(t *testing.T) {
+	text := []byte("SELECT next_snowflake()")
+	if n := testing.AllocsPerRun(100, func() { match(text) }); n > 2 {
+		t.Errorf("match(%q) allocates %v times; want at most 2", text, n)
+	}
+}
+
+func BenchmarkMatch(b *testing.B) {
+	for _, sql := range []string{"SELECT next_snowflake()", "SELECT * FROM users WHERE id = $1", "INSERT INTO t VALUES ($1)"} {
+		b.Run(fmt.Sprintf("%.12s", sql), func(b *testing.B) {
+			text := []byte(sql)
+			b.ReportAllocs()
+			for b.Loop() {
+				match(text)
+			}
+		})
+	}
+}
+
+func bigints(names ...string) (columns []column) {
+	for _, name := range names {
+		columns = append(columns, column{name: name})
+	}
+	return columns
+}
