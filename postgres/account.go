@@ -1,0 +1,124 @@
+package postgres
+
+import (
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// account is the operating system's user that the server runs as.
+type account struct {
+	name     string
+	uid, gid uint32
+	switched bool // not the user of this process, which is root
+}
+
+// serverAccount is this process's user, but for root, which PostgreSQL refuses: then the owner of an existing data folder,
+// else user postgres, else nobody. PostgreSQL also needs a passwd entry.
+func serverAccount(data string) (account, error) {
+	if os.Geteuid() != 0 {
+		who, err := user.Current()
+		if err != nil {
+			return account{}, fmt.Errorf("user %d has no passwd entry, which PostgreSQL needs: %w", os.Getuid(), err)
+		}
+		return accountOf(who, false)
+	}
+	if info, err := os.Stat(data); err == nil {
+		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 {
+			who, err := user.LookupId(strconv.FormatUint(uint64(owner.Uid), 10))
+			if err != nil {
+				return account{}, fmt.Errorf("data folder %s belongs to user %d, who has no passwd entry, which PostgreSQL needs: %w", data, owner.Uid, err)
+			}
+			return accountOf(who, true)
+		}
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		if who, err := user.Lookup(name); err == nil {
+			return accountOf(who, true)
+		}
+	}
+	return account{}, fmt.Errorf("PostgreSQL does not run as root, and this machine has neither a user postgres nor a user nobody; run this as another user")
+}
+
+func accountOf(who *user.User, switched bool) (account, error) {
+	uid, err := strconv.ParseUint(who.Uid, 10, 32)
+	if err != nil {
+		return account{}, fmt.Errorf("user %s has number %q: %w", who.Username, who.Uid, err)
+	}
+	gid, err := strconv.ParseUint(who.Gid, 10, 32)
+	if err != nil {
+		return account{}, fmt.Errorf("user %s has group %q: %w", who.Username, who.Gid, err)
+	}
+	return account{name: who.Username, uid: uint32(uid), gid: uint32(gid), switched: switched}, nil
+}
+
+// give hands a file or folder to the account.
+func (a account) give(path string) error {
+	if !a.switched {
+		return nil
+	}
+	return os.Lchown(path, int(a.uid), int(a.gid))
+}
+
+// ImpassableError says that the server's user cannot pass through a folder above its data or its binaries.
+type ImpassableError struct {
+	Path   string // what the server needs
+	Folder string // the folder in the way
+	Mode   os.FileMode
+	User   string
+}
+
+func (e *ImpassableError) Error() string {
+	return fmt.Sprintf("PostgreSQL does not run as root, so it runs as user %s here, who cannot reach %s: folder %s has mode %04o",
+		e.User, e.Path, e.Folder, e.Mode.Perm())
+}
+
+// Hint says what to do next.
+func (e *ImpassableError) Hint() string {
+	return "Choose a folder that everybody can pass through, such as one below /var/tmp, or run this as another user than root."
+}
+
+// Passable returns an *ImpassableError if the user that the server would run as cannot reach path. The last parts of path may not exist yet.
+func Passable(path string) error {
+	who, err := serverAccount(path)
+	if err != nil {
+		return err
+	}
+	return who.passable(path)
+}
+
+func (a account) passable(path string) error {
+	if !a.switched {
+		return nil
+	}
+	absolute, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	for dir := filepath.Dir(absolute); ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil && !a.mayPass(info) {
+			return &ImpassableError{Path: absolute, Folder: dir, Mode: info.Mode(), User: a.name}
+		}
+		if dir == filepath.Dir(dir) {
+			return nil
+		}
+	}
+}
+
+// mayPass reads the permission bits the way the kernel does for a user without further groups.
+func (a account) mayPass(info os.FileInfo) bool {
+	execute := os.FileMode(0o001)
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+		switch {
+		case owner.Uid == a.uid:
+			execute = 0o100
+		case owner.Gid == a.gid:
+			execute = 0o010
+		}
+	}
+	return info.Mode()&execute != 0
+}

@@ -1,0 +1,122 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"strconv"
+)
+
+// Settings say which cluster to run. The zero value of a field means what its comment says.
+type Settings struct {
+	Provider                   // what runs the server, see Locate; required
+	Data     string            // data folder; made if absent, used again if it holds a cluster. Required
+	Log      string            // file that the server's log is appended to; default Data + ".log"
+	Port     int               // TCP port on 127.0.0.1; 0: a free one
+	User     string            // superuser; default "postgres". Matters when the data folder is made
+	Password string            // of User; default none. Matters when the data folder is made
+	HBA      string            // contents of pg_hba.conf; default: trust on loopback and on the Unix socket
+	Options  map[string]string // server settings by name, such as "fsync": "off"; they win over the data folder's
+	Progress func(string)      // told, in words for people, what takes long; default: nobody
+}
+
+// Provider is what runs a server: exactly one of both is set.
+type Provider struct {
+	Binaries Binaries
+	Docker   Docker
+}
+
+// trustLoopback lets everybody on this machine in, and nobody else.
+const trustLoopback = `local all all trust
+host all all 127.0.0.1/32 trust
+host all all ::1/128 trust
+local replication all trust
+host replication all 127.0.0.1/32 trust
+`
+
+// Cluster is a running private server. Its methods may be called from several goroutines.
+type Cluster struct {
+	Port      int    // on 127.0.0.1
+	SocketDir string // folder of the Unix socket; empty for Docker
+	Data      string
+	Log       string
+	PID       int // of the postmaster; 0 for Docker
+
+	user, password string
+	runner         runner
+}
+
+// runner is what differs between a process and a container.
+type runner interface {
+	done() <-chan struct{}          // closed when the server has ended
+	stop(ctx context.Context) error // fast, then immediate; idempotent
+}
+
+// Start runs a private cluster and returns when it accepts connections; ctx bounds the start only. The caller owns the cluster and
+// calls Stop. Errors are for people and carry the end of the server's log.
+func Start(ctx context.Context, settings Settings) (*Cluster, error) {
+	if settings.Data == "" {
+		return nil, fmt.Errorf("no data folder is named for the private PostgreSQL")
+	}
+	settings = settings.withDefaults()
+	if settings.Docker.Image != "" {
+		return startContainer(ctx, settings)
+	}
+	return startProcess(ctx, settings)
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.Log == "" {
+		s.Log = s.Data + ".log"
+	}
+	if s.User == "" {
+		s.User = "postgres"
+	}
+	if s.HBA == "" {
+		s.HBA = trustLoopback
+	}
+	if s.Progress == nil {
+		s.Progress = func(string) {}
+	}
+	return s
+}
+
+// URL is a connection string for pgx, psql and every other client, over TCP.
+func (c *Cluster) URL(database string) string {
+	u := url.URL{
+		Scheme: "postgres", Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(c.Port)),
+		Path: "/" + database, User: c.userinfo(), RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// SocketURL is the same over the Unix socket.
+func (c *Cluster) SocketURL(database string) string {
+	values := url.Values{"host": {c.SocketDir}, "port": {strconv.Itoa(c.Port)}}
+	u := url.URL{Scheme: "postgres", Path: "/" + database, User: c.userinfo(), RawQuery: values.Encode()}
+	return u.String()
+}
+
+func (c *Cluster) userinfo() *url.Userinfo {
+	if c.password == "" {
+		return url.User(c.user)
+	}
+	return url.UserPassword(c.user, c.password)
+}
+
+// Done is closed when the server has ended, by Stop or by itself.
+func (c *Cluster) Done() <-chan struct{} { return c.runner.done() }
+
+// Stop ends the server: fast shutdown, and when ctx ends before it, immediate. It may be called more than once.
+func (c *Cluster) Stop(ctx context.Context) error { return c.runner.stop(ctx) }
+
+// logTail is the end of the log from offset on, at most about twenty lines, indented for an error message.
+func logTail(path string, offset int64) string {
+	content, err := os.ReadFile(path)
+	if err != nil || int64(len(content)) <= offset {
+		return "the server said nothing"
+	}
+	return "the server said:\n" + lastLines(string(content[offset:]), 20)
+}

@@ -1,0 +1,80 @@
+package postgres
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+)
+
+// NotFoundError says that no PostgreSQL server of a usable version is on this machine, where it was looked for, and how to install one.
+type NotFoundError struct {
+	Looked   []string // places, as patterns
+	Unusable []string // servers found that cannot be used, each with the reason
+	Docker   string   // why Docker did not help either; empty if it was not asked
+}
+
+func (e *NotFoundError) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "no PostgreSQL server %d or newer was found; looked in %s", OldestMajor, strings.Join(e.Looked, ", "))
+	for _, unusable := range e.Unusable {
+		s.WriteString("; " + unusable)
+	}
+	if e.Docker != "" {
+		s.WriteString("; " + e.Docker)
+	}
+	return s.String()
+}
+
+// Hint is the command that installs PostgreSQL on this machine.
+func (e *NotFoundError) Hint() string {
+	release, _ := os.ReadFile("/etc/os-release") // absent on macOS and in bare containers: then the general hint
+	return fmt.Sprintf("Install it with: %s  – or name its folder, or start Docker.",
+		installCommand(runtime.GOOS, string(release), os.Getuid() == 0))
+}
+
+// installers maps the ID of an os-release file to the command that brings a server.
+var installers = map[string]string{
+	"debian": "apt-get install postgresql", "ubuntu": "apt-get install postgresql",
+	"fedora": "dnf install postgresql-server", "rhel": "dnf install postgresql-server", "centos": "dnf install postgresql-server",
+	"suse": "zypper install postgresql-server", "opensuse": "zypper install postgresql-server",
+	"alpine": "apk add postgresql", "arch": "pacman -S postgresql",
+}
+
+func installCommand(goos, release string, root bool) string {
+	if goos == "darwin" {
+		return "brew install postgresql@17"
+	}
+	for _, id := range distributions(release) {
+		if command, ok := installers[id]; ok && root {
+			return command
+		} else if ok {
+			return "sudo " + command
+		}
+	}
+	return "apt-get install postgresql (Debian, Ubuntu), dnf install postgresql-server (Fedora, RHEL), brew install postgresql@17 (Homebrew)"
+}
+
+// distributions are the words of ID and ID_LIKE, ID first.
+func distributions(release string) []string {
+	var id, like []string
+	for line := range strings.Lines(release) {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		words := strings.Fields(strings.Trim(value, `"'`))
+		switch key {
+		case "ID":
+			id = words
+		case "ID_LIKE":
+			like = words
+		}
+	}
+	return append(id, like...)
+}
+
+// lookedIn words the places for people: PATH is one place, not thirty.
+func lookedIn(places []string, named bool) []string {
+	if named {
+		return places
+	}
+	return append([]string{"PATH"}, packaged...)
+}
