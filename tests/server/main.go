@@ -1,0 +1,126 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pgflurry/postgres"
+)
+
+// running is the server of this test package, from Main's start to its end.
+var running struct {
+	admin    string            // URL of a database to make others from
+	cluster  *postgres.Cluster // nil if the server is not a private cluster of binaries
+	binaries postgres.Binaries
+}
+
+// Main runs the tests of a package with a server and exits.
+func Main(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) (code int) {
+	stop, err := startServer()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "the tests need a PostgreSQL server: "+err.Error())
+		if hinted, ok := err.(interface{ Hint() string }); ok {
+			fmt.Fprintln(os.Stderr, "hint: "+hinted.Hint())
+		}
+		return 1
+	}
+	defer func() {
+		if err := stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}()
+	return m.Run()
+}
+
+func startServer() (stop func() error, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if url := os.Getenv("PGFLURRY_TEST_POSTGRES"); url != "" {
+		running.admin = url
+		return func() error { return nil }, ping(ctx, url)
+	}
+	if os.Getenv("PGFLURRY_TEST_DOCKER") == "1" {
+		return startDocker()
+	}
+	return startPrivate(ctx)
+}
+
+// hba: see the package comment. The server takes the first line that fits.
+const hba = `host all +login_scram 127.0.0.1/32 scram-sha-256
+host all +login_md5 127.0.0.1/32 md5
+host all +login_password 127.0.0.1/32 password
+local all +login_scram scram-sha-256
+local all +login_md5 md5
+local all +login_password password
+local all all trust
+host all all 127.0.0.1/32 trust
+local replication all trust
+host replication all 127.0.0.1/32 trust
+`
+
+// testOptions make a server quick, talkative and roomy. They give up durability against a crash of the machine, not of the server.
+func testOptions() map[string]string {
+	return map[string]string{
+		"fsync": "off", "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
+		"max_wal_senders": "4", "wal_level": "logical", "track_commit_timestamp": "on",
+	}
+}
+
+func startPrivate(ctx context.Context) (stop func() error, err error) {
+	running.binaries, err = postgres.Find("")
+	if err != nil {
+		return nil, err
+	}
+	dir, err := publicDir()
+	if err != nil {
+		return nil, err
+	}
+	running.cluster, err = postgres.Start(ctx, postgres.Settings{
+		Provider: postgres.Provider{Binaries: running.binaries},
+		Data:     filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
+	})
+	if err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	running.admin = running.cluster.URL("postgres")
+	stop = func() error {
+		defer os.RemoveAll(dir)
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		return running.cluster.Stop(ctx)
+	}
+	if err := execute(ctx, running.admin, rolesSQL); err != nil {
+		_ = stop()
+		return nil, err
+	}
+	return stop, nil
+}
+
+// publicDir is a new folder that the server's user can reach: t.TempDir is closed to it when root runs the tests.
+func publicDir() (string, error) {
+	dir, err := os.MkdirTemp("", "pgflurry-")
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		return "", err
+	}
+	if postgres.Passable(filepath.Join(dir, "data")) == nil {
+		return dir, nil
+	}
+	// TMPDIR lies below a closed folder.
+	os.RemoveAll(dir)
+	dir, err = os.MkdirTemp("/tmp", "pgflurry-")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.Chmod(dir, 0o755)
+}

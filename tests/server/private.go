@@ -1,0 +1,87 @@
+package server
+
+import (
+	"context"
+	"maps"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgflurry/postgres"
+)
+
+// Private starts a cluster for one test alone, to be stopped, frozen or configured by it. Options may be nil.
+func Private(t testing.TB, options map[string]string) *postgres.Cluster {
+	t.Helper()
+	binaries, err := postgres.Find("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := publicDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	settings := postgres.Settings{
+		Provider: postgres.Provider{Binaries: binaries}, Data: filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
+	}
+	maps.Copy(settings.Options, options)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cluster, err := postgres.Start(ctx, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := cluster.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	Exec(t, cluster.URL("postgres"), rolesSQL)
+	return cluster
+}
+
+// Freeze stops every process of the cluster in its tracks (SIGSTOP): sockets stay open and nothing answers. The returned function
+// lets them go on, which also happens when the test ends.
+func Freeze(t testing.TB, cluster *postgres.Cluster) (thaw func()) {
+	t.Helper()
+	frozen := append([]int{cluster.PID}, children(t, cluster.PID)...)
+	signal := func(s syscall.Signal) {
+		for _, pid := range frozen {
+			_ = syscall.Kill(pid, s) // a backend may have ended since
+		}
+	}
+	signal(syscall.SIGSTOP)
+	thaw = func() { signal(syscall.SIGCONT) }
+	t.Cleanup(thaw)
+	return thaw
+}
+
+// children are the processes whose parent is pid, as /proc tells.
+func children(t testing.TB, pid int) []int {
+	t.Helper()
+	paths, err := filepath.Glob("/proc/[0-9]*/stat")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("/proc does not list processes: %v", err)
+	}
+	var found []int
+	for _, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// pid (name) state parent …, where the name may hold spaces and brackets
+		fields := strings.Fields(string(content[strings.LastIndexByte(string(content), ')')+1:]))
+		child, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err == nil && len(fields) > 1 && fields[1] == strconv.Itoa(pid) {
+			found = append(found, child)
+		}
+	}
+	return found
+}
