@@ -90,10 +90,7 @@ func (s *session) atRest() bool {
 // before the replies to anything forwarded after it.
 func (s *session) flush() error {
 	if len(s.out) > 0 {
-		s.toClient.Lock()
-		_, err := s.client.Write(s.out)
-		s.toClient.Unlock()
-		if err != nil {
+		if err := s.toClient.write(s.out); err != nil {
 			return err
 		}
 		s.out = s.out[:0]

@@ -58,7 +58,7 @@ type parsed struct {
 // ledger is what upstream owes, oldest first, and what its replies have settled. One mutex guards it, held for a few
 // instructions at a time; owed may be read without.
 type ledger struct {
-	// owed counts the ReadyForQuery that are yet to be *relayed*: it falls after the bytes were written to the client.
+	// owed counts the ReadyForQuery that are yet to be relayed. It falls while the client's writer is held for them.
 	owed atomic.Int32
 	// started: the first ReadyForQuery came, so the client is authenticated.
 	started atomic.Bool

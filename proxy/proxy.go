@@ -15,8 +15,6 @@ import (
 const (
 	defaultLoginTimeout = 60 * time.Second
 	defaultDialTimeout  = 10 * time.Second
-	// farewell is how long the proxy tries to tell a client why it is sent away.
-	farewell = time.Second
 	// acceptPause is the wait after an accept that failed for want of descriptors.
 	acceptPause = 50 * time.Millisecond
 )
@@ -152,7 +150,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 		case <-changed:
 		case <-ctx.Done():
 			p.log.Warn("drain timeout: sessions are ended", "sessions", left)
-			p.each(func(s *session) { s.kill(failDraining) })
+			p.each(func(s *session) { p.conns.Go(func() { s.kill(failDraining) }) })
 			ctx = context.Background() // killed sessions end by themselves
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 )
 
 // errTorn: the ledger does not match what upstream sends, and a reply to a message of the proxy's own may be among it.
@@ -63,35 +64,26 @@ func (s *session) streamReply(kind byte, body []byte, size int) error {
 	if err != nil || !relay { // nothing that is swallowed is larger than a buffer
 		return errors.Join(err, errTorn)
 	}
-	s.toClient.Lock()
-	s.midMessage = true
-	err = s.fromServer.stream(s.client, size)
-	s.midMessage = err != nil
-	s.toClient.Unlock()
-	if err != nil {
-		return err
-	}
-	return s.flushReplies()
+	return s.toClient.do(func(w io.Writer) error { return s.fromServer.stream(w, size) })
 }
 
-// flushReplies writes the run to the client, then counts what it settled: from then on a local reply may follow.
+// flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client that
+// has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
 func (s *session) flushReplies() error {
-	if in := s.fromServer; in.run < in.held {
-		s.toClient.Lock()
-		err := in.flush(s.client)
-		s.toClient.Unlock()
-		if err != nil {
-			return err
-		}
+	in := s.fromServer
+	if in.run == in.held && s.relayed == 0 {
+		return nil
 	}
-	if s.relayed > 0 {
-		s.ledger.settle(s.relayed)
-		s.relayed = 0
-		if s.proxy.draining.Load() {
-			s.interrupt()
-		}
+	settled := s.relayed
+	s.relayed = 0
+	err := s.toClient.do(func(w io.Writer) error {
+		s.ledger.settle(settled)
+		return in.flush(w)
+	})
+	if settled > 0 && s.proxy.draining.Load() {
+		s.interrupt()
 	}
-	return nil
+	return err
 }
 
 // settleReply finds the entry a reply belongs to and says whether the client gets it.

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -29,7 +28,7 @@ type session struct {
 	client     net.Conn // client ↔ proxy
 	server     net.Conn // proxy ↔ upstream
 	ledger     *ledger
-	toClient   sync.Mutex  // one whole message, or a run of them, at a time
+	toClient   writer
 	leaving    atomic.Bool // the client has left or is being sent away: upstream's end is no news
 
 	answers     atomic.Int64 // units and queries answered; written by client.go alone
@@ -48,9 +47,8 @@ type session struct {
 
 	// server.go
 	fromServer *inbox
-	relayed    int  // ReadyForQuery in the run, to be settled once it is written
+	relayed    int  // ReadyForQuery in the run, to be settled as it is written
 	sawFatal   bool // upstream has told the client why it ends
-	midMessage bool // part of a message was written: nothing can follow it
 }
 
 // serve is the life of a connection: admit, dial, relay, end.
@@ -117,7 +115,7 @@ func (p *Proxy) open(client net.Conn, o opening, log *slog.Logger) (*session, er
 	}
 	o.raw = nil
 	s := &session{
-		proxy: p, log: log, opening: o, client: client, server: upstreamConn{server}, ledger: newLedger(),
+		proxy: p, log: log, opening: o, client: client, toClient: writer{conn: client}, server: upstreamConn{server}, ledger: newLedger(),
 		permission: p.permission(o.database),
 		fromClient: newInbox(client), fromServer: newInbox(server),
 	}
@@ -162,7 +160,7 @@ func (s *session) relayClientSafely() (err error) {
 
 // serverEnded tells the client why upstream is gone, unless upstream did so itself or the client left first.
 func (s *session) serverEnded(err error) {
-	if s.leaving.Load() || s.midMessage {
+	if s.leaving.Load() {
 		return
 	}
 	var own clientError
@@ -176,7 +174,7 @@ func (s *session) serverEnded(err error) {
 		own = clientError{failUpstreamLost, err}
 	}
 	s.log.Warn("session lost", "cause", own)
-	s.sendAway(own.code)
+	s.toClient.farewell(own.code)
 }
 
 // clientEnded ends the upstream connection as the client ended its own.
@@ -196,7 +194,7 @@ func (s *session) clientEnded(err error) {
 			s.log.Warn("session ended by the proxy", "cause", own)
 		}
 		s.leaving.Store(true)
-		s.sendAway(own.code)
+		s.toClient.farewell(own.code)
 		if own.code == failDraining {
 			_, _ = s.server.Write([]byte{'X', 0, 0, 0, 4})
 		}
@@ -206,23 +204,13 @@ func (s *session) clientEnded(err error) {
 	s.server.Close()
 }
 
-// sendAway writes a FATAL, the last message the client gets. A client that does not read does not get it.
-func (s *session) sendAway(code failure) {
-	if !s.toClient.TryLock() {
-		return
-	}
-	defer s.toClient.Unlock()
-	_ = s.client.SetWriteDeadline(time.Now().Add(farewell))
-	_, _ = s.client.Write(fatalMessage(code))
-}
-
 // interrupt makes relayClient look whether it should end.
 func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
 
 // kill ends the session at once.
 func (s *session) kill(code failure) {
 	s.leaving.Store(true)
-	s.sendAway(code)
+	s.toClient.farewell(code)
 	s.client.Close()
 	s.server.Close()
 }

@@ -1,0 +1,210 @@
+package proxy
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// rig is a proxy between a client and an upstream that the test plays itself, byte by byte.
+type rig struct {
+	t        *testing.T
+	proxy    *Proxy
+	client   net.Conn
+	upstream net.Conn
+	arrivals chan net.Conn // connections the proxy makes to upstream
+	address  string
+}
+
+// giveUp is how long a test waits for bytes that never come before it fails.
+const giveUp = 10 * time.Second
+
+// counter gives 1, 2, 3, …; fail makes it give nothing.
+type counter struct {
+	last atomic.Int64
+	fail atomic.Bool
+}
+
+func (c *counter) TryNextN(n int) (int64, int, error) {
+	if c.fail.Load() {
+		return 0, 0, errors.New("no grant")
+	}
+	return c.last.Add(int64(n)) - int64(n) + 1, n, nil
+}
+
+func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
+
+// newRig starts a session and brings it to its first ReadyForQuery.
+func newRig(t *testing.T, ids IDs) *rig {
+	t.Helper()
+	r := newRigBeforeStartup(t, ids)
+	r.client.Write(startup("user", "u", "database", "d"))
+	r.upstream = <-r.arrivals
+	r.toUpstream(startup("user", "u", "database", "d"))
+	r.reply(authOK, ready('I'))
+	r.toClient(authOK, ready('I'))
+	return r
+}
+
+func newRigBeforeStartup(t *testing.T, ids IDs) *rig {
+	t.Helper()
+	back := listen(t)
+	front := listen(t)
+	r := &rig{t: t, arrivals: make(chan net.Conn, 8), address: front.Addr().String()}
+	go func() {
+		for {
+			c, err := back.Accept()
+			if err != nil {
+				return
+			}
+			r.arrivals <- c
+		}
+	}()
+	all := &Permission{}
+	all.Set(AnswerAll)
+	var err error
+	r.proxy, err = New(Settings{
+		Network: "tcp", Address: back.Addr().String(), IDs: ids,
+		Permission: func(database string) *Permission {
+			if database == "d" {
+				return all
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go r.proxy.Serve(front)
+	r.client = r.dial()
+	t.Cleanup(func() {
+		over, cancel := context.WithCancel(context.Background())
+		cancel()
+		r.client.Close()
+		if r.upstream != nil {
+			r.upstream.Close()
+		}
+		r.proxy.Drain(over)
+		front.Close()
+		back.Close()
+		r.proxy.Wait()
+	})
+	return r
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ln
+}
+
+func (r *rig) dial() net.Conn {
+	r.t.Helper()
+	c, err := net.Dial("tcp", r.address)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return c
+}
+
+// send plays the client, reply plays upstream.
+func (r *rig) send(parts ...[]byte)  { r.t.Helper(); r.write(r.client, parts) }
+func (r *rig) reply(parts ...[]byte) { r.t.Helper(); r.write(r.upstream, parts) }
+
+func (r *rig) write(c net.Conn, parts [][]byte) {
+	r.t.Helper()
+	if _, err := c.Write(join(parts...)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// toClient expects exactly these bytes next at the client, toUpstream at upstream.
+func (r *rig) toClient(parts ...[]byte)   { r.t.Helper(); r.expect(r.client, "client", parts) }
+func (r *rig) toUpstream(parts ...[]byte) { r.t.Helper(); r.expect(r.upstream, "upstream", parts) }
+
+func (r *rig) expect(c net.Conn, who string, parts [][]byte) {
+	r.t.Helper()
+	want := join(parts...)
+	got := make([]byte, len(want))
+	c.SetReadDeadline(time.Now().Add(giveUp))
+	n, err := io.ReadFull(c, got)
+	if string(got[:n]) != string(want) {
+		r.t.Fatalf("%s got %q (%v)\nexpected %q", who, got[:n], err, want)
+	}
+}
+
+// rest reads until the connection ends.
+func (r *rig) rest(c net.Conn) []byte {
+	r.t.Helper()
+	c.SetReadDeadline(time.Now().Add(giveUp))
+	b, err := io.ReadAll(c)
+	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+		r.t.Fatalf("the connection did not end; got %q", b)
+	}
+	return b
+}
+
+func join(parts ...[]byte) []byte {
+	var all []byte
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// message frames a body.
+func message(kind byte, body ...[]byte) []byte {
+	all := join(body...)
+	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(all)+4)), all...)
+}
+
+func startup(parameters ...string) []byte {
+	body := binary.BigEndian.AppendUint32(nil, 3<<16)
+	for _, p := range parameters {
+		body = append(append(body, p...), 0)
+	}
+	body = append(body, 0)
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(body)+4)), body...)
+}
+
+func z(text string) []byte { return append([]byte(text), 0) }
+
+var (
+	authOK       = message('R', []byte{0, 0, 0, 0})
+	syncIt       = message('S')
+	flushIt      = message('H')
+	parseDone    = message('1')
+	bindDone     = message('2')
+	closeDone    = message('3')
+	executeAll   = message('E', z(""), []byte{0, 0, 0, 0})
+	describeIt   = message('D', []byte{'P', 0})
+	bindIt       = bind("", "")
+	bindBinary   = message('B', z(""), z(""), []byte{0, 0, 0, 0, 0, 1, 0, 1})
+	ourParse     = parse("", "SELECT next_snowflake()")
+	ourQuery     = query("SELECT next_snowflake()")
+	ourRow       = message('T', []byte{0, 1}, z("next_snowflake"), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
+	theirFailure = message('E', z("SERROR"), z("VERROR"), z("C42703"), z("Mno"), []byte{0})
+)
+
+func query(text string) []byte       { return message('Q', z(text)) }
+func parse(name, text string) []byte { return message('P', z(name), z(text), []byte{0, 0}) }
+func bind(portal, name string) []byte {
+	return message('B', z(portal), z(name), []byte{0, 0, 0, 0, 0, 0})
+}
+func ready(status byte) []byte   { return message('Z', []byte{status}) }
+func complete(tag string) []byte { return message('C', z(tag)) }
+func dataRow(value string) []byte {
+	return message('D', []byte{0, 1, 0, 0, 0, byte(len(value))}, []byte(value))
+}

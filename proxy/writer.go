@@ -1,0 +1,47 @@
+package proxy
+
+import (
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// farewellTime is how long the proxy tries to tell a client why it is sent away.
+const farewellTime = time.Second
+
+// writer is the one way to a client: whole messages, one writer at a time. Both goroutines of a session use it.
+type writer struct {
+	conn net.Conn
+	mu   sync.Mutex
+	torn bool // a write failed, perhaps in the middle of a message: nothing can follow it
+}
+
+func (w *writer) write(b []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, err := w.conn.Write(b)
+	w.torn = w.torn || err != nil
+	return err
+}
+
+// do runs f with the client's side to itself. f writes whole messages, or fails.
+func (w *writer) do(f func(io.Writer) error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := f(w.conn)
+	w.torn = w.torn || err != nil
+	return err
+}
+
+// farewell writes a FATAL, the last message the client gets. A client that does not read does not get it, and delays
+// nobody for longer than farewellTime.
+func (w *writer) farewell(code failure) {
+	_ = w.conn.SetWriteDeadline(time.Now().Add(farewellTime)) // also ends a write that holds the lock
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.torn {
+		_, _ = w.conn.Write(fatalMessage(code))
+		w.torn = true
+	}
+}
