@@ -1,0 +1,109 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// table is what a command lists. It prints for people (aligned columns) or for programs (--json: an array of objects).
+//
+// A column's name is the JSON key, in lower_snake: "reserved_until" is headed RESERVED UNTIL. A value may be a string, an
+// integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil (nothing known: "-" and null). IDs go in as
+// strings: JSON readers that keep numbers as float64 would round them.
+type table struct {
+	columns []string
+	rows    [][]any
+}
+
+// newTable makes a table without rows.
+func newTable(columns ...string) *table {
+	return &table{columns: columns}
+}
+
+// add appends a row: one value for each column.
+func (t *table) add(values ...any) {
+	if len(values) != len(t.columns) {
+		panic(fmt.Sprintf("a row of %d values in a table of %d columns", len(values), len(t.columns)))
+	}
+	t.rows = append(t.rows, values)
+}
+
+// print writes the whole table.
+func (t *table) print(w io.Writer, asJSON bool) error {
+	if asJSON {
+		return t.printJSON(w)
+	}
+	return t.printColumns(w)
+}
+
+func (t *table) printColumns(w io.Writer) error {
+	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	head := strings.ToUpper(strings.Join(t.columns, "\t"))
+	fmt.Fprintln(aligned, strings.ReplaceAll(head, "_", " ")) // an error stays in the writer; Flush tells it
+	for _, row := range t.rows {
+		cells := make([]string, len(row))
+		for i, value := range row {
+			cells[i] = cell(value)
+		}
+		fmt.Fprintln(aligned, strings.Join(cells, "\t"))
+	}
+	return aligned.Flush()
+}
+
+// printJSON writes the objects' keys in the order of the columns, one row a line.
+func (t *table) printJSON(w io.Writer) error {
+	var out strings.Builder
+	out.WriteString("[")
+	for r, row := range t.rows {
+		out.WriteString(separator(r, ",\n ", "\n "))
+		out.WriteString("{")
+		for i, value := range row {
+			if at, ok := value.(time.Time); ok {
+				value = timestamp(at)
+			}
+			encoded, err := json.Marshal(value)
+			if err != nil {
+				return fmt.Errorf("column %s, row %d: %w", t.columns[i], r+1, err)
+			}
+			fmt.Fprintf(&out, "%s%q: %s", separator(i, ", ", ""), t.columns[i], encoded)
+		}
+		out.WriteString("}")
+	}
+	out.WriteString(separator(len(t.rows), "\n]\n", "]\n"))
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// separator is what stands before item i: nothing needs to be separated from the first.
+func separator(i int, otherwise, first string) string {
+	if i == 0 {
+		return first
+	}
+	return otherwise
+}
+
+// cell is a value as people read it.
+func cell(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "-"
+	case time.Time:
+		return timestamp(v)
+	case string:
+		if v == "" {
+			return "-"
+		}
+		return v
+	default:
+		return fmt.Sprint(v)
+	}
+}
+
+// timestamp is RFC 3339 in UTC with milliseconds: the finest unit an ID can have.
+func timestamp(at time.Time) string {
+	return at.UTC().Format("2006-01-02T15:04:05.000Z")
+}
