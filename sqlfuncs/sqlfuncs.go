@@ -1,13 +1,13 @@
 // Package sqlfuncs holds the text of the functions that pgflurry puts into a database: one .sql file a family.
 //
-// Every file can be run again at any time: it creates what is missing and replaces what differs. The files
-// run after the migrations, in the order of Files, within one transaction, with search_path set to
-// "pg_catalog, pg_temp" (each name outside pg_catalog is written with its schema).
+// Every file can be run again at any time: it creates what is missing and replaces what differs. They run after the
+// migrations, within one transaction, with search_path set to "pg_catalog, pg_temp" (each name outside pg_catalog is
+// written with its schema): first those of Files in their order, then the call of pgflurry.create_namespace, then Install.
 package sqlfuncs
 
 import "embed"
 
-//go:embed ticks.sql
+//go:embed *.sql
 var files embed.FS
 
 // A File is one family of functions.
@@ -18,18 +18,33 @@ type File struct {
 
 // order of installation: a file uses only what stands before it.
 var order = [...]string{
+	"server.sql",
 	"ticks.sql",
+	"namespace.sql",
+	"next_snowflake.sql",
+	"next_snowflakes.sql",
+	"decode.sql",
 }
 
 // Files returns all families in the order in which they must run.
 func Files() []File {
 	all := make([]File, len(order))
 	for i, name := range order {
-		text, err := files.ReadFile(name)
-		if err != nil {
-			panic(err) // embedded: cannot be missing in a program that compiled
-		}
-		all[i] = File{Name: name, SQL: string(text)}
+		all[i] = file(name)
 	}
 	return all
+}
+
+// Install writes the layout of the namespace row into the functions that carry it; the row must be there.
+func Install() File { return file("install.sql") }
+
+// Drop removes all functions and the sequence that Install made. It fails, changing nothing, while something depends on them.
+func Drop() File { return file("drop.sql") }
+
+func file(name string) File {
+	text, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded: cannot be missing in a program that compiled
+	}
+	return File{Name: name, SQL: string(text)}
 }

@@ -15,15 +15,3 @@ RETURN (SELECT ceil(extract(epoch FROM length) / extract(epoch FROM n.unit))::bi
 
 COMMENT ON FUNCTION pgflurry.ticks_of(interval) IS
 'How many ticks an interval needs: its length in units, rounded up. NULL for NULL, and where the namespace row is missing.';
-
-CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
-BEGIN
-    -- Not pg_control_checkpoint(): that one tells the old timeline until the first checkpoint after a promotion.
-    RETURN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
-EXCEPTION WHEN OTHERS THEN
-    RETURN NULL;  -- a standby, a server that lacks these functions, or a role that may not call them
-END $fn$;
-
-COMMENT ON FUNCTION pgflurry.wal_timeline() IS
-'The WAL timeline this server writes now, 8 hex digits; another one than before means a promotion or a restore. NULL on a standby and where the server does not tell.';

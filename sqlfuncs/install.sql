@@ -1,0 +1,3 @@
+-- Writes the layout of the namespace row into the functions. Runs last, when the row is there.
+CALL pgflurry.install_next_snowflake();
+CALL pgflurry.install_decode();

@@ -1,0 +1,47 @@
+-- The namespace row and its workers: made once, then only checked.
+
+CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
+    new_id uuid, new_timestamp_bits integer, new_datacenter_bits integer, new_worker_bits integer, new_sequence_bits integer,
+    new_epoch timestamptz, new_unit interval, new_database_workers integer, new_function_worker integer, new_home text)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET intervalstyle = postgres AS $fn$
+DECLARE
+    n      pgflurry.namespace;
+    known  text;
+    wanted text := format('%s/%s/%s/%s, epoch %s, unit %s', new_timestamp_bits, new_datacenter_bits, new_worker_bits,
+        new_sequence_bits, new_epoch AT TIME ZONE 'UTC', new_unit);
+BEGIN
+    SELECT * INTO n FROM pgflurry.namespace;
+    IF FOUND THEN
+        known := format('%s/%s/%s/%s, epoch %s, unit %s', n.timestamp_bits, n.datacenter_bits, n.worker_bits,
+            n.sequence_bits, n.epoch AT TIME ZONE 'UTC', n.unit);
+        IF known <> wanted THEN
+            RAISE EXCEPTION 'the namespace of this database has layout %, not %', known, wanted
+                USING ERRCODE = 'restrict_violation',
+                      HINT = 'A layout cannot change: IDs of the present one may exist. Leave the layout out, or use another database.';
+        END IF;
+        RETURN;
+    END IF;
+    IF EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname = 'next_snowflake'
+               AND pronargs = 0 AND prosrc NOT LIKE '%pgflurry.lane%') THEN
+        RAISE EXCEPTION 'there is a function public.next_snowflake() already, and it is not pgflurry''s'
+            USING ERRCODE = 'duplicate_function', HINT = 'Rename or drop it, then run the migration again.';
+    END IF;
+    INSERT INTO pgflurry.namespace (id, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
+            database_workers, function_worker, home, timeline, system_identifier, database_oid, database_name)
+        SELECT new_id, new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
+            new_database_workers, new_function_worker, new_home, pgflurry.wal_timeline(), pgflurry.system_identifier(), oid, datname
+        FROM pg_database WHERE datname = current_database();
+    IF new_home IS NULL THEN
+        INSERT INTO pgflurry.worker (worker, kind)
+            SELECT w, CASE WHEN w < new_database_workers THEN 'database' ELSE 'proxy' END
+            FROM generate_series(0, (1 << (new_datacenter_bits + new_worker_bits)) - 1) AS w;
+        UPDATE pgflurry.worker
+            SET owner = gen_random_uuid(), term = 1, node = current_database(), acquired_at = clock_timestamp()
+            WHERE worker = new_function_worker;
+    END IF;
+    -- A new function has lost nothing yet, so its first ID need not keep the distance of a promotion.
+    PERFORM setval('pgflurry.function_timeline'::regclass, ('x' || pgflurry.wal_timeline())::bit(32)::bigint);
+END $fn$;
+
+COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text) IS
+'Writes the namespace row; with a NULL home also all worker rows, and claims function_worker for this database. Where the row exists: nothing, or error 23001 if its layout differs.';

@@ -1,0 +1,222 @@
+-- next_snowflake(): IDs inside PostgreSQL, strictly unique and increasing, without an extension.
+--
+-- How it works. The unlogged sequence pgflurry.lane is clock and counter in one: its value is
+--
+--      tick << C | counter         C = 63 - timestamp_bits, so 20 to 35
+--
+-- A counter below 2^sequence_bits is an ID of that tick; the counters above are headroom and never become IDs.
+-- A draw (nextval) whose tick is not behind the clock and whose counter is an ID is returned as it is. Any other
+-- draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead.
+--
+-- Why no ID comes twice.
+--  1. Between two setval() draws increase, because nextval and setval of one sequence exclude each other.
+--  2. Only the holder of the lock sets a tick. It draws first, sees tick m, and sets a tick above m. Nobody else
+--     can set one in between, however long it is paused, so each tick is set at most once and counters of a tick
+--     start once. Draws meanwhile only raise the counter within m.
+--  3. The counter must not run over into m+1. Nobody but this function can draw (see Rights), and each of its draws
+--     at or above three quarters of the counter sends the lane back to its START before doing anything else. A run
+--     over needs 2^(C-2), at least 262,144, draws after that, each by a backend that dies right between its draw and
+--     the setval; more backends than that cannot exist.
+--  4. START is tick 0 with a counter that is no ID (2^(C-1): sequence_bits is below C because an ID has at least one
+--     worker bit). It is also where an unlogged sequence stands after a crash, a promotion, a restore. From START
+--     advance() continues at pgflurry.mark or later, and mark is above every tick ever set: it is raised, logged, before
+--     the tick is set. Going back to START is therefore safe at any moment, also late, also without the lock.
+--  5. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
+--     database is covered by a mark that survives, whatever synchronous_commit says.
+--
+-- What a failover costs. A standby promoted without the last WAL may have lost a mark, together with every stored ID
+-- it covered; but IDs that were only shown to clients may be above the mark that survived. Lane is at START then, and
+-- the WAL timeline is not the one in pgflurry.function_timeline: the function starts at now + skew at least. The lost
+-- IDs were below (clock of the old server + 1 tick). So for a duplicate a mark must be lost AND the clock of the new
+-- server be behind that of the old one by more than skew: two faults. The timeline is noted after the lane was
+-- set: who dies in between starts with the skew again. The other way round, the next start would come without it.
+-- Where the server does not tell its timeline every start is treated as a promotion.
+--
+-- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else. With
+-- SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop: by 2^C draws
+-- he pushes the counter into ticks that nobody set and no mark covers (point 3 would fall). Nobody but
+-- the owner can call advance() either, so its argument is always a fresh draw. For the same reason every operator is
+-- written with its schema: the search_path belongs to the caller, the rights to the owner. A fixed search_path would do
+-- it too, at twice the price of the whole call.
+--
+-- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout;
+-- 25006 in a read-only transaction or on a standby.
+
+CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC AS $install$
+DECLARE
+    n               pgflurry.namespace;
+    lane_bits       integer;  -- C: what lies below the tick in the lane
+    id_bits         integer;  -- what lies below the tick in an ID
+    unit_ms         integer;
+    block_bits      integer;  -- mark moves in blocks of 2^block_bits ticks, about a second each
+    ahead           bigint;   -- ticks that IDs may be ahead of the clock
+    start_value     bigint;
+    worker          bigint;   -- the worker at its place in an ID
+    result          text;     -- from a draw to its ID
+BEGIN
+    SELECT * INTO STRICT n FROM pgflurry.namespace;
+    lane_bits := 63 - n.timestamp_bits;
+    id_bits := n.datacenter_bits + n.worker_bits + n.sequence_bits;
+    unit_ms := (extract(epoch FROM n.unit) * 1000)::integer;
+    block_bits := greatest(0, floor(log(2, 1024 / unit_ms::numeric)))::integer;
+    -- After a crash IDs may begin two blocks ahead, after a promotion skew; neither may count as a wrong clock.
+    ahead := greatest(ceil(5000 / unit_ms::numeric)::bigint, (2 << block_bits) + 1, pgflurry.ticks_of(n.skew) + 1);
+    start_value := 1::bigint << (lane_bits - 1);
+    worker := n.function_worker::bigint << n.sequence_bits;
+    -- Where an ID has all 63 bits its tick is where the lane's is.
+    IF id_bits = lane_bits THEN
+        result := format('drawn OPERATOR(pg_catalog.|) %s::bigint', worker);
+    ELSE
+        result := format('(((drawn OPERATOR(pg_catalog.>>) %s) OPERATOR(pg_catalog.<<) %s)'
+            ' OPERATOR(pg_catalog.|) (drawn OPERATOR(pg_catalog.&) %s::bigint)) OPERATOR(pg_catalog.|) %s::bigint',
+            lane_bits, id_bits, (1::bigint << n.sequence_bits) - 1, worker);
+    END IF;
+
+    IF to_regclass('pgflurry.lane') IS NULL THEN
+        EXECUTE format('CREATE UNLOGGED SEQUENCE pgflurry.lane AS bigint MINVALUE 0 START %s CACHE 1 NO CYCLE', start_value);
+    END IF;
+    EXECUTE format('COMMENT ON SEQUENCE pgflurry.lane IS %L', format(
+        'Clock and counter of next_snowflake(): tick << %s | counter; a counter below %s is an ID. Never set it by hand,'
+        ' except to %s, from where the function continues at pgflurry.mark.',
+        lane_bits, 1 << n.sequence_bits, start_value));
+
+    EXECUTE format($create$
+CREATE OR REPLACE FUNCTION pgflurry.advance(drawn bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $advance$
+DECLARE
+    -- the layout, and times in ticks
+    lane_bits      constant integer := %1$s;
+    no_id          constant bigint := %2$s;              -- bits of a counter that is no ID
+    lane_start     constant bigint := %3$s;
+    carry_guard    constant bigint := %4$s;              -- three quarters of the counter
+    quiet_start    constant bigint := %5$s;              -- lower quarter of the sequence
+    last_tick      constant bigint := %6$s;
+    epoch          constant double precision := %7$s;    -- seconds since 1970
+    unit           constant double precision := %8$s;    -- seconds
+    block_bits     constant integer := %9$s;
+    lag_limit      constant bigint := %10$s;
+    ahead_limit    constant bigint := %11$s;
+    worth_a_wait   constant bigint := %12$s;
+    skew           constant bigint := %13$s;
+    seconds  double precision;  -- since the epoch
+    clock    bigint := 0;       -- the tick of the clock
+    tick     bigint;            -- the lane's tick; 0: unknown (crash, promotion, carry guard)
+    target   bigint;            -- the tick to start
+    v        bigint;            -- the draw to return; NULL: none
+    here     bigint;            -- the server's WAL timeline; NULL: it does not tell
+    known    bigint;            -- the timeline of the last start
+    waiting  boolean := false;  -- for the lock; drawn is too old to be used
+BEGIN
+    -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
+    IF (drawn & (lane_start * 2 - 1)) >= carry_guard THEN
+        PERFORM setval('pgflurry.lane'::regclass, lane_start);
+    END IF;
+    LOOP
+        v := NULL;
+        BEGIN
+            -- This subtransaction always ends in a rollback, which is what releases the lock. Sequences are not
+            -- transactional, so nothing is lost, and no cancel, error or end of the session can leave the lock behind.
+            IF waiting THEN
+                LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE;
+            ELSE
+                LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE NOWAIT;
+            END IF;
+            v := nextval('pgflurry.lane'::regclass);
+            seconds := date_part('epoch', clock_timestamp()) - epoch;
+            clock := floor(seconds / unit)::bigint;
+            tick := v >> lane_bits;
+            IF tick < clock OR (v & no_id) <> 0 THEN  -- else somebody has just advanced, and v is an ID
+                v := NULL;
+                IF tick = 0 THEN
+                    SELECT last_value INTO STRICT target FROM pgflurry.mark;
+                    SELECT last_value INTO STRICT known FROM pgflurry.function_timeline;
+                    here := ('x' || pgflurry.wal_timeline())::bit(32)::bigint;
+                    target := greatest(target, CASE WHEN here = known THEN clock ELSE clock + skew END);
+                ELSE
+                    target := greatest(clock, tick + 1);
+                END IF;
+                IF clock > 0 AND target <= last_tick AND target - clock <= ahead_limit THEN
+                    IF tick = 0 OR (target >> block_bits) <> (tick >> block_bits) THEN
+                        PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);
+                    END IF;
+                    v := target << lane_bits;
+                    IF target <> tick + 1 THEN  -- a quiet database does not give only even IDs
+                        v := v | ((seconds * 1000000)::bigint & quiet_start);
+                    END IF;
+                    PERFORM setval('pgflurry.lane'::regclass, v);  -- v is ours; the next draw is v + 1
+                    IF here <> known THEN
+                        PERFORM setval('pgflurry.function_timeline'::regclass, here);
+                    END IF;
+                END IF;
+            END IF;
+            RAISE EXCEPTION USING ERRCODE = 'SNF00';
+        EXCEPTION
+            WHEN SQLSTATE 'SNF00' THEN
+                NULL;
+            WHEN lock_not_available THEN
+                IF waiting THEN
+                    RAISE;  -- lock_timeout of the caller
+                END IF;
+                -- Somebody else is advancing. The draw is unique whatever the time is; use it unless it is too old.
+                clock := floor((date_part('epoch', clock_timestamp()) - epoch) / unit)::bigint;
+                IF (drawn & no_id) = 0 AND (drawn >> lane_bits) >= clock - lag_limit THEN
+                    RETURN drawn;
+                END IF;
+                waiting := true;
+                CONTINUE;
+        END;
+        IF v IS NOT NULL THEN
+            RETURN v;
+        END IF;
+        IF clock <= 0 OR target > last_tick THEN
+            RAISE EXCEPTION 'next_snowflake: the clock of the database server, %%, is outside the years of the layout, %% to %%',
+                clock_timestamp(), to_timestamp(epoch), to_timestamp(epoch + (last_tick + 1) * unit)
+                USING ERRCODE = 'SNF02',
+                      HINT = 'Correct the clock of the server. If it is right, the layout has come to its end: a new namespace is needed.';
+        END IF;
+        IF target - clock > worth_a_wait THEN
+            RAISE EXCEPTION 'next_snowflake: the clock of the database server is %% ms behind the last ID, more than %% ms',
+                round((target - clock) * unit * 1000), round(ahead_limit * unit * 1000)
+                USING ERRCODE = 'SNF01',
+                      HINT = 'The clock was set back. Correct it, or retry when it has caught up.';
+        END IF;
+        PERFORM pg_sleep(0.01);  -- without the lock; all who wait let the clock catch up
+        waiting := true;
+    END LOOP;
+END $advance$
+$create$,
+        lane_bits, (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1), start_value, start_value + start_value / 2,
+        greatest((1::bigint << n.sequence_bits) / 4, 1) - 1, (1::bigint << n.timestamp_bits) - 1,
+        extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead, ahead + 2000 / unit_ms,
+        pgflurry.ticks_of(n.skew));
+    COMMENT ON FUNCTION pgflurry.advance(bigint) IS
+        'Slow path of next_snowflake(), at most about once a tick: starts a tick that was never used. Takes a fresh draw of the lane, returns the one to use.';
+    REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;
+
+    EXECUTE format($create$
+CREATE OR REPLACE FUNCTION public.next_snowflake() RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $next$
+DECLARE
+    drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);
+BEGIN
+    -- an ID of the clock's tick, or of a later one if the lane is ahead; else start a new tick
+    IF drawn::double precision OPERATOR(pg_catalog.<=)
+       ((pg_catalog.date_part('epoch'::text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %1$s::double precision)
+        OPERATOR(pg_catalog.*) %2$s::double precision)
+       OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
+        drawn := pgflurry.advance(drawn);
+    END IF;
+    RETURN %4$s;
+END $next$
+$create$,
+        extract(epoch FROM n.epoch + n.unit), (1::bigint << lane_bits) * 1000 / unit_ms::numeric,
+        (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1), result);
+    EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
+        'The next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): unique, greater than all IDs this function gave before.'
+        ' Volatile; works as a DEFAULT. Errors: SNF01 clock too far behind, SNF02 clock outside the layout, 25006 read-only transaction.',
+        n.function_worker, n.id, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms));
+END $install$;
+
+COMMENT ON PROCEDURE pgflurry.install_next_snowflake() IS
+'Writes layout and worker of the namespace row into the text of next_snowflake(), and makes the sequence pgflurry.lane if it is missing. May be run again at any time.';

@@ -1,0 +1,24 @@
+-- What this server says about itself: NULL where it does not say, never an error.
+
+CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    -- Not pg_control_checkpoint(): that one tells the old timeline until the first checkpoint after a promotion.
+    RETURN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
+EXCEPTION WHEN OTHERS THEN
+    RETURN NULL;  -- a standby, a server that lacks these functions, or a role that may not call them
+END $fn$;
+
+COMMENT ON FUNCTION pgflurry.wal_timeline() IS
+'The WAL timeline this server writes now, 8 hex digits; another one than before means a promotion or a restore. NULL on a standby and where the server does not tell.';
+
+CREATE OR REPLACE FUNCTION pgflurry.system_identifier() RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    RETURN (SELECT system_identifier FROM pg_control_system());
+EXCEPTION WHEN OTHERS THEN
+    RETURN NULL;  -- a server that lacks this function, or a role that may not call it
+END $fn$;
+
+COMMENT ON FUNCTION pgflurry.system_identifier() IS
+'Identity of the server cluster, made by initdb and shared by physical copies. NULL where the server does not tell.';
