@@ -60,7 +60,7 @@ func checkPidFile(data string) error {
 		return nil
 	}
 	name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))
-	if err == nil && !strings.HasPrefix(string(name), "postgres") && !strings.HasPrefix(string(name), "postmaster") {
+	if command := strings.TrimSpace(string(name)); err == nil && command != "postgres" && command != "postmaster" {
 		if err := os.Remove(filepath.Join(data, "postmaster.pid")); err != nil {
 			return fmt.Errorf("an earlier server left its postmaster.pid: %w", err)
 		}
