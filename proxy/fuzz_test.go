@@ -1,0 +1,132 @@
+package proxy
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// memory is a connection whose other side has already said everything.
+type memory struct {
+	net.Conn
+	in  io.Reader
+	out bytes.Buffer
+}
+
+func (m *memory) Read(b []byte) (int, error)      { return m.in.Read(b) }
+func (m *memory) Write(b []byte) (int, error)     { return m.out.Write(b) }
+func (m *memory) SetReadDeadline(time.Time) error { return nil }
+
+// chunks gives n bytes a read at most.
+type chunks struct {
+	b []byte
+	n int
+}
+
+func (c *chunks) Read(b []byte) (int, error) {
+	if len(c.b) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b[:min(len(b), c.n)], c.b)
+	c.b = c.b[n:]
+	return n, nil
+}
+
+func FuzzFramesAreRelayedAsTheyCame(f *testing.F) {
+	f.Add(join(ourParse, bindIt, executeAll, syncIt), 3)
+	f.Add(message('d', bytes.Repeat([]byte{1}, 3*bufferSize)), 1000)
+	f.Add([]byte{'Q', 0, 0, 0, 3}, 1)
+	f.Fuzz(func(t *testing.T, stream []byte, cut int) {
+		conn := &memory{in: &chunks{stream, 1 + max(cut, -cut)%bufferSize}}
+		in := newInbox(conn)
+		var out bytes.Buffer
+		var err error
+		for err == nil {
+			var size int
+			var whole, fits bool
+			_, _, size, whole, fits, err = in.next()
+			switch {
+			case err != nil:
+			case whole:
+				in.pos += size
+				in.commit()
+			case !fits:
+				err = in.stream(&out, size)
+			default:
+				if err = in.flush(&out); err == nil {
+					err = in.fill()
+				}
+			}
+		}
+		if !bytes.HasPrefix(stream, out.Bytes()) {
+			t.Fatal("what was relayed is not the beginning of what came")
+		}
+		if err == io.EOF && out.Len()+in.end-in.pos != len(stream) {
+			t.Fatalf("%d bytes were relayed and %d are kept of %d", out.Len(), in.end-in.pos, len(stream))
+		}
+	})
+}
+
+func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
+	f.Add(startup("user", "u", "database", "d"))
+	f.Add(append([]byte{0, 0, 0, 8, 4, 210, 22, 47}, startup("user", "u", "replication", "true")...))
+	f.Add([]byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2})
+	f.Add([]byte{0x16, 3, 1, 2, 0})
+	f.Fuzz(func(t *testing.T, stream []byte) {
+		rest := bytes.NewReader(append(bytes.Clone(stream), "surplus"...))
+		o, err := readOpening(&memory{in: rest})
+		if err != nil {
+			return
+		}
+		left := make([]byte, rest.Len())
+		rest.Read(left)
+		at := len(stream) + len("surplus") - len(left) - len(o.raw)
+		if !bytes.Equal(o.raw, append(bytes.Clone(stream), "surplus"...)[at:at+len(o.raw)]) {
+			t.Fatalf("the packet %q is not what came", o.raw)
+		}
+		if o.cancel {
+			return
+		}
+		var m pgproto3.StartupMessage
+		if err := m.Decode(o.raw[4:]); err != nil {
+			t.Fatalf("accepted %q, which the other codec refuses: %v", o.raw, err)
+		}
+		database := m.Parameters["database"]
+		if database == "" {
+			database = m.Parameters["user"]
+		}
+		if o.user != m.Parameters["user"] || o.database != database {
+			t.Fatalf("read user %q and database %q; the other codec reads %v", o.user, o.database, m.Parameters)
+		}
+	})
+}
+
+func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
+	f.Add(bindIt[headerSize:], false)
+	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1})[headerSize:], true)
+	f.Fuzz(func(t *testing.T, body []byte, param bool) {
+		_, rest := cutName(body)
+		_, rest = cutName(rest)
+		form := &form{columns: make([]column, 2), rows: 3, param: param}
+		rows, formats, ok := readBind(rest, form, oidInt8, nil)
+		if !ok {
+			return
+		}
+		var m pgproto3.Bind
+		if err := m.Decode(body); err != nil {
+			t.Fatalf("accepted a Bind the other codec refuses: %v", err)
+		}
+		if len(m.ResultFormatCodes) != len(formats) || (len(m.Parameters) == 1) != param || rows < 1 || rows*2 > maxIDs {
+			t.Fatalf("read %d rows and formats %v of %+v", rows, formats, m)
+		}
+		for i, code := range m.ResultFormatCodes {
+			if uint16(code) != formats[i] {
+				t.Fatalf("formats %v of %+v", formats, m)
+			}
+		}
+	})
+}

@@ -1,0 +1,231 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+func TestEncryptionRequestsAreRefusedInAnyOrderAndTheStartupFollows(t *testing.T) {
+	ssl := []byte{0, 0, 0, 8, 4, 210, 22, 47}
+	gss := []byte{0, 0, 0, 8, 4, 210, 22, 48}
+	for name, asked := range map[string][][]byte{"ssl": {ssl}, "gss": {gss}, "ssl then gss": {ssl, gss}, "gss then ssl": {gss, ssl}} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigBeforeStartup(t, &counter{})
+			for _, request := range asked {
+				r.send(request)
+				r.toClient([]byte{'N'})
+			}
+			r.send(startup("user", "u"))
+			r.upstream = <-r.arrivals
+			r.toUpstream(startup("user", "u"))
+		})
+	}
+}
+
+func TestABadFirstPacketGetsAFatalAndTheConnectionEnds(t *testing.T) {
+	ssl := []byte{0, 0, 0, 8, 4, 210, 22, 47}
+	cases := map[string]struct {
+		packet []byte
+		want   string
+	}{
+		"protocol 2":                 {[]byte{0, 0, 0, 8, 0, 2, 0, 0}, "0A000"},
+		"length below 8":             {[]byte{0, 0, 0, 4, 0, 3, 0, 0}, "08P01"},
+		"length above 10,000":        {[]byte{0, 1, 0, 0, 0, 3, 0, 0}, "08P01"},
+		"no terminator":              {[]byte{0, 0, 0, 13, 0, 3, 0, 0, 'u', 's', 'e', 'r', 0}, "08P01"},
+		"cancel without a key":       {[]byte{0, 0, 0, 12, 4, 210, 22, 46, 0, 0, 0, 1}, "08P01"},
+		"encryption asked for twice": {append(ssl, ssl...), "08P01"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := newRigBeforeStartup(t, &counter{})
+			r.send(c.packet)
+			if got := r.rest(r.client); !bytes.Contains(got, []byte(c.want)) || !bytes.Contains(got, []byte("FATAL")) {
+				t.Fatalf("the client got %q; expected FATAL %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
+	gone := listen(t)
+	gone.Close()
+	front := listen(t)
+	p, err := New(Settings{Network: "tcp", Address: gone.Addr().String(), IDs: &counter{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go p.Serve(front)
+	c, err := net.Dial("tcp", front.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Write(startup("user", "u"))
+	got, err := io.ReadAll(c)
+	if err != nil || !bytes.Contains(got, []byte("08001")) || !bytes.Contains(got, []byte("--upstream")) {
+		t.Fatalf("the client got %q (%v); expected FATAL 08001 with a hint", got, err)
+	}
+	front.Close()
+	p.Wait()
+}
+
+func TestUpstreamsDeathIsToldOnce(t *testing.T) {
+	t.Run("its own FATAL is passed on and nothing added", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		farewell := message('E', z("SFATAL"), z("VFATAL"), z("C57P01"), []byte{0})
+		r.reply(farewell)
+		r.upstream.Close()
+		if got := r.rest(r.client); !bytes.Equal(got, farewell) {
+			t.Fatalf("the client got %q; expected %q", got, farewell)
+		}
+	})
+	t.Run("without one the proxy says 08006", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.upstream.Close()
+		if got := r.rest(r.client); bytes.Count(got, []byte("08006")) != 1 {
+			t.Fatalf("the client got %q; expected FATAL 08006 once", got)
+		}
+	})
+}
+
+func TestHalfCloseIsPassedOnAndTheRepliesStillCome(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(query("SELECT pg_sleep(1)"))
+	r.client.(*net.TCPConn).CloseWrite()
+	if got := r.rest(r.upstream); !bytes.Equal(got, query("SELECT pg_sleep(1)")) {
+		t.Fatalf("upstream got %q", got)
+	}
+	r.reply(complete("SELECT 1"), ready('I'))
+	r.upstream.Close()
+	if got := r.rest(r.client); !bytes.Equal(got, join(complete("SELECT 1"), ready('I'))) {
+		t.Fatalf("the client got %q", got)
+	}
+}
+
+func TestCancelRequestsArePassedOnAsTheyCame(t *testing.T) {
+	for name, key := range map[string]int{"protocol 3.0": 4, "protocol 3.2": 32, "the longest": 256} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigBeforeStartup(t, &counter{})
+			packet := binary.BigEndian.AppendUint32(nil, uint32(12+key))
+			packet = append(packet, 4, 210, 22, 46, 0, 0, 0, 9)
+			packet = append(packet, bytes.Repeat([]byte{'k'}, key)...)
+			r.send(packet)
+			r.upstream = <-r.arrivals
+			r.toUpstream(packet)
+			r.upstream.Close()
+			if got := r.rest(r.client); len(got) != 0 {
+				t.Fatalf("the client got %q; a cancel request has no answer", got)
+			}
+		})
+	}
+}
+
+func TestOnlySessionsOfTheNamespaceAreAnswered(t *testing.T) {
+	for name, parameters := range map[string][]string{
+		"another database":     {"user", "u", "database", "other"},
+		"physical replication": {"user", "u", "database", "d", "replication", "true"},
+		"logical replication":  {"user", "u", "database", "d", "replication", "database"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigBeforeStartup(t, &counter{})
+			r.send(startup(parameters...))
+			r.upstream = <-r.arrivals
+			r.toUpstream(startup(parameters...))
+			r.reply(authOK, ready('I'))
+			r.toClient(authOK, ready('I'))
+			r.send(ourQuery)
+			r.toUpstream(ourQuery)
+		})
+	}
+}
+
+func TestAPermissionCanChangeWhileSessionsLive(t *testing.T) {
+	r := newRig(t, &counter{})
+	p := r.proxy.permission("d")
+	r.send(ourQuery)
+	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
+	p.Set(AnswerQualified)
+	r.send(ourQuery)
+	r.toUpstream(ourQuery)
+	r.reply(complete("SELECT 1"), ready('I'))
+	r.toClient(complete("SELECT 1"), ready('I'))
+	r.send(query("SELECT public.next_snowflake()"))
+	r.toClient(ourRow, dataRow("2"), complete("SELECT 1"), ready('I'))
+	p.Set(AnswerNothing)
+	r.send(query("SELECT public.next_snowflake()"))
+	r.toUpstream(query("SELECT public.next_snowflake()"))
+}
+
+func TestDrainingSendsAwayWhoOwesNothingAndWaitsForTheOthers(t *testing.T) {
+	idle := newRig(t, &counter{})
+	busy := &rig{t: t, proxy: idle.proxy, address: idle.address}
+	busy.client = busy.dial()
+	defer busy.client.Close()
+	busy.send(startup("user", "u", "database", "d"))
+	busy.upstream = <-idle.arrivals
+	defer busy.upstream.Close()
+	busy.toUpstream(startup("user", "u", "database", "d"))
+	busy.reply(authOK, ready('T'))
+	busy.toClient(authOK, ready('T'))
+
+	drained := make(chan struct{})
+	go func() { idle.proxy.Drain(context.Background()); close(drained) }()
+	if got := idle.rest(idle.client); bytes.Count(got, []byte("57P01")) != 1 {
+		t.Fatalf("the idle client got %q; expected FATAL 57P01", got)
+	}
+	if got := idle.rest(idle.upstream); !bytes.Equal(got, message('X')) {
+		t.Fatalf("upstream of the idle session got %q; expected Terminate", got)
+	}
+	late := idle.dial()
+	defer late.Close()
+	late.Write(startup("user", "u"))
+	if got := idle.rest(late); !bytes.Contains(got, []byte("57P03")) {
+		t.Fatalf("a new client got %q; expected FATAL 57P03", got)
+	}
+	busy.send(ourQuery) // inside its transaction it goes on, also from memory
+	busy.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('T'))
+	busy.send(query("COMMIT"))
+	busy.toUpstream(query("COMMIT"))
+	busy.reply(complete("COMMIT"), ready('I'))
+	busy.toClient(complete("COMMIT"), ready('I'))
+	if got := busy.rest(busy.client); bytes.Count(got, []byte("57P01")) != 1 {
+		t.Fatalf("the client got %q after its transaction; expected FATAL 57P01", got)
+	}
+	<-drained
+}
+
+func TestTheDrainTimeoutEndsEverySession(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(query("SELECT pg_sleep(1000)"))
+	r.toUpstream(query("SELECT pg_sleep(1000)"))
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	r.proxy.Drain(over)
+	if got := r.rest(r.client); bytes.Count(got, []byte("57P01")) != 1 {
+		t.Fatalf("the client got %q; expected FATAL 57P01", got)
+	}
+}
+
+func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
+	front := listen(t)
+	p, err := New(Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}, LoginTimeout: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go p.Serve(front)
+	c, err := net.Dial("tcp", front.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Write([]byte{0, 0})
+	got, _ := io.ReadAll(c)
+	if !bytes.Contains(got, []byte("08006")) {
+		t.Fatalf("the client got %q; expected FATAL 08006", got)
+	}
+	front.Close()
+	p.Wait()
+}

@@ -1,0 +1,145 @@
+package proxy
+
+import (
+	"strconv"
+	"testing"
+)
+
+// Each case of the table in stale.go, as a conversation.
+
+func TestTheKeptParseIsSentBeforeAForwardedUseOfTheStatement(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	named := bind("p", "")
+	r.send(named, syncIt)
+	r.toUpstream(ourParse, named, syncIt)
+	r.reply(parseDone, bindDone, ready('I'))
+	r.toClient(bindDone, ready('I')) // the reply to the proxy's own Parse is swallowed
+	r.send(named, syncIt)            // from here on upstream has the statement
+	r.toUpstream(named, syncIt)
+}
+
+func TestAStatementThatALocalQueryDestroyedIsClosedUpstream(t *testing.T) {
+	r := newRig(t, &counter{})
+	theirs := parse("", "SELECT 5")
+	r.send(theirs, syncIt)
+	r.toUpstream(theirs, syncIt)
+	r.reply(parseDone, ready('I'))
+	r.toClient(parseDone, ready('I'))
+	r.send(ourQuery)
+	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.send(bindIt, executeAll, syncIt)
+	r.toUpstream(closeStatement, bindIt, executeAll, syncIt)
+	r.reply(closeDone, theirFailure, ready('I'))
+	r.toClient(theirFailure, ready('I')) // 26000, as without the proxy
+}
+
+func TestAPortalThatUpstreamDoesNotKnowIsClosedBeforeItsUse(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(query("BEGIN"))
+	r.toUpstream(query("BEGIN"))
+	r.reply(complete("BEGIN"), ready('T'))
+	r.toClient(complete("BEGIN"), ready('T'))
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
+	other := parse("s", "SELECT 5")
+	r.send(other, executeAll, syncIt)
+	r.toUpstream(other, closePortal, executeAll, syncIt)
+	r.reply(parseDone, closeDone, theirFailure, ready('E'))
+	r.toClient(parseDone, theirFailure, ready('E'))
+}
+
+func TestStalenessSurvivesAParseThatUpstreamSkipped(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	bad, theirs := bind("x", "unknown"), parse("", "SELECT 5")
+	r.send(bad, theirs, syncIt, bindIt, syncIt) // two segments at once: the second has to wait for the first's fate
+	r.toUpstream(bad, theirs, syncIt)
+	r.reply(theirFailure, ready('I'))
+	r.toClient(theirFailure, ready('I'))
+	r.toUpstream(ourParse, bindIt, syncIt)
+	r.reply(parseDone, bindDone, ready('I'))
+	r.toClient(bindDone, ready('I'))
+}
+
+func TestAnErrorToTheProxysOwnMessageIsRelayedInPlace(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	named := bind("p", "")
+	r.send(named, syncIt)
+	r.toUpstream(ourParse, named, syncIt)
+	r.reply(theirFailure, ready('I'))
+	r.toClient(theirFailure, ready('I'))
+}
+
+func TestTheUnnamedStatementCanBeBoundAgain(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.send(bindIt, executeAll, syncIt)
+	r.toClient(bindDone, dataRow("2"), complete("SELECT 1"), ready('I'))
+}
+
+func TestANamedStatementIsAnsweredOnceUpstreamHasAcceptedIt(t *testing.T) {
+	r := newRig(t, &counter{})
+	prepare := parse("s", "SELECT next_snowflake()")
+	run := join(bind("", "s"), executeAll, syncIt)
+	r.send(prepare, syncIt)
+	r.toUpstream(prepare, syncIt)
+	r.reply(parseDone, ready('I'))
+	r.toClient(parseDone, ready('I'))
+	r.send(run)
+	r.toClient(bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	for i, forget := range []string{"DEALLOCATE", "DEALLOCATE ALL", "DISCARD ALL"} {
+		r.send(query(forget))
+		r.toUpstream(query(forget))
+		r.reply(complete(forget), ready('I'))
+		r.toClient(complete(forget), ready('I'))
+		r.send(run)
+		r.toUpstream(run)
+		r.reply(theirFailure, ready('I'))
+		r.toClient(theirFailure, ready('I'))
+		r.send(prepare, syncIt)
+		r.toUpstream(prepare, syncIt)
+		r.reply(parseDone, ready('I'))
+		r.toClient(parseDone, ready('I'))
+		r.send(bind("", "s"), executeAll, syncIt)
+		r.toClient(bindDone, dataRow(strconv.Itoa(i+2)), complete("SELECT 1"), ready('I'))
+	}
+}
+
+func TestARefusedParseIsNotRemembered(t *testing.T) {
+	r := newRig(t, &counter{})
+	prepare := parse("s", "SELECT next_snowflake()")
+	r.send(prepare, syncIt)
+	r.toUpstream(prepare, syncIt)
+	r.reply(theirFailure, ready('I'))
+	r.toClient(theirFailure, ready('I'))
+	r.send(bind("", "s"), executeAll, syncIt)
+	r.toUpstream(bind("", "s"), executeAll, syncIt)
+}
+
+func TestARowCountComesFromAParameterWhoseTypeIsKnown(t *testing.T) {
+	r := newRig(t, &counter{})
+	prepare := parse("s", "SELECT * FROM next_snowflakes($1)")
+	describe := message('D', []byte{'S'}, z("s"))
+	run := join(message('B', z(""), z("s"), []byte{0, 0, 0, 1, 0, 0, 0, 1, '2', 0, 0}), executeAll, syncIt)
+	r.send(prepare, syncIt)
+	r.toUpstream(prepare, syncIt)
+	r.reply(parseDone, ready('I'))
+	r.toClient(parseDone, ready('I'))
+	r.send(run) // not described: the type of $1 is unknown
+	r.toUpstream(run)
+	r.reply(bindDone, complete("SELECT 0"), ready('I'))
+	r.toClient(bindDone, complete("SELECT 0"), ready('I'))
+	types := message('t', []byte{0, 1, 0, 0, 0, 20})
+	r.send(describe, syncIt)
+	r.toUpstream(describe, syncIt)
+	r.reply(types, ourRow, ready('I'))
+	r.toClient(types, ourRow, ready('I'))
+	r.send(run)
+	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
+}
