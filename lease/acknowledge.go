@@ -1,0 +1,54 @@
+package lease
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// An exchange is everything the server sent from the first byte after our Sync (or before it, unasked) to ReadyForQuery.
+type exchange struct {
+	results []result
+	notices []*pgconn.Notice
+	failure *pgconn.PgError // the first ErrorResponse
+	status  byte            // of ReadyForQuery: I, T or E
+}
+
+// A result is what one statement sent.
+type result struct {
+	tag  string
+	rows [][]value
+}
+
+// Every write is one pipeline: BEGIN, the settings, the write, COMMIT, and one Sync.
+var acknowledgedTags = []string{"BEGIN", "SELECT 1", "SELECT 1", "COMMIT"}
+
+const writeAt = 2 // the write's place among the results
+
+// acknowledge returns the row of a write that was cleanly acknowledged. Everything but an exchange exactly as it should be is an error, which
+// says that the outcome is unknown: above all a notice, since a commit whose wait for the synchronous standby was
+// cancelled looks like success in every other respect.
+func acknowledge(x exchange) ([]value, error) {
+	if x.failure != nil {
+		return nil, x.failure
+	}
+	if len(x.notices) > 0 {
+		return nil, fmt.Errorf("the server added a notice to its answer: %s: %s (SQLSTATE %s)",
+			x.notices[0].SeverityUnlocalized, x.notices[0].Message, x.notices[0].Code)
+	}
+	if x.status != 'I' {
+		return nil, fmt.Errorf("the server ended in transaction status %q, expected 'I'", x.status)
+	}
+	tags := make([]string, len(x.results))
+	for i, r := range x.results {
+		tags[i] = r.tag
+	}
+	if !slices.Equal(tags, acknowledgedTags) {
+		return nil, fmt.Errorf("the server completed %q, expected %q", tags, acknowledgedTags)
+	}
+	if rows := len(x.results[writeAt].rows); rows != 1 {
+		return nil, fmt.Errorf("the write answered with %d rows, expected 1", rows)
+	}
+	return x.results[writeAt].rows[0], nil
+}

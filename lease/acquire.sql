@@ -1,0 +1,81 @@
+-- Takes any free worker: one conditional write. Always answers with one row, which also says why nothing was taken.
+-- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks)
+WITH db AS MATERIALIZED (
+    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
+),
+ns AS MATERIALIZED (
+    SELECT n.id,
+           n.id = $1::uuid AS matches,
+           -- a NULL in the row counts as another timeline: until now the server did not tell it, so it is not the same server.
+           -- A server that does not tell (NULL) cannot be compared.
+           db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
+           n.home,
+           n.acquire_after,
+           db.timeline,
+           db.at,
+           pgflurry.ticks(db.at)           AS now,
+           pgflurry.ticks_of(n.quarantine) AS quarantine,
+           least($6::bigint, pgflurry.ticks_of(n.max_window)) AS reserve,
+           1::bigint << n.timestamp_bits   AS end_of_time
+    FROM pgflurry.namespace n CROSS JOIN db
+),
+-- The gate. The row in ns keeps the old timeline, so this very statement grants nothing, even if it waited here for another
+-- session that closed the gate first (it then changes no row).
+closed AS (
+    UPDATE pgflurry.namespace n
+    SET timeline = ns.timeline,
+        acquire_after = greatest(n.acquire_after, ns.now + ns.quarantine)
+    FROM ns
+    WHERE ns.matches AND ns.moved AND n.id = ns.id AND n.timeline IS DISTINCT FROM ns.timeline
+    RETURNING n.acquire_after
+),
+-- SKIP LOCKED only spares a wait: two that choose the same row are kept apart by the row lock and the repeated conditions.
+candidate AS MATERIALIZED (
+    SELECT w.worker
+    FROM pgflurry.worker w CROSS JOIN ns
+    WHERE ns.matches AND ns.home IS NULL AND NOT ns.moved AND ns.acquire_after <= ns.now
+      AND w.kind = 'proxy' AND w.retired_at IS NULL
+      AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now
+      AND ns.now < ns.end_of_time
+    ORDER BY CASE WHEN w.node = $3::text THEN 0 WHEN w.term = 0 THEN 1 ELSE 2 END, -- own last, never used, least recently used
+             CASE WHEN w.node = $3::text THEN -w.reserved_until WHEN w.term = 0 THEN 0 ELSE w.reserved_until END,
+             random()
+    LIMIT 1
+    FOR UPDATE OF w SKIP LOCKED
+),
+taken AS (
+    UPDATE pgflurry.worker w
+    SET owner = $2::uuid,
+        term = w.term + 1,
+        reserved_until = least(greatest(w.reserved_until, ns.now) + ns.reserve, ns.end_of_time),
+        released_at = NULL,
+        node = $3::text, address = $4::text, version = $5::text,
+        acquired_at = ns.at, renewed_at = ns.at
+    FROM candidate CROSS JOIN ns
+    WHERE w.worker = candidate.worker
+      AND w.kind = 'proxy' AND w.retired_at IS NULL
+      AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now
+    -- the mark was at most now, or the row would be no candidate: greatest(old reserved_until, now) is now
+    RETURNING w.worker, w.term, ns.now AS granted_from, w.reserved_until
+)
+SELECT ns.id AS namespace, ns.home,
+       taken.worker, taken.term, taken.granted_from, taken.reserved_until,
+       (extract(epoch FROM clock_timestamp() - n.epoch) * 1000000)::bigint AS database_micros,
+       gate.opens, (gate.opens - ns.now) * unit.micros                   AS gate_micros,
+       free.workers, free.retired, free.next_at, (free.next_at - ns.now) * unit.micros AS next_micros
+FROM ns
+JOIN pgflurry.namespace n ON n.id = ns.id
+CROSS JOIN LATERAL (SELECT (extract(epoch FROM n.unit) * 1000000)::bigint AS micros) unit
+LEFT JOIN taken ON true
+LEFT JOIN LATERAL (
+    SELECT CASE WHEN ns.moved THEN coalesce((SELECT acquire_after FROM closed), greatest(ns.acquire_after, ns.now + ns.quarantine))
+                WHEN ns.acquire_after > ns.now THEN ns.acquire_after END AS opens
+) gate ON true
+LEFT JOIN LATERAL (
+    SELECT count(*) AS workers,
+           count(w.retired_at) AS retired,
+           min(w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END)
+               FILTER (WHERE w.retired_at IS NULL) AS next_at
+    FROM pgflurry.worker w
+    WHERE w.kind = 'proxy'
+) free ON taken.worker IS NULL;

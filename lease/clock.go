@@ -1,0 +1,112 @@
+package lease
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Unset is what Clock.Now returns before the first Observe, and while the database's clock is before the epoch:
+// the tick before tick 0, in which no ID can exist.
+const Unset int64 = -1
+
+// Clock tells the database's time on this node, in ticks. It is what the database said last plus the monotonic time that has
+// passed since: a lower bound of the database's clock, because the answer was under way for a while.
+//
+//	behind what the database says                      jump up to it
+//	ahead by no more than the answer was under way     go on: that is no proof of being ahead
+//	ahead by more (drift, or the database was set back) go on at 9/10 speed until the two meet
+//
+// It never steps back and reads no wall clock. Where the machine stops its monotonic clock (suspend, a paused
+// virtual machine), it lags until the next Observe.
+type Clock struct {
+	unit      int64 // microseconds a tick
+	monotonic func() time.Duration
+	course    atomic.Pointer[course]
+	high      atomic.Int64 // the largest tick ever returned
+}
+
+// A course says what the clock shows from one Observe to the next. Immutable.
+type course struct {
+	at    time.Duration // monotonic
+	shown int64         // microseconds since the epoch that the clock shows at this instant
+	told  int64         // … and those the database had told for it; never above shown
+}
+
+// micros follows two lines, the database's at full speed and the clock's at 9/10, and shows the higher one.
+func (c *course) micros(now time.Duration) int64 {
+	passed := (now - c.at).Microseconds()
+	return max(c.told+passed, c.shown+passed-passed/10)
+}
+
+// NewClock makes a clock that shows Unset until its first Observe. unit is the length of a tick, a whole number of microseconds above 0.
+func NewClock(unit time.Duration) *Clock {
+	start := time.Now() // carries a monotonic reading; its wall clock reading is never looked at
+	return newClock(unit, func() time.Duration { return time.Since(start) })
+}
+
+func newClock(unit time.Duration, monotonic func() time.Duration) *Clock {
+	c := &Clock{unit: unit.Microseconds(), monotonic: monotonic}
+	c.high.Store(Unset)
+	return c
+}
+
+// Now returns the present tick, never less than any call before it returned. May be called concurrently, takes no lock, allocates nothing.
+func (c *Clock) Now() int64 {
+	course := c.course.Load()
+	if course == nil {
+		return Unset
+	}
+	micros := course.micros(c.monotonic())
+	if micros < 0 {
+		return c.high.Load()
+	}
+	return c.raise(micros / c.unit)
+}
+
+// raise returns tick, or the highest tick returned so far. Written to at most once a tick, so that concurrent readers share
+// the cache line.
+func (c *Clock) raise(tick int64) int64 {
+	for {
+		high := c.high.Load()
+		if tick <= high {
+			return high
+		}
+		if c.high.CompareAndSwap(high, tick) {
+			return tick
+		}
+	}
+}
+
+// Monotonic returns the time passed since an arbitrary moment. Only it may stamp what Observe takes.
+func (c *Clock) Monotonic() time.Duration { return c.monotonic() }
+
+// Observe takes in what the database's clock showed (microseconds since the epoch) at some moment between sent and received,
+// the monotonic times at which the question left and the answer was there. One goroutine at a time.
+func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
+	now := c.monotonic()
+	next := course{at: now, told: databaseMicros + (now - received).Microseconds()}
+	next.shown = next.told
+	if last := c.course.Load(); last != nil {
+		shown := last.micros(now)
+		if high := c.high.Load(); high != Unset {
+			shown = max(shown, high*c.unit)
+		}
+		ahead := shown - next.told
+		switch {
+		case ahead <= 0: // behind: jump up
+		case ahead <= (received - sent).Microseconds(): // the database may well show the same
+			next.shown, next.told = shown, shown
+		default:
+			next.shown = shown
+		}
+	}
+	c.course.Store(&next)
+}
+
+// ticks returns how many whole ticks fit into d.
+func (c *Clock) ticks(d time.Duration) int64 { return d.Microseconds() / c.unit }
+
+// duration returns the length of so many ticks.
+func (c *Clock) duration(ticks int64) time.Duration {
+	return time.Duration(ticks*c.unit) * time.Microsecond
+}

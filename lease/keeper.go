@@ -1,0 +1,250 @@
+package lease
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+
+	mathrand "math/rand/v2"
+)
+
+// Issuer is what a keeper keeps supplied: the generator.
+type Issuer interface {
+	// Grant replaces the grant: IDs of worker with a tick in [from, until) may be issued from now on, no others.
+	Grant(worker int, from, until int64) error
+	// Seal ends issuing: when it has returned, no ID is issued ever again.
+	Seal()
+}
+
+// Settings of a Keeper.
+type Settings struct {
+	Namespace string // UUID the database must carry, as PostgreSQL writes it
+	Store     Store  // closed when Run returns
+	Issuer    Issuer // sealed when Run returns
+	Clock     *Clock // shared with the issuer; only the keeper observes
+
+	Node    string // name of this node, 1 to 255 characters, the same after a restart
+	Address string // for people, at most 255 characters
+	Version string // for people, at most 255 characters
+
+	Window      time.Duration // how far ahead to reserve, which is how long the database may be away; default 60 s; the namespace's max_window caps it
+	FirstWindow time.Duration // the same right after an acquisition, doubled by each renewal; default 5 s, at most Window
+
+	Log    *slog.Logger                               // default: discards
+	Wait   func(context.Context, time.Duration) error // default: a timer; ends early with the context's error
+	Jitter func() float64                             // in [0, 1); default: random
+}
+
+const (
+	defaultWindow      = 60 * time.Second
+	defaultFirstWindow = 5 * time.Second
+	shortestWindow     = 500 * time.Millisecond
+	releaseLimit       = 3 * time.Second
+)
+
+// Keeper holds one worker for one process: it acquires, renews, and acquires again.
+type Keeper struct {
+	store    Store
+	issuer   Issuer
+	clock    *Clock
+	log      *slog.Logger
+	wait     func(context.Context, time.Duration) error
+	protocol protocol
+
+	granted     chan struct{} // closed with the first grant
+	grantedOnce sync.Once
+	sealed      atomic.Bool
+
+	told  string // sort of the failure that was logged last
+	ended bool   // the end of the grant was logged
+
+	mu           sync.Mutex // guards what Status reads
+	status       Status
+	failingSince time.Duration // monotonic; while status.Why is set
+}
+
+// NewKeeper checks the settings. Nothing happens before Run.
+func NewKeeper(s Settings) (*Keeper, error) {
+	s = s.withDefaults()
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return &Keeper{
+		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait,
+		granted: make(chan struct{}),
+		status:  Status{Worker: -1},
+		protocol: protocol{
+			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version,
+			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
+			length: s.Clock.duration, newOwner: newOwner, jitter: s.Jitter,
+		},
+	}, nil
+}
+
+func (s Settings) withDefaults() Settings {
+	if s.Window == 0 {
+		s.Window = defaultWindow
+	}
+	if s.FirstWindow == 0 {
+		s.FirstWindow = min(defaultFirstWindow, s.Window)
+	}
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	if s.Wait == nil {
+		s.Wait = waitTimer
+	}
+	if s.Jitter == nil {
+		s.Jitter = mathrand.Float64
+	}
+	return s
+}
+
+func (s Settings) check() error {
+	switch {
+	case s.Store == nil || s.Issuer == nil || s.Clock == nil:
+		return errors.New("a keeper needs a store, an issuer and a clock")
+	case s.Namespace == "":
+		return errors.New("a keeper needs the namespace's id")
+	case utf8.RuneCountInString(s.Node) < 1 || utf8.RuneCountInString(s.Node) > 255:
+		return fmt.Errorf("node name %q has %d characters; 1 to 255 are allowed", s.Node, utf8.RuneCountInString(s.Node))
+	case utf8.RuneCountInString(s.Address) > 255 || utf8.RuneCountInString(s.Version) > 255:
+		return fmt.Errorf("address %q or version %q is longer than 255 characters", s.Address, s.Version)
+	case s.FirstWindow < shortestWindow || s.Clock.ticks(s.FirstWindow) < 1:
+		return fmt.Errorf("first window %v is too short: at least %v and one tick of %v", s.FirstWindow, shortestWindow, s.Clock.duration(1))
+	case s.FirstWindow > s.Window:
+		return fmt.Errorf("first window %v is longer than window %v", s.FirstWindow, s.Window)
+	}
+	return nil
+}
+
+// Granted is closed when the first grant has been handed to the issuer.
+func (k *Keeper) Granted() <-chan struct{} { return k.granted }
+
+// Run keeps the issuer supplied until ctx ends, whatever the database does meanwhile; then it seals the issuer, releases the worker and
+// returns nil. It returns an error, with the issuer sealed too, only where no later attempt could be right: ErrNamespaceMismatch, ErrElsewhere, or
+// a grant that the issuer does not take. Call it once. Let nobody need IDs any more before ctx ends.
+func (k *Keeper) Run(ctx context.Context) error {
+	defer k.store.Close()
+	err := k.keep(ctx)
+	k.issuer.Seal()
+	k.sealed.Store(true)
+	if !final(err) {
+		k.release(context.WithoutCancel(ctx))
+	}
+	return err
+}
+
+// keep is the keeper's life: wait or try, take in what came of it, until ctx ends or an error is final.
+func (k *Keeper) keep(ctx context.Context) error {
+	for ctx.Err() == nil {
+		next := k.protocol.next(k.clock.Monotonic(), k.clock.Now())
+		var err error
+		switch {
+		case next.acquire != nil:
+			err = k.acquire(ctx, *next.acquire, next.limit)
+		case next.renew != nil:
+			err = k.renew(ctx, *next.renew, next.limit)
+		default:
+			k.noteEnd()
+			_ = k.wait(ctx, next.wait)
+		}
+		if err != nil {
+			k.log.Error("the lease ends for good", "error", err)
+			return err
+		}
+	}
+	return nil
+}
+
+func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) error {
+	attempt, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	sent := k.clock.Monotonic()
+	a, err := k.store.Acquire(attempt, r)
+	received := k.clock.Monotonic()
+	var refusal *Refusal
+	switch {
+	case err == nil:
+		k.clock.Observe(a.DatabaseMicros, sent, received)
+		return k.grant(k.protocol.acquired(a, sent), a.Term, "worker acquired")
+	case final(err):
+		return err
+	case errors.As(err, &refusal):
+		k.protocol.refused(refusal, received)
+	default:
+		k.protocol.unknownAcquire(received)
+	}
+	k.failing(ctx, err)
+	return nil
+}
+
+func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) error {
+	attempt, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	sent := k.clock.Monotonic()
+	answer, err := k.store.Renew(attempt, r)
+	received := k.clock.Monotonic()
+	var lost *Lost
+	switch {
+	case err == nil:
+		k.clock.Observe(answer.DatabaseMicros, sent, received)
+		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, "")
+	case final(err):
+		return err
+	case errors.As(err, &lost):
+		k.protocol.lost(received)
+		k.noteLost(lost)
+	default:
+		k.protocol.unknownRenew(err, received)
+	}
+	k.failing(ctx, err)
+	return nil
+}
+
+// release gives the worker back, on a second connection if the first one turns out to be dead.
+func (k *Keeper) release(ctx context.Context) {
+	h := k.protocol.held
+	if h == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
+	defer cancel()
+	err := k.store.Release(ctx, h.Lease)
+	if err != nil && ctx.Err() == nil {
+		err = k.store.Release(ctx, h.Lease)
+	}
+	if err != nil {
+		k.log.Warn("worker not released: it is free again after its mark and the quarantine", "worker", h.Worker, "error", err)
+		return
+	}
+	k.log.Info("worker released", "worker", h.Worker, "term", h.Term)
+}
+
+// final reports whether the database's answer says that no later attempt could be right.
+func final(err error) bool { return errors.Is(err, ErrNamespaceMismatch) || errors.Is(err, ErrElsewhere) }
+
+func waitTimer(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// newOwner makes a random UUID (version 4).
+func newOwner() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
+}

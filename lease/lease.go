@@ -1,0 +1,125 @@
+package lease
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Request asks for any free worker.
+type Request struct {
+	Namespace string // UUID of the namespace the database must carry
+	Owner     string // UUID, random, new for each request
+	Node      string // name of this node, 1 to 255 characters: its last worker is preferred
+	Address   string // for people: where this process listens; may be empty
+	Version   string // for people: version of this program; may be empty
+	Window    int64  // ticks to reserve from the database's now; capped by the namespace's max_window
+}
+
+// Lease names one acquisition of one worker. Two acquisitions never share owner and term.
+type Lease struct {
+	Namespace string // UUID
+	Worker    int    // the number in an ID's datacenter + worker bits
+	Owner     string // UUID
+	Term      int64  // raised by each acquisition, first 1
+}
+
+// Grant is what the issuer may use: IDs of Worker with a tick in [From, Until).
+type Grant struct {
+	Worker      int
+	From, Until int64 // ticks; Until is exclusive
+}
+
+// Acquired is the clean acknowledgement of a Request.
+type Acquired struct {
+	Lease
+	Grant          Grant
+	DatabaseMicros int64 // the database's clock as it wrote: microseconds since the epoch of the namespace
+}
+
+// Renewal asks for a later mark.
+type Renewal struct {
+	Lease
+	Acknowledged int64 // ticks: the last mark this lease had acknowledged; a row below it has lost a commit
+	Wanted       int64 // ticks: the mark asked for; the database caps it
+	Window       int64 // ticks: how far ahead of the database's now the mark may be; capped by the namespace's max_window
+}
+
+// Renewed is the clean acknowledgement of a Renewal.
+type Renewed struct {
+	Until          int64 // ticks, exclusive: the new mark, never below Renewal.Acknowledged, often below Renewal.Wanted
+	DatabaseMicros int64 // as in Acquired
+}
+
+// Reason says why a worker was not granted.
+type Reason int
+
+const (
+	// GateClosed: a failover, restore or reseed was seen lately, and acquisitions wait until every grant it may have hidden has ended.
+	GateClosed Reason = iota + 1
+	// NoWorker: every worker is held, in quarantine or retired.
+	NoWorker
+)
+
+// Refusal is a clean answer that grants nothing: it says why, and when to ask again.
+type Refusal struct {
+	Reason  Reason
+	Until   int64         // ticks: when the gate opens, or the next worker is free; 0 if no wait will help
+	Wait    time.Duration // from the database's now to Until; 0 if no wait will help, or if a free row was busy
+	Workers int           // NoWorker: how many workers are for proxies
+	Retired int           // NoWorker: how many of them are retired
+}
+
+func (r *Refusal) Error() string {
+	wait := r.Wait.Round(time.Second)
+	switch {
+	case r.Reason == GateClosed:
+		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded", wait)
+	case r.Retired == r.Workers:
+		return fmt.Sprintf("no worker is left: all %d workers are retired; a wider layout needs a new namespace", r.Workers)
+	case r.Wait <= 0:
+		return fmt.Sprintf("no worker could be taken: others are taking the last of %d workers (%d retired) just now", r.Workers, r.Retired)
+	default:
+		return fmt.Sprintf("no worker is free: %d workers, %d of them retired, the others in use; the next is free in %v", r.Workers, r.Retired, wait)
+	}
+}
+
+// Lost is a clean answer to a Renewal that changed no row: the lease is over. The grant in hand may be finished.
+type Lost struct {
+	Worker       int
+	Retired      bool   // an operator retired the worker
+	Taken        bool   // the row carries another owner or term
+	Expired      bool   // mark and quarantine are over: others may have had the worker
+	Node         string // with Taken: the node in the row
+	Mark         int64  // ticks: reserved_until in the row
+	Acknowledged int64  // ticks: what this lease had acknowledged
+}
+
+// CommitLost reports whether the row proves that the database lost a write it had acknowledged.
+func (l *Lost) CommitLost() bool { return l.Mark < l.Acknowledged }
+
+func (l *Lost) Error() string {
+	switch {
+	case l.CommitLost():
+		return fmt.Sprintf("worker %d is lost: its mark is %d, but %d had been acknowledged: the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
+	case l.Taken:
+		return fmt.Sprintf("worker %d is lost: its row now belongs to another acquisition, by node %q", l.Worker, l.Node)
+	case l.Retired:
+		return fmt.Sprintf("worker %d is lost: it was retired", l.Worker)
+	case l.Expired:
+		return fmt.Sprintf("worker %d is lost: it was not renewed until its quarantine was over", l.Worker)
+	default:
+		return fmt.Sprintf("worker %d is lost: its row no longer carries this lease", l.Worker)
+	}
+}
+
+var (
+	// ErrNamespaceMismatch: the database carries another namespace than the one asked for. Nothing but other settings can help.
+	ErrNamespaceMismatch = errors.New("the database carries another namespace")
+
+	// ErrElsewhere: this database has the namespace, but its worker rows are in another database.
+	ErrElsewhere = errors.New("no worker is granted from this database")
+
+	// ErrBlocked: the outcome is unknown because somebody else holds a lock on the row; other rows may be free.
+	ErrBlocked = errors.New("the row is locked by another session")
+)

@@ -1,0 +1,85 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// What a keeper tells: to the issuer, to Status, and to the log. A healthy renewal is no news; a failure is news once,
+// until it ends or becomes another one.
+
+// grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later attempt could be right.
+func (k *Keeper) grant(g Grant, term int64, event string) error {
+	if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
+		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w", g.Worker, g.From, g.Until, err)
+	}
+	k.mu.Lock()
+	failed, since := k.status.Why, k.failingSince
+	k.status = Status{Held: true, Worker: g.Worker, Term: term, Until: g.Until}
+	k.mu.Unlock()
+	k.ended = false
+	switch {
+	case event != "":
+		k.log.Info(event, "worker", g.Worker, "term", term, "from", g.From, "until", g.Until)
+	case failed != "":
+		k.log.Info("renewing again", "worker", g.Worker, "until", g.Until, "failed_for", (k.clock.Monotonic() - since).Round(time.Millisecond))
+	}
+	k.grantedOnce.Do(func() { close(k.granted) })
+	return nil
+}
+
+// failing records an attempt that granted nothing. When ctx has ended it was cut short by us, which is no failure.
+func (k *Keeper) failing(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	why := err.Error()
+	held := k.protocol.held != nil
+	k.mu.Lock()
+	before := k.status.Why
+	k.status.Held, k.status.Why = held, why
+	if before == "" {
+		k.failingSince = k.clock.Monotonic()
+	}
+	left := k.status.Until - k.clock.Now()
+	k.mu.Unlock()
+	if kind := newsOf(err); before == "" || kind != k.told {
+		k.told = kind
+		k.log.Warn("no new grant", "why", err, "remaining", k.clock.duration(max(0, left)))
+	}
+}
+
+// newsOf sorts failures: one of the same sort as before is no news, though its seconds differ.
+func newsOf(err error) string {
+	var refusal *Refusal
+	var lost *Lost
+	switch {
+	case errors.As(err, &refusal):
+		return fmt.Sprint("refused ", refusal.Reason)
+	case errors.As(err, &lost):
+		return "lost"
+	default:
+		return "unknown"
+	}
+}
+
+func (k *Keeper) noteLost(l *Lost) {
+	if l.CommitLost() {
+		k.log.Error("the database has lost a commit it had acknowledged; was it failed over to an asynchronous standby, or restored?",
+			"worker", l.Worker, "acknowledged", l.Acknowledged, "mark", l.Mark)
+	}
+}
+
+// noteEnd says once that the grant is over and nothing has followed it.
+func (k *Keeper) noteEnd() {
+	k.mu.Lock()
+	until, why := k.status.Until, k.status.Why
+	k.mu.Unlock()
+	if k.ended || why == "" || until == 0 || k.clock.Now() < until {
+		return
+	}
+	k.ended = true
+	k.log.Error("the grant has ended: no IDs until the database grants again", "until", until, "why", why)
+}

@@ -1,0 +1,136 @@
+package lease
+
+import (
+	"errors"
+	"time"
+)
+
+// A protocol decides what a keeper does next. It takes what happened and the monotonic time, does no I/O, starts nothing, and has no
+// clock of its own, so a test can lead many of them through any history.
+//
+// It is used as: next, then exactly one of acquired, refused, unknownAcquire, or renewed, lost, unknownRenew.
+type protocol struct {
+	namespace              string
+	node, address, version string
+	first, window          int64 // ticks to reserve at first, and at most
+	length                 func(ticks int64) time.Duration
+	newOwner               func() string
+	jitter                 func() float64 // in [0, 1)
+
+	held      *held         // nil: none
+	due       time.Duration // no attempt before
+	failures  int           // attempts in a row that granted nothing
+	elsewhere bool          // the held row is blocked: try another worker next
+}
+
+// held is the lease in hand. Its grant ends at until, the bound.
+type held struct {
+	Lease
+	from, until int64 // ticks
+	reserve     int64 // ticks: how far ahead it reserved last
+}
+
+// A step is what to do now: wait, or one attempt. Exactly one of its first three fields is set.
+type step struct {
+	wait    time.Duration
+	acquire *Request
+	renew   *Renewal
+	limit   time.Duration // give the attempt up after
+}
+
+const (
+	longestAttempt  = 5 * time.Second
+	shortestAttempt = 500 * time.Millisecond
+
+	renewBackoff      = 250 * time.Millisecond
+	longestRenewPause = 5 * time.Second
+
+	acquireBackoff      = 500 * time.Millisecond
+	longestAcquirePause = 15 * time.Second
+)
+
+// next says what to do at the monotonic time now, when the clock shows tick.
+func (p *protocol) next(now time.Duration, tick int64) step {
+	if p.due > now {
+		return step{wait: p.due - now}
+	}
+	if h := p.held; h != nil && !(p.elsewhere && tick >= h.until) {
+		reserve := min(2*h.reserve, p.window)
+		return step{
+			renew: &Renewal{Lease: h.Lease, Acknowledged: h.until, Wanted: tick + reserve, Window: reserve},
+			limit: min(max(p.length(h.reserve)/4, shortestAttempt), longestAttempt),
+		}
+	}
+	return step{
+		acquire: &Request{
+			Namespace: p.namespace, Owner: p.newOwner(), Window: p.first,
+			Node: p.node, Address: p.address, Version: p.version,
+		},
+		limit: longestAttempt,
+	}
+}
+
+// acquired takes the lease in hand. sent is when the attempt began: measured from there, a slow answer does not lengthen trust.
+func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
+	p.held = &held{Lease: a.Lease, from: a.Grant.From, until: a.Grant.Until, reserve: p.first}
+	p.settled(sent, a.Grant.Until-a.Grant.From)
+	return a.Grant
+}
+
+// renewed raises the bound, to the acknowledged mark and no further. tick is the clock after the answer.
+func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick int64) Grant {
+	h := *p.held
+	h.until, h.reserve = r.Until, asked.Window
+	p.held = &h
+	p.settled(sent, min(asked.Window, r.Until-tick))
+	return Grant{Worker: h.Worker, From: h.from, Until: h.until}
+}
+
+// settled plans the next renewal for when a third of what is reserved has passed.
+func (p *protocol) settled(sent time.Duration, reserved int64) {
+	p.failures, p.elsewhere = 0, false
+	third := max(p.length(reserved)/3, renewBackoff)
+	p.due = sent + time.Duration(float64(third)*(0.9+0.2*p.jitter()))
+}
+
+// lost forgets the lease. The issuer may finish its grant meanwhile.
+func (p *protocol) lost(now time.Duration) {
+	p.held, p.failures, p.elsewhere = nil, 0, false
+	p.due = now
+}
+
+// refused waits until a worker may be free, or for the longest pause: somebody may release one earlier.
+func (p *protocol) refused(r *Refusal, now time.Duration) {
+	pause := p.failedAcquire()
+	if r.Wait > 0 && p.held == nil {
+		// spread, so that those who wait for the same moment do not come together
+		pause = min(r.Wait, longestAcquirePause) + time.Duration(float64(acquireBackoff)*p.jitter())
+	}
+	p.due = now + pause
+}
+
+// unknownAcquire leaves everything as it is. The worker it may have taken is never used.
+func (p *protocol) unknownAcquire(now time.Duration) { p.due = now + p.failedAcquire() }
+
+// unknownRenew leaves everything as it is: the bound is what it was.
+func (p *protocol) unknownRenew(err error, now time.Duration) {
+	p.failures++
+	p.elsewhere = errors.Is(err, ErrBlocked)
+	p.due = now + p.backoff(renewBackoff, longestRenewPause)
+}
+
+// failedAcquire counts a failure and says how long to pause: briefly where a lease is in hand that may be renewed after all.
+func (p *protocol) failedAcquire() time.Duration {
+	p.failures++
+	p.elsewhere = false
+	if p.held != nil {
+		return p.backoff(renewBackoff, longestRenewPause)
+	}
+	return p.backoff(acquireBackoff, longestAcquirePause)
+}
+
+// backoff doubles with every failure, and takes off up to half at random.
+func (p *protocol) backoff(shortest, longest time.Duration) time.Duration {
+	pause := min(shortest<<min(p.failures-1, 16), longest)
+	return pause - time.Duration(float64(pause/2)*p.jitter())
+}

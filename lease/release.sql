@@ -1,0 +1,15 @@
+-- Gives a lease back. The mark stays: IDs up to it may exist. No row changed means that the lease was lost before.
+-- $1 namespace id, $2 worker, $3 owner, $4 term
+WITH released AS (
+    UPDATE pgflurry.worker w
+    SET released_at = clock_timestamp()
+    FROM pgflurry.namespace n
+    WHERE n.id = $1::uuid
+      AND w.worker = $2::integer AND w.kind = 'proxy'
+      AND w.owner = $3::uuid AND w.term = $4::bigint
+      AND w.released_at IS NULL
+    RETURNING w.worker
+)
+SELECT n.id AS namespace, released.worker
+FROM pgflurry.namespace n
+LEFT JOIN released ON true;

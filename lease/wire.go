@@ -1,0 +1,126 @@
+package lease
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// A wire is one connection to the database, in our own hands from the end of authentication on: every message up to ReadyForQuery
+// passes here, and a deadline closes the socket and nothing else. pgconn would send a CancelRequest, and cancelling a
+// commit that waits for its standby is the one thing that makes it look acknowledged.
+type wire struct {
+	conn     net.Conn
+	frontend *pgproto3.Frontend
+}
+
+// A statement is a text with its parameters, all in text format.
+type statement struct {
+	sql    string
+	params []param
+}
+
+// param is a parameter in text format; nil is NULL.
+type param []byte
+
+// value is a column in text format; nil is NULL. Its own memory.
+type value []byte
+
+// maxAnswer bounds one message of the server, in bytes: our rows have a dozen short columns.
+const maxAnswer = 1 << 20
+
+func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
+	pg, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	hijacked, err := pg.Hijack()
+	if err != nil {
+		return nil, err
+	}
+	hijacked.Frontend.SetMaxBodyLen(maxAnswer)
+	return &wire{conn: hijacked.Conn, frontend: hijacked.Frontend}, nil
+}
+
+// run sends all statements with one Sync, and collects what comes until ReadyForQuery. Any error leaves the wire unusable.
+func (w *wire) run(ctx context.Context, statements ...statement) (exchange, error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := w.conn.SetDeadline(deadline); err != nil {
+			return exchange{}, err
+		}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = w.conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
+
+	for _, s := range statements {
+		w.frontend.SendParse(&pgproto3.Parse{Query: s.sql})
+		w.frontend.SendBind(&pgproto3.Bind{Parameters: raw(s.params)})
+		w.frontend.SendExecute(&pgproto3.Execute{})
+	}
+	w.frontend.SendSync(&pgproto3.Sync{})
+	if err := w.frontend.Flush(); err != nil {
+		return exchange{}, fmt.Errorf("sending to the database: %w", err)
+	}
+	return w.collect()
+}
+
+func raw(params []param) [][]byte {
+	all := make([][]byte, len(params))
+	for i, p := range params {
+		all[i] = p
+	}
+	return all
+}
+
+func (w *wire) collect() (exchange, error) {
+	var x exchange
+	var rows [][]value
+	for {
+		message, err := w.frontend.Receive()
+		if err != nil {
+			return exchange{}, fmt.Errorf("waiting for the database: %w", err)
+		}
+		switch m := message.(type) {
+		case *pgproto3.DataRow:
+			rows = append(rows, copied(m.Values))
+		case *pgproto3.CommandComplete:
+			x.results = append(x.results, result{tag: string(m.CommandTag), rows: rows})
+			rows = nil
+		case *pgproto3.NoticeResponse:
+			x.notices = append(x.notices, (*pgconn.Notice)(pgconn.ErrorResponseToPgError((*pgproto3.ErrorResponse)(m))))
+		case *pgproto3.ErrorResponse:
+			if x.failure == nil {
+				x.failure = pgconn.ErrorResponseToPgError(m)
+			}
+		case *pgproto3.ReadyForQuery:
+			x.status = m.TxStatus
+			return x, nil
+		case *pgproto3.ParseComplete, *pgproto3.BindComplete, *pgproto3.ParameterStatus, *pgproto3.NotificationResponse:
+		default:
+			return exchange{}, fmt.Errorf("the database sent an unexpected message: %T", m)
+		}
+	}
+}
+
+// copied makes the values outlive the frontend's buffer.
+func copied(values [][]byte) []value {
+	row := make([]value, len(values))
+	for i, v := range values {
+		if v != nil {
+			row[i] = append(value{}, v...)
+		}
+	}
+	return row
+}
+
+// close says goodbye if the socket takes it at once, and closes it.
+func (w *wire) close() {
+	_ = w.conn.SetDeadline(time.Now().Add(100 * time.Millisecond))
+	w.frontend.Send(&pgproto3.Terminate{})
+	_ = w.frontend.Flush()
+	_ = w.conn.Close()
+}
