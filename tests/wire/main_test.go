@@ -1,0 +1,224 @@
+package wire
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	gosync "sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/proxy"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) { server.Main(m) }
+
+//go:embed functions.sql
+var functionsSQL string
+
+// stand is one database with everything that reaches it.
+type stand struct {
+	t        testing.TB
+	database string
+	network  string
+	address  string
+	direct   map[string]transcript // what PostgreSQL said, by what was said to it
+
+	relaying  *house // forwards everything
+	answering *house // gives IDs whenever asked
+	moody     *house // has IDs one time and none the next
+	chopped   *house // gives IDs; upstream's bytes come in crumbs
+}
+
+// house is a proxy with two doors: a socket, and pipes that keep each write apart.
+type house struct {
+	name  string
+	proxy *proxy.Proxy
+	dial  func() (net.Conn, error)
+	pipe  func() (net.Conn, error)
+}
+
+func newStand(t testing.TB) *stand {
+	t.Helper()
+	server.NoLeak(t)
+	url := server.Database(t)
+	server.Exec(t, url, functionsSQL)
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := &stand{t: t, database: config.Database, direct: map[string]transcript{}}
+	st.network, st.address = pgconn.NetworkAddress(config.Host, config.Port)
+	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, &source{})
+	st.answering = st.newHouse("answering", st.address, proxy.AnswerAll, &source{})
+	st.moody = st.newHouse("moody", st.address, proxy.AnswerAll, &source{moody: true})
+	st.chopped = st.newHouse("chopped", newChopper(t, st.network, st.address), proxy.AnswerAll, &source{})
+	return st
+}
+
+func (st *stand) dialDirect() (net.Conn, error) { return net.Dial(st.network, st.address) }
+
+// newHouse starts a proxy, and ends it with the test.
+func (st *stand) newHouse(name, upstream string, level proxy.Level, ids proxy.IDs) *house {
+	st.t.Helper()
+	network := st.network
+	if upstream != st.address {
+		network = "tcp"
+	}
+	p, err := proxy.New(proxy.Settings{
+		Network: network, Address: upstream, IDs: ids,
+		Permission: func(database string) *proxy.Permission {
+			permission := &proxy.Permission{}
+			if database == st.database {
+				permission.Set(level)
+			}
+			return permission
+		},
+	})
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	pipes := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	var serving gosync.WaitGroup
+	for _, listener := range []net.Listener{socket, pipes} {
+		serving.Go(func() {
+			if err := p.Serve(listener); err != nil {
+				st.t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	st.t.Cleanup(func() {
+		socket.Close()
+		pipes.Close()
+		serving.Wait()
+		p.Drain(context.Background())
+		p.Wait()
+	})
+	return &house{
+		name: name, proxy: p, pipe: pipes.Dial,
+		dial: func() (net.Conn, error) { return net.Dial("tcp", socket.Addr().String()) },
+	}
+}
+
+// source gives the local IDs, in runs of random length.
+type source struct {
+	last  atomic.Int64
+	moody bool
+}
+
+var errNoMood = errors.New("no IDs just now")
+
+func (s *source) TryNextN(n int) (first int64, count int, err error) {
+	if s.moody {
+		switch rand.IntN(6) {
+		case 0, 1:
+			return 0, 0, errNoMood
+		case 2:
+			return 0, 0, nil
+		}
+	}
+	return s.take(1 + rand.IntN(n))
+}
+
+func (s *source) NextN(_ context.Context, n int) (first int64, count int, err error) {
+	if s.moody && rand.IntN(4) == 0 {
+		return 0, 0, errNoMood
+	}
+	return s.take(1 + rand.IntN(n))
+}
+
+func (s *source) take(n int) (first int64, count int, err error) {
+	return firstLocalID + s.last.Add(int64(n)) - int64(n), n, nil
+}
+
+// pipeListener accepts net.Pipe connections: what the client writes at once the proxy reads at once, no more and no less.
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *pipeListener) Dial() (net.Conn, error) {
+	client, server := net.Pipe()
+	select {
+	case l.conns <- server:
+		return client, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.conns:
+		return conn, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error   { close(l.closed); return nil }
+func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe", Net: "pipe"} }
+
+// newChopper relays to upstream and passes its bytes back a few at a time.
+func newChopper(t testing.TB, network, address string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var relays gosync.WaitGroup
+	relays.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			upstream, err := net.Dial(network, address)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			relays.Go(func() {
+				_, _ = io.Copy(upstream, client)
+				upstream.(interface{ CloseWrite() error }).CloseWrite()
+			})
+			relays.Go(func() {
+				chop(client, upstream)
+				client.Close()
+				upstream.Close()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		relays.Wait()
+	})
+	return listener.Addr().String()
+}
+
+func chop(to io.Writer, from io.Reader) {
+	buf := make([]byte, 4096)
+	for {
+		n, err := from.Read(buf)
+		for rest := buf[:n]; len(rest) > 0; {
+			crumb := min(len(rest), 1+rand.IntN(11))
+			if _, err := to.Write(rest[:crumb]); err != nil {
+				return
+			}
+			rest = rest[crumb:]
+		}
+		if err != nil {
+			return
+		}
+	}
+}

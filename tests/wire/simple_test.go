@@ -1,0 +1,30 @@
+package wire
+
+import "testing"
+
+const ours = "SELECT next_snowflake()"
+
+func TestSimpleQueries(t *testing.T) {
+	checkAll(t, []conversation{
+		{name: "a bigint is answered", steps: []step{say(Query(ours))}, local: 1},
+		{name: "every answered form", steps: []step{
+			say(Query("select public.next_snowflake() AS id;")),
+			say(Query(`SELECT next_snowflake()::text "Id", next_snowflake()::int8, public.next_snowflake()`)),
+			say(Query("SELECT next_snowflake() FROM generate_series(1, 12) g(i)")),
+			say(Query("SELECT * FROM next_snowflakes(3)")),
+			say(Query("SELECT * FROM next_snowflakes(2) x; -- why")),
+			say(Query("SELECT * FROM next_snowflakes(2) AS x(id)")),
+		}, local: 1 + 3 + 12 + 3 + 2 + 2},
+		{name: "what is no answered form is forwarded", steps: []step{
+			say(Query("SELECT next_snowflake() WHERE true")),
+			say(Query("SELECT next_snowflake(); SELECT next_snowflake()")),
+			say(Query("SELECT next_snowflake(1)")),
+			say(Query("SELECT * FROM next_snowflakes(0)")),
+			say(Query("SELECT * FROM next_snowflakes($1)")),
+		}},
+		{name: "status bytes", steps: []step{
+			say(Query(ours)), say(Query("BEGIN")), say(Query(ours)), say(Query("SELECT 1/0")), say(Query(ours)),
+			say(Query("ROLLBACK")), say(Query(ours)),
+		}, local: 3},
+	})
+}

@@ -1,0 +1,154 @@
+package wire
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgproto3/v2"
+)
+
+// transcript is what a server said: one line a message, IDs masked, and the IDs.
+type transcript struct {
+	lines []string
+	ids   []int64
+}
+
+// localIDs counts those the proxy gave from memory.
+func (t transcript) localIDs() (n int) {
+	for _, id := range t.ids {
+		if id >= firstLocalID {
+			n++
+		}
+	}
+	return n
+}
+
+const (
+	// firstLocalID begins the range of the IDs the tests' proxies give. PostgreSQL's are smaller for decades to come.
+	firstLocalID = 1 << 60
+	// leastID is below any ID, and above anything else that stands in a transcript.
+	leastID = 1e15
+)
+
+var idDigits = regexp.MustCompile(`\b[0-9]{16,19}\b`)
+
+// masker renders messages, and takes out what differs between two sessions that say the same.
+type masker struct{ ids []int64 }
+
+func (m *masker) text(s string) string {
+	return idDigits.ReplaceAllStringFunc(s, func(digits string) string {
+		id, err := strconv.ParseInt(digits, 10, 64)
+		if err != nil || id < leastID {
+			return digits
+		}
+		m.ids = append(m.ids, id)
+		return "<id>"
+	})
+}
+
+func (m *masker) value(v []byte) string {
+	switch {
+	case v == nil:
+		return "NULL"
+	case len(v) == 8 && v[0] < ' ' && binary.BigEndian.Uint64(v) >= leastID:
+		m.ids = append(m.ids, int64(binary.BigEndian.Uint64(v)))
+		return "<binary id>"
+	}
+	return strconv.Quote(m.text(string(v)))
+}
+
+func (m *masker) line(message pgproto3.BackendMessage) string {
+	switch v := message.(type) {
+	case *pgproto3.RowDescription:
+		var fields []string
+		for _, f := range v.Fields {
+			table := "no table"
+			if f.TableOID != 0 {
+				table = "table" // temporary tables have other OIDs in each session
+			}
+			fields = append(fields, fmt.Sprintf("%q %s %d type %d size %d modifier %d format %d",
+				f.Name, table, f.TableAttributeNumber, f.DataTypeOID, f.DataTypeSize, f.TypeModifier, f.Format))
+		}
+		return "RowDescription " + strings.Join(fields, "; ")
+	case *pgproto3.DataRow:
+		var fields []string
+		for _, f := range v.Values {
+			fields = append(fields, m.value(f))
+		}
+		return "DataRow " + strings.Join(fields, " ")
+	case *pgproto3.FunctionCallResponse:
+		return "FunctionCallResponse " + m.value(v.Result)
+	case *pgproto3.CopyData:
+		return "CopyData " + strconv.Quote(m.text(string(v.Data)))
+	case *pgproto3.ReadyForQuery:
+		return "ReadyForQuery " + string(v.TxStatus)
+	case *pgproto3.CommandComplete:
+		return "CommandComplete " + string(v.CommandTag)
+	case *pgproto3.ErrorResponse:
+		return "ErrorResponse " + m.report(v)
+	case *pgproto3.NoticeResponse:
+		return "NoticeResponse " + m.report((*pgproto3.ErrorResponse)(v))
+	case *pgproto3.NotificationResponse:
+		return fmt.Sprintf("NotificationResponse %q %q", v.Channel, v.Payload)
+	case *pgproto3.BackendKeyData:
+		return "BackendKeyData"
+	case *pgproto3.ParameterStatus:
+		return fmt.Sprintf("ParameterStatus %s %q", v.Name, v.Value)
+	}
+	return fmt.Sprintf("%T %+v", message, message)[len("*pgproto3."):]
+}
+
+// report writes every field of an error or notice that is set, so that a field lost on the way shows.
+func (m *masker) report(e *pgproto3.ErrorResponse) string {
+	s := fmt.Sprintf("%s/%s %s %q", e.Severity, e.SeverityUnlocalized, e.Code, m.text(e.Message))
+	for _, field := range []struct{ name, value string }{
+		{"detail", e.Detail}, {"hint", e.Hint}, {"query", e.InternalQuery}, {"where", e.Where}, {"schema", e.SchemaName},
+		{"table", e.TableName}, {"column", e.ColumnName}, {"type", e.DataTypeName}, {"constraint", e.ConstraintName},
+	} {
+		if field.value != "" {
+			s += fmt.Sprintf(" %s %q", field.name, m.text(field.value))
+		}
+	}
+	return s + fmt.Sprintf(" at %d %d, %s:%d %s", e.Position, e.InternalPosition, e.File, e.Line, e.Routine)
+}
+
+// receive reads one message. io.EOF is the end between two messages, anything else a torn one.
+func receive(f *pgproto3.Frontend, m *masker) (line string, err error) {
+	message, err := f.Receive()
+	if err != nil {
+		return "", err
+	}
+	return m.line(message), nil
+}
+
+// framedReader knows where messages end: pgproto3 calls an end between two of them as unexpected as one within.
+type framedReader struct {
+	r    io.Reader
+	left int // bytes of the present message that are missing
+	head []byte
+}
+
+func (f *framedReader) torn() bool { return f.left > 0 || len(f.head) > 0 }
+
+func (f *framedReader) Read(b []byte) (int, error) {
+	n, err := f.r.Read(b)
+	for rest := b[:n]; len(rest) > 0; {
+		if f.left > 0 {
+			skip := min(f.left, len(rest))
+			f.left -= skip
+			rest = rest[skip:]
+			continue
+		}
+		f.head = append(f.head, rest[0])
+		rest = rest[1:]
+		if len(f.head) == 5 {
+			f.left = int(binary.BigEndian.Uint32(f.head[1:])) - 4
+			f.head = f.head[:0]
+		}
+	}
+	return n, err
+}

@@ -1,0 +1,124 @@
+package wire
+
+import "testing"
+
+// unit is what a driver sends to run one statement, up to Sync.
+func unit(sql string, formats ...int16) []message {
+	return []message{Parse("", sql), Bind("", "", formats...), DescribePortal(""), Execute("")}
+}
+
+// together joins messages and units to one breath.
+func together(parts ...any) (all step) {
+	for _, part := range parts {
+		switch part := part.(type) {
+		case message:
+			all = append(all, part)
+		case []message:
+			all = append(all, part...)
+		}
+	}
+	return all
+}
+
+func TestUnits(t *testing.T) {
+	checkAll(t, []conversation{
+		{name: "Parse, Bind, Describe, Execute, Sync", steps: []step{together(unit(ours), Sync)}, local: 1},
+		{name: "without Describe, then without Parse", steps: []step{
+			say(Parse("", ours), Bind("", ""), Execute(""), Sync),
+			say(Bind("", ""), Execute(""), Sync),
+			say(Bind("", ""), DescribePortal(""), Execute(""), Sync),
+		}, local: 3},
+		{name: "several units in one segment", steps: []step{together(unit(ours), unit(ours), unit(ours), Sync)}, local: 3},
+		{name: "one Parse, several Binds", steps: []step{
+			say(Parse("", ours), Bind("", ""), Execute(""), Bind("", ""), Execute(""), Bind("", ""), DescribePortal(""), Execute(""), Sync),
+		}, local: 3},
+		{name: "a segment without Sync, and its Sync later", steps: []step{together(unit(ours)), say(Sync), say(Query(ours))}, local: 2},
+		{name: "message by message", steps: []step{
+			say(Parse("", ours)), say(Bind("", "")), say(DescribePortal("")), say(Execute("")), say(Sync),
+		}, local: 1},
+		{name: "Flush after the unit", steps: []step{together(unit(ours), Flush), together(unit(ours), Flush), say(Flush), say(Sync)}, local: 2},
+		{name: "Flush within the unit", steps: []step{
+			say(Parse("", ours), Flush), say(Bind("", ""), DescribePortal(""), Flush), say(Execute(""), Flush), say(Sync),
+			together(unit(ours), Sync),
+		}, local: 1},
+		{name: "Flush before Execute", steps: []step{say(Parse("", ours), Bind("", ""), Flush, Execute(""), Sync)}},
+		{name: "Sync and Flush on their own", steps: []step{say(Sync), say(Flush, Sync), say(Sync, Sync), say(Query(ours))}, local: 1},
+		{name: "all answered forms", steps: []step{
+			together(unit("SELECT public.next_snowflake() AS a, next_snowflake()::text b"), Sync),
+			together(unit("SELECT next_snowflake() FROM generate_series(1, 5)"), Sync),
+			together(unit("select * from next_snowflakes(4) x;"), Sync),
+		}, local: 2 + 5 + 4},
+		{name: "statements of the client's own", steps: []step{
+			together(unit("SELECT 1"), Sync), together(unit(""), Sync), together(unit("BEGIN"), Sync), together(unit("COMMIT"), Sync),
+			together(unit("SELECT"), Sync), together(unit("SELECT next_snowflake() LIMIT 1"), Sync),
+		}},
+		{name: "a unit of two statements is an error", steps: []step{together(unit("SELECT next_snowflake(); SELECT 1"), Sync)}},
+		{name: "the first of a segment decides for the rest", steps: []step{
+			together(unit(ours), unit("SELECT 1"), unit(ours), Sync),
+			together(unit("SELECT 1"), unit(ours), Sync),
+			together(unit(ours), unit(ours), unit("SELECT 1"), Sync),
+		}, local: 1 + 0 + 2},
+		{name: "a unit broken off by another Parse", steps: []step{say(Parse("", ours), Parse("", "SELECT 1"), Bind("", ""), Execute(""), Sync)}},
+		{name: "a unit broken off by another Bind", steps: []step{say(Parse("", ours), Bind("", ""), Bind("", ""), Execute(""), Sync)}},
+		{name: "a unit broken off by Sync", steps: []step{
+			say(Parse("", ours), Sync), say(Bind("", ""), Sync), say(Execute(""), Sync), say(Bind("", ""), Execute(""), Sync),
+		}, local: 1},
+		{name: "a unit broken off by Query", steps: []step{
+			say(Parse("", ours), Query(ours)), say(Sync), say(Parse("", ours), Bind("", ""), Query("SELECT 1")), say(Execute(""), Sync),
+		}},
+		{name: "Describe twice, and Describe of the statement within", steps: []step{
+			say(Parse("", ours), Bind("", ""), DescribePortal(""), DescribePortal(""), Execute(""), Sync),
+			say(Parse("", ours), DescribeStatement(""), Bind("", ""), Execute(""), Sync),
+			say(Parse("", ours), DescribeStatement(""), Sync), say(Bind("", ""), Execute(""), Sync),
+		}, local: 1},
+		{name: "Terminate after a unit without Sync", steps: []step{together(unit(ours), Flush)}, local: 1},
+	})
+}
+
+func TestOneBindGivesItsIDsOnce(t *testing.T) {
+	checkAll(t, []conversation{
+		{name: "Execute again", steps: []step{together(unit(ours), Execute(""), Execute(""), Sync)}, local: 1},
+		{name: "Execute again with a limit", steps: []step{together(unit(ours), ExecuteMax("", 1), ExecuteMax("", 5), Sync)}, local: 1},
+		{name: "Describe and Close of the finished portal", steps: []step{
+			together(unit(ours), DescribePortal(""), Execute(""), ClosePortal(""), Sync),
+			together(unit(ours), ClosePortal(""), Execute(""), Sync),
+			together(unit(ours), ClosePortal(""), ClosePortal(""), DescribePortal(""), Sync),
+		}, local: 3},
+		{name: "exactly max_rows suspends", steps: []step{
+			say(Parse("", ours), Bind("", ""), ExecuteMax("", 1), ExecuteMax("", 1), Sync),
+			say(Parse("", ours), Bind("", ""), ExecuteMax("", 1), Execute(""), Sync),
+		}},
+		{name: "fewer than max_rows completes", steps: []step{say(Parse("", ours), Bind("", ""), ExecuteMax("", 2), Sync)}, local: 1},
+		{name: "negative max_rows", steps: []step{say(Parse("", ours), Bind("", ""), ExecuteMax("", 1<<31), Sync)}},
+		{name: "rows in parts", steps: []step{
+			say(Parse("", "SELECT next_snowflake() FROM generate_series(1, 5)"), Bind("", ""), ExecuteMax("", 2), ExecuteMax("", 2),
+				ExecuteMax("", 2), ExecuteMax("", 2), Sync),
+			say(Bind("", ""), ExecuteMax("", 5), Execute(""), Sync),
+			say(Bind("", ""), ExecuteMax("", 6), Execute(""), Sync),
+		}, local: 5},
+		{name: "the portal lives to the end of the transaction", steps: []step{
+			say(Query("BEGIN")), together(unit(ours), Sync), say(Execute(""), Sync), say(DescribePortal(""), Sync),
+			say(Execute(""), DescribePortal(""), Flush), say(Sync), say(Query("COMMIT")), say(Execute(""), Sync),
+		}, local: 1},
+		{name: "the portal ends with its segment outside a transaction", steps: []step{together(unit(ours), Sync), say(Execute(""), Sync)}, local: 1},
+		{name: "Query ends the portal", steps: []step{
+			say(Query("BEGIN")), together(unit(ours), Sync), say(Query(ours)), say(Execute(""), Sync), say(Query("ROLLBACK")),
+		}, local: 2},
+		{name: "Close ends the portal", steps: []step{
+			say(Query("BEGIN")), together(unit(ours), Sync), say(ClosePortal(""), Sync), say(Execute(""), Sync), say(Query("ROLLBACK")),
+		}, local: 1},
+		{name: "Bind replaces the portal", steps: []step{
+			say(Query("BEGIN")), together(unit(ours), Sync), together(unit("SELECT 7"), Sync), say(Execute(""), Sync),
+			together(unit(ours), Sync), say(Execute(""), Sync), say(Query("ROLLBACK")),
+		}, local: 2},
+		{name: "a suspended portal of the client's own", steps: []step{
+			say(Query("BEGIN")), say(Parse("", "SELECT generate_series(1, 3)"), Bind("", ""), ExecuteMax("", 1), Sync),
+			say(ExecuteMax("", 1), Sync), together(unit(ours), Sync), say(Execute(""), Sync), say(Query("COMMIT")),
+		}, local: 1},
+		{name: "a suspended named portal lives on beside an answered unit", steps: []step{
+			say(Query("BEGIN")), say(Parse("", "SELECT generate_series(1, 3)"), Bind("p", ""), ExecuteMax("p", 1), Sync),
+			together(unit(ours), Sync), say(ExecuteMax("p", 1), Sync), say(Query("FETCH ALL FROM p")), say(ClosePortal("p"), Sync),
+			say(Query("COMMIT")),
+		}, local: 1},
+	})
+}
