@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// defaultListen is where serve listens and health asks.
+const defaultListen = "127.0.0.1:6432"
+
+// newHealth builds "pgflurry health", which an image without a shell can run as its health check.
+func newHealth() *cobra.Command {
+	var listen string
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Ask a running proxy whether it accepts connections",
+		Long: `health connects to the address that "pgflurry serve" listens on and sends the first message of a
+PostgreSQL client. It exits 0 if the proxy answers it and 1 otherwise.
+
+It asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restarting it would help nobody.`,
+		Example: `  pgflurry health --listen 127.0.0.1:6432
+  PGFLURRY_LISTEN=/run/pgflurry/.s.PGSQL.6432 pgflurry health`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			return probe(ctx, listen)
+		},
+	}
+	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address the proxy listens on, as given to serve: host:port or path of a Unix socket")
+	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
+	return cmd
+}
+
+// sslRequest asks whether the other side speaks TLS. Every PostgreSQL server answers it with one byte, and no session begins.
+const sslRequest = 80877103
+
+// probe sends an SSLRequest and expects 'S' or 'N'.
+func probe(ctx context.Context, listen string) error {
+	network, address := dialable(listen)
+	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+	if err != nil {
+		return fmt.Errorf("nothing accepts connections: %w", err)
+	}
+	defer conn.Close()
+	if deadline, ok := ctx.Deadline(); ok {
+		if err := conn.SetDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	request := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 8), sslRequest)
+	if _, err := conn.Write(request); err != nil {
+		return fmt.Errorf("%s accepts a connection, but takes no message: %w", address, err)
+	}
+	var answer [1]byte
+	switch _, err := io.ReadFull(conn, answer[:]); {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("%s ends the connection without an answer", address)
+	case err != nil:
+		return fmt.Errorf("%s accepts a connection, but does not answer: %w", address, err)
+	case answer[0] != 'S' && answer[0] != 'N':
+		return fmt.Errorf("%s answers %q, which no PostgreSQL proxy does; is --listen right?", address, answer[0])
+	}
+	return nil
+}
+
+// dialable turns an address to listen on into one to connect to: every interface becomes the loopback.
+func dialable(listen string) (network, address string) {
+	if strings.HasPrefix(listen, "/") || strings.HasPrefix(listen, "@") {
+		return "unix", listen
+	}
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "tcp", listen // the dialer says what is wrong with it
+	}
+	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "tcp", net.JoinHostPort(host, port)
+}

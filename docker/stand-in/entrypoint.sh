@@ -1,0 +1,25 @@
+#!/bin/sh
+# Does what of the official image's entry point the tests use: PGDATA, POSTGRES_USER, POSTGRES_PASSWORD,
+# POSTGRES_HOST_AUTH_METHOD, "postgres -c name=value", started as root or with --user.
+set -eu
+PGDATA=${PGDATA:-/var/lib/postgresql/data}
+mkdir -p "$PGDATA"
+if [ "$(id -u)" = 0 ]; then
+	chown -R postgres: "$PGDATA"
+	chmod 700 "$PGDATA"
+	chmod a+x "$(dirname "$PGDATA")"
+	exec setpriv --reuid=postgres --regid=postgres --init-groups "$0" "$@"
+fi
+if ! getent passwd "$(id -u)" >/dev/null; then
+	# PostgreSQL wants a passwd entry; the official image feigns one, too.
+	echo "stand-in:x:$(id -u):$(id -g)::/:/bin/sh" >>/etc/passwd
+fi
+if [ ! -s "$PGDATA/PG_VERSION" ]; then
+	method=${POSTGRES_HOST_AUTH_METHOD:-scram-sha-256}
+	echo "${POSTGRES_PASSWORD-unused}" >/tmp/password
+	initdb -D "$PGDATA" -U "${POSTGRES_USER:-postgres}" --encoding=UTF8 --auth-local=trust --auth-host="$method" --pwfile=/tmp/password
+	rm /tmp/password
+	echo "host all all all $method" >>"$PGDATA/pg_hba.conf"
+	echo "listen_addresses = '*'" >>"$PGDATA/postgresql.conf"
+fi
+exec "$@" -D "$PGDATA" -c unix_socket_directories=/tmp
