@@ -1,0 +1,28 @@
+package generator
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// sleeper waits with timers that it uses again, so that a generator at its limit makes no garbage.
+type sleeper struct{ timers sync.Pool }
+
+// wait returns nil after d, or the context's error as soon as there is one.
+func (s *sleeper) wait(ctx context.Context, d time.Duration) error {
+	timer, ok := s.timers.Get().(*time.Timer)
+	if ok {
+		timer.Reset(d)
+	} else {
+		timer = time.NewTimer(d)
+	}
+	defer s.timers.Put(timer)
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		timer.Stop() // leaves nothing in the channel, since Go 1.23
+		return ctx.Err()
+	}
+}
