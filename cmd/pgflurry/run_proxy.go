@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/generator"
+	"pgflurry/lease"
+	"pgflurry/proxy"
+)
+
+// proxySettings is what one proxy process needs to know.
+type proxySettings struct {
+	listen        string        // HOST:PORT or the path of a Unix socket
+	upstream      string        // HOST:PORT, or a Unix socket or its directory
+	leaseDatabase string        // connection string
+	databases     []string      // sessions to these are answered; empty: the lease database
+	node          string        // 1 to 255 characters
+	window        time.Duration // how far ahead the lease reserves
+	drainTimeout  time.Duration
+	log           *slog.Logger
+	listening     func(net.Addr) // called once clients are accepted; may be nil
+	granted       func()         // called once IDs come from memory; may be nil
+}
+
+// runProxy joins proxy, generator and lease, and runs them until ctx ends or the configuration proves wrong.
+//
+// Goroutines: Serve accepts; issue finds the namespace, then keeps the lease (lease.Keeper.Run) beside watch, which keeps the
+// permissions current. All have ended when runProxy returns.
+func runProxy(ctx context.Context, s proxySettings) error {
+	config, err := s.check()
+	if err != nil {
+		return err
+	}
+	network, upstream, err := socketOrPort("upstream", s.upstream)
+	if err != nil {
+		return err
+	}
+	ids := &lateIDs{}
+	permissions := newPermissions(s.databases)
+	p, err := proxy.New(proxy.Settings{Network: network, Address: upstream, IDs: ids, Permission: permissions.of, Log: s.log})
+	if err != nil {
+		return err
+	}
+	ln, err := listen(s.listen)
+	if err != nil {
+		return err
+	}
+	s.log.Info("listening", "address", ln.Addr(), "upstream", s.upstream, "databases", s.databases, "node", s.node)
+
+	issuing, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
+	defer seal()
+	var work sync.WaitGroup
+	wrong := make(chan error, 1)
+	work.Go(func() {
+		if err := s.issue(issuing, config, ids, permissions); err != nil {
+			wrong <- err
+		}
+	})
+	work.Go(func() { _ = p.Serve(ln) })
+	if s.listening != nil {
+		s.listening(ln.Addr())
+	}
+
+	select {
+	case <-ctx.Done():
+		s.log.Info("draining", "sessions", p.Stats().Sessions, "timeout", s.drainTimeout)
+		err = nil
+	case err = <-wrong:
+	}
+	draining, cancel := context.WithTimeout(context.Background(), s.drainTimeout)
+	defer cancel()
+	p.Drain(draining)
+	seal()
+	ln.Close()
+	work.Wait()
+	p.Wait()
+	st := p.Stats()
+	s.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined)
+	return err
+}
+
+// check completes the settings and refuses what cannot work, before anything is opened.
+func (s *proxySettings) check() (*pgx.ConnConfig, error) {
+	if s.leaseDatabase == "" {
+		return nil, errors.New("--lease-database is missing; expected the connection string of the database that pgflurry migrate up was run on")
+	}
+	config, err := pgx.ParseConfig(s.leaseDatabase)
+	if err != nil {
+		return nil, fmt.Errorf("--lease-database: %w", err)
+	}
+	if len(s.databases) == 0 {
+		s.databases = []string{config.Database}
+	}
+	if s.node == "" {
+		return nil, errors.New("--node is missing, and this system does not tell its name; expected a name that stays the same after a restart")
+	}
+	if s.window < time.Second {
+		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.window)
+	}
+	if s.drainTimeout < 0 {
+		return nil, fmt.Errorf("--drain-timeout is %v; expected 0 or more", s.drainTimeout)
+	}
+	return config, nil
+}
+
+// issue finds the namespace, makes its generator, and keeps it supplied until ctx ends. An error means that the
+// configuration is wrong; what may mend itself is waited for.
+func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, ids *lateIDs, permissions *permissions) error {
+	ns, err := s.findNamespace(ctx, config)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	clock := lease.NewClock(ns.Layout.Unit)
+	issuer, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
+	if err != nil {
+		return err
+	}
+	keeper, err := lease.NewKeeper(lease.Settings{
+		Namespace: ns.ID, Store: lease.NewPostgres(&config.Config), Issuer: issuer, Clock: clock,
+		Node: s.node, Address: s.listen, Version: version(), Window: s.window, Log: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	ids.generator.Store(issuer)
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var watchers sync.WaitGroup
+	defer watchers.Wait()
+	defer stop()
+	wrong := make(chan error, 1)
+	watchers.Go(func() {
+		if err := s.watch(ctx, config, ns.ID, permissions); err != nil {
+			wrong <- err
+			stop()
+		}
+	})
+	watchers.Go(func() {
+		select {
+		case <-keeper.Granted():
+			if s.granted != nil {
+				s.granted()
+			}
+		case <-ctx.Done():
+		}
+	})
+	err = keeper.Run(ctx)
+	select {
+	case mismatch := <-wrong:
+		return mismatch
+	default:
+		return err
+	}
+}
+
+// lateIDs gives IDs from the moment the namespace, and with it the layout, is known.
+type lateIDs struct {
+	generator atomic.Pointer[generator.Generator]
+}
+
+var errNoNamespace = errors.New("the namespace is not known yet")
+
+func (l *lateIDs) TryNextN(n int) (first int64, count int, err error) {
+	g := l.generator.Load()
+	if g == nil {
+		return 0, 0, errNoNamespace
+	}
+	return g.TryNextN(n)
+}
+
+func (l *lateIDs) NextN(ctx context.Context, n int) (first int64, count int, err error) {
+	g := l.generator.Load()
+	if g == nil {
+		return 0, 0, errNoNamespace
+	}
+	return g.NextN(ctx, n)
+}
+
+// listen opens the clients' side. A Unix socket that nobody serves any more is taken over.
+func listen(address string) (net.Listener, error) {
+	network, place, err := socketOrPort("listen", address)
+	if err != nil {
+		return nil, err
+	}
+	if network == "unix" {
+		if c, err := net.DialTimeout(network, place, time.Second); err == nil {
+			c.Close()
+			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path", place)
+		}
+		if info, err := os.Lstat(place); err == nil && info.Mode()&fs.ModeSocket != 0 {
+			if err := os.Remove(place); err != nil {
+				return nil, fmt.Errorf("--listen %s: removing the socket a former process left: %w", place, err)
+			}
+		}
+	}
+	ln, err := net.Listen(network, place)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %s: %w; choose another address, or stop what uses it", address, err)
+	}
+	return ln, nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+func newServe() *cobra.Command {
+	var s proxySettings
+	var logLevel string
+	cmd := &cobra.Command{
+		Use:   "serve --upstream HOST:PORT --lease-database URL",
+		Short: "Run the proxy",
+		Long: `Serve relays between PostgreSQL clients and one upstream, and answers SELECT next_snowflake() from memory
+in sessions to the databases of the namespace.
+
+The worker in its IDs is leased in the lease database. While no worker is held, everything is relayed and the
+function inside PostgreSQL answers; serve says so and keeps trying.
+
+On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout, gives the
+worker back and ends. A second signal ends it at once.`,
+		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
+  pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql --lease-database "host=/var/run/postgresql dbname=app"
+  PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app pgflurry serve --databases app,reports`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			var level slog.Level
+			if err := level.UnmarshalText([]byte(logLevel)); err != nil {
+				return fmt.Errorf("--log-level is %q; expected debug, info, warn or error", logLevel)
+			}
+			s.log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+			return runProxy(cmd.Context(), s)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.listen, "listen", defaultListen, "address for clients: HOST:PORT, or the path of a Unix socket")
+	f.StringVar(&s.upstream, "upstream", "", "PostgreSQL or pooler behind the proxy: HOST:PORT, or a Unix socket or its directory (required)")
+	f.StringVar(&s.leaseDatabase, "lease-database", "", "connection string of the database with the worker table (required)")
+	f.StringSliceVar(&s.databases, "databases", nil, "databases whose sessions are answered (default: the lease database)")
+	f.StringVar(&s.node, "node", hostname(), "name of this node, the same after a restart: it prefers its own last worker")
+	f.DurationVar(&s.window, "window", 60*time.Second, "how far ahead the lease reserves, which is how long PostgreSQL may be away")
+	f.DurationVar(&s.drainTimeout, "drain-timeout", 30*time.Second, "how long open transactions may go on after the first signal")
+	f.StringVar(&logLevel, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
+	return cmd
+}
+
+// hostname is the default node name; empty, and then asked for, where the system does not tell.
+func hostname() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// socketOrPort reads an address as the flags give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it.
+func socketOrPort(flag, address string) (network, place string, err error) {
+	switch {
+	case address == "":
+		return "", "", fmt.Errorf("--%s is missing; expected HOST:PORT or the path of a Unix socket", flag)
+	case strings.HasPrefix(address, "/"):
+		if info, err := os.Stat(address); err == nil && info.IsDir() {
+			address = filepath.Join(address, ".s.PGSQL.5432")
+		}
+		return "unix", address, nil
+	case !strings.Contains(address, ":"):
+		return "", "", fmt.Errorf("--%s is %q; expected HOST:PORT or the absolute path of a Unix socket", flag, address)
+	}
+	return "tcp", address, nil
+}
