@@ -26,6 +26,7 @@ A flag on the command line wins over the environment.`,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return flagsFromEnvironment(cmd.Flags(), os.LookupEnv) },
 	}
+	root.AddCommand(newServe())
 	root.AddCommand(newHealth())
 	return root
 }
