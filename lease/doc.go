@@ -74,7 +74,8 @@
 //  2. Anything but one row, the right tags, no notice, no error and ReadyForQuery I is unknown: the bound stays and the connection is closed.
 //  3. Marks never fall.
 //  4. No tick of a worker lies in the grants of two acquisitions.
-//  5. No node's clock can poison a mark: after a renewal mark - now is at most window + skew, or what it was before.
+//  5. No node's clock can poison a mark: after a renewal mark - now is at most window + skew, or what it was after the
+//     last renewal or would be without this one.
 //  6. While the gate is closed nothing is granted.
 //  7. The clock never steps back, lags the database by at most a round trip, and reads no wall clock.
 //  8. The generator is sealed before its worker is released, and when Run has returned it is sealed.

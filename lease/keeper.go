@@ -228,7 +228,9 @@ func (k *Keeper) release(ctx context.Context) {
 }
 
 // final reports whether the database's answer says that no later attempt could be right.
-func final(err error) bool { return errors.Is(err, ErrNamespaceMismatch) || errors.Is(err, ErrElsewhere) }
+func final(err error) bool {
+	return errors.Is(err, ErrNamespaceMismatch) || errors.Is(err, ErrElsewhere)
+}
 
 func waitTimer(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

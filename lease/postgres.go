@@ -76,6 +76,7 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	none := Refusal{Reason: NoWorker, Workers: int(c.number()), Retired: int(c.number()), Until: c.number(), Wait: max(0, c.micros())}
 	switch {
 	case c.err != nil:
+		p.Close()
 		return Acquired{}, fmt.Errorf("acquiring a worker: reading the answer: %w", c.err)
 	case namespace != r.Namespace:
 		return Acquired{}, mismatch(r.Namespace, namespace)
@@ -104,6 +105,7 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 	lost := Lost{Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.number(), Taken: c.bool(), Node: c.text(), Retired: c.bool(), Expired: c.bool()}
 	switch {
 	case c.err != nil:
+		p.Close()
 		return Renewed{}, fmt.Errorf("renewing worker %d: reading the answer: %w", r.Worker, c.err)
 	case namespace != r.Namespace:
 		return Renewed{}, mismatch(r.Namespace, namespace)

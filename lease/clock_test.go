@@ -1,0 +1,175 @@
+package lease
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// A hand is a monotonic clock that a test sets.
+type hand struct{ at time.Duration }
+
+func (h *hand) now() time.Duration { return h.at }
+
+func TestClockShowsNoUsableTickBeforeItWasTold(t *testing.T) {
+	c := NewClock(time.Millisecond)
+	if tick := c.Now(); tick != Unset {
+		t.Errorf("tick %d before the first Observe, expected %d", tick, Unset)
+	}
+	c.Observe(-5_000_000, 0, 0)
+	if tick := c.Now(); tick != Unset {
+		t.Errorf("tick %d five seconds before the epoch, expected %d", tick, Unset)
+	}
+}
+
+func TestClockIsTheDatabasesPlusMonotonicTimeSinceTheAnswerWasReceived(t *testing.T) {
+	h := &hand{at: 100 * time.Second}
+	c := newClock(10*time.Millisecond, h.now)
+	c.Observe(5_000_000, 99*time.Second, 100*time.Second)
+	if tick := c.Now(); tick != 500 {
+		t.Errorf("tick %d at the receipt, expected 500: the time before it may have been the way there", tick)
+	}
+	h.at += 25 * time.Millisecond
+	if tick := c.Now(); tick != 502 {
+		t.Errorf("tick %d 25 ms later, expected 502", tick)
+	}
+}
+
+func TestClockJumpsUpWhenItWasBehind(t *testing.T) {
+	h := &hand{}
+	c := newClock(time.Millisecond, h.now)
+	c.Observe(0, 0, 0)
+	c.Observe(90_000_000, 0, 0)
+	if tick := c.Now(); tick != 90_000 {
+		t.Errorf("tick %d, expected 90000", tick)
+	}
+}
+
+func TestClockRunsAtNineTenthsWhileAheadUntilBothMeet(t *testing.T) {
+	h := &hand{}
+	c := newClock(time.Millisecond, h.now)
+	c.Observe(10_000_000, 0, 0)
+	c.Observe(9_000_000, 0, 0) // the database was set back by a second
+	for _, step := range []struct {
+		at   time.Duration
+		tick int64
+	}{
+		{0, 10_000},
+		{time.Second, 10_900},
+		{5 * time.Second, 14_500},
+		{10 * time.Second, 19_000}, // they meet here
+		{11 * time.Second, 20_000},
+	} {
+		h.at = step.at
+		if tick := c.Now(); tick != step.tick {
+			t.Errorf("tick %d after %v, expected %d", tick, step.at, step.tick)
+		}
+	}
+}
+
+func TestClockIsNotSlowedByAnAnswerThatWasLongUnderWay(t *testing.T) {
+	h := &hand{}
+	c := newClock(time.Millisecond, h.now)
+	c.Observe(10_000_000, 0, 0)
+	h.at = 4 * time.Second // what it says may be up to 4 s old
+	c.Observe(10_500_000, 0, h.at)
+	h.at += 10 * time.Second
+	if tick := c.Now(); tick != 24_000 {
+		t.Errorf("tick %d, expected 24000", tick)
+	}
+}
+
+func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := &hand{}
+		c := newClock(time.Millisecond, h.now)
+		database := time.Hour
+		last := Unset
+		settled := false // no step of the database's clock since the last Observe
+		for range 60 {
+			switch rapid.IntRange(0, 4).Draw(t, "what") {
+			case 0:
+				database += time.Duration(rapid.Int64Range(-int64(time.Hour), int64(time.Hour)).Draw(t, "step"))
+				settled = false
+			case 1:
+				there := time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "there"))
+				back := time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "back"))
+				sent := h.at
+				h.at, database = h.at+there, database+there
+				said := database
+				h.at, database = h.at+back, database+back
+				c.Observe(said.Microseconds(), sent, h.at)
+				settled = true
+				if tick := c.Now(); database > 0 && tick < (database-back).Milliseconds() {
+					t.Fatalf("tick %d lags behind %d by more than the way back, %v", tick, database.Milliseconds(), back)
+				}
+			default:
+				passed := time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(t, "pass"))
+				h.at, database = h.at+passed, database+passed
+			}
+			tick := c.Now()
+			if tick < last {
+				t.Fatalf("tick %d after %d", tick, last)
+			}
+			if settled && database > 0 && tick < (database-3*time.Second).Milliseconds()-1 {
+				t.Fatalf("tick %d, the database's is %d: more than the way back behind", tick, database.Milliseconds())
+			}
+			last = tick
+		}
+	})
+}
+
+func TestInvariant7TheClockNeverStepsBackForConcurrentReaders(t *testing.T) {
+	c := NewClock(time.Millisecond)
+	c.Observe(1_000_000_000, 0, 0)
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	var shared sync.Mutex
+	last := int64(0)
+	for range 4 {
+		readers.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				shared.Lock()
+				before := last
+				shared.Unlock()
+				tick := c.Now()
+				if tick < before {
+					t.Errorf("tick %d after another reader saw %d", tick, before)
+				}
+				shared.Lock()
+				last = max(last, tick)
+				shared.Unlock()
+			}
+		})
+	}
+	for i := range int64(3000) { // alternately ahead and behind
+		now := c.Monotonic()
+		c.Observe(1_000_000_000+now.Microseconds()+(i%7-3)*200, now, now)
+	}
+	close(done)
+	readers.Wait()
+}
+
+func TestReadingTheClockAllocatesNothing(t *testing.T) {
+	c := NewClock(time.Millisecond)
+	c.Observe(1_000_000, 0, 0)
+	if n := testing.AllocsPerRun(1000, func() { c.Now() }); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+func BenchmarkClockNow(b *testing.B) {
+	c := NewClock(time.Millisecond)
+	c.Observe(1_000_000, 0, 0)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Now()
+	}
+}

@@ -1,0 +1,476 @@
+package lease
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// script is a Store of functions. A nil one answers as a healthy table with one worker would.
+type script struct {
+	acquire func(context.Context, Request) (Acquired, error)
+	renew   func(context.Context, Renewal) (Renewed, error)
+	release func(context.Context, Lease) error
+
+	start time.Time
+	mu    sync.Mutex
+	log   []string // what happened, in order
+	at    []time.Duration
+}
+
+func (s *script) note(format string, args ...any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.log = append(s.log, fmt.Sprintf(format, args...))
+	s.at = append(s.at, time.Since(s.start))
+}
+
+func (s *script) story() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.log)
+}
+
+// epochAge is what the database's clock shows when a script starts.
+const epochAge = 1000 * time.Second
+
+func (s *script) micros() int64 { return (epochAge + time.Since(s.start)).Microseconds() }
+func (s *script) tick() int64   { return s.micros() / 1000 }
+
+func (s *script) Acquire(ctx context.Context, r Request) (Acquired, error) {
+	s.note("acquire")
+	if s.acquire != nil {
+		return s.acquire(ctx, r)
+	}
+	return s.take(r, 7), nil
+}
+
+func (s *script) take(r Request, worker int) Acquired {
+	from := s.tick()
+	return Acquired{
+		Lease:          Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: 1},
+		Grant:          Grant{Worker: worker, From: from, Until: from + r.Window},
+		DatabaseMicros: s.micros(),
+	}
+}
+
+func (s *script) Renew(ctx context.Context, r Renewal) (Renewed, error) {
+	s.note("renew %v", time.Duration(r.Window)*time.Millisecond)
+	if s.renew != nil {
+		return s.renew(ctx, r)
+	}
+	return s.raise(r), nil
+}
+
+func (s *script) raise(r Renewal) Renewed {
+	return Renewed{Until: r.Wanted, DatabaseMicros: s.micros()}
+}
+
+func (s *script) Release(ctx context.Context, l Lease) error {
+	s.note("release %d", l.Worker)
+	if s.release != nil {
+		return s.release(ctx, l)
+	}
+	return nil
+}
+
+func (s *script) Close() { s.note("close") }
+
+// Grant implements Issuer.
+func (s *script) Grant(worker int, from, until int64) error {
+	s.note("grant %d [%d, %d)", worker, from, until)
+	return nil
+}
+
+func (s *script) Seal() { s.note("seal") }
+
+// keep runs a keeper over the script inside a synctest bubble, lets check look at it, and ends it.
+func keep(t *testing.T, s *script, check func(k *Keeper)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		k := keeperOf(t, s)
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- k.Run(ctx) }()
+		synctest.Wait()
+		check(k)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+}
+
+func keeperOf(t *testing.T, s *script) *Keeper {
+	t.Helper()
+	s.start = time.Now()
+	k, err := NewKeeper(Settings{
+		Namespace: "n", Store: s, Issuer: s, Clock: NewClock(time.Millisecond), Node: "node", Version: "v",
+		Jitter: func() float64 { return 0.5 },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func (s *script) expect(t *testing.T, want ...string) {
+	t.Helper()
+	if got := s.story(); !slices.Equal(got, want) {
+		t.Errorf("it happened:\n\t%s\nexpected:\n\t%s", strings.Join(got, "\n\t"), strings.Join(want, "\n\t"))
+	}
+}
+
+func TestKeeperAcquiresAtOnceAndTheIssuerMayBegin(t *testing.T) {
+	s := &script{}
+	keep(t, s, func(k *Keeper) {
+		select {
+		case <-k.Granted():
+		default:
+			t.Error("Granted is not closed")
+		}
+		s.expect(t, "acquire", "grant 7 [1000000, 1005000)")
+		if got, want := k.Status(), (Status{Ready: true, Held: true, Worker: 7, Term: 1, Until: 1005000, Remaining: 5 * time.Second}); got != want {
+			t.Errorf("status %+v, expected %+v", got, want)
+		}
+		if tick := k.clock.Now(); tick != 1000000 {
+			t.Errorf("the clock shows %d", tick)
+		}
+	})
+}
+
+func TestKeeperRenewsAtAThirdOfAWindowThatDoublesUpToTheConfiguredOne(t *testing.T) {
+	s := &script{}
+	keep(t, s, func(*Keeper) {
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		var renewals []string
+		for i, what := range s.story() {
+			if strings.HasPrefix(what, "renew") {
+				renewals = append(renewals, fmt.Sprintf("%v %s", s.at[i].Round(100*time.Millisecond), what))
+			}
+		}
+		if want := []string{"1.7s renew 10s", "5s renew 20s", "11.7s renew 40s", "25s renew 1m0s"}; !slices.Equal(renewals, want) {
+			t.Errorf("renewals %q, expected %q", renewals, want)
+		}
+	})
+}
+
+func TestInvariant1TheBoundStaysWhenTheOutcomeOfARenewalIsUnknown(t *testing.T) {
+	s := &script{}
+	broken := errors.New("outcome unknown: connection reset")
+	failures := 0
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		if failures++; failures <= 2 {
+			return Renewed{}, broken
+		}
+		return s.raise(r), nil
+	}
+	keep(t, s, func(k *Keeper) {
+		time.Sleep(1700 * time.Millisecond)
+		synctest.Wait()
+		s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s")
+		if st := k.Status(); !st.Ready || !st.Held || st.Until != 1005000 || st.Why != broken.Error() || st.Failing <= 0 {
+			t.Errorf("status %+v", st)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		// tried again soon, and raised from the same acknowledged mark
+		if story := s.story(); len(story) != 6 || !strings.HasPrefix(story[5], "grant 7 [1000000, 101") {
+			t.Errorf("it happened: %q", story)
+		}
+		if st := k.Status(); st.Why != "" || st.Failing != 0 {
+			t.Errorf("status %+v after a good renewal", st)
+		}
+	})
+}
+
+func TestInvariant1ARenewalAsksWithTheLastAcknowledgedMarkAndIsGrantedWhatTheRowSays(t *testing.T) {
+	s := &script{}
+	var acknowledged []int64
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		acknowledged = append(acknowledged, r.Acknowledged)
+		if len(acknowledged) == 1 {
+			return Renewed{}, errors.New("applied, but the answer was lost")
+		}
+		return Renewed{Until: r.Acknowledged + 123, DatabaseMicros: s.micros()}, nil
+	}
+	keep(t, s, func(*Keeper) {
+		time.Sleep(2200 * time.Millisecond)
+		synctest.Wait()
+		s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "renew 10s", "grant 7 [1000000, 1005123)")
+		if !slices.Equal(acknowledged, []int64{1005000, 1005000}) {
+			t.Errorf("acknowledged marks %d", acknowledged)
+		}
+	})
+}
+
+func TestALostLeaseIsFollowedAtOnceByAnotherWorkerWithAFreshOwner(t *testing.T) {
+	s := &script{}
+	worker := 6
+	var owners []string
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		owners = append(owners, r.Owner)
+		worker++
+		return s.take(r, worker), nil
+	}
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		return Renewed{}, &Lost{Worker: r.Worker, Taken: true, Mark: r.Acknowledged, Acknowledged: r.Acknowledged}
+	}
+	keep(t, s, func(*Keeper) {
+		time.Sleep(1700 * time.Millisecond)
+		synctest.Wait()
+		story := s.story()
+		if len(story) != 5 || story[3] != "acquire" || !strings.HasPrefix(story[4], "grant 8 ") || s.at[4] != s.at[2] {
+			t.Errorf("it happened: %q at %v", story, s.at)
+		}
+		if len(owners) != 2 || owners[0] == owners[1] || len(owners[0]) != 36 {
+			t.Errorf("owners %q", owners)
+		}
+	})
+}
+
+func TestKeeperWaitsForTheGateAndForAFreeWorkerWithoutSpinning(t *testing.T) {
+	for _, refusal := range []*Refusal{
+		{Reason: GateClosed, Until: 1, Wait: time.Minute},
+		{Reason: NoWorker, Workers: 3, Until: 1, Wait: time.Hour},
+		{Reason: NoWorker, Workers: 3},
+		{Reason: NoWorker, Workers: 3, Retired: 3},
+	} {
+		t.Run(refusal.Error(), func(t *testing.T) {
+			s := &script{}
+			s.acquire = func(context.Context, Request) (Acquired, error) { return Acquired{}, refusal }
+			keep(t, s, func(k *Keeper) {
+				time.Sleep(2 * time.Minute)
+				if n := len(s.story()); n < 8 || n > 20 {
+					t.Errorf("%d attempts in two minutes", n)
+				}
+				if st := k.Status(); st.Ready || st.Held || st.Worker != -1 || st.Why != refusal.Error() || st.Failing != 2*time.Minute {
+					t.Errorf("status %+v", st)
+				}
+			})
+		})
+	}
+}
+
+func TestKeeperComesBackWhenTheNextWorkerIsFree(t *testing.T) {
+	s := &script{}
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		if left := 8*time.Second - time.Since(s.start); left > 0 {
+			return Acquired{}, &Refusal{Reason: NoWorker, Workers: 3, Until: 1, Wait: left}
+		}
+		return s.take(r, 1), nil
+	}
+	keep(t, s, func(*Keeper) {
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
+		s.expect(t, "acquire", "acquire", "grant 1 [1008250, 1013250)")
+	})
+}
+
+func TestAnAttemptThatHangsIsGivenUpWhileTheGrantLastsAndTriedAgain(t *testing.T) {
+	s := &script{}
+	s.renew = func(ctx context.Context, _ Renewal) (Renewed, error) { <-ctx.Done(); return Renewed{}, ctx.Err() }
+	keep(t, s, func(k *Keeper) {
+		time.Sleep(4900 * time.Millisecond)
+		synctest.Wait()
+		if n := len(s.story()) - 2; n < 2 {
+			t.Errorf("%d attempts to renew before the grant ended, expected at least 2", n)
+		}
+		if !k.Status().Ready {
+			t.Error("not ready while the grant lasts")
+		}
+		time.Sleep(time.Second)
+		if st := k.Status(); st.Ready || !st.Held || st.Remaining != 0 {
+			t.Errorf("status %+v after the end of the grant", st)
+		}
+	})
+}
+
+func TestAWorkerWhoseRowIsLockedIsLeftForAnotherOnlyWhenTheGrantHasEnded(t *testing.T) {
+	s := &script{}
+	var acquisitions atomic.Int32
+	var renewedLate atomic.Bool
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		switch acquisitions.Add(1) {
+		case 1:
+			return s.take(r, 7), nil
+		case 2:
+			return Acquired{}, &Refusal{Reason: NoWorker, Workers: 2, Until: 1, Wait: time.Hour}
+		default:
+			return s.take(r, 8), nil
+		}
+	}
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		if acquisitions.Load() == 2 {
+			renewedLate.Store(true)
+		}
+		if r.Worker == 8 {
+			return s.raise(r), nil
+		}
+		return Renewed{}, fmt.Errorf("%w: lock timeout", ErrBlocked)
+	}
+	keep(t, s, func(k *Keeper) {
+		time.Sleep(4900 * time.Millisecond)
+		synctest.Wait()
+		if n := acquisitions.Load(); n != 1 {
+			t.Errorf("%d acquisitions while the grant lasts", n)
+		}
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if st := k.Status(); !st.Ready || st.Worker != 8 {
+			t.Errorf("status %+v", st)
+		}
+		if !renewedLate.Load() {
+			t.Error("the old worker was not tried again between two acquisitions")
+		}
+	})
+}
+
+func TestInvariant8TheIssuerIsSealedBeforeItsWorkerIsReleased(t *testing.T) {
+	s := &script{}
+	keep(t, s, func(*Keeper) {})
+	s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "seal", "release 7", "close")
+}
+
+func TestInvariant8TheIssuerIsSealedWithoutALeaseToo(t *testing.T) {
+	s := &script{}
+	s.acquire = func(context.Context, Request) (Acquired, error) { return Acquired{}, errors.New("no route") }
+	keep(t, s, func(*Keeper) {})
+	s.expect(t, "acquire", "seal", "close")
+}
+
+func TestShutdownCutsAHangingAttemptShortAndReleasesWithADeadlineOfItsOwn(t *testing.T) {
+	s := &script{}
+	s.renew = func(ctx context.Context, _ Renewal) (Renewed, error) { <-ctx.Done(); return Renewed{}, ctx.Err() }
+	releases := 0
+	s.release = func(ctx context.Context, _ Lease) error {
+		if releases++; releases == 1 {
+			return errors.New("this connection was dead")
+		}
+		if ctx.Err() != nil {
+			t.Error("the release was cancelled by the shutdown")
+		}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	keep(t, s, func(*Keeper) {
+		time.Sleep(1700 * time.Millisecond)
+		synctest.Wait()
+	})
+	s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "seal", "release 7", "release 7", "close")
+}
+
+func TestRunEndsWithAnErrorOnlyWhereNoLaterAttemptCouldBeRight(t *testing.T) {
+	for _, want := range []error{ErrNamespaceMismatch, ErrElsewhere} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &script{}
+			s.renew = func(context.Context, Renewal) (Renewed, error) { return Renewed{}, fmt.Errorf("%w: other", want) }
+			k := keeperOf(t, s)
+			if err := k.Run(t.Context()); !errors.Is(err, want) {
+				t.Errorf("Run: %v, expected %v", err, want)
+			}
+			s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "seal", "close")
+		})
+	}
+}
+
+// refuser is an issuer whose layout has no such worker.
+type refuser struct{ *script }
+
+func (refuser) Grant(int, int64, int64) error { return errors.New("worker 7 does not fit 2 bits") }
+
+func TestAGrantTheIssuerDoesNotTakeEndsRunAndTheWorkerIsReleased(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{}
+		k := keeperOf(t, s)
+		k.issuer = refuser{s}
+		if err := k.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "worker 7 does not fit 2 bits") {
+			t.Errorf("Run: %v", err)
+		}
+		s.expect(t, "acquire", "seal", "release 7", "close")
+	})
+}
+
+// setBack is a table whose database clock can be set; everything else about it is healthy.
+type setBack struct {
+	*script
+	table *rows
+}
+
+func (s setBack) Acquire(_ context.Context, r Request) (Acquired, error) { return s.table.acquire(r) }
+func (s setBack) Renew(_ context.Context, r Renewal) (Renewed, error)    { return s.table.renew(r) }
+
+func TestAStepBackOfTheDatabasesClockStallsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		var offset atomic.Int64
+		offset.Store(int64(2 * time.Hour))
+		table := &rows{window: 60_000, skew: 2000, quarantine: 124_000, workers: make([]rowState, 3)}
+		table.now = func() int64 { return (time.Since(start) + time.Duration(offset.Load())).Milliseconds() }
+		s := setBack{&script{start: start}, table}
+		k := keeperOf(t, s.script)
+		k.store = s
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- k.Run(ctx) }()
+		for i := range 12 * 60 * 60 { // as long as it takes the clock, at 9/10 speed, to meet the database's
+			time.Sleep(time.Second)
+			if i == 100 {
+				offset.Add(-int64(time.Hour))
+			}
+			if i > 0 && !k.Status().Ready {
+				t.Fatalf("not ready %d s after the start: %+v", i, k.Status())
+			}
+		}
+		if ahead := k.clock.Now() - table.now(); ahead > 1 {
+			t.Errorf("the clock is still %d ticks ahead", ahead)
+		}
+		if table.workers[k.Status().Worker].mark > table.now()+62_000 {
+			t.Error("the mark has run away")
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestSettingsAreCheckedAgainstEachOtherAndBothValuesAreNamed(t *testing.T) {
+	good := Settings{Namespace: "n", Store: &script{}, Issuer: &script{}, Clock: NewClock(time.Second), Node: "node"}
+	for _, c := range []struct {
+		spoil func(*Settings)
+		words []string
+	}{
+		{func(s *Settings) { s.Store = nil }, []string{"store"}},
+		{func(s *Settings) { s.Namespace = "" }, []string{"namespace"}},
+		{func(s *Settings) { s.Node = "" }, []string{"node", "1 to 255"}},
+		{func(s *Settings) { s.Node = strings.Repeat("x", 256) }, []string{"256"}},
+		{func(s *Settings) { s.Version = strings.Repeat("x", 256) }, []string{"255"}},
+		{func(s *Settings) { s.Window, s.FirstWindow = 10*time.Second, 20*time.Second }, []string{"10s", "20s"}},
+		{func(s *Settings) { s.FirstWindow = 600 * time.Millisecond }, []string{"600ms", "one tick of 1s"}},
+	} {
+		settings := good
+		c.spoil(&settings)
+		_, err := NewKeeper(settings)
+		if err == nil {
+			t.Errorf("no error, expected one with %q", c.words)
+			continue
+		}
+		for _, word := range c.words {
+			if !strings.Contains(err.Error(), word) {
+				t.Errorf("error %q lacks %q", err, word)
+			}
+		}
+	}
+	if _, err := NewKeeper(good); err != nil {
+		t.Errorf("good settings: %v", err)
+	}
+}
