@@ -18,6 +18,8 @@
 //  5. A data folder is whole or absent: an initdb that was interrupted leaves nothing that a later run takes for a cluster.
 //  6. Stop leaves nothing but DATA, DATA.log and DATA.lock.
 //
-// Goroutines: one per Cluster made from binaries, started by Start; it holds the thread that is the server's parent, waits for
-// the server's end and ends with it. Stop waits for that.
+// Of these a container keeps 4 and 6, and 2 by its nature; after a SIGKILL of its starter it goes on, and the next run says how to remove it.
+//
+// Goroutines: one per Cluster, started by Start; it waits for the server's end and ends with it, and Stop waits for that. For binaries
+// it also holds the thread that is the server's parent.
 package postgres

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,24 +94,20 @@ func startContainer(ctx context.Context, s Settings) (*Cluster, error) {
 	if err := makeParents(s.Data); err != nil {
 		return nil, err
 	}
-	// Made here, because Docker would make it root's.
-	if err := os.Mkdir(s.Data, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
-		return nil, fmt.Errorf("the data folder cannot be made: %w", err)
-	}
-	port, err := choosePort(s.Port)
+	unlock, err := lock(s.Data)
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.Docker.launch(ctx, s, port)
+	c, port, err := s.Docker.launch(ctx, s, unlock)
 	if err != nil {
+		unlock()
 		return nil, err
 	}
 	cluster := &Cluster{Port: port, Data: s.Data, Log: s.Log, user: s.User, password: s.Password, runner: c}
 	if err := c.ready(ctx, cluster.URL("postgres")); err != nil {
-		said, _ := s.Docker.run(context.WithoutCancel(ctx), "logs", "--tail", "20", c.id)
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		return nil, errors.Join(fmt.Errorf("%s did not become ready: %w; it said:\n%s", s.Provider, err, lastLines(said, 20)), c.stop(stopping))
+		return nil, errors.Join(fmt.Errorf("%s did not become ready: %w; %s", s.Provider, err, logTail(s.Log, 0)), c.stop(stopping))
 	}
 	return cluster, nil
 }
@@ -127,11 +124,57 @@ func (d Docker) fetch(ctx context.Context, progress func(string)) error {
 	return nil
 }
 
-// launch starts the container. It stays after its end, for its log, until stop removes it.
-func (d Docker) launch(ctx context.Context, s Settings, port int) (*container, error) {
+// launch starts the container. It stays after its end, for its log, until stop removes it. Its name is made of the data folder's,
+// because a container outlives a starter that is killed, and PostgreSQL cannot see a server in another container on its data.
+func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*container, int, error) {
+	name := fmt.Sprintf("pgflurry-%08x", crc32.ChecksumIEEE([]byte(s.Data)))
+	if _, err := d.run(ctx, "container", "inspect", name); err == nil {
+		return nil, 0, fmt.Errorf("container %s of an earlier run still has data folder %s; remove it with \"docker rm --force %s\", or name another folder", name, s.Data, name)
+	}
+	// Made here, because Docker would make it root's.
+	if err := os.Mkdir(s.Data, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, 0, fmt.Errorf("the data folder cannot be made: %w", err)
+	}
+	port, err := choosePort(s.Port)
+	if err != nil {
+		return nil, 0, err
+	}
+	out, err := d.run(ctx, d.runArgs(s, name, port)...)
+	if err != nil {
+		_, _ = d.run(context.WithoutCancel(ctx), "rm", "--force", name) // made, but not started, if the port was not free
+		return nil, 0, fmt.Errorf("Docker image %s does not start (%w); %s", d.Image, err, firstLine(out))
+	}
+	c := &container{docker: d, id: name, ended: make(chan struct{})}
+	if err := c.follow(s.Log, unlock); err != nil {
+		return nil, 0, errors.Join(err, c.remove())
+	}
+	return c, port, nil
+}
+
+// follow copies what the server says to the log, which ends with the container, and then closes ended.
+func (c *container) follow(path string, unlock func()) error {
+	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("the server's log cannot be written: %w", err)
+	}
+	defer log.Close() // the follower has its own copy
+	follower := exec.Command(c.docker.CLI, "logs", "--follow", c.id)
+	follower.SysProcAttr = attributes(account{})
+	follower.Stdout, follower.Stderr = log, log
+	if err := follower.Start(); err != nil {
+		return fmt.Errorf("the container's log cannot be read: %w", err)
+	}
+	go func() {
+		_ = follower.Wait() // the container's end is what matters
+		unlock()
+		close(c.ended)
+	}()
+	return nil
+}
+
+func (d Docker) runArgs(s Settings, name string, port int) []string {
 	args := []string{
-		"run", "--detach", "--label", "pgflurry", "--shm-size", "256m",
-		"--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
+		"run", "--detach", "--name", name, "--shm-size", "256m", "--publish", "127.0.0.1:" + strconv.Itoa(port) + ":5432",
 		"--volume", s.Data + ":/pgflurry", "--env", "PGDATA=/pgflurry/data", "--env", "POSTGRES_USER=" + s.User,
 	}
 	if s.Password != "" {
@@ -146,22 +189,7 @@ func (d Docker) launch(ctx context.Context, s Settings, port int) (*container, e
 	for name, value := range s.Options {
 		args = append(args, "-c", name+"="+value)
 	}
-	out, err := d.run(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("Docker image %s does not start (%w); %s", d.Image, err, firstLine(out))
-	}
-	lines := strings.Fields(out)
-	c := &container{docker: d, id: lines[len(lines)-1], ended: make(chan struct{})}
-	waiter := exec.Command(d.CLI, "wait", c.id)
-	waiter.SysProcAttr = attributes(account{})
-	if err := waiter.Start(); err != nil {
-		return nil, errors.Join(err, c.remove())
-	}
-	go func() {
-		_ = waiter.Wait() // ends with the container
-		close(c.ended)
-	}()
-	return c, nil
+	return args
 }
 
 // ready logs in until it works: the image's first server, which only prepares the data folder, does not listen on TCP, though Docker does.
@@ -206,7 +234,7 @@ func (c *container) remove() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	if out, err := c.docker.run(ctx, "rm", "--force", "--volumes", c.id); err != nil {
-		return fmt.Errorf("container %.12s cannot be removed (%w); %s", c.id, err, firstLine(out))
+		return fmt.Errorf("container %s cannot be removed (%w); %s", c.id, err, firstLine(out))
 	}
 	return nil
 }
