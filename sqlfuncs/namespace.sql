@@ -3,17 +3,18 @@
 CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
     new_id uuid, new_timestamp_bits integer, new_datacenter_bits integer, new_worker_bits integer, new_sequence_bits integer,
     new_epoch timestamptz, new_unit interval, new_database_workers integer, new_function_worker integer, new_home text)
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET intervalstyle = postgres AS $fn$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD AS $fn$
 DECLARE
     n      pgflurry.namespace;
     known  text;
-    wanted text := format('%s/%s/%s/%s, epoch %s, unit %s', new_timestamp_bits, new_datacenter_bits, new_worker_bits,
-        new_sequence_bits, new_epoch AT TIME ZONE 'UTC', new_unit);
+    shape  constant text := '%s/%s/%s/%s, epoch %s, unit %s ms';
+    wanted text := format(shape, new_timestamp_bits, new_datacenter_bits, new_worker_bits,
+        new_sequence_bits, new_epoch AT TIME ZONE 'UTC', trim_scale(extract(epoch FROM new_unit) * 1000));
 BEGIN
     SELECT * INTO n FROM pgflurry.namespace;
     IF FOUND THEN
-        known := format('%s/%s/%s/%s, epoch %s, unit %s', n.timestamp_bits, n.datacenter_bits, n.worker_bits,
-            n.sequence_bits, n.epoch AT TIME ZONE 'UTC', n.unit);
+        known := format(shape, n.timestamp_bits, n.datacenter_bits, n.worker_bits,
+            n.sequence_bits, n.epoch AT TIME ZONE 'UTC', trim_scale(extract(epoch FROM n.unit) * 1000));
         IF known <> wanted THEN
             RAISE EXCEPTION 'the namespace of this database has layout %, not %', known, wanted
                 USING ERRCODE = 'restrict_violation',
@@ -28,7 +29,7 @@ BEGIN
     END IF;
     INSERT INTO pgflurry.namespace (id, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
             database_workers, function_worker, home, timeline, system_identifier, database_oid, database_name)
-        SELECT new_id, new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
+        SELECT coalesce(new_id, gen_random_uuid()), new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
             new_database_workers, new_function_worker, new_home, pgflurry.wal_timeline(), pgflurry.system_identifier(), oid, datname
         FROM pg_database WHERE datname = current_database();
     IF new_home IS NULL THEN
@@ -44,4 +45,4 @@ BEGIN
 END $fn$;
 
 COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text) IS
-'Writes the namespace row; with a NULL home also all worker rows, and claims function_worker for this database. Where the row exists: nothing, or error 23001 if its layout differs.';
+'Writes the namespace row, with a random id if new_id is NULL; with a NULL home also all worker rows, and claims function_worker for this database. Where the row exists: nothing, or error 23001 if its layout differs.';

@@ -1,0 +1,151 @@
+package migrations
+
+import (
+	"context"
+	"database/sql"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+)
+
+var (
+	//go:embed queries/session.sql
+	sessionSQL string
+	//go:embed queries/server.sql
+	serverSQL string
+)
+
+// oldest version of PostgreSQL that has unlogged sequences.
+const oldest = 150000
+
+// lockKey names the advisory lock that migrations of one database exclude each other with: "pgflurry" in ASCII.
+const lockKey int64 = 0x7067666c75727279
+
+// database is one connection to the database that is migrated.
+type database struct {
+	*pgx.Conn
+	settings *pgx.ConnConfig
+	facts    facts
+}
+
+// facts about the server and what this role may do there.
+type facts struct {
+	number                      int // 150018
+	version, database, role     string
+	recovery                    bool
+	hasSchema, hasPublic        bool
+	mayCreateSchema, ownsSchema bool
+	schemaOwner                 string
+	mayCreateInPublic           bool
+}
+
+// open connects and refuses servers that pgflurry cannot live on. The caller closes.
+func open(ctx context.Context, url string) (*database, error) {
+	settings, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("the database URL is not usable: %w", err)
+	}
+	if settings.ConnectTimeout == 0 {
+		settings.ConnectTimeout = 10 * time.Second
+	}
+	if settings.RuntimeParams["application_name"] == "" {
+		settings.RuntimeParams["application_name"] = "pgflurry migrate"
+	}
+	conn, err := pgx.ConnectConfig(ctx, settings)
+	if err != nil {
+		return nil, err // says host, user and database, never the password
+	}
+	d := &database{Conn: conn, settings: settings}
+	if err := d.begin(ctx); err != nil {
+		d.close()
+		return nil, err
+	}
+	return d, nil
+}
+
+func (d *database) begin(ctx context.Context) error {
+	if _, err := d.Exec(ctx, sessionSQL); err != nil {
+		return failed("setting up the session", err)
+	}
+	f := &d.facts
+	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.database, &f.role,
+		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner, &f.mayCreateInPublic)
+	if err != nil {
+		return failed("asking the server what it is", err)
+	}
+	if f.number < oldest {
+		return refuse("Upgrade PostgreSQL, or use another server.",
+			"the server is PostgreSQL %s; pgflurry needs 15 or newer", f.version)
+	}
+	return nil
+}
+
+func (d *database) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	_ = d.Conn.Close(ctx) // ends the session, and with it the lock; nobody is left to tell
+}
+
+// mayMigrate refuses a server that takes no writes and a role that lacks a right, with the statement that grants it.
+func (d *database) mayMigrate() error {
+	f, role := d.facts, pgx.Identifier{d.facts.role}.Sanitize()
+	switch {
+	case f.recovery:
+		return refuse("Give the URL of the primary.", "the server of database %q is a standby: it takes no writes", f.database)
+	case !f.hasSchema && !f.mayCreateSchema:
+		return refuse(fmt.Sprintf("As the owner of the database run: GRANT CREATE ON DATABASE %s TO %s;", pgx.Identifier{f.database}.Sanitize(), role),
+			"role %q may not create schema pgflurry in database %q", f.role, f.database)
+	case !f.ownsSchema:
+		return refuse("Run the migration as that role, or as a member of it.",
+			"schema pgflurry of database %q belongs to role %q, and %q is not a member of it", f.database, f.schemaOwner, f.role)
+	case !f.hasPublic:
+		return refuse("Run: CREATE SCHEMA public;", "database %q has no schema public, where next_snowflake() belongs", f.database)
+	case !f.mayCreateInPublic:
+		return refuse(fmt.Sprintf("As the owner of the database or of the schema run: GRANT CREATE ON SCHEMA public TO %s;", role),
+			"role %q may not create next_snowflake() in schema public of database %q", f.role, f.database)
+	}
+	return nil
+}
+
+// lock waits until no other migration of this database runs. It holds until the session ends.
+func (d *database) lock(ctx context.Context) error {
+	if _, err := d.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
+		return failed("waiting for another migration of this database", err)
+	}
+	return nil
+}
+
+// inTransaction runs do within one transaction: all or nothing.
+func (d *database) inTransaction(ctx context.Context, doing string, do func() error) error {
+	tx, err := d.Begin(ctx)
+	if err != nil {
+		return failed(doing, err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after a commit it does nothing
+	if err := do(); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return failed(doing, err)
+	}
+	return nil
+}
+
+// script runs any number of statements without parameters.
+func (d *database) script(ctx context.Context, doing, text string) error {
+	if _, err := d.PgConn().Exec(ctx, text).ReadAll(); err != nil {
+		return failed(doing, err)
+	}
+	return nil
+}
+
+// pool is a second way into the same database, for goose.
+func (d *database) pool() *sql.DB {
+	return stdlib.OpenDB(*d.settings, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, sessionSQL)
+		return err
+	}))
+}

@@ -1,0 +1,24 @@
+// Package migrations makes, checks, describes and removes what pgflurry needs in a database: schema pgflurry with the
+// namespace row and the worker rows, and the SQL functions of package sqlfuncs.
+//
+//	bootstrap    schema pgflurry and its table of applied migrations
+//	0000N_….sql  one transaction each, once (goose)
+//	sqlfuncs     all functions, every time
+//	row          pgflurry.create_namespace(): the namespace row, the worker rows, this database's worker; or join, or a way out for a copy
+//	install      layout and worker written into the function text
+//
+// Bootstrap and each migration commit by themselves; the last three are one transaction. An Up that was interrupted goes on
+// where it stopped, and an Up that has nothing to do repairs functions that were changed or dropped. Print writes the same
+// statements as one script.
+//
+// What holds:
+//
+//  1. Runs exclude each other: one advisory lock per database is held from the first write to the last.
+//  2. A layout never changes: a run that asks for another one fails and says both.
+//  3. A worker of database functions is given out once, to one database, for good.
+//  4. A copy of a database is noticed, and gets functions for its own use only when somebody has said what it is to be.
+//  5. Down removes all or nothing, never with CASCADE, and not while an ID could still be ahead of the clock.
+//
+// It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser. Connect to the
+// server itself, or through a pooler in session mode: the lock lives as long as the session.
+package migrations

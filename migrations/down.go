@@ -1,0 +1,125 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/sqlfuncs"
+)
+
+var (
+	//go:embed queries/quiet.sql
+	quietSQL string
+	//go:embed queries/ahead.sql
+	aheadSQL string
+	//go:embed queries/dependents.sql
+	dependentsSQL string
+	//go:embed queries/drop_schema.sql
+	dropSchemaSQL string
+)
+
+// functionSequences is the migration after which IDs may exist.
+const functionSequences = 2
+
+// Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of the
+// database's clock (a later namespace could repeat it), and while anything in the database uses a function of pgflurry.
+// A database without pgflurry is left as it is.
+func Down(ctx context.Context, url string) error {
+	d, err := open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if !d.facts.hasSchema {
+		return nil
+	}
+	if err := d.mayMigrate(); err != nil {
+		return err
+	}
+	if err := d.lock(ctx); err != nil {
+		return err
+	}
+	return d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx) })
+}
+
+func (d *database) remove(ctx context.Context) error {
+	applied, err := d.applied(ctx)
+	if err != nil {
+		return err
+	}
+	if _, ok := applied[functionSequences]; ok { // else the first Up did not come so far that an ID could exist
+		// the checks call functions, which somebody may have dropped
+		for _, file := range sqlfuncs.Files() {
+			if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
+				return err
+			}
+		}
+		if err := d.mayRemove(ctx); err != nil {
+			return err
+		}
+	}
+	if err := d.script(ctx, "removing the functions", sqlfuncs.Drop().SQL); err != nil {
+		return err
+	}
+	for _, m := range slices.Backward(all()) {
+		if _, ok := applied[m.version]; !ok {
+			continue
+		}
+		if err := d.script(ctx, "removing what "+m.name+" made", m.down); err != nil {
+			return err
+		}
+	}
+	return d.script(ctx, "removing schema pgflurry", dropSchemaSQL)
+}
+
+// mayRemove refuses while it is not safe.
+func (d *database) mayRemove(ctx context.Context) error {
+	if err := d.script(ctx, "locking the tables", quietSQL); err != nil {
+		return err
+	}
+	rows, err := d.Query(ctx, dependentsSQL)
+	if err != nil {
+		return failed("looking for what uses the functions", err)
+	}
+	users, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return failed("looking for what uses the functions", err)
+	}
+	if len(users) > 0 {
+		return refuse("Drop or change these first; nothing is removed with CASCADE.",
+			"%d objects use pgflurry:\n  %s", len(users), strings.Join(users, "\n  "))
+	}
+	return d.nothingAhead(ctx)
+}
+
+// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not over.
+func (d *database) nothingAhead(ctx context.Context) error {
+	rows, err := d.Query(ctx, aheadSQL)
+	if err != nil {
+		return failed("reading the marks", err)
+	}
+	var list []string
+	var longest, left time.Duration
+	var what string
+	var ms int64
+	_, err = pgx.ForEachRow(rows, []any{&what, &ms}, func() error {
+		left = time.Duration(ms) * time.Millisecond
+		longest = max(longest, left)
+		list = append(list, fmt.Sprintf("%s: %s", what, left))
+		return nil
+	})
+	if err != nil {
+		return failed("reading the marks", err)
+	}
+	if len(list) > 0 {
+		return refuse(fmt.Sprintf("Stop all proxies of the namespace and whatever calls next_snowflake(), then try again in %s.", longest.Round(time.Second)+time.Second),
+			"IDs may exist that are ahead of the clock of the database, or were until just now:\n  %s", strings.Join(list, "\n  "))
+	}
+	return nil
+}

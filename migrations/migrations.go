@@ -1,0 +1,147 @@
+package migrations
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+
+	"pgflurry/generator"
+)
+
+//go:embed 0*.sql
+var files embed.FS
+
+// Settings say what a namespace shall be. The zero value is right for most: what exists stays, what is new gets the default layout.
+type Settings struct {
+	Layout          string        // "T/D/W/S" or a preset; "": that of the existing row, else generator.DefaultLayout
+	Epoch           time.Time     // instant of tick 0; zero: as above
+	Unit            time.Duration // length of a tick; zero: as above
+	DatabaseWorkers int           // workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
+	JoinURL         string        // make this database another one of the namespace that is at home there
+	NewNamespace    bool          // this copy of a database shall be an ID space of its own
+	Moved           bool          // this copy takes the place of its original, which is gone for good
+	Version         string        // of the program, for people who list workers
+}
+
+// validate refuses settings that contradict each other.
+func (s Settings) validate() error {
+	chosen := 0
+	for _, is := range []bool{s.JoinURL != "", s.NewNamespace, s.Moved} {
+		if is {
+			chosen++
+		}
+	}
+	if chosen > 1 {
+		return refuse("Choose one.", "--join, --new-namespace and --moved exclude each other")
+	}
+	if s.DatabaseWorkers < 0 {
+		return refuse("", "%d database workers were asked for, at least 1 is needed", s.DatabaseWorkers)
+	}
+	_, err := s.layout(generator.DefaultLayout())
+	return err
+}
+
+// layout is what was asked for, with the rest from present.
+func (s Settings) layout(present generator.Layout) (generator.Layout, error) {
+	layout := present
+	if s.Layout != "" {
+		bits, err := generator.ParseLayout(s.Layout)
+		if err != nil {
+			return generator.Layout{}, err
+		}
+		bits.Epoch, bits.Unit = present.Epoch, present.Unit
+		layout = bits
+	}
+	if !s.Epoch.IsZero() {
+		layout.Epoch = s.Epoch.UTC()
+	}
+	if s.Unit != 0 {
+		layout.Unit = s.Unit
+	}
+	return layout, layout.Validate()
+}
+
+// sameLayout says whether two layouts give the same IDs.
+func sameLayout(a, b generator.Layout) bool {
+	return a.String() == b.String() && a.Epoch.Equal(b.Epoch) && a.Unit == b.Unit
+}
+
+// spell is a layout with everything that makes it, for messages.
+func spell(l generator.Layout) string {
+	return fmt.Sprintf("%s, epoch %s, unit %s", l, l.Epoch.UTC().Format(time.RFC3339Nano), l.Unit)
+}
+
+// databaseWorkers is how many workers of a new namespace are kept for database functions.
+func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
+	if s.DatabaseWorkers >= layout.Workers() {
+		return 0, refuse("Ask for fewer, or choose a layout with more worker bits.",
+			"%d database workers were asked for, but layout %s has %d workers, and at least one must be left for a proxy",
+			s.DatabaseWorkers, layout, layout.Workers())
+	}
+	if s.DatabaseWorkers > 0 {
+		return s.DatabaseWorkers, nil
+	}
+	return max(1, min(16, layout.Workers()/4)), nil
+}
+
+// A migration is one numbered file.
+type migration struct {
+	version  int64
+	name     string // of the file
+	up, down string // SQL
+}
+
+// all returns every migration, oldest first.
+func all() []migration {
+	names, err := fs.Glob(files, "0*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	list := make([]migration, len(names))
+	for i, name := range names { // sorted
+		text, err := files.ReadFile(name)
+		if err != nil {
+			panic(err) // embedded
+		}
+		version, err := strconv.ParseInt(name[:strings.Index(name, "_")], 10, 64)
+		if err != nil {
+			panic(fmt.Sprintf("migration %s has no number", name))
+		}
+		up, down, _ := strings.Cut(string(text), "-- +goose Down\n")
+		list[i] = migration{version: version, name: path.Base(name), up: plain(up), down: plain(down)}
+	}
+	return list
+}
+
+// plain is SQL without the lines that only goose reads.
+func plain(text string) string {
+	var out strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "-- +goose") {
+			out.WriteString(line)
+		}
+	}
+	return strings.TrimSpace(out.String()) + "\n"
+}
+
+// migrate applies what is missing, each migration in its own transaction.
+func (d *database) migrate(ctx context.Context) error {
+	pool := d.pool()
+	defer pool.Close()
+	runner, err := goose.NewProvider(goose.DialectPostgres, pool, files,
+		goose.WithTableName("pgflurry.migration"), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return fmt.Errorf("reading the embedded migrations: %w", err)
+	}
+	if _, err := runner.Up(ctx); err != nil {
+		return failed("applying the migrations", err)
+	}
+	return nil
+}

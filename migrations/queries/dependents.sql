@@ -1,0 +1,35 @@
+-- What outside pgflurry uses something of pgflurry: defaults, generated columns, views, indexes, constraints, functions whose
+-- bodies PostgreSQL knows. Functions whose body is a text are found by the names in it.
+WITH ours AS (
+    SELECT 'pg_proc'::regclass AS classid, p.oid AS objid
+    FROM pg_proc AS p
+    WHERE p.pronamespace = to_regnamespace('pgflurry')
+       OR p.pronamespace = to_regnamespace('public')
+          AND p.oid::regprocedure::text IN ('public.next_snowflake()', 'public.next_snowflakes(bigint)',
+              'public.snowflake_time(bigint)', 'public.snowflake_worker(bigint)', 'public.snowflake_sequence(bigint)',
+              'public.snowflake_parts(bigint)', 'public.snowflake_floor(timestamp with time zone)',
+              'public.snowflake_ceil(timestamp with time zone)')
+    UNION ALL
+    SELECT 'pg_class'::regclass, c.oid FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('pgflurry')
+), users AS (
+    SELECT d.classid, d.objid, d.objsubid,
+           -- the relation that a default, a rule, a constraint or a trigger belongs to
+           coalesce((SELECT adrelid FROM pg_attrdef WHERE oid = d.objid AND d.classid = 'pg_attrdef'::regclass),
+                    (SELECT ev_class FROM pg_rewrite WHERE oid = d.objid AND d.classid = 'pg_rewrite'::regclass),
+                    (SELECT conrelid FROM pg_constraint WHERE oid = d.objid AND d.classid = 'pg_constraint'::regclass),
+                    (SELECT tgrelid FROM pg_trigger WHERE oid = d.objid AND d.classid = 'pg_trigger'::regclass),
+                    (SELECT oid FROM pg_class WHERE oid = d.objid AND d.classid = 'pg_class'::regclass)) AS relation
+    FROM pg_depend AS d JOIN ours ON d.refclassid = ours.classid AND d.refobjid = ours.objid
+    WHERE d.deptype = 'n' AND NOT EXISTS (SELECT FROM ours AS o WHERE o.classid = d.classid AND o.objid = d.objid)
+)
+SELECT DISTINCT CASE WHEN classid = 'pg_rewrite'::regclass THEN pg_describe_object('pg_class'::regclass, relation, 0)
+                     ELSE pg_describe_object(classid, objid, objsubid) END AS what
+FROM users
+WHERE relation IS NULL OR relation NOT IN (SELECT objid FROM ours WHERE classid = 'pg_class'::regclass)
+UNION
+SELECT pg_describe_object('pg_proc'::regclass, p.oid, 0)
+FROM pg_proc AS p
+WHERE p.prosrc ~ '\m(next_snowflakes?|snowflake_(time|worker|sequence|parts|floor|ceil))\M'
+  AND NOT EXISTS (SELECT FROM ours AS o WHERE o.classid = 'pg_proc'::regclass AND o.objid = p.oid)
+  AND p.pronamespace <> 'pg_catalog'::regnamespace
+ORDER BY what

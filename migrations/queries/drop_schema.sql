@@ -1,0 +1,2 @@
+DROP TABLE pgflurry.migration;
+DROP SCHEMA pgflurry;

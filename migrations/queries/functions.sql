@@ -1,0 +1,8 @@
+-- Every function of pgflurry as it stands, to compare with what would be installed.
+SELECT p.oid::regprocedure::text,
+       md5(pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), ''))
+FROM pg_proc AS p
+WHERE p.pronamespace = to_regnamespace('pgflurry')
+   OR p.pronamespace = to_regnamespace('public')
+      AND p.proname IN ('next_snowflake', 'next_snowflakes', 'snowflake_time', 'snowflake_worker', 'snowflake_sequence',
+                        'snowflake_parts', 'snowflake_floor', 'snowflake_ceil')

@@ -1,0 +1,1 @@
+CALL pgflurry.create_namespace(NULL, %d, %d, %d, %d, '%s', '%d ms', %d, 0, NULL);

@@ -1,0 +1,12 @@
+-- Settings of a role or a database must not change what a migration means.
+SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
+    ('search_path', 'pg_catalog, pg_temp'),
+    ('statement_timeout', '0'),
+    ('lock_timeout', '0'),
+    ('idle_in_transaction_session_timeout', '0'),
+    ('default_transaction_read_only', 'off'),
+    ('default_transaction_isolation', 'read committed'),
+    ('check_function_bodies', 'on'),
+    ('default_tablespace', ''),
+    ('default_table_access_method', 'heap')
+) AS settings (name, value)

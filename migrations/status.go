@@ -1,0 +1,178 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/namespace"
+	"pgflurry/sqlfuncs"
+)
+
+var (
+	//go:embed queries/applied.sql
+	appliedSQL string
+	//go:embed queries/functions.sql
+	functionsSQL string
+)
+
+// A State is what Status found.
+type State struct {
+	Database   string
+	Migrations []Applied
+	Namespace  *namespace.Namespace // nil: none yet
+	Copied     string               // why this is a copy of another database; "": it is none
+	Left       time.Duration        // until the last tick of the layout has passed, by the server's clock; at most 292 years
+	Functions  []Function           // that are not as this version installs them; empty: all are
+	Unchecked  string               // why the functions could not be compared; "": they were
+}
+
+// An Applied is one migration of this version.
+type Applied struct {
+	Version int64
+	Name    string    // of its file
+	At      time.Time // zero: pending
+}
+
+// A Function is one that an Up would repair.
+type Function struct {
+	Name  string // with the types of its arguments
+	State string // "missing" or "changed"
+}
+
+// Pending says whether an Up has anything to do.
+func (s State) Pending() bool {
+	return s.Namespace == nil || len(s.Functions) > 0 || slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
+}
+
+// Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a transaction
+// that it rolls back, so for that it needs the rights of Up.
+func Status(ctx context.Context, url string) (State, error) {
+	d, err := open(ctx, url)
+	if err != nil {
+		return State{}, err
+	}
+	defer d.close()
+	state := State{Database: d.facts.database}
+	var applied map[int64]time.Time
+	if d.facts.hasSchema {
+		if applied, err = d.applied(ctx); err != nil {
+			return State{}, err
+		}
+	}
+	for _, m := range all() {
+		state.Migrations = append(state.Migrations, Applied{Version: m.version, Name: m.name, At: applied[m.version]})
+	}
+	row, err := namespace.Read(ctx, d.Conn)
+	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
+		return state, nil
+	}
+	if err != nil {
+		return State{}, err
+	}
+	state.Namespace = &row
+	state.Copied, _ = row.Copied()
+	var now time.Time
+	if err := d.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return State{}, failed("reading the clock of the server", err)
+	}
+	state.Left = row.Layout.End().Sub(now)
+	if err := d.mayMigrate(); err != nil {
+		state.Unchecked = err.Error()
+		return state, nil
+	}
+	if len(applied) < len(all()) {
+		state.Unchecked = "migrations are pending"
+		return state, nil
+	}
+	state.Functions, err = d.drift(ctx)
+	return state, err
+}
+
+// applied tells when each migration was applied.
+func (d *database) applied(ctx context.Context) (map[int64]time.Time, error) {
+	applied := make(map[int64]time.Time)
+	rows, err := d.Query(ctx, appliedSQL)
+	if err != nil {
+		return nil, failed("reading which migrations were applied", err)
+	}
+	var version int64
+	var at time.Time
+	_, err = pgx.ForEachRow(rows, []any{&version, &at}, func() error {
+		applied[version] = at
+		return nil
+	})
+	if err != nil {
+		return nil, failed("reading which migrations were applied", err)
+	}
+	return applied, nil
+}
+
+// errCompared ends the transaction of drift without a trace.
+var errCompared = errors.New("compared")
+
+// drift lists the functions that differ from those of this version.
+func (d *database) drift(ctx context.Context) ([]Function, error) {
+	if err := d.lock(ctx); err != nil {
+		return nil, err
+	}
+	var list []Function
+	err := d.inTransaction(ctx, "comparing the functions", func() error {
+		found, err := d.functions(ctx)
+		if err != nil {
+			return err
+		}
+		for _, file := range append(sqlfuncs.Files(), sqlfuncs.Install()) {
+			if err := d.script(ctx, "comparing "+file.Name, file.SQL); err != nil {
+				return err
+			}
+		}
+		installed, err := d.functions(ctx)
+		if err != nil {
+			return err
+		}
+		list = differences(found, installed)
+		return errCompared
+	})
+	if !errors.Is(err, errCompared) {
+		return nil, fmt.Errorf("functions: %w", err)
+	}
+	return list, nil
+}
+
+// functions maps each function to a digest of its definition and comment.
+func (d *database) functions(ctx context.Context) (map[string]string, error) {
+	digests := make(map[string]string)
+	rows, err := d.Query(ctx, functionsSQL)
+	if err != nil {
+		return nil, failed("reading the functions", err)
+	}
+	var name, digest string
+	_, err = pgx.ForEachRow(rows, []any{&name, &digest}, func() error {
+		digests[name] = digest
+		return nil
+	})
+	if err != nil {
+		return nil, failed("reading the functions", err)
+	}
+	return digests, nil
+}
+
+func differences(found, installed map[string]string) []Function {
+	var list []Function
+	for _, name := range slices.Sorted(maps.Keys(installed)) {
+		switch digest, ok := found[name]; {
+		case !ok:
+			list = append(list, Function{Name: name, State: "missing"})
+		case digest != installed[name]:
+			list = append(list, Function{Name: name, State: "changed"})
+		}
+	}
+	return list
+}

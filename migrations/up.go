@@ -1,0 +1,128 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"time"
+
+	"pgflurry/generator"
+	"pgflurry/namespace"
+	"pgflurry/sqlfuncs"
+)
+
+var (
+	//go:embed queries/bootstrap.sql
+	bootstrapSQL string
+	//go:embed queries/create_namespace.sql
+	createNamespaceSQL string
+)
+
+// Up brings the database at url to the state this version needs. It may run any number of times, also several at once.
+// Errors that a person can do something about have a method Hint() string.
+func Up(ctx context.Context, url string, s Settings) error {
+	if err := s.validate(); err != nil {
+		return err
+	}
+	d, err := open(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if err := d.mayMigrate(); err != nil {
+		return err
+	}
+	var home *home
+	if s.JoinURL != "" {
+		if home, err = openHome(ctx, s.JoinURL); err != nil {
+			return err
+		}
+		defer home.close()
+	}
+	if err := d.lock(ctx); err != nil {
+		return err
+	}
+	bootstrap := func() error { return d.script(ctx, "making schema pgflurry", bootstrapSQL) }
+	if err := d.inTransaction(ctx, "making schema pgflurry", bootstrap); err != nil {
+		return err
+	}
+	if err := d.migrate(ctx); err != nil {
+		return err
+	}
+	return d.inTransaction(ctx, "installing the functions", func() error { return d.install(ctx, s, home) })
+}
+
+// install puts everything in place that is not a numbered migration.
+func (d *database) install(ctx context.Context, s Settings, home *home) error {
+	for _, file := range sqlfuncs.Files() {
+		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
+			return err
+		}
+	}
+	if err := d.settle(ctx, s, home); err != nil {
+		return err
+	}
+	return d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
+}
+
+// settle makes sure that the namespace row is this database's own.
+func (d *database) settle(ctx context.Context, s Settings, home *home) error {
+	present, err := namespace.Read(ctx, d.Conn)
+	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
+		if s.NewNamespace || s.Moved {
+			return refuse("Leave --new-namespace and --moved out: they are for copies.", "database %q has no namespace yet", d.facts.database)
+		}
+		if home != nil {
+			return d.joinNew(ctx, s, home)
+		}
+		layout, err := s.layout(generator.DefaultLayout())
+		if err != nil {
+			return err
+		}
+		if err := d.mayBegin(ctx, layout); err != nil {
+			return err
+		}
+		return d.create(ctx, s, layout)
+	}
+	if err != nil {
+		return err
+	}
+	layout, err := s.layout(present.Layout)
+	if err != nil {
+		return err
+	}
+	if s.DatabaseWorkers != 0 && s.DatabaseWorkers != present.DatabaseWorkers {
+		return refuse("This number cannot change. Leave it out.", "the namespace of database %q keeps %d workers for database functions, not %d",
+			d.facts.database, present.DatabaseWorkers, s.DatabaseWorkers)
+	}
+	if err := d.create(ctx, s, layout); err != nil { // only compares the layout, because the row is there
+		return err
+	}
+	if why, copied := present.Copied(); copied {
+		return d.settleCopy(ctx, s, present, home, why)
+	}
+	return d.stay(s, present, home)
+}
+
+// mayBegin refuses to make a namespace whose years, by the server's clock, have not begun or are nearly over.
+func (d *database) mayBegin(ctx context.Context, layout generator.Layout) error {
+	var now time.Time
+	if err := d.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
+		return failed("reading the clock of the server", err)
+	}
+	return layout.CheckLifetime(now)
+}
+
+// create writes the row and all worker rows, or compares the layout with the row that is there.
+func (d *database) create(ctx context.Context, s Settings, layout generator.Layout) error {
+	workers, err := s.databaseWorkers(layout)
+	if err != nil {
+		return err
+	}
+	_, err = d.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits, layout.SequenceBits,
+		layout.Epoch, layout.Unit.Milliseconds(), workers)
+	if err != nil {
+		return failed("making the namespace", err)
+	}
+	return nil
+}
