@@ -27,7 +27,9 @@ A flag on the command line wins over the environment.`,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return flagsFromEnvironment(cmd.Flags(), os.LookupEnv) },
 	}
 	root.AddCommand(newServe())
+	root.AddCommand(newDemo())
 	root.AddCommand(newHealth())
+	root.AddCommand(newMigrate())
 	return root
 }
 

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pgflurry/migrations"
+)
+
+// newMigrate is the command that makes, checks, prints and removes what pgflurry needs in a database.
+func newMigrate() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "migrate",
+		Short: "Make, check, print or remove what pgflurry needs in a database",
+		Long: `migrate keeps schema pgflurry (the namespace, the workers) and the SQL functions next_snowflake(),
+next_snowflakes(n), snowflake_time(id) and their kin in schema public.
+
+It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser.
+Connect to the server itself or through a pooler in session mode.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(newMigrateUp(), newMigrateDown(), newMigrateStatus(), newMigratePrint())
+	return cmd
+}
+
+// layoutFlags are those that say what the IDs of a namespace look like.
+type layoutFlags struct {
+	layout, epoch   string
+	unit            time.Duration
+	databaseWorkers int
+}
+
+func (f *layoutFlags) register(flags *pflag.FlagSet) {
+	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12, or that of the existing namespace)")
+	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z, or that of the existing namespace)")
+	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms, or that of the existing namespace)")
+	flags.IntVar(&f.databaseWorkers, "database-workers", 0, "`NUMBER` of workers kept for database functions, one for each database of the namespace (default 16, fewer in a small layout)")
+}
+
+// settings checks what can be checked without a database.
+func (f *layoutFlags) settings() (migrations.Settings, error) {
+	s := migrations.Settings{Layout: f.layout, Unit: f.unit, DatabaseWorkers: f.databaseWorkers, Version: version()}
+	if f.epoch != "" {
+		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
+		if err != nil {
+			return s, fmt.Errorf("--epoch %q is not an instant like 2024-01-01T00:00:00Z", f.epoch)
+		}
+		s.Epoch = epoch
+	}
+	return s, nil
+}
+
+// databaseFlag is required: no command migrates a database that nobody named.
+func databaseFlag(cmd *cobra.Command, url *string) {
+	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: postgres://user@host:port/name")
+}
+
+// named refuses a command without a database.
+func named(url string) error {
+	if url == "" {
+		return fmt.Errorf("--database is missing: give the URL of the database, postgres://user@host:port/name")
+	}
+	return nil
+}
+
+func newMigrateUp() *cobra.Command {
+	var url, join string
+	var newNamespace, moved bool
+	var layout layoutFlags
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Make or complete what pgflurry needs; safe to run again, also several at once",
+		Long: `up creates schema pgflurry, the namespace row, all worker rows and the SQL functions. Run again it goes on where
+it stopped and repairs functions. A layout cannot change once its namespace exists.
+
+A copy of a database (restored, cloned, made from a template) is refused until you say what it shall be:
+  --join URL        another database of the ID space at home in URL, with a worker of its own
+  --new-namespace   an ID space of its own
+  --moved           the same database as before, whose original is gone for good
+
+A role that is to run "pgflurry serve" without owning the schema needs:
+  GRANT USAGE ON SCHEMA pgflurry TO role; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO role;`,
+		Example: `  pgflurry migrate up --database postgres://app@localhost/shop
+  pgflurry migrate up --database postgres://app@localhost/shop --layout datacenter --epoch 2025-01-01T00:00:00Z
+  pgflurry migrate up --database postgres://app@localhost/billing --join postgres://app@localhost/shop`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := named(url); err != nil {
+				return err
+			}
+			settings, err := layout.settings()
+			if err != nil {
+				return err
+			}
+			settings.JoinURL, settings.NewNamespace, settings.Moved = join, newNamespace, moved
+			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
+				return err
+			}
+			state, err := migrations.Status(cmd.Context(), url)
+			if err != nil {
+				return err
+			}
+			return printState(cmd.OutOrStdout(), state)
+		},
+	}
+	databaseFlag(cmd, &url)
+	layout.register(cmd.Flags())
+	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database at `URL`")
+	cmd.Flags().BoolVar(&newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
+	cmd.Flags().BoolVar(&moved, "moved", false, "this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server)")
+	return cmd
+}
+
+func newMigrateDown() *cobra.Command {
+	var url string
+	cmd := &cobra.Command{
+		Use:   "down",
+		Short: "Remove everything that up made, or nothing",
+		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It refuses while IDs
+may be ahead of the database's clock, and while a default, a view or a function uses next_snowflake(). Nothing is
+removed with CASCADE.`,
+		Example: `  pgflurry migrate down --database postgres://app@localhost/shop`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := named(url); err != nil {
+				return err
+			}
+			if err := migrations.Down(cmd.Context(), url); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), "pgflurry is removed from this database")
+			return err
+		},
+	}
+	databaseFlag(cmd, &url)
+	return cmd
+}
+
+func newMigrateStatus() *cobra.Command {
+	var url string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "status",
+		Short: "Tell what is applied and what is not, and what the namespace is",
+		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
+  pgflurry migrate status --database postgres://app@localhost/shop --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := named(url); err != nil {
+				return err
+			}
+			state, err := migrations.Status(cmd.Context(), url)
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return stateTable(state).print(cmd.OutOrStdout(), true)
+			}
+			return printState(cmd.OutOrStdout(), state)
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newMigratePrint() *cobra.Command {
+	var layout layoutFlags
+	cmd := &cobra.Command{
+		Use:   "print",
+		Short: "Write the SQL that up runs in an empty database, for your own migration tool",
+		Example: `  pgflurry migrate print | psql -1 -v ON_ERROR_STOP=1 shop
+  pgflurry migrate print --layout javascript > 0007_pgflurry.sql`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			settings, err := layout.settings()
+			if err != nil {
+				return err
+			}
+			return migrations.Print(cmd.OutOrStdout(), settings)
+		},
+	}
+	layout.register(cmd.Flags())
+	return cmd
+}
+
+// printState writes the table for people, with the warnings under it.
+func printState(w io.Writer, state migrations.State) error {
+	if err := stateTable(state).print(w, false); err != nil {
+		return err
+	}
+	for _, warning := range stateWarnings(state) {
+		if _, err := fmt.Fprintln(w, "warning: "+warning); err != nil {
+			return err
+		}
+	}
+	return nil
+}

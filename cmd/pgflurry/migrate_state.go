@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"pgflurry/migrations"
+)
+
+// warnLeft is how long before the end of its layout a namespace is called old: a new one has to be planned.
+const warnLeft = 5 * 365 * 24 * time.Hour
+
+// stateTable is what "migrate status" lists: one fact a row.
+func stateTable(state migrations.State) *table {
+	t := newTable("what", "state", "detail")
+	for _, m := range state.Migrations {
+		if m.At.IsZero() {
+			t.add("migration "+m.Name, "pending", "")
+		} else {
+			t.add("migration "+m.Name, "applied", timestamp(m.At))
+		}
+	}
+	switch {
+	case state.Unchecked != "":
+		t.add("functions", "unchecked", state.Unchecked)
+	case state.Namespace == nil:
+		t.add("functions", "pending", "")
+	case len(state.Functions) == 0:
+		t.add("functions", "current", "")
+	}
+	for _, f := range state.Functions {
+		t.add("function "+f.Name, f.State, "")
+	}
+	n := state.Namespace
+	if n == nil {
+		t.add("namespace", "missing", "")
+		return t
+	}
+	status := "own"
+	switch {
+	case state.Copied != "":
+		status = "copied"
+	case n.Home != "":
+		status = "joined"
+	}
+	t.add("namespace", status, n.ID)
+	t.add("layout", n.Layout.String(), fmt.Sprintf("epoch %s, unit %s", timestamp(n.Layout.Epoch), n.Layout.Unit))
+	t.add("last ID", timestamp(n.Layout.End()), fmt.Sprintf("in %.1f years", state.Left.Hours()/24/365.2425))
+	t.add("workers", fmt.Sprint(n.Layout.Workers()), fmt.Sprintf("0 to %d for database functions, worker %d for this one", n.DatabaseWorkers-1, n.FunctionWorker))
+	t.add("windows", n.MaxWindow.String(), fmt.Sprintf("skew %s, quarantine %s", n.Skew, n.Quarantine))
+	if n.Home != "" {
+		t.add("home", n.Home, "leases are taken there")
+	}
+	return t
+}
+
+// stateWarnings are whole sentences about what needs somebody's attention.
+func stateWarnings(state migrations.State) []string {
+	var list []string
+	if state.Copied != "" {
+		list = append(list, state.Copied+". Its next_snowflake() repeats IDs of the original. Run \"pgflurry migrate up\" with --join, --new-namespace or --moved.")
+	}
+	if state.Namespace != nil && state.Left < warnLeft {
+		list = append(list, fmt.Sprintf("The layout ends on %s. Plan a new namespace.", timestamp(state.Namespace.Layout.End())))
+	}
+	if state.Pending() && state.Copied == "" {
+		list = append(list, "Not everything is in place. Run \"pgflurry migrate up\".")
+	}
+	return list
+}
