@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/migrations"
+)
+
+// demoSettings are the flags of demo.
+type demoSettings struct {
+	listen   string // address for clients, as serve takes it
+	data     string // data folder; empty: demoFolder decides
+	postgres string // URL of a server to use; empty: start a private one
+	bin      string // folder of server binaries; empty: look for them
+	image    string // Docker image; empty: binaries first
+}
+
+// grantPatience is how long demo waits for its first worker. Only a namespace in quarantine makes it wait at all.
+const grantPatience = 30 * time.Second
+
+func newDemo() *cobra.Command {
+	var s demoSettings
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Start everything on this machine and draw the first IDs",
+		Long: `demo needs a PostgreSQL 15 or newer and nothing else. It takes the server of --postgres; else it starts a
+private one, from binaries on this machine or, if there are none, from a Docker image. It migrates, starts the
+proxy, draws a few IDs through it and prints a line to paste into a shell.
+
+It runs until Ctrl-C. Then it ends sessions, gives its worker back and stops what it started. The data folder
+stays, and the next run goes on with it.`,
+		Example: `  pgflurry demo
+  pgflurry demo --listen 127.0.0.1:7000 --data /var/tmp/flurry
+  pgflurry demo --postgres postgres://me@db.example/app`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&s.listen, "listen", "127.0.0.1:6532", "address for clients: HOST:PORT, or the path of a Unix socket named .s.PGSQL.PORT")
+	f.StringVar(&s.data, "data", "", "folder for the private server's data, made if absent (default pgflurry-data in this folder)")
+	f.StringVar(&s.postgres, "postgres", "", "connection string of a database to use instead of a private server")
+	f.StringVar(&s.bin, "bin", "", "folder of the PostgreSQL server binaries (default: looked for on PATH and where packages put them)")
+	f.StringVar(&s.image, "docker-image", "", "run the private server from this Docker image (default postgres:17, if no binaries are found)")
+	cmd.MarkFlagsMutuallyExclusive("postgres", "bin", "docker-image")
+	return cmd
+}
+
+// runDemo is the life of a demo, in order. What it started ends in the reverse order: sessions, worker, server.
+func runDemo(ctx context.Context, s demoSettings, out, logs io.Writer) (err error) {
+	// Found out now, a port in use costs nobody a cluster.
+	probe, err := listen(s.listen)
+	if err != nil {
+		return err
+	}
+	probe.Close()
+
+	server, err := s.openServer(ctx, out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, server.stop()) }()
+
+	if err := migrations.Up(ctx, server.url, migrations.Settings{Version: version()}); err != nil {
+		return err
+	}
+	ctx, cancel := server.while(ctx)
+	defer cancel()
+	return s.runProxy(ctx, server, out, logs)
+}
+
+// runProxy runs the proxy until ctx ends; meanwhile it draws and prints.
+func (s demoSettings) runProxy(ctx context.Context, server *demoServer, out, logs io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	listening, granted, ended := make(chan net.Addr, 1), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- runProxy(ctx, proxySettings{
+			listen: s.listen, upstream: server.upstream, leaseDatabase: server.url, node: demoNode(),
+			window: 60 * time.Second, drainTimeout: 10 * time.Second,
+			log:       slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			listening: func(address net.Addr) { listening <- address },
+			granted:   func() { close(granted) },
+		})
+	}()
+
+	patience := time.NewTimer(grantPatience)
+	defer patience.Stop()
+	select {
+	case <-granted:
+	case <-patience.C:
+		fmt.Fprintf(out, "no worker is leased after %v, so PostgreSQL itself answers; the log says why\n", grantPatience)
+	case err := <-ended:
+		return errors.Join(err, server.ended(ctx))
+	}
+	if err := s.show(ctx, <-listening, server, out); err != nil && ctx.Err() == nil {
+		cancel()
+		return errors.Join(err, <-ended)
+	}
+	err := <-ended
+	fmt.Fprintln(out, "\nended; the worker is given back")
+	return errors.Join(err, server.ended(ctx))
+}
+
+// demoNode names the lease's holder.
+func demoNode() string {
+	if name := hostname(); name != "" {
+		return name + "-demo"
+	}
+	return "demo"
+}

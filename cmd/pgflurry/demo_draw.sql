@@ -1,0 +1,2 @@
+-- Answered by the proxy from memory.
+SELECT next_snowflake();

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/namespace"
+)
+
+//go:embed demo_draw.sql
+var demoDrawSQL string
+
+//go:embed demo_table.sql
+var demoTableSQL string
+
+//go:embed demo_insert.sql
+var demoInsertSQL string
+
+// show draws the first IDs through the wire, as any client would, and prints them with the line to paste.
+func (s demoSettings) show(ctx context.Context, address net.Addr, server *demoServer, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	config, err := throughProxy(server.url, address)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return fmt.Errorf("no session through the proxy: %w", err)
+	}
+	defer conn.Close(ctx)
+	ns, err := namespace.Read(ctx, conn)
+	if err != nil {
+		return err
+	}
+	draws, err := drawAll(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if err := printDraws(out, ns, draws); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\nPaste into another shell:\n\n    %s\n\nCtrl-C ends the demo.\n", pasteLine(config))
+	return nil
+}
+
+// draw is one ID and how it was asked for.
+type draw struct {
+	how string
+	id  int64
+}
+
+// drawAll asks in each way a client may. The table is temporary: a demo leaves nothing in a server that is not its own.
+func drawAll(ctx context.Context, conn *pgx.Conn) ([]draw, error) {
+	if _, err := conn.Exec(ctx, demoTableSQL); err != nil {
+		return nil, fmt.Errorf("no table for the demo: %w", err)
+	}
+	ways := []struct {
+		how, sql string
+		mode     pgx.QueryExecMode
+	}{
+		{"SELECT, simple protocol", demoDrawSQL, pgx.QueryExecModeSimpleProtocol},
+		{"SELECT, extended protocol", demoDrawSQL, pgx.QueryExecModeExec},
+		{"SELECT, prepared statement", demoDrawSQL, pgx.QueryExecModeCacheStatement},
+		{"INSERT with DEFAULT next_snowflake()", demoInsertSQL, pgx.QueryExecModeCacheStatement},
+	}
+	var draws []draw
+	seen := map[int64]bool{}
+	for _, way := range ways {
+		d := draw{how: way.how}
+		if err := conn.QueryRow(ctx, way.sql, way.mode).Scan(&d.id); err != nil {
+			return nil, fmt.Errorf("%s: %w", way.how, err)
+		}
+		if seen[d.id] {
+			return nil, fmt.Errorf("%s gave ID %d a second time", way.how, d.id)
+		}
+		seen[d.id] = true
+		draws = append(draws, d)
+	}
+	return draws, nil
+}
+
+func printDraws(out io.Writer, ns namespace.Namespace, draws []draw) error {
+	fmt.Fprintln(out, "\nFirst IDs, through the proxy:")
+	fmt.Fprintln(out)
+	aligned := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, d := range draws {
+		parts, err := ns.Layout.Decode(d.id)
+		if err != nil {
+			return fmt.Errorf("%s gave ID %d: %w", d.how, d.id, err)
+		}
+		who := "the proxy, from memory"
+		if parts.Worker < ns.DatabaseWorkers {
+			who = "the function in PostgreSQL"
+		}
+		fmt.Fprintf(aligned, "    %d\tworker %d, %s\t%s\n", d.id, parts.Worker, who, d.how)
+	}
+	return aligned.Flush()
+}
+
+// throughProxy is the server's connection string with the proxy's address in it. Clients reach the proxy without TLS.
+func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
+	config, err := pgx.ParseConfig(server)
+	if err != nil {
+		return nil, err
+	}
+	config.TLSConfig, config.Fallbacks = nil, nil
+	network, place := dialable(address.String())
+	if network == "unix" {
+		number, named := strings.CutPrefix(filepath.Base(place), ".s.PGSQL.")
+		port, err := strconv.ParseUint(number, 10, 16)
+		if !named || err != nil {
+			return nil, fmt.Errorf("--listen %s: clients find a Unix socket only if it is named .s.PGSQL.PORT, such as .s.PGSQL.6532", place)
+		}
+		config.Host, config.Port = filepath.Dir(place), uint16(port)
+		return config, nil
+	}
+	host, number, err := net.SplitHostPort(place)
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.ParseUint(number, 10, 16)
+	if err != nil {
+		return nil, err
+	}
+	config.Host, config.Port = host, uint16(port)
+	return config, nil
+}
+
+// pasteLine is a command that draws an ID. It never shows a password; psql asks for it.
+func pasteLine(config *pgx.ConnConfig) string {
+	u := url.URL{Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
+	if filepath.IsAbs(config.Host) {
+		u.RawQuery = url.Values{"host": {config.Host}, "port": {strconv.Itoa(int(config.Port))}}.Encode()
+	} else {
+		u.Host = net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))
+	}
+	return fmt.Sprintf("psql '%s' -c '%s'", u.String(), "SELECT next_snowflake()")
+}
