@@ -1,0 +1,122 @@
+// Package proxies tests the main job: proxies as processes in front of a real PostgreSQL, used by real clients.
+package proxies
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	program.Remove()
+	os.Exit(code)
+}
+
+// proxy is a running "pgflurry serve".
+type proxy struct {
+	*program.Process
+	t       testing.TB
+	address string // host:port
+	url     string // of the database, through the proxy
+}
+
+// startProxy starts a proxy in front of the database of direct and waits until it has a worker.
+func startProxy(t testing.TB, direct, node string, more ...string) *proxy {
+	t.Helper()
+	p := startProxyWithoutLease(t, direct, node, more...)
+	p.Line("worker acquired")
+	p.answersLocally()
+	return p
+}
+
+// startProxyWithoutLease waits only until clients are accepted.
+func startProxyWithoutLease(t testing.TB, direct, node string, more ...string) *proxy {
+	t.Helper()
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{
+		"serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct, "--node", node,
+	}, more...)
+	p := &proxy{Process: program.Start(t, args...), t: t}
+	_, p.address, _ = strings.Cut(p.Line("msg=listening"), "address=")
+	p.address, _, _ = strings.Cut(p.address, " ")
+	u.Host = p.address
+	p.url = u.String()
+	return p
+}
+
+// answersLocally waits for the permission, which follows the first look at the database.
+func (p *proxy) answersLocally() {
+	p.t.Helper()
+	conn := server.Connect(p.t, p.url)
+	defer conn.Close(context.Background())
+	for {
+		var id int64
+		if err := conn.QueryRow(context.Background(), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
+			p.t.Fatal(err)
+		}
+		if workerOf(id) != databaseWorker {
+			return
+		}
+	}
+}
+
+// databaseWorker is the worker of the function in a database that was migrated alone.
+const databaseWorker = 0
+
+// workerOf reads the worker field of the default layout, 41/0/10/12.
+func workerOf(id int64) int { return int(id>>12) & 1023 }
+
+// seen collects IDs from many clients and fails at the first that comes twice.
+type seen struct {
+	t   testing.TB
+	ids map[int64]string
+}
+
+func newSeen(t testing.TB) *seen { return &seen{t: t, ids: make(map[int64]string)} }
+
+func (s *seen) add(source string, ids ...int64) {
+	s.t.Helper()
+	for _, id := range ids {
+		if before, twice := s.ids[id]; twice {
+			s.t.Fatalf("ID %d came from %s and from %s", id, before, source)
+		}
+		s.ids[id] = source
+	}
+}
+
+// workers counts the IDs of each worker.
+func (s *seen) workers() map[int]int {
+	count := make(map[int]int)
+	for id := range s.ids {
+		count[workerOf(id)]++
+	}
+	return count
+}
+
+// drawOne draws through an open connection, by the simple protocol.
+func drawOne(conn *pgx.Conn) (int64, error) {
+	var id int64
+	err := conn.QueryRow(context.Background(), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)
+	return id, err
+}
+
+func mustDraw(t testing.TB, conn *pgx.Conn) int64 {
+	t.Helper()
+	id, err := drawOne(conn)
+	if err != nil {
+		t.Fatal(fmt.Errorf("drawing an ID: %w", err))
+	}
+	return id
+}
