@@ -25,7 +25,9 @@ func runBinary(n []byte, formats ...int16) step {
 	return say(BindValues("", "s", []int16{1}, values{n}, formats...), DescribePortal(""), Execute(""), Sync)
 }
 
-func prepare(sql string, types ...uint32) step { return say(Parse("s", sql, types...), DescribeStatement("s"), Sync) }
+func prepare(sql string, types ...uint32) step {
+	return say(Parse("s", sql, types...), DescribeStatement("s"), Sync)
+}
 
 func TestParameters(t *testing.T) {
 	checkAll(t, []conversation{

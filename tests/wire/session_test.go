@@ -7,6 +7,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgproto3/v2"
@@ -120,15 +121,14 @@ func (s *session) finish() transcript {
 	s.conn.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !errors.Is(err, io.EOF) {
+	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		s.heard.lines = append(s.heard.lines, "and then: "+strings.TrimPrefix(err.Error(), s.text+": "))
 	}
 	return s.heard
 }
 
-// soFar is what was said up to now.
-func (s *session) soFar() transcript {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return transcript{append([]string(nil), s.heard.lines...), append([]int64(nil), s.heard.ids...)}
+// goodbye is how a client leaves that has nothing more to say. The server may have left before.
+func (s *session) goodbye() transcript {
+	_ = s.say(Terminate.bytes)
+	return s.finish()
 }

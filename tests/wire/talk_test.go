@@ -64,30 +64,32 @@ func (st *stand) postgresSays(c conversation, messages []message) (transcript, e
 
 // patientlyThrough says step by step, and waits after each for as much as PostgreSQL says to the steps so far.
 func (st *stand) patientlyThrough(c conversation, h *house) (transcript, error) {
+	var said []message
+	var want []transcript
+	for _, step := range c.steps {
+		said = append(said, step...)
+		t, err := st.postgresSays(c, said)
+		if err != nil {
+			return transcript{}, err
+		}
+		want = append(want, t)
+	}
+	// No other session is open from here on: it could send notifications.
 	s, err := open(h.dial, h.name, st.database, c.with...)
 	if err != nil {
 		return transcript{}, err
 	}
-	var said []message
 	for i, step := range c.steps {
-		said = append(said, step...)
-		want, err := st.postgresSays(c, said)
-		if err != nil {
-			return transcript{}, err
-		}
 		if err := s.say(joinBytes(step)); err != nil {
-			return s.soFar(), err
+			return s.finish(), nil // what was said until then shows why
 		}
-		if err := s.waitForLines(len(want.lines)); err != nil {
+		if err := s.waitForLines(len(want[i].lines)); err != nil {
 			t := s.finish()
-			t.lines = append(t.lines, fmt.Sprintf("while the client waited after step %d for: %s", i+1, want.lines[len(want.lines)-1]))
+			t.lines = append(t.lines, fmt.Sprintf("while the client waited after step %d for: %s", i+1, want[i].lines[len(want[i].lines)-1]))
 			return t, nil
 		}
 	}
-	if err := s.say(Terminate.bytes); err != nil {
-		return s.soFar(), err
-	}
-	return s.finish(), nil
+	return s.goodbye(), nil
 }
 
 // cutThrough says everything without waiting, in pieces that end at the given offsets.
@@ -104,17 +106,14 @@ func (st *stand) cutThrough(c conversation, dial func() (net.Conn, error), name 
 	start := 0
 	for _, end := range append(cuts, len(b)) {
 		if err := s.say(b[start:end]); err != nil {
-			return s.finish(), nil // what was said until then shows why
+			return s.finish(), nil
 		}
 		start = end
 	}
 	if err := s.waitForLines(len(want.lines)); err != nil {
 		return s.finish(), nil
 	}
-	if err := s.say(Terminate.bytes); err != nil {
-		return s.soFar(), err
-	}
-	return s.finish(), nil
+	return s.goodbye(), nil
 }
 
 // randomCuts are 1 to 8 offsets in order.

@@ -113,6 +113,9 @@ func (m *masker) report(e *pgproto3.ErrorResponse) string {
 			s += fmt.Sprintf(" %s %q", field.name, m.text(field.value))
 		}
 	}
+	if e.Code == "25P02" {
+		return s // which of the messages noticed it depends on what the proxy had to send before
+	}
 	return s + fmt.Sprintf(" at %d %d, %s:%d %s", e.Position, e.InternalPosition, e.File, e.Line, e.Routine)
 }
 

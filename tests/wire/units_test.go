@@ -15,6 +15,8 @@ func together(parts ...any) (all step) {
 			all = append(all, part)
 		case []message:
 			all = append(all, part...)
+		case step:
+			all = append(all, part...)
 		}
 	}
 	return all

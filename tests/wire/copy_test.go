@@ -1,0 +1,45 @@
+package wire
+
+import "testing"
+
+func TestCopy(t *testing.T) {
+	table := say(Query("CREATE TEMP TABLE t (a int)"))
+	in := "COPY t FROM STDIN"
+	extendedIn := []message{Parse("", in), Bind("", ""), Execute("")}
+	data := []message{copyLine("1"), copyLine("2")}
+	rest := together(Query(ours), unit(ours), Sync, Query("SELECT count(*) FROM t"))
+	checkAll(t, []conversation{
+		{name: "in", steps: []step{table, say(Query(in)), together(data), say(CopyDone), rest}, local: 2},
+		{name: "in, in one breath", steps: []step{table, together(Query(in), data, CopyDone, Query(ours)), rest}, local: 2},
+		{name: "in, given up", steps: []step{table, say(Query(in)), together(data, CopyFail("enough")), rest}, local: 2},
+		{name: "in, of bad data", steps: []step{table, say(Query(in)), say(copyLine("x"), copyLine("1"), CopyDone), rest}, local: 2},
+		{name: "in, of bad data in one breath", steps: []step{table, say(Query(in), copyLine("x"), copyLine("1"), CopyDone, Query(ours)), rest}, local: 2},
+		{name: "in, of no data", steps: []step{table, say(Query(in), CopyDone), rest}, local: 2},
+		{name: "in, of a table that is not there", steps: []step{together(Query("COPY nothing FROM STDIN"), data, CopyDone), say(Query(ours))}, local: 1},
+		{name: "in, twice in one Query", steps: []step{table, say(Query(in + "; SELECT 1; " + in)), together(data, CopyDone), together(data, CopyDone), rest}, local: 2},
+		{name: "in, with Flush and Sync within", steps: []step{table, say(Query(in)), say(copyLine("1"), Flush, Sync, copyLine("2"), Sync, CopyDone), rest}, local: 2},
+		{name: "in, with a Query within", steps: []step{table, say(Query(in)), say(copyLine("1"), Query(ours))}},
+		{name: "in, with a Parse within", steps: []step{table, say(Query(in)), say(copyLine("1"), Parse("", ours), Sync)}},
+		{name: "stray copy messages", steps: []step{say(copyLine("1"), CopyDone, CopyFail("x"), Query(ours)), together(unit(ours), CopyDone, unit(ours), copyLine("1"), Sync)}, local: 3},
+		{name: "out", steps: []step{
+			say(Query("COPY (SELECT next_snowflake() FROM generate_series(1, 3)) TO STDOUT")), say(Query(ours)),
+			together(unit("COPY (SELECT generate_series(1, 3)) TO STDOUT"), Sync), together(unit("COPY (SELECT 1/0) TO STDOUT"), Sync), say(Query(ours)),
+		}, local: 2},
+		{name: "out, in one breath with ours", steps: []step{together(Query("COPY (SELECT 1) TO STDOUT"), Query(ours), unit("COPY (SELECT 1) TO STDOUT"), unit(ours), Sync)}},
+		{name: "extended in", steps: []step{table, together(extendedIn, Flush), together(data), say(CopyDone, Sync), rest}, local: 2},
+		{name: "extended in, Sync right after Execute", steps: []step{table, together(extendedIn, Sync, data, CopyDone, Sync), rest}, local: 2},
+		{name: "extended in, Sync right after Execute, waited for", steps: []step{table, together(extendedIn, Sync), together(data), say(CopyDone), say(Sync), rest}, local: 2},
+		{name: "extended in, several Syncs ignored", steps: []step{table, together(extendedIn, Sync, Sync, Flush, data, Sync, CopyDone, Sync), rest}, local: 2},
+		{name: "extended in, no Sync but the last", steps: []step{table, together(extendedIn, data, CopyDone, unit(ours), Sync), rest}, local: 2},
+		{name: "extended in, given up", steps: []step{table, together(extendedIn, Flush), together(data, CopyFail("enough"), Sync), rest}, local: 2},
+		{name: "extended in, given up, Sync within", steps: []step{table, together(extendedIn, Sync), together(data, CopyFail("enough")), say(Sync), rest}},
+		{name: "extended in, of bad data", steps: []step{table, together(extendedIn, Flush), say(copyLine("x"), copyLine("1"), CopyDone, Sync), rest}, local: 2},
+		{name: "extended in, of bad data, Sync within", steps: []step{table, together(extendedIn, Sync), say(copyLine("x"), copyLine("1"), CopyDone), say(Sync), rest}},
+		{name: "extended in, with a Query within", steps: []step{table, together(extendedIn, Flush), say(copyLine("1"), Query("SELECT 1")), say(Sync)}},
+		{name: "extended in, in one segment with ours", steps: []step{table, together(unit(ours), extendedIn, Flush), together(data, CopyDone, unit(ours), Sync), rest}, local: 3},
+		{name: "extended in, behind an error", steps: []step{table, together(unit(divide), extendedIn, data, CopyDone, Sync), rest}, local: 2},
+	})
+}
+
+// copyLine is one row of COPY's text format.
+func copyLine(value string) message { return CopyData(value + "\n") }

@@ -1,0 +1,72 @@
+package wire
+
+import "testing"
+
+// After a local answer PostgreSQL's unnamed statement and portal are not what the client believes. Nobody may notice.
+func TestStaleUnnamedObjects(t *testing.T) {
+	theirs := say(Parse("", "SELECT 42"), Sync)
+	bindRun := say(Bind("", ""), Execute(""), Sync)
+	local := together(unit(ours), Sync)
+	checkAll(t, []conversation{
+		{name: "a local Query destroys the statement: Bind", steps: []step{theirs, bindRun, say(Query(ours)), bindRun, say(Query(ours))}, local: 2},
+		{name: "a local Query destroys the statement: Describe", steps: []step{theirs, say(Query(ours)), say(DescribeStatement(""), Sync)}, local: 1},
+		{name: "a local Query destroys the portal", steps: []step{
+			say(Query("BEGIN")), say(Parse("", "SELECT 42"), Bind("", ""), Sync), say(Query(ours)), say(Execute(""), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), say(Parse("", "SELECT 42"), Bind("", ""), Sync), say(Query(ours)), say(DescribePortal(""), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), say(Parse("", "SELECT 42"), Bind("", ""), Sync), say(Query(ours)), say(ClosePortal(""), Sync), say(Query("ROLLBACK")),
+		}, local: 3},
+		{name: "a local Query leaves named portals and statements", steps: []step{
+			say(Query("BEGIN")), say(Parse("s", "SELECT 42"), Bind("p", "s"), Sync), say(Query(ours)), say(Execute("p"), Sync),
+			say(Bind("", "s"), Execute(""), Sync), say(Query("ROLLBACK")),
+		}, local: 1},
+		{name: "a local unit's statement, described", steps: []step{local, say(DescribeStatement(""), Sync), local, say(DescribeStatement(""), Flush), say(Sync)}, local: 2},
+		{name: "a local unit's statement, bound to a named portal", steps: []step{
+			local, say(Bind("p", ""), DescribePortal("p"), Execute("p"), Sync), bindRun, say(DescribeStatement(""), Sync),
+		}, local: 2},
+		{name: "a local unit's statement, bound in a forwarded segment", steps: []step{
+			local, say(Parse("x", "SELECT 1"), Bind("", ""), DescribePortal(""), Execute(""), Sync), bindRun,
+		}, local: 2},
+		{name: "a local unit's statement, bound with an error", steps: []step{
+			local, say(Bind("", "", 0, 0), Sync), say(Bind("", "", 7), Execute(""), Sync), bindRun,
+		}, local: 2},
+		{name: "a local unit's statement, executed with a limit", steps: []step{
+			local, say(Bind("", ""), ExecuteMax("", 1), Sync), bindRun,
+		}, local: 2},
+		{name: "a local unit's statement, closed", steps: []step{local, say(CloseStatement(""), Sync), bindRun, say(DescribeStatement(""), Sync)}, local: 1},
+		{name: "a local unit's statement, gone with a Query", steps: []step{local, say(Query("SELECT 1")), bindRun, say(DescribeStatement(""), Sync)}, local: 1},
+		{name: "a local unit's statement, gone with an empty Query", steps: []step{local, say(Query("")), bindRun}, local: 1},
+		{name: "a local unit's statement, gone with a bad Query", steps: []step{local, say(Query("nonsense")), bindRun}, local: 1},
+		{name: "a local unit's statement, gone with a bad Parse", steps: []step{local, say(Parse("", "nonsense"), Sync), bindRun}, local: 1},
+		{name: "a local unit's statement lives on beside a named Parse", steps: []step{local, say(Parse("s", "SELECT 1"), Sync), bindRun}, local: 2},
+		{name: "a local unit's statement lives on beside a bad named Parse", steps: []step{local, say(Parse("s", "nonsense"), Sync), bindRun}, local: 2},
+		{name: "a local unit's statement lives on beside a skipped Parse", steps: []step{
+			local, say(Parse("s", "nonsense"), Parse("", "SELECT 5"), Sync), bindRun, say(DescribeStatement(""), Sync),
+		}, local: 2},
+		{name: "a local unit's statement lives on beside a skipped Query", steps: []step{
+			local, say(Parse("s", "nonsense"), Query("SELECT 5"), Sync), bindRun, say(DescribeStatement(""), Sync),
+		}, local: 2},
+		{name: "a local unit's statement lives on after a rollback", steps: []step{say(Query("BEGIN")), local, say(Parse("c", "ROLLBACK"), Bind("c", "c"), Execute("c"), Sync), bindRun}, local: 2},
+		{name: "a local unit's statement lives on after a FunctionCall", steps: []step{local, say(FunctionCall(int4um, "5")), bindRun}, local: 2},
+		{name: "theirs, ours, theirs, ours", steps: []step{
+			theirs, bindRun, local, bindRun, theirs, bindRun, bindRun, local, say(DescribeStatement(""), Sync), theirs, say(DescribeStatement(""), Sync),
+		}, local: 3},
+		{name: "mended and used in one breath with what went before", steps: []step{
+			together(unit(ours), Sync, Parse("", "SELECT 1"), Sync, Bind("", ""), Execute(""), Sync, DescribeStatement(""), Sync),
+			together(unit(ours), Sync, Query("SELECT 1"), Bind("", ""), Execute(""), Sync),
+			together(unit(ours), Sync, Parse("", "nonsense"), Sync, DescribeStatement(""), Sync),
+			together(unit(ours), Sync, Parse("x", "nonsense"), Parse("", "SELECT 3"), Sync, DescribeStatement(""), Bind("", ""), Execute(""), Sync),
+		}, local: 4},
+		{name: "a Query of ours, then theirs in one breath", steps: []step{
+			together(theirs, Query(ours), bindRun, Query(ours), Query("SELECT 1"), DescribeStatement(""), Sync),
+		}},
+		{name: "unnamed statement of the failed transaction", steps: []step{
+			say(Query("BEGIN")), local, say(Parse("x", "nonsense"), Sync), bindRun, say(DescribeStatement(""), Sync), say(ClosePortal(""), Sync),
+			say(Query("ROLLBACK")), bindRun,
+		}, local: 1},
+		{name: "a statement parsed in a failed transaction", steps: []step{
+			local, say(Query("BEGIN; SELECT 1/0")), say(Parse("", ours), Bind("", ""), Execute(""), Sync), bindRun, say(Query("ROLLBACK")), bindRun, local, bindRun,
+		}, local: 3},
+		{name: "Parse alone of ours", steps: []step{say(Parse("", ours), Sync), bindRun, say(DescribeStatement(""), Sync), bindRun, say(Query("SELECT 1")), bindRun}, local: 2},
+		{name: "Parse alone of ours over a local unit", steps: []step{local, say(Parse("", "SELECT next_snowflake() AS x"), Sync), say(Bind("", ""), DescribePortal(""), Execute(""), Sync)}, local: 2},
+	})
+}
