@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"go.uber.org/goleak"
 
+	"pgflurry/migrations"
 	"pgflurry/postgres"
 )
 
@@ -33,6 +34,24 @@ func Database(t testing.TB) string {
 	Exec(t, running.admin, "CREATE DATABASE "+name)
 	t.Cleanup(func() { Exec(t, running.admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
 	return In(t, running.admin, name)
+}
+
+// Migrated is a Database with the namespace of the default layout and all functions.
+func Migrated(t testing.TB) string {
+	t.Helper()
+	return MigratedWith(t, migrations.Settings{})
+}
+
+// MigratedWith is Migrated with another layout, epoch, unit or number of database workers.
+func MigratedWith(t testing.TB, settings migrations.Settings) string {
+	t.Helper()
+	url := Database(t)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	if err := migrations.Up(ctx, url, settings); err != nil {
+		t.Fatal(err)
+	}
+	return url
 }
 
 // In is url with another database name.

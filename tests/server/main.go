@@ -19,9 +19,10 @@ var running struct {
 }
 
 // Main runs the tests of a package with a server and exits.
-func Main(m *testing.M) { os.Exit(run(m)) }
+func Main(m *testing.M) { os.Exit(Run(m)) }
 
-func run(m *testing.M) (code int) {
+// Run is Main for a package that has more to clean up: it returns the exit code.
+func Run(m *testing.M) (code int) {
 	stop, err := startServer()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the tests need a PostgreSQL server: "+err.Error())

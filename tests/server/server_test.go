@@ -53,3 +53,11 @@ func TestFrozenServerDoesNotAnswerUntilThawed(t *testing.T) {
 		t.Errorf("a thawed server does not answer: %v", err)
 	}
 }
+
+func TestMigratedDatabaseGivesAnID(t *testing.T) {
+	var id int64
+	err := server.Connect(t, server.Migrated(t)).QueryRow(t.Context(), "SELECT next_snowflake()").Scan(&id)
+	if err != nil || id <= 0 {
+		t.Errorf("ID %d, %v", id, err)
+	}
+}
