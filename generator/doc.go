@@ -50,5 +50,6 @@
 //  8. At the end of the timestamp bits there are no IDs any more, only ErrEndOfTime.
 //  9. Drawing allocates nothing, takes no lock, does no I/O and starts no goroutine. TryNextN never waits.
 //
-// For 6, "the clock" is what Settings.Now returned during the call. ID 0 is never issued: it is the state before the first ID.
+// For 6, "the clock" is what Settings.Now returned during the call. Should it step back, IDs go on in the last tick until that
+// is full, then wait. ID 0 is never issued, nor any other of tick 0: 0 is the state before the first ID.
 package generator

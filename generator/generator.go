@@ -15,9 +15,8 @@ const maxLag = 5
 // The state is the last ID issued, and in the bit that an ID leaves free:
 const overflowed = uint64(1) << 63 // its tick was entered because the one before it was full
 
-// sealed is the state that no draw leaves. The very last ID of a layout of 63 bits would read the same, and nothing could
-// follow that either.
-const sealed = ^uint64(0)
+// sealed is the state that no draw leaves. It is no ID: a tick entered by overflow is not tick 0.
+const sealed = overflowed
 
 // Start says with which sequence a tick begins that is entered by the clock, not by overflow.
 type Start int
@@ -216,7 +215,7 @@ type place struct {
 func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	last := int64(state &^ overflowed)
 	tick, sequence := last>>g.tickShift, last&g.maxSequence
-	same := last>>g.sequenceBits&g.maxWorker == grant.worker
+	same := last>>g.sequenceBits&g.maxWorker == grant.worker && last != 0 // 0 is the state before the first ID
 	full := sequence == g.maxSequence
 	oldest := max(grant.from, now-maxLag)
 	switch {

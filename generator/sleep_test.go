@@ -1,0 +1,65 @@
+package generator
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestSleeperWaitsAsLongAsAskedAndUsesItsTimersAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(sleeper)
+		for _, d := range []time.Duration{time.Millisecond, time.Second, time.Microsecond} {
+			begin := time.Now()
+			if err := s.wait(t.Context(), d); err != nil || time.Since(begin) != d {
+				t.Errorf("waited %v instead of %v, %v", time.Since(begin), d, err)
+			}
+		}
+	})
+}
+
+func TestSleeperEndsWithItsContextAndTheNextWaitIsWhole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := new(sleeper)
+		begin := time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		if err := s.wait(ctx, time.Second); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != 300*time.Millisecond {
+			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+		// The timer above is used again; nothing of its first life may end the second.
+		time.Sleep(10 * time.Second)
+		begin = time.Now()
+		if err := s.wait(t.Context(), time.Minute); err != nil || time.Since(begin) != time.Minute {
+			t.Errorf("waited %v instead of a minute, %v", time.Since(begin), err)
+		}
+	})
+}
+
+func TestADrawAtTheLimitWaitsForTheClockByItself(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		begin := time.Now()
+		layout := small()
+		g, err := New(Settings{Layout: layout, Now: func() int64 { return 1000 + int64(time.Since(begin)/layout.Unit) }, SequenceStart: StartZero})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Grant(1, 0, 1<<30); err != nil {
+			t.Fatal(err)
+		}
+		for i := range 4 * 100 {
+			id, err := g.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p, _ := layout.Decode(id); p.Tick != 1000+int64(i/4) {
+				t.Fatalf("ID %d is in tick %d", i, p.Tick)
+			}
+		}
+		if passed := time.Since(begin); passed != 99*layout.Unit {
+			t.Errorf("100 ticks of IDs took %v, want %v", passed, 99*layout.Unit)
+		}
+	})
+}
