@@ -1,0 +1,4 @@
+package program
+
+// PID is the number of the process.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
