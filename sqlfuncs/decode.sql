@@ -38,7 +38,7 @@ CREATE OR REPLACE FUNCTION public.snowflake_time(id bigint) RETURNS timestamptz
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $fn$
 BEGIN%1$s
     -- without time zone, because only then is the sum immutable
-    RETURN pg_catalog.timezone('UTC'::text, %2$L::timestamp without time zone OPERATOR(pg_catalog.+)
+    RETURN pg_catalog.timezone('UTC'::pg_catalog.text, %2$L::timestamp without time zone OPERATOR(pg_catalog.+)
         (%3$L::interval OPERATOR(pg_catalog.*) (id OPERATOR(pg_catalog.>>) %4$s)::double precision));
 END $fn$
 $create$, refuse_id, n.epoch AT TIME ZONE 'UTC', unit_us || ' microseconds', id_bits);
@@ -83,10 +83,10 @@ $create$, n.worker_bits);
 CREATE OR REPLACE FUNCTION public.snowflake_floor(at timestamptz) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $fn$
 BEGIN
-    IF at OPERATOR(pg_catalog.<=) %1$L::timestamptz THEN
+    IF at OPERATOR(pg_catalog.<=) %1$L::timestamp with time zone THEN
         RETURN 0;
     END IF;
-    IF at OPERATOR(pg_catalog.>) %2$L::timestamptz THEN
+    IF at OPERATOR(pg_catalog.>) %2$L::timestamp with time zone THEN
         RAISE EXCEPTION 'no ID of layout %3$s is at or after %%', at
             USING ERRCODE = '22008', HINT = 'The last tick of the layout begins at %2$s.';
     END IF;
@@ -103,10 +103,10 @@ $create$, n.epoch AT TIME ZONE 'UTC' || '+00', (n.epoch AT TIME ZONE 'UTC' + n.u
 CREATE OR REPLACE FUNCTION public.snowflake_ceil(at timestamptz) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $fn$
 BEGIN
-    IF at OPERATOR(pg_catalog.>=) %2$L::timestamptz THEN
+    IF at OPERATOR(pg_catalog.>=) %2$L::timestamp with time zone THEN
         RETURN %8$s::bigint;
     END IF;
-    IF at OPERATOR(pg_catalog.<) %1$L::timestamptz THEN
+    IF at OPERATOR(pg_catalog.<) %1$L::timestamp with time zone THEN
         RAISE EXCEPTION 'no ID of layout %3$s is at or before %%', at
             USING ERRCODE = '22008', HINT = 'The epoch of the layout is %1$s.';
     END IF;

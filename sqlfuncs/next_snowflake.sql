@@ -202,7 +202,7 @@ DECLARE
 BEGIN
     -- an ID of the clock's tick, or of a later one if the lane is ahead; else start a new tick
     IF drawn::double precision OPERATOR(pg_catalog.<=)
-       ((pg_catalog.date_part('epoch'::text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %1$s::double precision)
+       ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %1$s::double precision)
         OPERATOR(pg_catalog.*) %2$s::double precision)
        OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
         drawn := pgflurry.advance(drawn);

@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION public.next_snowflakes(n bigint) RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000 AS $fn$
 BEGIN
     IF n IS NULL OR n OPERATOR(pg_catalog.<) 1::bigint OR n OPERATOR(pg_catalog.>) 10000::bigint THEN
-        RAISE EXCEPTION 'next_snowflakes: n is %, not 1 to 10000', COALESCE(n::text, 'null')
+        RAISE EXCEPTION 'next_snowflakes: n is %, not 1 to 10000', COALESCE(n::pg_catalog.text, 'null')
             USING ERRCODE = '22023',
                   HINT = 'For more IDs call it again, or use next_snowflake() as the DEFAULT of a column.';
     END IF;

@@ -1,0 +1,234 @@
+package sql_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/server"
+)
+
+// steppingClock gives each session a clock of its own, which it sets to and fro: what a clock that is stepped looks like to
+// the function. It replaces the clock in the installed text, and nothing else.
+const steppingClock = `DO $$
+DECLARE f regprocedure;
+BEGIN
+	FOREACH f IN ARRAY '{pgflurry.advance(bigint),public.next_snowflake()}'::regprocedure[] LOOP
+		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'), 'clock_timestamp()',
+			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) pg_catalog.current_setting(''test.step'')::interval)');
+	END LOOP;
+END $$`
+
+// draws are the statements of a session; %d is a number of IDs.
+var draws = []string{
+	"SELECT next_snowflake() FROM generate_series(1, %d)",
+	"SELECT * FROM next_snowflakes(%d)",
+	"SAVEPOINT s; SELECT next_snowflake() FROM generate_series(1, %d); ROLLBACK TO s",
+	"COPY (SELECT next_snowflake() FROM generate_series(1, %d)) TO STDOUT",
+	"SET LOCAL statement_timeout = '3ms'; SELECT next_snowflake() FROM generate_series(1, %d)",
+	"INSERT INTO item (n) SELECT generate_series(1, %d) RETURNING id",
+}
+
+// A storm draws IDs in many sessions while it pauses, cancels, terminates and crashes them.
+type storm struct {
+	url      string
+	clock    bool // sessions step their clocks
+	mu       sync.Mutex
+	ids      []int64 // every one that reached a client
+	disorder atomic.Int64
+	broken   atomic.Int64 // statements that ended with an error
+}
+
+func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
+	for _, clock := range []bool{false, true} {
+		t.Run(fmt.Sprintf("stepping clocks %v", clock), func(t *testing.T) {
+			server.NoLeak(t)
+			cluster := server.Private(t, map[string]string{"max_wal_size": "256MB"})
+			url := cluster.URL("postgres")
+			up(t, url, migrations.Settings{})
+			server.Exec(t, url, "CREATE UNLOGGED TABLE item (n int, id bigint DEFAULT next_snowflake())")
+			if clock {
+				server.Exec(t, url, steppingClock)
+			}
+			s := &storm{url: url, clock: clock}
+			ctx, cancel := context.WithTimeout(t.Context(), stormLength(t))
+			defer cancel()
+			var sessions sync.WaitGroup
+			for i := range 10 {
+				sessions.Go(func() { s.session(ctx, rand.New(rand.NewPCG(uint64(i), 7))) })
+			}
+			sessions.Go(func() { s.trouble(ctx, cluster.PID) })
+			sessions.Wait()
+			s.judge(t)
+		})
+	}
+}
+
+// stormLength is short in an ordinary run; PGFLURRY_TEST_STORM=5m makes it long.
+func stormLength(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("PGFLURRY_TEST_STORM")
+	if text == "" {
+		return 5 * time.Second
+	}
+	length, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("PGFLURRY_TEST_STORM: %v", err)
+	}
+	return length
+}
+
+// session draws until ctx ends, on a new connection whenever the old one is gone.
+func (s *storm) session(ctx context.Context, dice *rand.Rand) {
+	var last int64
+	for ctx.Err() == nil {
+		conn, err := pgx.Connect(ctx, s.url)
+		if err != nil {
+			s.broken.Add(1)
+			continue
+		}
+		for ctx.Err() == nil && !conn.IsClosed() {
+			ids, err := s.draw(ctx, conn, dice)
+			if err != nil {
+				s.broken.Add(1)
+			}
+			for _, id := range ids {
+				if id <= last {
+					s.disorder.Add(1)
+				}
+				last = id
+			}
+			s.mu.Lock()
+			s.ids = append(s.ids, ids...)
+			s.mu.Unlock()
+		}
+		conn.Close(context.WithoutCancel(ctx))
+	}
+}
+
+// draw runs one statement and returns all IDs that came, also before an error.
+func (s *storm) draw(ctx context.Context, conn *pgx.Conn, dice *rand.Rand) (ids []int64, err error) {
+	n := 1
+	if dice.IntN(3) > 0 {
+		n = 1 + dice.IntN(3000)
+	}
+	text := "BEGIN; " + fmt.Sprintf(draws[dice.IntN(len(draws))], n) + "; COMMIT"
+	if s.clock {
+		text = fmt.Sprintf("SET test.step = '%d ms'; ", dice.IntN(3000)-1500) + text
+	}
+	results := conn.PgConn().Exec(ctx, text)
+	for results.NextResult() {
+		for result := results.ResultReader(); result.NextRow(); {
+			ids = appendID(ids, result.Values()[0])
+		}
+	}
+	if err := results.Close(); err != nil {
+		// a failed transaction ends here, whatever became of the connection
+		_, _ = conn.PgConn().Exec(ctx, "ROLLBACK").ReadAll()
+		return ids, err
+	}
+	return ids, nil
+}
+
+func appendID(ids []int64, text []byte) []int64 {
+	var id int64
+	for _, digit := range text {
+		id = id*10 + int64(digit-'0')
+	}
+	return append(ids, id)
+}
+
+// trouble stops, cancels and terminates backends, and crashes the server twice.
+func (s *storm) trouble(ctx context.Context, postmaster int) {
+	dice := rand.New(rand.NewPCG(1, 2))
+	crashes := time.NewTicker(1700 * time.Millisecond)
+	defer crashes.Stop()
+	for ctx.Err() == nil {
+		conn, err := pgx.Connect(ctx, s.url)
+		if err != nil {
+			continue // the server is recovering
+		}
+		for ctx.Err() == nil {
+			pid, err := victim(ctx, conn)
+			if err != nil {
+				break
+			}
+			switch dice.IntN(8) {
+			case 0:
+				_, err = conn.Exec(ctx, "SELECT pg_terminate_backend($1)", pid)
+			case 1, 2:
+				_, err = conn.Exec(ctx, "SELECT pg_cancel_backend($1)", pid)
+			default:
+				_ = syscall.Kill(pid, syscall.SIGSTOP)
+				pause(ctx, time.Duration(dice.IntN(60))*time.Millisecond)
+				_ = syscall.Kill(pid, syscall.SIGCONT)
+			}
+			if err != nil {
+				break
+			}
+			select {
+			case <-crashes.C:
+				// a backend that dies so makes the postmaster end all others at once and recover from the log
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			default:
+			}
+		}
+		conn.Close(context.WithoutCancel(ctx))
+	}
+}
+
+// pause is the time for which a backend is stopped.
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// victim is a backend that is drawing.
+func victim(ctx context.Context, conn *pgx.Conn) (pid int, err error) {
+	err = conn.QueryRow(ctx, `SELECT coalesce(
+		(SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1), 0)`).Scan(&pid)
+	if err == nil && pid == 0 {
+		return 0, context.Canceled // all are gone
+	}
+	return pid, err
+}
+
+func (s *storm) judge(t *testing.T) {
+	t.Helper()
+	total := len(s.ids)
+	slices.Sort(s.ids)
+	twice := 0
+	for i := 1; i < total; i++ {
+		if s.ids[i] == s.ids[i-1] {
+			twice++
+		}
+	}
+	t.Logf("%d IDs, %d statements broken off", total, s.broken.Load())
+	if twice > 0 {
+		t.Errorf("%d IDs of %d came twice", twice, total)
+	}
+	if n := s.disorder.Load(); n > 0 {
+		t.Errorf("%d IDs were not greater than the one before of the same session", n)
+	}
+	if total < 50_000 || s.broken.Load() == 0 {
+		t.Errorf("only %d IDs and %d broken statements: this proves nothing", total, s.broken.Load())
+	}
+	conn := server.Connect(t, s.url)
+	if held := value[int](t, conn, "SELECT count(*) FROM pg_locks WHERE relation = 'pgflurry.function_lock'::regclass"); held > 0 {
+		t.Errorf("%d locks of the function were left behind", held)
+	}
+}
