@@ -1,11 +1,14 @@
 -- Takes any free worker: one conditional write. Always answers with one row, which also says why nothing was taken.
 -- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks)
 WITH db AS MATERIALIZED (
-    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
+    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline, pgflurry.system_identifier() AS system, d.oid
+    FROM pg_database d WHERE d.datname = current_database()
 ),
 ns AS MATERIALIZED (
     SELECT n.id,
            n.id = $1::uuid AS matches,
+           -- restored, cloned or made from a template: the original may be granting the same workers
+           n.database_oid <> db.oid OR coalesce(n.system_identifier <> db.system, false) AS copied,
            -- a NULL in the row counts as another timeline: until now the server did not tell it, so it is not the same server.
            -- A server that does not tell (NULL) cannot be compared.
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
@@ -33,7 +36,7 @@ closed AS (
 candidate AS MATERIALIZED (
     SELECT w.worker
     FROM pgflurry.worker w CROSS JOIN ns
-    WHERE ns.matches AND ns.home IS NULL AND NOT ns.moved AND ns.acquire_after <= ns.now
+    WHERE ns.matches AND ns.home IS NULL AND NOT ns.copied AND NOT ns.moved AND ns.acquire_after <= ns.now
       AND w.kind = 'proxy' AND w.retired_at IS NULL
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now
       AND ns.now < ns.end_of_time
@@ -58,7 +61,7 @@ taken AS (
     -- the mark was at most now, or the row would be no candidate: greatest(old reserved_until, now) is now
     RETURNING w.worker, w.term, ns.now AS granted_from, w.reserved_until
 )
-SELECT ns.id AS namespace, ns.home,
+SELECT ns.id AS namespace, ns.home, ns.copied,
        taken.worker, taken.term, taken.granted_from, taken.reserved_until,
        (extract(epoch FROM clock_timestamp() - n.epoch) * 1000000)::bigint AS database_micros,
        gate.opens, (gate.opens - ns.now) * unit.micros                   AS gate_micros,

@@ -59,6 +59,8 @@ const (
 	GateClosed Reason = iota + 1
 	// NoWorker: every worker is held, in quarantine or retired.
 	NoWorker
+	// Copy: the database was restored, cloned or made from a template, and nobody has said yet what it shall be.
+	Copy
 )
 
 // Refusal is a clean answer that grants nothing: it says why, and when to ask again.
@@ -75,6 +77,8 @@ func (r *Refusal) Error() string {
 	switch {
 	case r.Reason == GateClosed:
 		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded", wait)
+	case r.Reason == Copy:
+		return `no worker is granted: the database is a copy; run "pgflurry migrate up --database URL" on it, which says how to go on`
 	case r.Retired == r.Workers:
 		return fmt.Sprintf("no worker is left: all %d workers are retired; a wider layout needs a new namespace", r.Workers)
 	case r.Wait <= 0:

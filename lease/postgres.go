@@ -66,7 +66,7 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 		return Acquired{}, fmt.Errorf("acquiring a worker: %w", err)
 	}
 	c := columns{row: row}
-	namespace, home := c.text(), c.text()
+	namespace, home, copied := c.text(), c.text(), c.bool()
 	a := Acquired{Lease: Lease{Namespace: r.Namespace, Owner: r.Owner}}
 	granted := !c.null()
 	a.Worker, a.Term = int(c.number()), c.number()
@@ -82,6 +82,8 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 		return Acquired{}, mismatch(r.Namespace, namespace)
 	case home != "":
 		return Acquired{}, fmt.Errorf("%w: the worker rows of namespace %s are in %q; give the lease database's URL as that one", ErrElsewhere, namespace, home)
+	case copied:
+		return Acquired{}, &Refusal{Reason: Copy}
 	case granted:
 		return a, nil
 	case gate.Until > 0:

@@ -2,11 +2,14 @@
 -- acknowledged counts. Always answers with one row, which also says why nothing was written.
 -- $1 namespace id, $2 worker, $3 owner, $4 term, $5 acknowledged mark, $6 wanted mark, $7 window (ticks)
 WITH db AS MATERIALIZED (
-    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
+    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline, pgflurry.system_identifier() AS system, d.oid
+    FROM pg_database d WHERE d.datname = current_database()
 ),
 ns AS MATERIALIZED (
     SELECT n.id,
-           n.id = $1::uuid AND n.home IS NULL AS matches,
+           -- a copy (restored, cloned, made from a template) has this lease in its rows, but is not where it was given
+           n.id = $1::uuid AND n.home IS NULL
+               AND n.database_oid = db.oid AND coalesce(n.system_identifier = db.system, true) AS matches,
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
            db.timeline,
            db.at,

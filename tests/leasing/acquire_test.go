@@ -1,0 +1,318 @@
+package leasing
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pgflurry/lease"
+	"pgflurry/tests/server"
+)
+
+func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *testing.T) {
+	r := newRoom(t, small)
+	s := r.store(r.url)
+	first := r.acquire(s, "a")
+	r.release(s, first.Lease)
+	r.pass(10 * time.Second) // its mark has passed: it is free for everybody
+
+	used := map[int]bool{first.Worker: true}
+	order := []int{first.Worker} // least recently used first
+	for range 6 {
+		a := r.acquire(s, "b")
+		r.release(s, a.Lease)
+		r.do("UPDATE pgflurry.worker SET node = 'elsewhere' WHERE node = 'b'") // b has no last worker
+		if used[a.Worker] {
+			t.Fatalf("worker %d again, while others were never used", a.Worker)
+		}
+		used[a.Worker] = true
+		order = append(order, a.Worker)
+		r.pass(10 * time.Second)
+	}
+	if again := r.acquire(s, "a"); again.Worker != first.Worker || again.Term != 2 {
+		t.Errorf("node a got worker %d in term %d, expected its own, %d, in term 2", again.Worker, again.Term, first.Worker)
+	}
+	if oldest := r.acquire(s, "c"); oldest.Worker != order[1] {
+		t.Errorf("node c got worker %d, expected the least recently used, %d of %d", oldest.Worker, order[1], order)
+	}
+}
+
+func TestNeverUsedWorkersAreTakenAtRandom(t *testing.T) {
+	r := newRoom(t, "41/0/10/12")
+	s := r.store(r.url)
+	lowest := 0
+	for range 8 {
+		if a := r.acquire(s, "node"); a.Worker <= 8 {
+			lowest++
+		}
+	}
+	if lowest == 8 {
+		t.Error("eight acquisitions took the eight lowest of 1023 workers")
+	}
+}
+
+func TestAReleasedWorkerIsFreeAtItsMarkAndAnAbandonedOneAfterTheQuarantine(t *testing.T) {
+	r := newRoom(t, tiny)
+	s := r.store(r.url)
+	refused := func(wait time.Duration) {
+		t.Helper()
+		_, err := s.Acquire(r.context(), r.request("b"))
+		var refusal *lease.Refusal
+		if !errors.As(err, &refusal) || refusal.Reason != lease.NoWorker || refusal.Workers != 1 {
+			t.Fatalf("error %v, expected that no worker is free", err)
+		}
+		if refusal.Wait > wait || refusal.Wait < wait-5*time.Second {
+			t.Errorf("the next is free in %v, expected about %v", refusal.Wait, wait)
+		}
+	}
+	first := r.acquire(s, "a")
+	refused(5*time.Second + quarantine)
+	r.pass(quarantine)
+	refused(5 * time.Second)
+	r.pass(5 * time.Second)
+	second := r.acquire(s, "b")
+	if second.Term != 2 || second.Grant.From < first.Grant.Until {
+		t.Errorf("took over %+v in term %d; the mark was %d", second.Grant, second.Term, first.Grant.Until)
+	}
+	r.release(s, second.Lease)
+	if r.mark(second.Worker) != second.Grant.Until {
+		t.Error("the release moved the mark")
+	}
+	refused(5 * time.Second)
+	r.pass(5 * time.Second)
+	if third := r.acquire(s, "c"); third.Term != 3 || third.Grant.From < second.Grant.Until {
+		t.Errorf("took over %+v in term %d; the mark was %d", third.Grant, third.Term, second.Grant.Until)
+	}
+}
+
+func TestARetiredWorkerIsNeverGranted(t *testing.T) {
+	r := newRoom(t, tiny)
+	s := r.store(r.url)
+	r.do("UPDATE pgflurry.worker SET retired_at = now() WHERE worker = 1")
+	_, err := s.Acquire(r.context(), r.request("a"))
+	var refusal *lease.Refusal
+	if !errors.As(err, &refusal) || refusal.Retired != 1 || !strings.Contains(err.Error(), "all 1 workers are retired") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestADatabasesOwnWorkerIsNeverGranted(t *testing.T) {
+	r := newRoom(t, small)
+	s := r.store(r.url)
+	for range 7 {
+		if a := r.acquire(s, "a"); a.Worker == 0 {
+			t.Error("worker 0 belongs to the function in the database")
+		}
+	}
+	if _, err := s.Acquire(r.context(), r.request("a")); !errors.As(err, new(*lease.Refusal)) {
+		t.Errorf("error %v after all 7", err)
+	}
+}
+
+func TestInvariant4OfManyWhoAcquireAtOnceNoTwoGetTheSameWorker(t *testing.T) {
+	r := newRoom(t, small)
+	var all sync.WaitGroup
+	granted, refused := make(chan int, 20), make(chan error, 20)
+	for range 20 {
+		s, request := r.store(r.url), r.request("same node")
+		ctx := r.context()
+		all.Go(func() {
+			a, err := s.Acquire(ctx, request)
+			for err != nil && errors.As(err, new(*lease.Refusal)) && err.(*lease.Refusal).Wait == 0 {
+				a, err = s.Acquire(ctx, request) // the free rows were locked just then
+			}
+			if err != nil {
+				refused <- err
+			} else {
+				granted <- a.Worker
+			}
+		})
+	}
+	all.Wait()
+	close(granted)
+	close(refused)
+	seen := map[int]bool{}
+	for worker := range granted {
+		if seen[worker] {
+			t.Errorf("worker %d was granted twice", worker)
+		}
+		seen[worker] = true
+	}
+	if len(seen) != 7 {
+		t.Errorf("%d workers were granted, expected all 7", len(seen))
+	}
+	for err := range refused {
+		if !errors.As(err, new(*lease.Refusal)) {
+			t.Errorf("refused with %v", err)
+		}
+	}
+}
+
+func TestInvariant6AnotherTimelineClosesTheGateForTheQuarantine(t *testing.T) {
+	for name, change := range map[string]string{
+		"another one":             "UPDATE pgflurry.namespace SET timeline = '0000000A'",
+		"told for the first time": "UPDATE pgflurry.namespace SET timeline = NULL",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(t, small)
+			s := r.store(r.url)
+			holder := r.acquire(s, "holder")
+			r.do(change)
+			closed := func(wait time.Duration) {
+				t.Helper()
+				_, err := s.Acquire(r.context(), r.request("a"))
+				var refusal *lease.Refusal
+				if !errors.As(err, &refusal) || refusal.Reason != lease.GateClosed {
+					t.Fatalf("error %v, expected a closed gate", err)
+				}
+				if refusal.Wait > wait || refusal.Wait < wait-5*time.Second {
+					t.Errorf("it opens in %v, expected about %v", refusal.Wait, wait)
+				}
+			}
+			closed(quarantine)
+			closed(quarantine)
+			if got, want := ask[string](r, "SELECT timeline FROM pgflurry.namespace"), ask[string](r, "SELECT pgflurry.wal_timeline()"); got != want {
+				t.Errorf("the row has timeline %s, the server %s", got, want)
+			}
+			r.renew(s, renewal(holder, holder.Grant.Until+1000)) // the gate is for acquisitions
+			r.pass(quarantine - time.Second)
+			closed(time.Second)
+			r.pass(time.Second)
+			r.acquire(s, "a")
+		})
+	}
+}
+
+func TestARenewalClosesTheGateTooSoThatTheQuarantineIsOverSooner(t *testing.T) {
+	r := newRoom(t, small)
+	s := r.store(r.url)
+	holder := r.acquire(s, "holder")
+	r.do("UPDATE pgflurry.namespace SET timeline = '0000000A'")
+	r.renew(s, renewal(holder, holder.Grant.Until+1000))
+	opens := ask[int64](r, "SELECT acquire_after FROM pgflurry.namespace")
+	if ahead := opens - r.now(); ahead <= 0 || ahead > quarantine.Milliseconds() {
+		t.Errorf("the gate opens in %d ticks", ahead)
+	}
+	if got := ask[string](r, "SELECT timeline FROM pgflurry.namespace"); got == "0000000A" {
+		t.Error("the timeline was not stored")
+	}
+}
+
+func TestARenewalDoesNotWaitForTheGate(t *testing.T) {
+	r := newRoom(t, small)
+	s := r.store(r.url)
+	holder := r.acquire(s, "holder")
+	r.do("UPDATE pgflurry.namespace SET timeline = '0000000A'")
+	r.do("BEGIN")
+	r.do("SELECT FROM pgflurry.namespace FOR UPDATE")
+	r.renew(s, renewal(holder, holder.Grant.Until+1000))
+	r.do("ROLLBACK")
+}
+
+func TestAServerThatTellsNoTimelineGrantsAsEver(t *testing.T) {
+	r := newRoom(t, small)
+	r.do("CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text LANGUAGE sql AS 'SELECT NULL::text'")
+	r.acquire(r.store(r.url), "a")
+}
+
+func TestOnlyTheRightDatabaseGrants(t *testing.T) {
+	r := newRoom(t, small)
+	s := r.store(r.url)
+	held := r.acquire(s, "a")
+	other := r.request("a")
+	other.Namespace = "99999999-9999-4999-8999-999999999999"
+	if _, err := s.Acquire(r.context(), other); !errors.Is(err, lease.ErrNamespaceMismatch) || !strings.Contains(err.Error(), r.namespace) {
+		t.Errorf("acquire: %v", err)
+	}
+	stranger := held
+	stranger.Namespace = other.Namespace
+	if _, err := s.Renew(r.context(), renewal(stranger, held.Grant.Until)); !errors.Is(err, lease.ErrNamespaceMismatch) {
+		t.Errorf("renew: %v", err)
+	}
+	if err := s.Release(r.context(), stranger.Lease); !errors.Is(err, lease.ErrNamespaceMismatch) {
+		t.Errorf("release: %v", err)
+	}
+	if ask[bool](r, "SELECT bool_or(released_at IS NOT NULL) FROM pgflurry.worker") {
+		t.Error("a stranger released a worker")
+	}
+
+	r.do("UPDATE pgflurry.namespace SET home = 'db.example:5432/shop'")
+	if _, err := s.Acquire(r.context(), r.request("a")); !errors.Is(err, lease.ErrElsewhere) || !strings.Contains(err.Error(), "db.example:5432/shop") {
+		t.Errorf("a database whose workers are elsewhere: %v", err)
+	}
+	r.do("UPDATE pgflurry.namespace SET home = NULL")
+}
+
+func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
+	r := newRoom(t, small)
+	s := r.store(r.url)
+	held := r.acquire(s, "a")
+	s.Close()
+	r.conn.Close(r.context())
+	copied := server.Database(t)
+	var name, copyName string
+	for url, into := range map[string]*string{r.url: &name, copied: &copyName} {
+		c := enterBare(t, url)
+		*into = ask[string](c, "SELECT current_database()")
+		c.conn.Close(c.context())
+	}
+	server.Exec(t, server.In(t, r.url, "postgres"), "DROP DATABASE "+copyName)
+	server.Exec(t, server.In(t, r.url, "postgres"), "CREATE DATABASE "+copyName+" TEMPLATE "+name)
+
+	s = r.store(copied)
+	_, err := s.Acquire(r.context(), r.request("b"))
+	var refusal *lease.Refusal
+	if !errors.As(err, &refusal) || refusal.Reason != lease.Copy || !strings.Contains(err.Error(), "migrate up") {
+		t.Errorf("acquire: %v", err)
+	}
+	if _, err := s.Renew(r.context(), renewal(held, held.Grant.Until)); !errors.As(err, new(*lease.Lost)) {
+		t.Errorf("renew: %v", err)
+	}
+}
+
+func enterBare(t testing.TB, url string) *room {
+	return &room{t: t, url: url, conn: server.Connect(t, url)}
+}
+
+func TestTheFirstWindowIsCappedByTheNamespaces(t *testing.T) {
+	r := newRoom(t, small)
+	request := r.request("a")
+	request.Window = time.Hour.Milliseconds()
+	a, err := r.store(r.url).Acquire(r.context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if length := a.Grant.Until - a.Grant.From; length != window.Milliseconds() {
+		t.Errorf("granted %d ticks, expected max_window, %v", length, window)
+	}
+}
+
+func TestTheRowTellsWhoHoldsTheWorker(t *testing.T) {
+	r := newRoom(t, small)
+	a := r.acquire(r.store(r.url), "the node")
+	row := ask[string](r, `SELECT concat_ws(' ', kind, owner, term, node, address, version, acquired_at IS NOT NULL, renewed_at IS NOT NULL, released_at)
+		FROM pgflurry.worker WHERE worker = $1`, a.Worker)
+	if want := "proxy " + a.Owner + " 1 the node 127.0.0.1:6532 test t t"; row != want {
+		t.Errorf("row %q, expected %q", row, want)
+	}
+	if micros := r.now() * 1000; a.DatabaseMicros > micros+1000 || a.DatabaseMicros < micros-20_000_000 {
+		t.Errorf("the answer tells %d µs, the database's clock is at %d", a.DatabaseMicros, micros)
+	}
+}
+
+func TestAMarkNeverPassesTheEndOfTheTimestampBits(t *testing.T) {
+	r := newRoom(t, "41/0/2/12")
+	s := r.store(r.url)
+	const end = int64(1) << 41
+	r.pass(time.Duration(end-r.now())*time.Millisecond - 30*time.Second)
+	a := r.acquire(s, "a")
+	if got := r.renew(s, renewal(a, 2*end)).Until; got != end {
+		t.Errorf("mark %d, expected the end, %d", got, end)
+	}
+	r.pass(time.Minute)
+	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, new(*lease.Refusal)) {
+		t.Errorf("after the end: %v", err)
+	}
+}

@@ -1,0 +1,161 @@
+package leasing
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/lease"
+	"pgflurry/migrations"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) { server.Main(m) }
+
+// A room is a migrated database of its own, with a superuser in it.
+type room struct {
+	t         testing.TB
+	url       string
+	conn      *pgx.Conn
+	namespace string
+	owners    int
+}
+
+// small has 7 workers for proxies, 1 to 7; tiny has one, 1.
+const (
+	small = "41/0/3/12"
+	tiny  = "41/0/1/12"
+)
+
+func newRoom(t testing.TB, layout string) *room {
+	t.Helper()
+	server.NoLeak(t)
+	return enter(t, server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}))
+}
+
+// enter makes a room of a database that is migrated already.
+func enter(t testing.TB, url string) *room {
+	t.Helper()
+	r := &room{t: t, url: url, conn: server.Connect(t, url)}
+	r.namespace = ask[string](r, "SELECT id::text FROM pgflurry.namespace")
+	return r
+}
+
+// ask returns the one value of a query.
+func ask[T any](r *room, sql string, args ...any) T {
+	r.t.Helper()
+	var v T
+	if err := r.conn.QueryRow(r.context(), sql, args...).Scan(&v); err != nil {
+		r.t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+func (r *room) do(sql string, args ...any) {
+	r.t.Helper()
+	if _, err := r.conn.Exec(r.context(), sql, args...); err != nil {
+		r.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// context bounds one call by far more than it needs.
+func (r *room) context() context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	r.t.Cleanup(cancel)
+	return ctx
+}
+
+// pass moves the database's clock, in ticks, by moving the epoch the other way.
+func (r *room) pass(d time.Duration) {
+	r.t.Helper()
+	r.do("ALTER TABLE pgflurry.namespace DISABLE TRIGGER guard_namespace")
+	r.do("UPDATE pgflurry.namespace SET epoch = epoch - make_interval(secs => $1)", d.Seconds())
+	r.do("ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace")
+}
+
+func (r *room) now() int64 {
+	r.t.Helper()
+	return ask[int64](r, "SELECT pgflurry.ticks(clock_timestamp())")
+}
+
+func (r *room) mark(worker int) int64 {
+	r.t.Helper()
+	return ask[int64](r, "SELECT reserved_until FROM pgflurry.worker WHERE worker = $1", worker)
+}
+
+// store opens the lease's side of the room; role may be empty.
+func (r *room) store(url string) *lease.Postgres {
+	r.t.Helper()
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	store := lease.NewPostgres(config)
+	r.t.Cleanup(store.Close)
+	return store
+}
+
+// request asks for a worker for a node, as a new owner.
+func (r *room) request(node string) lease.Request {
+	r.owners++
+	return lease.Request{
+		Namespace: r.namespace, Owner: fmt.Sprintf("00000000-0000-4000-8000-%012d", r.owners),
+		Node: node, Address: "127.0.0.1:6532", Version: "test", Window: 5000,
+	}
+}
+
+// acquire takes a worker for a node, which must succeed.
+func (r *room) acquire(s lease.Store, node string) lease.Acquired {
+	r.t.Helper()
+	a, err := s.Acquire(r.context(), r.request(node))
+	if err != nil {
+		r.t.Fatalf("acquire for %s: %v", node, err)
+	}
+	if a.Grant.Until <= a.Grant.From || a.Grant.Until != r.mark(a.Worker) {
+		r.t.Fatalf("granted %+v, but the mark is %d", a.Grant, r.mark(a.Worker))
+	}
+	return a
+}
+
+// renewal is what the holder of a asks for next.
+func renewal(a lease.Acquired, wanted int64) lease.Renewal {
+	return lease.Renewal{Lease: a.Lease, Acknowledged: a.Grant.Until, Wanted: wanted, Window: 60_000}
+}
+
+func (r *room) renew(s lease.Store, asked lease.Renewal) lease.Renewed {
+	r.t.Helper()
+	renewed, err := s.Renew(r.context(), asked)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return renewed
+}
+
+func (r *room) release(s lease.Store, l lease.Lease) {
+	r.t.Helper()
+	if err := s.Release(r.context(), l); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+const (
+	window     = 60 * time.Second
+	skew       = 2 * time.Second
+	quarantine = 120 * time.Second
+)
+
+// until asks again and again until the answer is true.
+func (r *room) until(sql string, args ...any) {
+	r.t.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for !ask[bool](r, sql, args...) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("not true for 20 s: %s", sql)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
