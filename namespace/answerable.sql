@@ -9,15 +9,15 @@ SELECT
     pg_catalog.has_schema_privilege('public', 'public', 'USAGE')
         AND NOT EXISTS (SELECT FROM pg_catalog.pg_proc AS p
             WHERE p.pronamespace OPERATOR(pg_catalog.=) 'public'::pg_catalog.regnamespace
-              AND p.proname OPERATOR(pg_catalog.=) ANY ('{next_snowflake,next_snowflakes}'::name[])
+              AND p.proname OPERATOR(pg_catalog.=) ANY ('{next_snowflake,next_snowflakes}'::pg_catalog.name[])
               AND NOT pg_catalog.has_function_privilege('public', p.oid, 'EXECUTE')),
     -- other functions of these names, in public: which one a call means depends on the types of its arguments
-    (SELECT coalesce(pg_catalog.min(p.oid::pg_catalog.regprocedure::text), '') FROM pg_catalog.pg_proc AS p
+    (SELECT coalesce(pg_catalog.min(p.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM pg_catalog.pg_proc AS p
         WHERE p.pronamespace OPERATOR(pg_catalog.=) 'public'::pg_catalog.regnamespace
           AND (p.proname OPERATOR(pg_catalog.=) 'next_snowflake' AND p.pronargs OPERATOR(pg_catalog.<>) 0
                OR p.proname OPERATOR(pg_catalog.=) 'next_snowflakes'
-                  AND p.proargtypes::text OPERATOR(pg_catalog.<>) '20')),
+                  AND p.proargtypes::pg_catalog.text OPERATOR(pg_catalog.<>) '20')),
     -- and in other schemas: which one an unqualified call means depends on the search_path
-    (SELECT coalesce(pg_catalog.min(p.oid::pg_catalog.regprocedure::text), '') FROM pg_catalog.pg_proc AS p
+    (SELECT coalesce(pg_catalog.min(p.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM pg_catalog.pg_proc AS p
         WHERE p.pronamespace OPERATOR(pg_catalog.<>) 'public'::pg_catalog.regnamespace
-          AND p.proname OPERATOR(pg_catalog.=) ANY ('{next_snowflake,next_snowflakes}'::name[]))
+          AND p.proname OPERATOR(pg_catalog.=) ANY ('{next_snowflake,next_snowflakes}'::pg_catalog.name[]))

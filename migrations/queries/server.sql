@@ -2,14 +2,14 @@
 SELECT pg_catalog.current_setting('server_version_num')::integer,
        pg_catalog.current_setting('server_version'),
        pg_catalog.pg_is_in_recovery(),
-       pg_catalog.current_database()::text,
-       current_user::text,
+       pg_catalog.current_database()::pg_catalog.text,
+       current_user::pg_catalog.text,
        pg_catalog.to_regnamespace('pgflurry') IS NOT NULL,
        pg_catalog.to_regnamespace('public') IS NOT NULL,
        pg_catalog.has_database_privilege(pg_catalog.current_database(), 'CREATE'),
        coalesce((SELECT pg_catalog.pg_has_role(nspowner, 'USAGE') FROM pg_catalog.pg_namespace
                  WHERE nspname OPERATOR(pg_catalog.=) 'pgflurry'), true),
-       coalesce((SELECT pg_catalog.pg_get_userbyid(nspowner)::text FROM pg_catalog.pg_namespace
+       coalesce((SELECT pg_catalog.pg_get_userbyid(nspowner)::pg_catalog.text FROM pg_catalog.pg_namespace
                  WHERE nspname OPERATOR(pg_catalog.=) 'pgflurry'), ''),
        coalesce((SELECT pg_catalog.has_schema_privilege(oid, 'CREATE') FROM pg_catalog.pg_namespace
                  WHERE nspname OPERATOR(pg_catalog.=) 'public'), false)

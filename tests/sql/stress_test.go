@@ -211,15 +211,21 @@ func (s *storm) judge(t *testing.T) {
 	t.Helper()
 	total := len(s.ids)
 	slices.Sort(s.ids)
-	twice := 0
-	for i := 1; i < total; i++ {
-		if s.ids[i] == s.ids[i-1] {
+	twice, foreign := 0, 0
+	for i, id := range s.ids {
+		if i > 0 && id == s.ids[i-1] {
 			twice++
+		}
+		if id>>12&1023 != 0 {
+			foreign++
 		}
 	}
 	t.Logf("%d IDs, %d statements broken off", total, s.broken.Load())
 	if twice > 0 {
 		t.Errorf("%d IDs of %d came twice", twice, total)
+	}
+	if foreign > 0 {
+		t.Errorf("%d IDs are of another worker than the function's, 0", foreign)
 	}
 	if n := s.disorder.Load(); n > 0 {
 		t.Errorf("%d IDs were not greater than the one before of the same session", n)
