@@ -30,6 +30,12 @@ type finishedPortal struct {
 	formats []uint16
 }
 
+// finishedLives: the portal is there until the transaction ends: with the segment, or inside a transaction block with the
+// next statement that may end the block or make another unnamed portal (enter).
+func (s *session) finishedLives() bool {
+	return s.finished.form != nil && s.quiescent() && (s.segment.local || s.ledger.status == 'T')
+}
+
 // quiescent: conditions 1, 3, 4 and 5 of doc.go. Only then may the ledger be read without its lock.
 func (s *session) quiescent() bool {
 	l := s.ledger
@@ -85,8 +91,9 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	}
 	limit := int32(binary.BigEndian.Uint32(body[1:]))
 	u := &s.unit
-	if u.form == nil && s.finished.form != nil && limit >= 0 && s.quiescent() {
+	if u.form == nil && limit >= 0 && s.finishedLives() {
 		s.out = appendComplete(s.out, 0)
+		s.segment.local = true
 		return s.answered(size)
 	}
 	if !u.bound || limit < 0 || (limit > 0 && int(limit) <= u.rows) || !s.reserve(u.rows*len(u.form.columns)) {
@@ -113,11 +120,12 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 
 // answerClose answers Close of a portal that was answered before.
 func (s *session) answerClose(body []byte, size int) (bool, error) {
-	if s.unit.form != nil || s.finished.form == nil || !isUnnamedPortal(body) || !s.quiescent() {
+	if s.unit.form != nil || !isUnnamedPortal(body) || !s.finishedLives() {
 		return false, nil
 	}
 	s.finished = finishedPortal{}
 	s.out = append(s.out, '3', 0, 0, 0, 4)
+	s.segment.local = true
 	return s.answered(size)
 }
 

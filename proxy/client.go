@@ -149,6 +149,7 @@ func (s *session) forwardOne(kind byte, size int) error {
 	in.pos += size
 	in.commit()
 	if kind == 'X' {
+		s.leaving.Store(true) // before upstream can react
 		return errors.Join(s.flush(), errTerminated)
 	}
 	return nil
@@ -200,12 +201,13 @@ func (s *session) streamMessage(kind byte, size int) error {
 // message would find different from what the client believes (stale.go). body may be cut off after a buffer's length.
 func (s *session) enter(kind byte, body []byte) error {
 	l := s.ledger
-	s.finished = finishedPortal{}
 	switch kind {
 	case 'Q':
+		s.finished = finishedPortal{}
 		s.segment.parsed, s.segment.bound = true, true
 		l.push(entry{reply: owesQuery})
 	case 'F':
+		s.finished = finishedPortal{}
 		l.push(entry{reply: owesFunction})
 	case 'S':
 		s.segment = segment{}
@@ -243,7 +245,10 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 		if len(statement) == 0 {
 			err = s.mendStatement()
 		}
-		s.segment.bound = s.segment.bound || e.unnamed
+		if e.unnamed {
+			s.segment.bound = true
+			s.finished = finishedPortal{}
+		}
 		return e, err
 	case 'E':
 		portal, _ := cutName(body)
@@ -251,6 +256,7 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 		if len(portal) == 0 {
 			err = s.mendPortal()
 		}
+		s.finished = finishedPortal{} // it may end the transaction, and its portals with it
 		return entry{reply: owesExecute}, err
 	}
 	what, name := cutTarget(body)
@@ -258,6 +264,10 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 	if kind == 'C' {
 		if what == 'S' {
 			delete(s.named, string(name))
+			s.segment.parsed = s.segment.parsed || unnamed
+		} else if unnamed {
+			s.segment.bound = true
+			s.finished = finishedPortal{}
 		}
 		return entry{reply: owesClose, unnamed: unnamed, portal: what == 'P'}, nil
 	}

@@ -37,7 +37,7 @@ type entry struct {
 
 // endsStaleness says that the reply, once it comes, puts an unnamed object in step again (stale.go).
 func (e *entry) endsStaleness() bool {
-	return e.reply == owesQuery || (e.unnamed && (e.reply == owesParse || e.reply == owesBind))
+	return e.reply == owesQuery || e.unnamed
 }
 
 // statement is a named prepared statement whose text is an answered form. The client's side makes it, the server's side

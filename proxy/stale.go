@@ -11,13 +11,13 @@ package proxy
 //	local Query             the same            the same                                   the same
 //
 // The reply to what the proxy sends is swallowed by its place in the ledger; an error is relayed in place, as if it had
-// come for the client's message. Staleness ends when the reply to a forwarded Parse "", Bind "" or Query arrives, not when
-// it is sent: upstream may be skipping, in which case it never happened.
+// come for the client's message. Staleness ends when the reply to a forwarded Parse, Bind or Close of "", or Query, arrives, not
+// when it is sent: upstream may be skipping, in which case it never happened.
 type staleness struct {
 	statement staleKind
 	portal    bool
 	current   parsed // the client's unnamed statement
-	inFlight  int    // forwarded Parse "", Bind "" and Query whose fate is open
+	inFlight  int    // forwarded Parse, Bind and Close of "", and Query, whose fate is open
 }
 
 type staleKind uint8
@@ -55,8 +55,10 @@ func (s *staleness) arrived(e *entry, ok bool) {
 		*s = staleness{inFlight: s.inFlight, current: parsed{parse: s.current.parse[:0]}}
 	case !e.unnamed:
 	case e.portal:
-		// A failed Bind may have left the old portal, a failed Close never happened.
-		s.portal = s.portal && !ok
+		// After a Bind that failed there is a broken portal, or the transaction is aborted: no old portal can matter.
+		s.portal = false
+	case e.swallow && !ok:
+		// The transaction is aborted: upstream refused the proxy's Parse, and the client's statement still stands.
 	case e.reply == owesParse:
 		// Whether it failed or not, the previous unnamed statement is gone (drop_unnamed_stmt in exec_parse_message).
 		s.statement = inStep

@@ -143,3 +143,38 @@ func TestARowCountComesFromAParameterWhoseTypeIsKnown(t *testing.T) {
 	r.send(run)
 	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
 }
+
+func TestAFinishedPortalLivesToTheEndOfItsTransaction(t *testing.T) {
+	r := newRig(t, &counter{})
+	prepare := parse("s", "SELECT 5")
+	r.send(query("BEGIN"))
+	r.toUpstream(query("BEGIN"))
+	r.reply(complete("BEGIN"), ready('T'))
+	r.toClient(complete("BEGIN"), ready('T'))
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
+	r.send(prepare, syncIt) // leaves the portal alone
+	r.toUpstream(prepare, syncIt)
+	r.reply(parseDone, ready('T'))
+	r.toClient(parseDone, ready('T'))
+	r.send(executeAll, syncIt)
+	r.toClient(complete("SELECT 0"), ready('T'))
+	r.send(query("COMMIT"))
+	r.toUpstream(query("COMMIT"))
+	r.reply(complete("COMMIT"), ready('I'))
+	r.toClient(complete("COMMIT"), ready('I'))
+	r.send(executeAll, syncIt)
+	r.toUpstream(executeAll, syncIt)
+}
+
+func TestAClosedUnnamedStatementIsGone(t *testing.T) {
+	r := newRig(t, &counter{})
+	goodbye := message('C', []byte{'S', 0})
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.send(goodbye, syncIt, bindIt, syncIt) // in one breath: the Bind has to wait for the fate of the Close
+	r.toUpstream(goodbye, syncIt)
+	r.reply(closeDone, ready('I'))
+	r.toClient(closeDone, ready('I'))
+	r.toUpstream(bindIt, syncIt)
+}

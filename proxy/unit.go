@@ -92,8 +92,9 @@ func (s *session) holdDescribe(body []byte, size int) (bool, error) {
 	case s.unit.bound && !s.unit.described:
 		s.unit.described = true
 		return s.hold(size)
-	case s.unit.form == nil && s.finished.form != nil && s.quiescent():
+	case s.unit.form == nil && s.finishedLives():
 		s.out = appendRowDescription(s.out, s.finished.form, s.finished.formats)
+		s.segment.local = true
 		return s.answered(size)
 	}
 	return false, nil
