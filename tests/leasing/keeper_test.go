@@ -1,0 +1,208 @@
+package leasing
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"pgflurry/generator"
+	"pgflurry/lease"
+	"pgflurry/tests/server"
+)
+
+// A holder is a process in miniature: keeper, clock and generator joined as serve joins them.
+type holder struct {
+	keeper    *lease.Keeper
+	generator *generator.Generator
+	stop      context.CancelFunc
+	ended     chan error
+	released  bool // whether its release reaches the database
+}
+
+// holderStore is a store whose release can be withheld: a process that was killed releases nothing.
+type holderStore struct {
+	*lease.Postgres
+	h *holder
+}
+
+func (s holderStore) Release(ctx context.Context, l lease.Lease) error {
+	if !s.h.released {
+		return errors.New("killed")
+	}
+	return s.Postgres.Release(ctx, l)
+}
+
+func (r *room) hold(node, layout string) *holder {
+	r.t.Helper()
+	parsed, err := generator.ParseLayout(layout)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	clock := lease.NewClock(time.Millisecond)
+	h := &holder{ended: make(chan error, 1), released: true}
+	if h.generator, err = generator.New(generator.Settings{Layout: parsed, Now: clock.Now}); err != nil {
+		r.t.Fatal(err)
+	}
+	h.keeper, err = lease.NewKeeper(lease.Settings{
+		Namespace: r.namespace, Store: holderStore{r.store(r.url), h}, Issuer: h.generator, Clock: clock,
+		Node: node, Window: time.Second, FirstWindow: 500 * time.Millisecond,
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	var ctx context.Context
+	ctx, h.stop = context.WithCancel(context.Background())
+	go func() { h.ended <- h.keeper.Run(ctx) }()
+	r.t.Cleanup(h.stop)
+	return h
+}
+
+func (h *holder) granted(t *testing.T) {
+	t.Helper()
+	select {
+	case <-h.keeper.Granted():
+	case err := <-h.ended:
+		t.Fatalf("Run ended: %v", err)
+	case <-time.After(20 * time.Second):
+		t.Fatalf("no grant: %+v", h.keeper.Status())
+	}
+}
+
+func (h *holder) end(t *testing.T) {
+	t.Helper()
+	h.stop()
+	if err := <-h.ended; err != nil {
+		t.Errorf("Run: %v", err)
+	}
+}
+
+// quick makes windows and quarantine of the namespace short.
+func (r *room) quick() {
+	r.do("UPDATE pgflurry.namespace SET max_window = '1 s', skew = '100 ms', quarantine = '1.2 s'")
+}
+
+func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
+	r := newRoom(t, "41/0/2/12") // three workers
+	r.quick()
+	var drawing sync.WaitGroup
+	var mu sync.Mutex
+	seen, byWorker := map[int64]bool{}, map[int64]int{}
+	draw := func(h *holder, stop <-chan struct{}) {
+		drawing.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				id, err := h.generator.Next(context.Background())
+				if err != nil { // no grant yet, or no more: look again
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				mu.Lock()
+				if seen[id] {
+					t.Errorf("id %d was issued twice", id)
+				}
+				seen[id] = true
+				byWorker[id>>12&3]++
+				mu.Unlock()
+				time.Sleep(50 * time.Microsecond)
+			}
+		})
+	}
+	stop := make(chan struct{})
+	holders := []*holder{r.hold("a", "41/0/2/12"), r.hold("b", "41/0/2/12"), r.hold("c", "41/0/2/12")}
+	for _, h := range holders {
+		draw(h, stop)
+		h.granted(t)
+	}
+	fourth := r.hold("d", "41/0/2/12")
+	draw(fourth, stop)
+	enterBare(t, r.url).until("SELECT count(*) = 3 FROM pgflurry.worker WHERE kind = 'proxy' AND term = 1")
+
+	holders[0].released = false // killed: its generator goes on until its grant ends, and nobody is told
+	holders[0].end(t)
+	fourth.granted(t)
+	taken := fourth.keeper.Status()
+	if taken.Term != 2 {
+		t.Errorf("took over in term %d, expected 2", taken.Term)
+	}
+	enterBare(t, r.url).until("SELECT reserved_until > $1 FROM pgflurry.worker WHERE worker = $2", taken.Until, taken.Worker)
+	close(stop)
+	drawing.Wait()
+	for _, h := range append(holders[1:], fourth) {
+		h.end(t)
+	}
+	if len(byWorker) != 3 || len(seen) < 1000 {
+		t.Errorf("%d IDs of workers %v prove little", len(seen), byWorker)
+	}
+	if n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND released_at IS NOT NULL"); n != 3 {
+		t.Errorf("%d workers are released, expected 3", n)
+	}
+}
+
+func TestIDsGoOnWhileTheServerIsFrozenUntilTheMarkAndAgainAfterwards(t *testing.T) {
+	cluster, r := ownServer(t, small)
+	r.quick()
+	h := r.hold("a", small)
+	h.granted(t)
+	before := h.keeper.Status()
+	thaw := server.Freeze(t, cluster)
+	if _, err := h.generator.Next(t.Context()); err != nil {
+		t.Errorf("with the server frozen: %v", err)
+	}
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		_, err := h.generator.Next(t.Context())
+		if errors.Is(err, generator.ErrGrantEnded) {
+			break
+		}
+		if err != nil || time.Now().After(deadline) {
+			t.Fatalf("error %v, expected %v at the mark", err, generator.ErrGrantEnded)
+		}
+	}
+	if st := h.keeper.Status(); st.Ready {
+		t.Errorf("status %+v", st)
+	}
+	thaw()
+	for !h.keeper.Status().Ready {
+		if time.Now().After(deadline) {
+			t.Fatalf("status %+v long after the thaw", h.keeper.Status())
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if st := h.keeper.Status(); st.Worker != before.Worker && st.Term == before.Term {
+		t.Errorf("status %+v, before %+v", st, before)
+	}
+	if _, err := h.generator.Next(t.Context()); err != nil {
+		t.Errorf("after the thaw: %v", err)
+	}
+	h.end(t)
+}
+
+func TestInvariant9AfterRunNoConnectionIsLeft(t *testing.T) {
+	r := newRoom(t, small)
+	h := r.hold("a", small)
+	h.granted(t)
+	const connections = "SELECT count(*)::int FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+	if n := ask[int](r, connections); n != 1 {
+		t.Errorf("%d connections while it runs, expected 1", n)
+	}
+	h.end(t)
+	r.until("SELECT count(*) = 0 FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	if _, err := h.generator.Next(t.Context()); !errors.Is(err, generator.ErrSealed) {
+		t.Errorf("error %v, expected %v", err, generator.ErrSealed)
+	}
+}
+
+func TestAKeeperOfAnotherNamespaceEndsWithAnError(t *testing.T) {
+	r := newRoom(t, small)
+	r.namespace = "99999999-9999-4999-8999-999999999999"
+	h := r.hold("a", small)
+	if err := <-h.ended; !errors.Is(err, lease.ErrNamespaceMismatch) {
+		t.Errorf("Run: %v", err)
+	}
+}
