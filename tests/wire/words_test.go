@@ -1,0 +1,193 @@
+package wire
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+var (
+	wordsFor  = flag.Duration("words", 12*time.Second, "how long to draw random words")
+	wordsSeed = flag.Uint64("words.seed", 0, "repeat the random words of this seed; 0 draws one")
+)
+
+// alphabet is what words are made of: commands as drivers send them, and as none does.
+var alphabet = map[byte]step{
+	'q': say(Query(ours)),
+	'Q': say(Query("SELECT 1")),
+	'x': say(Query(divide)),
+	'(': say(Query("BEGIN")),
+	')': say(Query("COMMIT")),
+	'u': together(unit(ours)),
+	'U': together(unit("SELECT 1")),
+	'X': together(unit(divide)),
+	'b': say(Bind("", ""), DescribePortal(""), Execute("")),
+	'n': say(Parse("s", ours), DescribeStatement("s")),
+	'r': say(Bind("", "s"), Execute("")),
+	'd': say(DescribeStatement("")),
+	's': say(Sync),
+	'h': say(Flush),
+	// from here on only in random words
+	'p': say(Parse("", ours)),
+	'P': say(Parse("", "SELECT 2")),
+	'N': say(Parse("", "nonsense")),
+	'm': say(Parse("", ours), Bind("", ""), ExecuteMax("", 1)),
+	'M': together(unit(ours), Execute(""), DescribePortal("")),
+	'w': say(Bind("p", ""), Execute("p"), ClosePortal("p")),
+	'c': say(CloseStatement("s")),
+	'z': say(CloseStatement("")),
+	'Z': say(ClosePortal("")),
+	'D': say(Query("DEALLOCATE ALL")),
+	'K': together(Sync, unit("DISCARD ALL"), Sync), // within a segment of others it is an error, see README
+	'C': together(unit("COMMIT")),
+	'R': say(Query("ROLLBACK")),
+	'B': together(unit("BEGIN")),
+	'f': say(FunctionCall(int4um, "5")),
+	'o': say(Query("COPY (SELECT 1) TO STDOUT")),
+	'i': say(Query("COPY t FROM STDIN"), copyLine("1"), CopyDone),
+	'I': say(Parse("", "COPY t FROM STDIN"), Bind("", ""), Execute(""), Sync, copyLine("1"), CopyDone),
+	'3': say(Query("SELECT * FROM next_snowflakes(3)")),
+	't': say(Parse("s", idsOf), DescribeStatement("s")),
+	'T': say(BindValues("", "s", nil, values{[]byte("2")}, 1), DescribePortal(""), Execute("")),
+	'v': say(Sync, Query("SAVEPOINT a")),
+	'V': say(Sync, Query("ROLLBACK TO a")),
+}
+
+const (
+	shortLetters = "qQx()uUXbnrdsh"
+	longLetters  = shortLetters + "qqqqssuuuuuubbbbrrrrRRnnpPNmMwczZDKCRBfoiI3tTvV"
+)
+
+// spell makes a conversation of a word: each letter a step, and a Sync at the end.
+func spell(word string) conversation {
+	c := conversation{name: word, hasty: true}
+	if strings.ContainsAny(word, "iI") {
+		c.steps = append(c.steps, say(Query("CREATE TEMP TABLE t (a int)")))
+	}
+	for i := range len(word) {
+		c.steps = append(c.steps, alphabet[word[i]])
+	}
+	c.steps = append(c.steps, say(Sync))
+	if strings.ContainsAny(word, "iI") { // it may end within a COPY, which ignores Sync
+		c.steps = append(c.steps, say(CopyFail("the word ends"), Sync))
+	}
+	return c
+}
+
+// tryWord holds a word's conversation in one of several ways and tells what differs.
+func (st *stand) tryWord(word string, r *rand.Rand, way int) (string, error) {
+	c := spell(word)
+	want, err := st.postgresSays(c, c.all())
+	if err != nil {
+		return "", err
+	}
+	var got transcript
+	name := ""
+	switch way {
+	case 0:
+		name = "answering proxy, patient client"
+		got, err = st.patientlyThrough(c, st.answering)
+	case 1:
+		name = "moody proxy, patient client"
+		got, err = st.patientlyThrough(c, st.moody)
+	default:
+		h, cuts := st.answering, randomCuts(r, c)
+		if way == 3 {
+			h = st.moody
+		}
+		name = fmt.Sprintf("%s proxy, cut at %v", h.name, cuts)
+		got, err = st.cutThrough(c, h.pipe, h.name, cuts...)
+	}
+	if err != nil {
+		return "", err
+	}
+	return difference(want, got, name), nil
+}
+
+const ways = 4
+
+// shrink deletes letters from a word as long as it still differs.
+func (st *stand) shrink(word string, r *rand.Rand, way int) (string, string) {
+	last := ""
+	for i := 0; i < len(word); {
+		shorter := word[:i] + word[i+1:]
+		differs := ""
+		for range 4 { // cuts and moods are drawn anew each time
+			if d, err := st.tryWord(shorter, r, way); d != "" && err == nil {
+				differs = d
+				break
+			}
+		}
+		if differs == "" {
+			i++
+			continue
+		}
+		word, last, i = shorter, differs, 0
+	}
+	return word, last
+}
+
+// checkWord reports false when a difference was found and reported.
+func (st *stand) checkWord(t *testing.T, word string, r *rand.Rand, way int) bool {
+	d, err := st.tryWord(word, r, way)
+	if err != nil {
+		t.Fatalf("word %q: %v", word, err)
+	}
+	if d == "" {
+		return true
+	}
+	if shorter, shorterDiffers := st.shrink(word, r, way); shorterDiffers != "" {
+		word, d = shorter, shorterDiffers
+	}
+	t.Errorf("word %q\n%s%s", word, spell(word), d)
+	return false
+}
+
+func TestAllShortWords(t *testing.T) {
+	st := newStand(t)
+	r := newRand(t, rand.Uint64())
+	for i := range len(shortLetters) {
+		st.checkWord(t, shortLetters[i:i+1], r, 0)
+		for j := range len(shortLetters) {
+			word := string([]byte{shortLetters[i], shortLetters[j]})
+			if !st.checkWord(t, word, r, 0) || !st.checkWord(t, word, r, 1+r.IntN(ways-1)) {
+				return
+			}
+		}
+	}
+}
+
+// drawWord draws 4 to 24 letters. A letter is often followed by a Sync, as drivers do, or nothing would be answered.
+func drawWord(r *rand.Rand) string {
+	var b strings.Builder
+	for range 4 + r.IntN(21) {
+		b.WriteByte(longLetters[r.IntN(len(longLetters))])
+		if r.IntN(5) < 3 {
+			b.WriteByte('s')
+		}
+	}
+	return b.String()
+}
+
+func TestRandomWords(t *testing.T) {
+	seed := *wordsSeed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	st := newStand(t)
+	r := newRand(t, seed)
+	words, failed := 0, 0
+	for end := time.Now().Add(*wordsFor); time.Now().Before(end) && failed < 3; words++ {
+		if !st.checkWord(t, drawWord(r), r, words%ways) {
+			failed++
+		}
+		clear(st.direct)
+	}
+	if st.answering.proxy.Stats().IDs == 0 {
+		t.Error("no ID came from memory in any word")
+	}
+	t.Logf("%d words, %d IDs from memory", words, st.answering.proxy.Stats().IDs+st.moody.proxy.Stats().IDs)
+}
