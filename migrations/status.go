@@ -60,6 +60,11 @@ func Status(ctx context.Context, url string) (State, error) {
 	}
 	defer d.close()
 	state := State{Database: d.facts.database}
+	row, err := namespace.Read(ctx, d.Conn)
+	missing := errors.As(err, new(*namespace.NotMigratedError))
+	if err != nil && !missing {
+		return State{}, err
+	}
 	var applied map[int64]time.Time
 	if d.facts.hasSchema {
 		if applied, err = d.applied(ctx); err != nil {
@@ -69,12 +74,8 @@ func Status(ctx context.Context, url string) (State, error) {
 	for _, m := range all() {
 		state.Migrations = append(state.Migrations, Applied{Version: m.version, Name: m.name, At: applied[m.version]})
 	}
-	row, err := namespace.Read(ctx, d.Conn)
-	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
+	if missing {
 		return state, nil
-	}
-	if err != nil {
-		return State{}, err
 	}
 	state.Namespace = &row
 	state.Copied, _ = row.Copied()
