@@ -31,7 +31,7 @@ func worker(t testing.TB, url string) int {
 	return value[int](t, server.Connect(t, url), "SELECT snowflake_worker(next_snowflake())")
 }
 
-func TestACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t *testing.T) {
+func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t *testing.T) {
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	why, is := row(t, copied).Copied()
@@ -91,7 +91,7 @@ func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestAnEmptyDatabaseThatJoinsTakesOverTheLayout(t *testing.T) {
+func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *testing.T) {
 	original := server.MigratedWith(t, migrations.Settings{Layout: "javascript", DatabaseWorkers: 3, Epoch: epoch(t)})
 	server.Exec(t, original, "UPDATE pgflurry.namespace SET max_window = '30 s', quarantine = '90 s'")
 	first, second, third := server.Database(t), server.Database(t), server.Database(t)

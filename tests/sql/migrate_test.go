@@ -48,7 +48,7 @@ func TestPrintGivesTheSameAsUp(t *testing.T) {
 	}
 }
 
-func TestSeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
+func TestMigrationInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
 	url := server.Database(t)
 	var ups sync.WaitGroup
 	failures := make(chan error, 8)
@@ -72,7 +72,7 @@ func TestSeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
 	run(t, conn, "SELECT next_snowflake()")
 }
 
-func TestUpDownUp(t *testing.T) {
+func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
 	url := server.Database(t)
 	conn := server.Connect(t, url)
 	before := value[int](t, conn, "SELECT count(*) FROM pg_class") + value[int](t, conn, "SELECT count(*) FROM pg_proc")
@@ -137,7 +137,7 @@ func TestUpRepairsFunctionsAndStatusSaysWhichAreNotRight(t *testing.T) {
 	}
 }
 
-func TestALayoutCannotChange(t *testing.T) {
+func TestMigrationInvariant2ALayoutCannotChange(t *testing.T) {
 	url := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
 	id := row(t, url).ID
 	for _, s := range []migrations.Settings{{}, {Layout: "41/5/5/12"}, {Unit: time.Millisecond}, {DatabaseWorkers: 16}} {
@@ -196,7 +196,7 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	}
 }
 
-func TestDownRefusesWhileSomethingUsesAFunction(t *testing.T) {
+func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	run(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(), at timestamptz GENERATED ALWAYS AS (snowflake_time(id)) STORED);
@@ -217,7 +217,7 @@ func TestDownRefusesWhileSomethingUsesAFunction(t *testing.T) {
 	}
 }
 
-func TestDownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T) {
+func TestMigrationInvariant5DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1, node = 'paris',
