@@ -55,7 +55,7 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 	if s.unit.form != nil || !s.quiescent() || len(body) == 0 || body[len(body)-1] != 0 {
 		return false, nil
 	}
-	f := s.matchQuery(body[:len(body)-1])
+	f := s.matchText(body[:len(body)-1])
 	if f == nil || f.param || !s.mayAnswer(f) || !s.reserve(f.rows*len(f.columns)) {
 		return false, nil
 	}
@@ -66,12 +66,12 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 	s.out = appendReady(s.out, s.ledger.status)
 	s.ledger.stale.localQuery()
 	s.segment.parsed, s.segment.bound = false, false
-	s.finished = finishedPortal{}
+	s.finished.form = nil
 	return s.answered(size)
 }
 
-// matchQuery matches, and remembers the last text: a client that wants IDs sends the same one again and again.
-func (s *session) matchQuery(text []byte) *form {
+// matchText matches, and remembers the last text: a client that wants IDs sends the same one again and again.
+func (s *session) matchText(text []byte) *form {
 	if s.lastForm != nil && string(s.lastText) == string(text) {
 		return s.lastForm
 	}
@@ -123,7 +123,7 @@ func (s *session) answerClose(body []byte, size int) (bool, error) {
 	if s.unit.form != nil || !isUnnamedPortal(body) || !s.finishedLives() {
 		return false, nil
 	}
-	s.finished = finishedPortal{}
+	s.finished.form = nil
 	s.out = append(s.out, '3', 0, 0, 0, 4)
 	s.segment.local = true
 	return s.answered(size)
@@ -138,7 +138,7 @@ func (s *session) answerSync(body []byte, size int) (bool, error) {
 	s.segment.local = false
 	status := s.ledger.status
 	if status == 'I' {
-		s.finished = finishedPortal{} // the transaction's end closes its portals
+		s.finished.form = nil // the transaction's end closes its portals
 	}
 	s.out = appendReady(s.out, status)
 	return s.answered(size)

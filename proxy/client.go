@@ -203,11 +203,11 @@ func (s *session) enter(kind byte, body []byte) error {
 	l := s.ledger
 	switch kind {
 	case 'Q':
-		s.finished = finishedPortal{}
+		s.finished.form = nil
 		s.segment.parsed, s.segment.bound = true, true
 		l.push(entry{reply: owesQuery})
 	case 'F':
-		s.finished = finishedPortal{}
+		s.finished.form = nil
 		l.push(entry{reply: owesFunction})
 	case 'S':
 		s.segment = segment{}
@@ -249,7 +249,7 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 		}
 		if e.unnamed {
 			s.segment.bound = true
-			s.finished = finishedPortal{}
+			s.finished.form = nil
 		}
 		return e, err
 	case 'E':
@@ -258,7 +258,7 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 		if len(portal) == 0 {
 			err = s.mendPortal()
 		}
-		s.finished = finishedPortal{} // it may end the transaction, and its portals with it
+		s.finished.form = nil // it may end the transaction, and its portals with it
 		return entry{reply: owesExecute}, err
 	}
 	what, name := cutTarget(body)
@@ -269,7 +269,7 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 			s.segment.parsed = s.segment.parsed || unnamed
 		} else if unnamed {
 			s.segment.bound = true
-			s.finished = finishedPortal{}
+			s.finished.form = nil
 		}
 		return entry{reply: owesClose, unnamed: unnamed, portal: what == 'P'}, nil
 	}
@@ -288,7 +288,7 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 
 // enterParse remembers the text of a statement that may be answered once upstream has accepted it.
 func (s *session) enterParse(body []byte) entry {
-	name, f := matchParse(body)
+	name, f := s.matchParse(body)
 	e := entry{reply: owesParse}
 	if len(name) == 0 {
 		s.segment.parsed = true
@@ -333,7 +333,7 @@ func cutTarget(body []byte) (what byte, name []byte) {
 
 // matchParse reads a Parse message. The form is nil where the text is none that may be answered, or where the client
 // declares parameter types that the form has no place for.
-func matchParse(body []byte) (name []byte, f *form) {
+func (s *session) matchParse(body []byte) (name []byte, f *form) {
 	name, rest := cutName(body)
 	end := bytes.IndexByte(rest, 0)
 	if end < 0 || len(rest) < end+3 {
@@ -343,8 +343,8 @@ func matchParse(body []byte) (name []byte, f *form) {
 	if len(rest) != end+3+4*types {
 		return name, nil
 	}
-	f, ok := match(rest[:end])
-	if !ok || types > 1 || (types == 1 && !f.param) {
+	f = s.matchText(rest[:end])
+	if f == nil || types > 1 || (types == 1 && !f.param) {
 		return name, nil
 	}
 	return name, f

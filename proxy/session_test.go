@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"os"
 	"testing"
 	"time"
 )
@@ -228,4 +229,65 @@ func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 	}
 	front.Close()
 	p.Wait()
+}
+
+func TestTheLoginTimeoutEndsASessionWhoseUpstreamNeverAnswers(t *testing.T) {
+	back, front := listen(t), listen(t)
+	p, err := New(Settings{Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, LoginTimeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go p.Serve(front)
+	c, err := net.Dial("tcp", front.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Write(startup("user", "u"))
+	got, _ := io.ReadAll(c)
+	if !bytes.Contains(got, []byte("08006")) || !bytes.Contains(got, []byte("login timeout")) {
+		t.Fatalf("the client got %q; expected FATAL 08006", got)
+	}
+	front.Close()
+	back.Close()
+	p.Wait()
+}
+
+func TestBadSessionsLeaveNoDescriptors(t *testing.T) {
+	r := newRig(t, &counter{})
+	before := descriptors(t)
+	for i := range 100 {
+		c := r.dial()
+		switch i % 5 {
+		case 0:
+			c.Write([]byte{0, 0})
+		case 1:
+			c.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+		case 2:
+			c.Write(startup("user", "u"))
+			(<-r.arrivals).Close()
+		case 3:
+			c.Write(startup("user", "u"))
+			up := <-r.arrivals
+			up.Write(join(authOK, ready('I')))
+			c.Write([]byte{'Q', 0, 0, 0, 1})
+			up.Close()
+		}
+		c.Close()
+	}
+	r.send(message('X'))
+	r.proxy.Wait()
+	r.client.Close()
+	r.upstream.Close()
+	if after := descriptors(t); after > before {
+		t.Fatalf("%d descriptors are open after 100 bad sessions; %d were before", after, before)
+	}
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(open)
 }

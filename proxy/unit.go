@@ -40,7 +40,7 @@ func (s *session) holdParse(body []byte, size int) (bool, error) {
 	if s.unit.form != nil || !s.quiescent() {
 		return false, nil
 	}
-	name, f := matchParse(body)
+	name, f := s.matchParse(body)
 	if len(name) > 0 || f == nil || f.param || !s.mayAnswer(f) {
 		return false, nil
 	}

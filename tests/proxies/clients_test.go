@@ -41,7 +41,7 @@ func TestPgbenchDrawsInAllThreeProtocolModesWithoutADuplicate(t *testing.T) {
 	if err := os.WriteFile(insert, []byte("INSERT INTO item DEFAULT VALUES;\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const clients, each = 16, 350
+	const clients, each = 16, 1050 // 6 runs: 100,800 IDs
 	for _, mode := range []string{"simple", "extended", "prepared"} {
 		for _, p := range []*proxy{one, two} {
 			writer := pgbench(t, p.url, mode, insert, 4, 100)

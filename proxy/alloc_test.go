@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"net"
+	"testing"
+)
+
+// endless is a connection that repeats the same bytes and swallows what is written.
+type endless struct {
+	net.Conn
+	bytes []byte
+	at    int
+}
+
+func (e *endless) Read(b []byte) (int, error) {
+	n := copy(b, e.bytes[e.at:])
+	e.at = (e.at + n) % len(e.bytes)
+	return n, nil
+}
+func (e *endless) Write(b []byte) (int, error) { return len(b), nil }
+
+// quietSession is a session at its first ReadyForQuery, without its goroutines.
+func quietSession(fromClient, fromServer []byte) *session {
+	all := &Permission{}
+	all.Set(AnswerAll)
+	client, server := &endless{bytes: fromClient}, &endless{bytes: fromServer}
+	s := &session{
+		proxy: &Proxy{ids: &counter{}}, client: client, toClient: writer{conn: client}, server: server, ledger: newLedger(),
+		permission: all, fromClient: newInbox(client), fromServer: newInbox(server),
+	}
+	if relay, err := s.settleReply('Z', []byte{'I'}); !relay || err != nil {
+		panic("a session that does not start")
+	}
+	s.ledger.settle(s.relayed)
+	s.relayed = 0
+	return s
+}
+
+// once reads and takes as many messages as the client sends in one go.
+func (s *session) once(t testing.TB) {
+	in := s.fromClient
+	if err := in.fill(); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		kind, body, size, whole, _, err := in.next()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !whole {
+			break
+		}
+		if err := s.takeMessage(kind, body, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.flush(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnsweringAllocatesNothing(t *testing.T) {
+	for name, unit := range map[string][]byte{
+		"simple query":              ourQuery,
+		"unnamed unit":              join(ourParse, bindIt, describeIt, executeAll, syncIt),
+		"bind of what was prepared": join(bindIt, describeIt, executeAll, syncIt),
+		"the same in binary":        join(bindBinary, describeIt, executeAll, syncIt),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := quietSession(unit, nil)
+			f, ok := match([]byte("SELECT next_snowflake()"))
+			if !ok {
+				t.Fatal("no match")
+			}
+			s.ledger.stale.current.form = f
+			s.once(t)
+			if s.answers.Load() == 0 {
+				t.Fatal("nothing was answered")
+			}
+			if n := testing.AllocsPerRun(1000, func() { s.once(t) }); n != 0 {
+				t.Errorf("%v allocations per answer; expected none", n)
+			}
+		})
+	}
+}
+
+func TestForwardingAllocatesNothing(t *testing.T) {
+	for name, c := range map[string]struct{ unit, reply []byte }{
+		"simple query": {query("SELECT 1"), join(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+		"unnamed unit": {join(parse("", "SELECT 1"), bindIt, describeIt, executeAll, syncIt), join(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+		"named bind":   {join(bind("", "s"), describeIt, executeAll, syncIt), join(bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := quietSession(c.unit, c.reply)
+			round := func() {
+				s.once(t)
+				if err := s.replies(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			round()
+			if n := testing.AllocsPerRun(1000, round); n != 0 {
+				t.Errorf("%v allocations per statement; expected none", n)
+			}
+			if s.ledger.owed.Load() != 0 || s.answers.Load() != 0 {
+				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded", s.ledger.owed.Load(), s.answers.Load())
+			}
+		})
+	}
+}
+
+// replies relays what upstream sends in one go.
+func (s *session) replies() error {
+	in := s.fromServer
+	if err := in.fill(); err != nil {
+		return err
+	}
+	for {
+		kind, body, size, whole, _, err := in.next()
+		if err != nil {
+			return err
+		}
+		if !whole {
+			return s.flushReplies()
+		}
+		if err := s.takeReply(kind, body, size); err != nil {
+			return err
+		}
+	}
+}
+
+func BenchmarkAnswer(b *testing.B) {
+	for name, unit := range map[string][]byte{
+		"simple":   ourQuery,
+		"extended": join(ourParse, bindIt, describeIt, executeAll, syncIt),
+	} {
+		b.Run(name, func(b *testing.B) {
+			s := quietSession(unit, nil)
+			b.ReportAllocs()
+			for b.Loop() {
+				s.once(b)
+			}
+		})
+	}
+}
+
+func BenchmarkRelayRows(b *testing.B) {
+	rows := make([]byte, 0, 1<<20)
+	for range 10_000 {
+		rows = append(rows, dataRow("12345678901234567890")...)
+	}
+	s := quietSession(nil, rows)
+	b.SetBytes(int64(len(rows)))
+	for b.Loop() {
+		for relayed := 0; relayed < len(rows); relayed += bufferSize {
+			if err := s.replies(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}
