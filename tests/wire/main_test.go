@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -18,9 +17,6 @@ import (
 )
 
 func TestMain(m *testing.M) { server.Main(m) }
-
-//go:embed functions.sql
-var functionsSQL string
 
 // stand is one database with everything that reaches it.
 type stand struct {
@@ -47,8 +43,7 @@ type house struct {
 func newStand(t testing.TB) *stand {
 	t.Helper()
 	server.NoLeak(t)
-	url := server.Database(t)
-	server.Exec(t, url, functionsSQL)
+	url := server.Migrated(t)
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
