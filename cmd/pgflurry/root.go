@@ -30,6 +30,7 @@ A flag on the command line wins over the environment.`,
 	root.AddCommand(newDemo())
 	root.AddCommand(newHealth())
 	root.AddCommand(newMigrate())
+	root.AddCommand(newWorkers())
 	return root
 }
 

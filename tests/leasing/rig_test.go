@@ -3,6 +3,7 @@ package leasing
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -11,10 +12,15 @@ import (
 
 	"pgflurry/lease"
 	"pgflurry/migrations"
+	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) { server.Main(m) }
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	program.Remove()
+	os.Exit(code)
+}
 
 // A room is a migrated database of its own, with a superuser in it.
 type room struct {

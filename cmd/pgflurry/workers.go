@@ -1,0 +1,247 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"pgflurry/lease"
+	"pgflurry/namespace"
+)
+
+// newWorkers is the command to look at the worker table and, in two cases only, to change it by hand.
+func newWorkers() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "workers",
+		Short: "Show who holds which worker; retire one; make the table safe after a restore",
+		Long: `workers shows and tends the table in which every proxy of a namespace holds its worker.
+Its commands are the only ways to touch that table by hand.`,
+		Args: cobra.NoArgs,
+	}
+	cmd.AddCommand(newWorkersList(), newWorkersRetire(), newWorkersReseed())
+	return cmd
+}
+
+func newWorkersList() *cobra.Command {
+	var url string
+	var all, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "Show who holds which worker until when",
+		Long: `list shows every worker that was ever used. The states:
+  held          a proxy uses it, and may until RESERVED UNTIL without asking again
+  released      given back; free when its mark has passed
+  quarantined   its holder vanished; free after the quarantine
+  free          used before, may be taken now
+  never used    may be taken now
+  retired       never granted again
+  function      written into the function of a database, for good
+
+RESERVED UNTIL is the mark: no ID of the worker at or after it exists. LEFT SECONDS count from now to the mark,
+FREE IN SECONDS to when any proxy may take the worker. The mark of a function is known in its own database only.`,
+		Example: `  pgflurry workers list --database postgres://app@localhost/shop
+  pgflurry workers list --database postgres://app@localhost/shop --all --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+				listing, err := lease.List(ctx, conn, all)
+				if err != nil {
+					return err
+				}
+				return printListing(cmd.OutOrStdout(), listing, ns, all, asJSON)
+			})
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&all, "all", false, "also list workers that were never used")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newWorkersRetire() *cobra.Command {
+	var url string
+	var held, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "retire NUMBER",
+		Short: "Take a worker out of use for good; its mark stays",
+		Long: `retire makes sure that a worker is never granted again, for example because a wrong clock has pushed its mark
+far ahead, or because something else issues IDs with its number. There is no way back.
+
+A worker that is held is refused unless --held is given. Its holder then finishes its grant, at most up to the mark,
+and takes another worker at its next renewal.`,
+		Example: `  pgflurry workers retire 17 --database postgres://app@localhost/shop
+  pgflurry workers retire 17 --held --database postgres://app@localhost/shop`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			worker, err := strconv.ParseUint(args[0], 10, 31)
+			if err != nil {
+				return fmt.Errorf("%q is not the number of a worker; workers list shows them", args[0])
+			}
+			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, _ namespace.Namespace) error {
+				store := lease.NewPostgres(&conn.Config().Config)
+				defer store.Close()
+				retired, err := store.Retire(ctx, int(worker), held)
+				if err != nil {
+					return retireHint(err)
+				}
+				return printRetired(cmd.OutOrStdout(), retired, asJSON)
+			})
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&held, "held", false, "also if a proxy holds it now")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func newWorkersReseed() *cobra.Command {
+	var url string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "reseed",
+		Short: "Make the worker table safe after the database was restored",
+		Long: `reseed is for after a restore from a backup or a snapshot: the restored table has forgotten what was reserved since.
+It raises every proxy worker's mark to now + max_window + skew, ends every lease, and lets no worker be granted for
+the length of the quarantine. Until then proxies finish their grants and then relay, and the function in the
+database gives the IDs. Run it before the first proxy connects to the restored database. To run it again is harmless.`,
+		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop`,
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+				store := lease.NewPostgres(&conn.Config().Config)
+				defer store.Close()
+				reseeded, err := store.Reseed(ctx)
+				if err != nil {
+					return err
+				}
+				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)
+			})
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// workersPatience bounds a command: reseed locks every row, and a renewal may hold one for seconds.
+const workersPatience = 30 * time.Second
+
+// withWorkers connects to the database with the worker rows, warns if it is a copy, and runs the command.
+func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error) error {
+	if err := named(url); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), workersPatience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	ns, err := namespace.Read(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if ns.Home != "" {
+		return fmt.Errorf("database %q has no worker rows: those of its namespace are in %s; give the URL of that database", ns.Database, ns.Home)
+	}
+	if why, copied := ns.Copied(); copied {
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: No worker is granted here, and next_snowflake() repeats IDs of the original. Run \"pgflurry migrate up\" with --join, --new-namespace or --moved.\n", why)
+	}
+	return run(ctx, conn, ns)
+}
+
+func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all, asJSON bool) error {
+	t := newTable("worker", "kind", "state", "node", "reserved_until", "left_seconds", "free_in_seconds",
+		"term", "address", "version", "acquired_at", "renewed_at")
+	for _, r := range l.Rows {
+		var until any
+		if r.ReservedUntil != nil && *r.ReservedUntil > 0 {
+			until = ns.Layout.Time(*r.ReservedUntil)
+		}
+		t.add(r.Worker, r.Kind, r.State, r.Node, until, ahead(r.Left), ahead(r.Free), r.Term, r.Address, r.Version,
+			instant(r.AcquiredAt), instant(r.RenewedAt))
+	}
+	if err := t.print(w, asJSON); err != nil || asJSON {
+		return err
+	}
+	if !all {
+		fmt.Fprintf(w, "%d workers for proxies and %d for functions were never used (--all lists them)\n", l.NeverUsed, l.NeverUsedByFuncs)
+	}
+	if l.GateOpens > 0 {
+		fmt.Fprintf(w, "no worker is granted for another %v: the database was failed over, restored or reseeded\n", l.GateOpens.Round(time.Second))
+	}
+	return nil
+}
+
+// ahead is a duration in whole seconds, rounded up; 0 if it has passed.
+func ahead(d *time.Duration) any {
+	if d == nil {
+		return nil
+	}
+	return int64(max(0, *d+time.Second-1) / time.Second)
+}
+
+func instant(at *time.Time) any {
+	if at == nil {
+		return nil
+	}
+	return *at
+}
+
+// A retireRefusal adds what to do to what the lease said.
+type retireRefusal struct{ *lease.RetireError }
+
+func (r retireRefusal) Unwrap() error { return r.RetireError }
+
+// Hint implements what main prints below an error.
+func (r retireRefusal) Hint() string {
+	if r.Kind != "proxy" {
+		return ""
+	}
+	return "Stop that proxy first, or give --held: it finishes its grant and then takes another worker."
+}
+
+func retireHint(err error) error {
+	var refused *lease.RetireError
+	if errors.As(err, &refused) {
+		return retireRefusal{refused}
+	}
+	return err
+}
+
+func printRetired(w io.Writer, r lease.Retired, asJSON bool) error {
+	if asJSON {
+		t := newTable("worker", "already", "held", "node", "address", "left_seconds")
+		t.add(r.Worker, r.Already, r.Held, r.Node, r.Address, ahead(&r.Left))
+		return t.print(w, true)
+	}
+	switch {
+	case r.Already:
+		fmt.Fprintf(w, "worker %d was retired before; nothing changed\n", r.Worker)
+	case r.Held:
+		fmt.Fprintf(w, "worker %d is retired; node %q may issue IDs with it for another %d s at most, then it takes another worker\n", r.Worker, r.Node, ahead(&r.Left))
+	default:
+		fmt.Fprintf(w, "worker %d is retired; its mark stays\n", r.Worker)
+	}
+	return nil
+}
+
+func printReseeded(w io.Writer, r lease.Reseeded, ns namespace.Namespace, asJSON bool) error {
+	mark, opens := ns.Layout.Time(r.Mark), ns.Layout.Time(r.Opens)
+	if asJSON {
+		t := newTable("workers", "raised", "leases_ended", "mark", "granted_after")
+		t.add(r.Workers, r.Raised, r.Held, mark, opens)
+		return t.print(w, true)
+	}
+	fmt.Fprintf(w, "%d of %d workers were raised to %s, the others were ahead of it\n", r.Raised, r.Workers, timestamp(mark))
+	fmt.Fprintf(w, "%d leases were ended; their holders may finish their grants\n", r.Held)
+	fmt.Fprintf(w, "no worker is granted before %s\n", timestamp(opens))
+	return nil
+}

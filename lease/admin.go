@@ -1,0 +1,164 @@
+package lease
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// What people do to the worker table by hand: look at it, take a worker out of use, make it safe after a restore.
+
+//go:embed list.sql
+var listSQL string
+
+//go:embed counts.sql
+var countsSQL string
+
+//go:embed retire.sql
+var retireSQL string
+
+//go:embed reseed.sql
+var reseedSQL string
+
+// Row is one worker as its row tells, at the moment of the listing.
+type Row struct {
+	Worker                 int
+	Kind                   string // proxy or database
+	State                  string // held, released, quarantined, free, never used, retired; function: in use by a database's function
+	Node, Address, Version string // of the holder, present or last; empty: none, or not told
+	Term                   int64
+	ReservedUntil          *int64         // ticks, exclusive; nil: of the function of another database, which is not known here
+	Left                   *time.Duration // from the database's now to ReservedUntil; negative: since then
+	Free                   *time.Duration // from now to when anybody may take it, not positive: now; nil: never
+	AcquiredAt, RenewedAt  *time.Time
+	ReleasedAt, RetiredAt  *time.Time
+}
+
+// Listing is the worker table.
+type Listing struct {
+	Rows             []Row         // by worker
+	NeverUsed        int           // of those for proxies
+	NeverUsedByFuncs int           // of those for functions of databases
+	GateOpens        time.Duration // until workers are granted again after a failover, restore or reseed; 0: the gate is open
+}
+
+// List reads the worker table, also on a standby. all: with the rows of workers that were never used.
+func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
+	var l Listing
+	err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, settingsSQL, "5000", "30000"); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, listSQL, all)
+		if err != nil {
+			return err
+		}
+		if l.Rows, err = pgx.CollectRows(rows, scanRow); err != nil {
+			return err
+		}
+		var gate int64
+		err = tx.QueryRow(ctx, countsSQL).Scan(&l.NeverUsed, &l.NeverUsedByFuncs, &gate)
+		l.GateOpens = time.Duration(gate) * time.Microsecond
+		return err
+	})
+	if err != nil {
+		return Listing{}, fmt.Errorf("listing the workers: %w", err)
+	}
+	return l, nil
+}
+
+func scanRow(row pgx.CollectableRow) (r Row, err error) {
+	var left, free *int64
+	err = row.Scan(&r.Worker, &r.Kind, &r.State, &r.Node, &r.Address, &r.Version, &r.Term, &r.ReservedUntil,
+		&left, &free, &r.AcquiredAt, &r.RenewedAt, &r.ReleasedAt, &r.RetiredAt)
+	r.Left, r.Free = microseconds(left), microseconds(free)
+	return r, err
+}
+
+func microseconds(n *int64) *time.Duration {
+	if n == nil {
+		return nil
+	}
+	d := time.Duration(*n) * time.Microsecond
+	return &d
+}
+
+// Retired is what Retire did.
+type Retired struct {
+	Worker  int
+	Already bool          // it was retired before
+	Held    bool          // somebody held it: he may finish his grant, and then takes another worker
+	Node    string        // of the holder
+	Address string        // of the holder
+	Left    time.Duration // until its mark: no ID of it may be issued later
+}
+
+// RetireError says why a worker was not retired. Nothing was changed.
+type RetireError struct {
+	Worker  int
+	Highest int    // the highest worker there is; Worker is beyond it
+	Kind    string // "database": it belongs to the function of a database; "": there is no such worker; "proxy": it is held
+	Holder  Retired
+}
+
+func (e *RetireError) Error() string {
+	switch e.Kind {
+	case "":
+		return fmt.Sprintf("there is no worker %d: this namespace has workers 0 to %d", e.Worker, e.Highest)
+	case "database":
+		return fmt.Sprintf("worker %d is kept for the function of a database; only workers of proxies can be retired", e.Worker)
+	default:
+		return fmt.Sprintf("worker %d is held by node %q (%s); its mark is %v ahead", e.Worker, e.Holder.Node, e.Holder.Address, e.Holder.Left.Round(time.Millisecond))
+	}
+}
+
+// Retire takes a worker out of use for good; its mark stays. A worker that is held is refused unless held is true. Its holder then
+// loses it at the next renewal. An error that is no *RetireError leaves the outcome unknown; to retire again is harmless.
+func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, error) {
+	row, err := p.write(ctx, retireSQL, number(int64(worker)), text(fmt.Sprint(held)))
+	if err != nil {
+		return Retired{}, fmt.Errorf("retiring worker %d: %w", worker, err)
+	}
+	c := columns{row: row}
+	done, kind, already := c.bool(), c.text(), c.bool()
+	r := Retired{Worker: worker, Already: already, Node: c.text(), Address: c.text(), Held: c.bool(), Left: c.micros()}
+	highest := int(c.number())
+	switch {
+	case c.err != nil:
+		p.Close()
+		return Retired{}, fmt.Errorf("retiring worker %d: reading the answer: %w", worker, c.err)
+	case done || already:
+		return r, nil
+	default:
+		return Retired{}, &RetireError{Worker: worker, Highest: highest, Kind: kind, Holder: r}
+	}
+}
+
+// Reseeded is what Reseed did.
+type Reseeded struct {
+	Workers int   // of proxies
+	Raised  int   // whose mark was below Mark
+	Held    int   // whose lease was ended: the holders may finish their grants
+	Mark    int64 // ticks: no worker begins before
+	Opens   int64 // ticks: no worker is granted before
+}
+
+// Reseed makes the worker table safe after a restore, which may have forgotten acquisitions and renewals: it raises every mark of a
+// proxy's worker to now + max_window + skew, ends every lease, and closes the gate for the quarantine. An error leaves
+// the outcome unknown; to reseed again is harmless.
+func (p *Postgres) Reseed(ctx context.Context) (Reseeded, error) {
+	row, err := p.write(ctx, reseedSQL)
+	if err != nil {
+		return Reseeded{}, fmt.Errorf("reseeding: %w", err)
+	}
+	c := columns{row: row}
+	r := Reseeded{Workers: int(c.number()), Raised: int(c.number()), Held: int(c.number()), Mark: c.number(), Opens: c.number()}
+	if c.err != nil {
+		p.Close()
+		return Reseeded{}, fmt.Errorf("reseeding: reading the answer: %w", c.err)
+	}
+	return r, nil
+}

@@ -1,0 +1,38 @@
+-- Who holds which worker until when. $1: also those that were never used.
+WITH ns AS MATERIALIZED (
+    SELECT n.epoch, n.unit, n.function_worker, n.home,
+           pgflurry.ticks(clock_timestamp()) AS now,
+           pgflurry.ticks_of(n.quarantine)   AS quarantine,
+           (extract(epoch FROM n.unit) * 1000000)::bigint AS unit_micros
+    FROM pgflurry.namespace n
+),
+w AS (
+    SELECT r.worker, r.kind, r.term, r.node, r.address, r.version, r.acquired_at, r.renewed_at, r.released_at, r.retired_at,
+           -- the mark of a function lies in a sequence of its own database, and only that one can be read from here
+           CASE WHEN r.kind = 'proxy' OR r.term = 0 THEN r.reserved_until
+                WHEN r.worker = ns.function_worker AND ns.home IS NULL AND has_sequence_privilege('pgflurry.mark', 'SELECT, USAGE')
+                THEN coalesce(pg_sequence_last_value('pgflurry.mark'), 0)
+           END AS reserved_until
+    FROM pgflurry.worker r CROSS JOIN ns
+)
+SELECT w.worker, w.kind,
+       CASE
+           WHEN w.retired_at IS NOT NULL THEN 'retired'
+           WHEN w.term = 0 AND w.reserved_until <= ns.now THEN 'never used'
+           WHEN w.term > 0 AND w.kind = 'database' THEN 'function'
+           WHEN w.term > 0 AND w.released_at IS NULL AND w.reserved_until > ns.now THEN 'held'
+           WHEN w.term > 0 AND w.released_at IS NULL AND w.reserved_until + ns.quarantine > ns.now THEN 'quarantined'
+           WHEN w.reserved_until > ns.now THEN 'released'
+           ELSE 'free'
+       END AS state,
+       coalesce(w.node, '') AS node, coalesce(w.address, '') AS address, coalesce(w.version, '') AS version,
+       w.term, w.reserved_until,
+       (w.reserved_until - ns.now) * ns.unit_micros AS left_micros,
+       -- when anybody may take it: nothing to say of the retired, and of those that belong to a function
+       CASE WHEN w.kind = 'proxy' AND w.retired_at IS NULL THEN
+           (w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END - ns.now) * ns.unit_micros
+       END AS free_micros,
+       w.acquired_at, w.renewed_at, w.released_at, w.retired_at
+FROM w CROSS JOIN ns
+WHERE $1::boolean OR w.term > 0 OR w.retired_at IS NOT NULL OR w.reserved_until > ns.now
+ORDER BY w.worker;
