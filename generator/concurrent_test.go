@@ -179,6 +179,13 @@ func granted(p Parts) bool {
 }
 
 func TestSealStopsAllGoroutines(t *testing.T) {
+	for range 3000 { // it is a race: one round proves little
+		sealAmongEight(t)
+	}
+}
+
+func sealAmongEight(t *testing.T) {
+	t.Helper()
 	now, wait := countingClock(1000)
 	g, err := New(Settings{Layout: DefaultLayout(), Now: now, Wait: wait})
 	if err != nil {
@@ -207,8 +214,11 @@ func TestSealStopsAllGoroutines(t *testing.T) {
 				return
 			}
 			d.add(id, 1)
-			if i == 1000 {
+			if i == 50 {
 				begun.Done()
+			}
+			if i%64 == 0 {
+				runtime.Gosched() // else the others begin late, and a round takes long
 			}
 		}
 	})

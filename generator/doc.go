@@ -20,13 +20,14 @@
 // The whole state is one word: the last ID issued, and a flag in bit 63. A draw computes the next ID from that word, the grant
 // and the clock, and puts it there by compare-and-swap; who loses the race starts over. The swap is the moment of issue.
 //
-//	last ID is …                                        the next ID
-//	of this tick (or a later one), sequence not at its end  same tick, sequence + 1
-//	of an earlier tick, entered by overflow, not full       same tick, sequence + 1   (catching up)
-//	of an earlier tick, full                                next tick, sequence 0, entered by overflow
-//	of an earlier tick, otherwise                           the clock's tick, sequence from its lower quarter
-//	of this tick (or a later one), full                     none yet: wait for the next tick
-//	of another worker                                       the clock's tick if that is later, else wait
+//	last ID is …                                            the next ID (first line that fits)
+//	of this worker and this tick (or a later one), not full  same tick, sequence + 1
+//	of this worker, tick entered by overflow, not full       same tick, sequence + 1   (catching up)
+//	of an earlier tick, full                                 next tick, sequence 0, entered by overflow
+//	of an earlier tick                                       the clock's tick, sequence from its lower quarter
+//	of this tick (or a later one)                            none yet: wait for the next tick
+//
+// A tick is full when its last sequence is used. "This worker" is the granted one: another worker begins in a tick of its own.
 //
 // The flag marks a tick entered by overflow. Such a tick is used up although the clock has gone on, so that the time a caller
 // slept over is not lost: 4096 IDs a millisecond come out even if timers are late. When the last ID has fallen back more than

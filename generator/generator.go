@@ -221,7 +221,7 @@ func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	switch {
 	case same && !full && tick >= oldest && (tick >= now || state&overflowed != 0):
 		return place{tick, sequence + 1, state & overflowed, true}
-	case same && full && tick+1 >= oldest && tick < now:
+	case full && tick+1 >= oldest && tick < now:
 		return place{tick + 1, 0, overflowed, true}
 	case tick < now && grant.from <= now:
 		return place{now, int64(g.random(g.starts)), 0, true}

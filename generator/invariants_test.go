@@ -3,6 +3,7 @@ package generator
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 )
@@ -83,6 +84,10 @@ func TestInvariant3NoTickBeforeFrom(t *testing.T) {
 	}
 	if p := r.one(); p.Tick != 1005 || r.clock() != 1005 {
 		t.Errorf("tick %d at %d, want both 1005", p.Tick, r.clock())
+	}
+	unit := r.layout.Unit
+	if want := []time.Duration{unit, unit, unit, unit, unit / 2, unit / 2}; !slices.Equal(r.waits, want) {
+		t.Errorf("waited %v, want %v", r.waits, want)
 	}
 }
 
@@ -302,8 +307,9 @@ func TestInvariant7ARunEndsWithItsTick(t *testing.T) {
 		t.Errorf("%d IDs, %v; want the 4 of the next tick", count, err)
 	}
 	for _, n := range []int{0, -1} {
-		if _, _, err := r.NextN(background, n); err == nil {
-			t.Errorf("%d IDs can be drawn", n)
+		before := r.state.Load()
+		if _, _, err := r.TryNextN(n); err == nil || r.state.Load() != before {
+			t.Errorf("%d IDs: %v, state %x after %x", n, err, r.state.Load(), before)
 		}
 	}
 }

@@ -13,7 +13,7 @@ type sleeper struct{ timers sync.Pool }
 func (s *sleeper) wait(ctx context.Context, d time.Duration) error {
 	timer, ok := s.timers.Get().(*time.Timer)
 	if ok {
-		timer.Reset(d)
+		timer.Reset(d) // what an earlier wait left in the channel goes with it (since Go 1.23)
 	} else {
 		timer = time.NewTimer(d)
 	}
@@ -22,7 +22,6 @@ func (s *sleeper) wait(ctx context.Context, d time.Duration) error {
 	case <-timer.C:
 		return nil
 	case <-ctx.Done():
-		timer.Stop() // leaves nothing in the channel, since Go 1.23
 		return ctx.Err()
 	}
 }
