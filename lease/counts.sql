@@ -3,4 +3,4 @@ SELECT count(*) FILTER (WHERE w.kind = 'proxy'), count(*) FILTER (WHERE w.kind =
        (SELECT greatest(0, n.acquire_after - pgflurry.ticks(clock_timestamp())) * (extract(epoch FROM n.unit) * 1000000)::bigint
         FROM pgflurry.namespace n)
 FROM pgflurry.worker w
-WHERE w.term = 0 AND w.retired_at IS NULL AND w.reserved_until <= (SELECT pgflurry.ticks(clock_timestamp()));
+WHERE w.term = 0 AND w.retired_at IS NULL;

@@ -107,7 +107,7 @@ func (l *Lost) Error() string {
 	case l.CommitLost():
 		return fmt.Sprintf("worker %d is lost: its mark is %d, but %d had been acknowledged: the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
 	case l.Taken:
-		return fmt.Sprintf("worker %d is lost: its row now belongs to another acquisition, by node %q", l.Worker, l.Node)
+		return fmt.Sprintf("worker %d is lost: its row carries another acquisition, by node %q, or was reseeded", l.Worker, l.Node)
 	case l.Retired:
 		return fmt.Sprintf("worker %d is lost: it was retired", l.Worker)
 	case l.Expired:

@@ -18,10 +18,10 @@ w AS (
 SELECT w.worker, w.kind,
        CASE
            WHEN w.retired_at IS NOT NULL THEN 'retired'
-           WHEN w.term = 0 AND w.reserved_until <= ns.now THEN 'never used'
-           WHEN w.term > 0 AND w.kind = 'database' THEN 'function'
-           WHEN w.term > 0 AND w.released_at IS NULL AND w.reserved_until > ns.now THEN 'held'
-           WHEN w.term > 0 AND w.released_at IS NULL AND w.reserved_until + ns.quarantine > ns.now THEN 'quarantined'
+           WHEN w.term = 0 THEN 'never used'
+           WHEN w.kind = 'database' THEN 'function'
+           WHEN w.released_at IS NULL AND w.reserved_until > ns.now THEN 'held'
+           WHEN w.released_at IS NULL AND w.reserved_until + ns.quarantine > ns.now THEN 'quarantined'
            WHEN w.reserved_until > ns.now THEN 'released'
            ELSE 'free'
        END AS state,
@@ -34,5 +34,5 @@ SELECT w.worker, w.kind,
        END AS free_micros,
        w.acquired_at, w.renewed_at, w.released_at, w.retired_at
 FROM w CROSS JOIN ns
-WHERE $1::boolean OR w.term > 0 OR w.retired_at IS NOT NULL OR w.reserved_until > ns.now
+WHERE $1::boolean OR w.term > 0 OR w.retired_at IS NOT NULL
 ORDER BY w.worker;

@@ -43,11 +43,12 @@ func (k *Keeper) failing(ctx context.Context, err error) {
 	if before == "" {
 		k.failingSince = k.clock.Monotonic()
 	}
-	left := k.status.Until - k.clock.Now()
+	until := k.status.Until
 	k.mu.Unlock()
 	if kind := newsOf(err); before == "" || kind != k.told {
 		k.told = kind
-		k.log.Warn("no new grant", "why", err, "remaining", k.clock.duration(max(0, left)))
+		left := k.clock.duration(max(0, until-max(0, k.clock.Now())))
+		k.log.Warn(kind, "why", err, "remaining", left.Round(time.Millisecond))
 	}
 }
 
@@ -57,11 +58,11 @@ func newsOf(err error) string {
 	var lost *Lost
 	switch {
 	case errors.As(err, &refusal):
-		return fmt.Sprint("refused ", refusal.Reason)
+		return map[Reason]string{GateClosed: "gate closed", NoWorker: "no worker free", Copy: "database is a copy"}[refusal.Reason]
 	case errors.As(err, &lost):
-		return "lost"
+		return "worker lost"
 	default:
-		return "unknown"
+		return "database does not acknowledge"
 	}
 }
 

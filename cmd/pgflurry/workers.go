@@ -39,7 +39,7 @@ func newWorkersList() *cobra.Command {
   released      given back; free when its mark has passed
   quarantined   its holder vanished; free after the quarantine
   free          used before, may be taken now
-  never used    may be taken now
+  never used    may be taken when its mark, if it has one, has passed
   retired       never granted again
   function      written into the function of a database, for good
 
@@ -161,11 +161,11 @@ func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all, asJ
 	t := newTable("worker", "kind", "state", "node", "reserved_until", "left_seconds", "free_in_seconds",
 		"term", "address", "version", "acquired_at", "renewed_at")
 	for _, r := range l.Rows {
-		var until any
+		var until, left any
 		if r.ReservedUntil != nil && *r.ReservedUntil > 0 {
-			until = ns.Layout.Time(*r.ReservedUntil)
+			until, left = ns.Layout.Time(*r.ReservedUntil), ahead(r.Left)
 		}
-		t.add(r.Worker, r.Kind, r.State, r.Node, until, ahead(r.Left), ahead(r.Free), r.Term, r.Address, r.Version,
+		t.add(r.Worker, r.Kind, r.State, r.Node, until, left, ahead(r.Free), r.Term, r.Address, r.Version,
 			instant(r.AcquiredAt), instant(r.RenewedAt))
 	}
 	if err := t.print(w, asJSON); err != nil || asJSON {
@@ -240,8 +240,8 @@ func printReseeded(w io.Writer, r lease.Reseeded, ns namespace.Namespace, asJSON
 		t.add(r.Workers, r.Raised, r.Held, mark, opens)
 		return t.print(w, true)
 	}
-	fmt.Fprintf(w, "%d of %d workers were raised to %s, the others were ahead of it\n", r.Raised, r.Workers, timestamp(mark))
-	fmt.Fprintf(w, "%d leases were ended; their holders may finish their grants\n", r.Held)
+	fmt.Fprintf(w, "raised to %s: %d of %d workers; a mark beyond that stays\n", timestamp(mark), r.Raised, r.Workers)
+	fmt.Fprintf(w, "leases ended: %d; a holder may finish its grant\n", r.Held)
 	fmt.Fprintf(w, "no worker is granted before %s\n", timestamp(opens))
 	return nil
 }

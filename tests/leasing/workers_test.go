@@ -177,7 +177,7 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 	r.release(s, released.Lease)
 
 	out, errs, code := r.workers("reseed")
-	if code != 0 || !strings.Contains(out, "6 of 7 workers were raised") || !strings.Contains(out, "2 leases were ended") {
+	if code != 0 || !strings.Contains(out, ": 6 of 7 workers") || !strings.Contains(out, "leases ended: 2") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	reach := (window + skew).Milliseconds()
