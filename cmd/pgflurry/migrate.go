@@ -21,7 +21,8 @@ next_snowflakes(n), snowflake_time(id) and their kin in schema public.
 
 It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser.
 Connect to the server itself or through a pooler in session mode.`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newMigrateUp(), newMigrateDown(), newMigrateStatus(), newMigratePrint())
 	return cmd

@@ -209,18 +209,36 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 		why    string
 	}{
 		"as installed": {"", namespace.Answers{All: true, Unqualified: true}, ""},
-		"EXECUTE revoked from PUBLIC": {"REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC",
-			namespace.Answers{}, "revoked from PUBLIC"},
-		"EXECUTE of the other one revoked": {"REVOKE EXECUTE ON FUNCTION public.next_snowflakes(bigint) FROM PUBLIC",
-			namespace.Answers{}, "revoked from PUBLIC"},
-		"the same name in another schema": {"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-			namespace.Answers{All: true}, "other.next_snowflake()"},
-		"another type of argument": {"CREATE FUNCTION public.next_snowflakes(n int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-			namespace.Answers{}, "next_snowflakes(integer)"},
-		"a default argument": {"CREATE FUNCTION public.next_snowflake(n int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 1'",
-			namespace.Answers{}, "next_snowflake(integer)"},
-		"another function in its place": {"CREATE OR REPLACE FUNCTION public.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
-			namespace.Answers{}, "lacks"},
+		"EXECUTE revoked from PUBLIC": {
+			"REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC",
+			namespace.Answers{},
+			"revoked from PUBLIC",
+		},
+		"EXECUTE of the other one revoked": {
+			"REVOKE EXECUTE ON FUNCTION public.next_snowflakes(bigint) FROM PUBLIC",
+			namespace.Answers{},
+			"revoked from PUBLIC",
+		},
+		"the same name in another schema": {
+			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true},
+			"other.next_snowflake()",
+		},
+		"another type of argument": {
+			"CREATE FUNCTION public.next_snowflakes(n int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{},
+			"next_snowflakes(integer)",
+		},
+		"a default argument": {
+			"CREATE FUNCTION public.next_snowflake(n int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{},
+			"next_snowflake(integer)",
+		},
+		"another function in its place": {
+			"CREATE OR REPLACE FUNCTION public.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+			namespace.Answers{},
+			"lacks",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			url := server.Migrated(t)

@@ -1,0 +1,58 @@
+package migrations
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/generator"
+)
+
+func TestMigrationsAreNumberedWithoutGapsAndCanGoDown(t *testing.T) {
+	for i, m := range all() {
+		if m.version != int64(i+1) {
+			t.Errorf("%s is in place %d", m.name, i+1)
+		}
+		if strings.Contains(m.up+m.down, "+goose") || !strings.Contains(m.up, "CREATE") || !strings.Contains(m.down, "DROP") {
+			t.Errorf("%s was not split into up and down", m.name)
+		}
+	}
+}
+
+func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
+	present := generator.DefaultLayout()
+	present.TimestampBits, present.SequenceBits = 40, 13
+	present.Epoch, present.Unit = present.Epoch.AddDate(1, 0, 0), 2*time.Millisecond
+	got, err := Settings{}.layout(present)
+	if err != nil || !sameLayout(got, present) {
+		t.Errorf("nothing asked for: %s, %v", spell(got), err)
+	}
+	got, err = Settings{Layout: "javascript"}.layout(present)
+	if err != nil || spell(got) != "41/0/6/6, epoch 2025-01-01T00:00:00Z, unit 2ms" {
+		t.Errorf("bits asked for: %s, %v", spell(got), err)
+	}
+	got, err = Settings{Unit: time.Second}.layout(present)
+	if err != nil || spell(got) != "40/0/10/13, epoch 2025-01-01T00:00:00Z, unit 1s" {
+		t.Errorf("unit asked for: %s, %v", spell(got), err)
+	}
+}
+
+func TestASmallLayoutKeepsFewWorkersForDatabases(t *testing.T) {
+	for layout, want := range map[string]int{"41/0/1/12": 1, "41/0/2/12": 1, "41/0/4/12": 4, "javascript": 16, "41/0/10/12": 16, "40/0/16/7": 16} {
+		l, err := generator.ParseLayout(layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := (Settings{}).databaseWorkers(l); got != want || err != nil {
+			t.Errorf("layout %s keeps %d, %v; want %d", layout, got, err, want)
+		}
+	}
+}
+
+func TestPrintRefusesWhatNeedsTheDatabase(t *testing.T) {
+	for _, s := range []Settings{{JoinURL: "postgres://x"}, {NewNamespace: true}, {Moved: true}} {
+		if err := Print(new(strings.Builder), s); err == nil {
+			t.Errorf("%+v was printed", s)
+		}
+	}
+}
