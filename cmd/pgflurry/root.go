@@ -31,6 +31,7 @@ A flag on the command line wins over the environment.`,
 	root.AddCommand(newHealth())
 	root.AddCommand(newMigrate())
 	root.AddCommand(newWorkers())
+	root.AddCommand(newDecode())
 	return root
 }
 

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"pgflurry/generator"
+	"pgflurry/namespace"
+)
+
+// decodePatience bounds connecting to the database and reading the one row.
+const decodePatience = 10 * time.Second
+
+// decodeFlags say what the IDs look like: the layout flags, or the database whose namespace row tells.
+type decodeFlags struct {
+	layoutFlags
+	database string
+	asJSON   bool
+}
+
+// newDecode is the command that tells what is in an ID.
+func newDecode() *cobra.Command {
+	var f decodeFlags
+	cmd := &cobra.Command{
+		Use:   "decode ID…",
+		Short: "Tell the time, datacenter, worker and sequence of IDs",
+		Long: `decode takes IDs apart. "-" reads them from standard input, separated by spaces or lines.
+
+What the bits mean comes from the namespace of a database (--database), or from --layout, --epoch and --unit, which are
+the default layout where they are not given. Of another layout's ID it cannot tell: it prints other numbers then.
+
+WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list"; DATACENTER is its upper bits,
+"-" in a layout without. TIME is the start of the ID's tick. With --json the IDs are strings, which no reader rounds.
+
+What is no ID is named on standard error; the others are decoded, and the exit code is 1.`,
+		Example: `  pgflurry decode 330678927360028672
+  pgflurry decode 330678927360028672 --layout datacenter --epoch 2020-01-01T00:00:00Z
+  psql -At -c 'SELECT id FROM orders' | pgflurry decode - --database postgres://app@localhost/shop --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New(`no ID was given; give one or more, or "-" to read them from standard input`)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			layout, err := f.read(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return decode(cmd, layout, args, f.asJSON)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12)")
+	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z)")
+	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
+	flags.StringVar(&f.database, "database", "", "`URL` of a database of the namespace, whose layout is used: postgres://user@host:port/name")
+	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// read finds the layout.
+func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
+	given := f.layout != "" || f.epoch != "" || f.unit != 0
+	if f.database == "" {
+		return f.fromFlags()
+	}
+	if given {
+		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit (or their PGFLURRY_ variables); the database knows its layout, so give one or the other")
+	}
+	ctx, cancel := context.WithTimeout(ctx, decodePatience)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, f.database)
+	if err != nil {
+		return generator.Layout{}, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	ns, err := namespace.Read(ctx, conn)
+	return ns.Layout, err
+}
+
+func (f *decodeFlags) fromFlags() (generator.Layout, error) {
+	settings, err := f.settings()
+	if err != nil {
+		return generator.Layout{}, err
+	}
+	layout := generator.DefaultLayout()
+	if settings.Layout != "" {
+		if layout, err = generator.ParseLayout(settings.Layout); err != nil {
+			return generator.Layout{}, err
+		}
+	}
+	if !settings.Epoch.IsZero() {
+		layout.Epoch = settings.Epoch
+	}
+	if settings.Unit != 0 {
+		layout.Unit = settings.Unit
+	}
+	return layout, layout.Validate()
+}
+
+// decode prints what it can and names what it cannot.
+func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON bool) error {
+	list := newTable("id", "time", "datacenter", "worker", "sequence")
+	seen, failed := 0, 0
+	one := func(text string) {
+		seen++
+		if err := addDecoded(list, layout, text); err != nil {
+			failed++
+			fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+err.Error())
+		}
+	}
+	for _, arg := range args {
+		if arg != "-" {
+			one(arg)
+			continue
+		}
+		if err := words(cmd.InOrStdin(), one); err != nil {
+			return fmt.Errorf("reading IDs from standard input: %w", err)
+		}
+	}
+	if err := list.print(cmd.OutOrStdout(), asJSON); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d could not be decoded", failed, seen)
+	}
+	return nil
+}
+
+func addDecoded(list *table, layout generator.Layout, text string) error {
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return fmt.Errorf("%.40q is not an ID: a whole decimal number below 2^63 is expected", text)
+	}
+	parts, err := layout.Decode(id)
+	if err != nil {
+		return err
+	}
+	var datacenter any
+	if layout.DatacenterBits > 0 {
+		datacenter = parts.Datacenter
+	}
+	list.add(strconv.FormatInt(id, 10), parts.Time, datacenter, parts.Worker, parts.Sequence)
+	return nil
+}
+
+// words calls f with each word of r.
+func words(r io.Reader, f func(string)) error {
+	scanner := bufio.NewScanner(r)
+	scanner.Split(bufio.ScanWords)
+	for scanner.Scan() {
+		f(scanner.Text())
+	}
+	return scanner.Err()
+}

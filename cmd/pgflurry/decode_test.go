@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// runDecode runs the program's command line in this process.
+func runDecode(t *testing.T, stdin string, args ...string) (out, errs string, err error) {
+	t.Helper()
+	root := newRoot()
+	var stdout, stderr bytes.Buffer
+	root.SetIn(strings.NewReader(stdin))
+	root.SetOut(&stdout)
+	root.SetErr(&stderr)
+	root.SetArgs(append([]string{"decode"}, args...))
+	err = root.ExecuteContext(t.Context())
+	return stdout.String(), stderr.String(), err
+}
+
+func TestDecodeTellsWhatIsInAnID(t *testing.T) {
+	want := `ID                  TIME                      DATACENTER  WORKER  SEQUENCE
+330678927360028672  2026-07-01T12:00:00.000Z  -           7       0
+330678927360028673  2026-07-01T12:00:00.000Z  -           7       1
+`
+	out, errs, err := runDecode(t, "", "330678927360028672", "330678927360028673")
+	if out != want || errs != "" || err != nil {
+		t.Errorf("got\n%s%s%v\nwant\n%s", out, errs, err, want)
+	}
+}
+
+func TestDecodeTakesTheLayoutFromFlags(t *testing.T) {
+	// 3<<22 | 2<<17 | 5<<12 | 9
+	out, _, err := runDecode(t, "", "12865545", "--layout", "datacenter", "--epoch", "2020-01-01T00:00:00+01:00", "--unit", "1s", "--json")
+	want := `[
+ {"id": "12865545", "time": "2019-12-31T23:00:03.000Z", "datacenter": 2, "worker": 69, "sequence": 9}
+]
+`
+	if out != want || err != nil {
+		t.Errorf("got\n%s%v\nwant\n%s", out, err, want)
+	}
+}
+
+func TestDecodeReadsStandardInputAtItsPlaceAmongTheArguments(t *testing.T) {
+	out, _, err := runDecode(t, " 2\n3\t4\n\n", "1", "-", "5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for line := range strings.Lines(out) {
+		ids = append(ids, strings.Fields(line)[0])
+	}
+	if got := strings.Join(ids, " "); got != "ID 1 2 3 4 5" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestDecodeNamesWhatIsNoIDAndDecodesTheRest(t *testing.T) {
+	out, errs, err := runDecode(t, "", "--layout", "javascript", "--json", "--", "1", "x1", "-5", "9007199254740992", "9223372036854775808", "2")
+	if err == nil || err.Error() != "4 of 6 could not be decoded" {
+		t.Errorf("error %v", err)
+	}
+	for _, want := range []string{`"x1" is not an ID`, "-5 is negative", "9007199254740992 has 54 bits; an ID of layout 41/0/6/6 has at most 53", `"9223372036854775808" is not an ID: a whole decimal number below 2^63`} {
+		if !strings.Contains(errs, want) {
+			t.Errorf("%q does not say %q", errs, want)
+		}
+	}
+	if strings.Count(out, `"id"`) != 2 || !strings.Contains(out, `"id": "2"`) {
+		t.Errorf("got %s", out)
+	}
+}
+
+func TestDecodeRefusesWhatItCannotKnow(t *testing.T) {
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "no ID was given"},
+		{[]string{"1", "--layout", "41/10/12"}, "41/10/12"},
+		{[]string{"1", "--layout", "42/0/10/12"}, "64 bits"},
+		{[]string{"1", "--epoch", "2020"}, `--epoch "2020"`},
+		{[]string{"1", "--unit", "1us"}, "unit 1µs"},
+		{[]string{"1", "--unit", "1s", "--database", "postgres://localhost/shop"}, "one or the other"},
+		{[]string{"1", "--database", "postgres://localhost:port/shop"}, "port"},
+	} {
+		out, _, err := runDecode(t, "", test.args...)
+		if err == nil || !strings.Contains(err.Error(), test.want) || out != "" {
+			t.Errorf("decode %v: printed %q, error %v; want %q", test.args, out, err, test.want)
+		}
+	}
+}
