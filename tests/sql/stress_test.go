@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -163,6 +164,9 @@ func (s *storm) trouble(ctx context.Context, postmaster int) {
 			if err != nil {
 				break
 			}
+			if !childOf(postmaster, pid) {
+				continue // it has ended, and its number may be somebody else's
+			}
 			switch dice.IntN(8) {
 			case 0:
 				_, err = conn.Exec(ctx, "SELECT pg_terminate_backend($1)", pid)
@@ -185,6 +189,12 @@ func (s *storm) trouble(ctx context.Context, postmaster int) {
 		}
 		conn.Close(context.WithoutCancel(ctx))
 	}
+}
+
+// childOf says whether a process is a backend of the cluster, as /proc tells.
+func childOf(postmaster, pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", postmaster))
 }
 
 // pause is the time for which a backend is stopped.
