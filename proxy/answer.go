@@ -13,7 +13,7 @@ const (
 	// outChunk is how many bytes of replies are gathered before they are written in the middle of an answer.
 	outChunk = 16 << 10
 	// maxIdleOut is the reply buffer a session keeps between bursts, in bytes.
-	maxIdleOut = 32 << 10
+	maxIdleOut = 2 << 10
 	// maxNamed is how many named statements of a session are remembered; the ones beyond it are forwarded.
 	maxNamed = 1000
 )

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
+	"syscall"
 )
 
 const (
@@ -36,18 +38,37 @@ func (e errFrame) Error() string {
 //	[ passed on | run … committed to be passed on | held … undecided | pos … not looked at | end )
 //
 // Only server.go leaves held at pos for good; client.go holds the messages of a unit there until its Execute is read.
+//
+// While it waits with nothing in it, it has no buffer: ten thousand idle sessions then cost what their goroutines cost.
 type inbox struct {
 	conn net.Conn
-	buf  []byte
+	buf  []byte // nil or bufferSize
 	run  int
 	held int
 	pos  int
 	end  int
 	max  int // largest body in bytes
+
+	buffers *sync.Pool                    // of *[bufferSize]byte
+	raw     syscall.RawConn               // waits without a buffer; nil where conn has no descriptor of its own
+	ready   func(descriptor uintptr) bool // readReady, made once
+	err     error                         // of readReady
 }
 
-func newInbox(conn net.Conn) *inbox {
-	return &inbox{conn: conn, buf: make([]byte, bufferSize), max: maxFrame}
+func newInbox(conn net.Conn, buffers *sync.Pool) *inbox {
+	in := &inbox{conn: conn, max: maxFrame, buffers: buffers}
+	if c, ok := conn.(syscall.Conn); ok {
+		if raw, err := c.SyscallConn(); err == nil {
+			in.raw = raw
+		}
+	}
+	in.ready = in.readReady
+	return in
+}
+
+// newBuffers makes the pool that the inboxes of a proxy share.
+func newBuffers() *sync.Pool {
+	return &sync.Pool{New: func() any { return new([bufferSize]byte) }}
 }
 
 // next looks at the frame at pos. whole says that all of it is in the buffer, body then being its contents; fits says
@@ -65,7 +86,7 @@ func (in *inbox) next() (kind byte, body []byte, size int, whole, fits bool, err
 	if len(have) >= size {
 		return have[0], have[headerSize:size], size, true, true, nil
 	}
-	return have[0], have[headerSize:], size, false, size <= len(in.buf), nil
+	return have[0], have[headerSize:], size, false, size <= bufferSize, nil
 }
 
 // fill reads once, after making room. The bytes before run are given up, so they must have been written.
@@ -77,6 +98,12 @@ func (in *inbox) fill() error {
 		in.end -= in.run
 		in.run = 0
 	}
+	if in.end == 0 && in.raw != nil {
+		return in.fillEmpty()
+	}
+	if in.buf == nil {
+		in.buf = in.buffers.Get().(*[bufferSize]byte)[:]
+	}
 	n, err := in.conn.Read(in.buf[in.end:])
 	in.end += n
 	if n > 0 {
@@ -85,8 +112,43 @@ func (in *inbox) fill() error {
 	return err
 }
 
+// fillEmpty gives the buffer back and takes one again when there is something to read.
+func (in *inbox) fillEmpty() error {
+	if in.buf != nil {
+		in.buffers.Put((*[bufferSize]byte)(in.buf))
+		in.buf = nil
+	}
+	if err := in.raw.Read(in.ready); err != nil {
+		return err
+	}
+	return in.err
+}
+
+// readReady reads from the descriptor if that is possible now; false asks to be called again when it is.
+func (in *inbox) readReady(descriptor uintptr) bool {
+	buffer := in.buffers.Get().(*[bufferSize]byte)
+	n, err := syscall.Read(int(descriptor), buffer[:])
+	for err == syscall.EINTR {
+		n, err = syscall.Read(int(descriptor), buffer[:])
+	}
+	if n > 0 {
+		in.buf, in.end, in.err = buffer[:], n, nil
+		return true
+	}
+	in.buffers.Put(buffer)
+	switch err {
+	case syscall.EAGAIN:
+		return false
+	case nil:
+		in.err = io.EOF
+	default:
+		in.err = err
+	}
+	return true
+}
+
 // full says that no byte can be read before something is passed on.
-func (in *inbox) full() bool { return in.run == 0 && in.end == len(in.buf) }
+func (in *inbox) full() bool { return in.run == 0 && in.end == bufferSize }
 
 // commit gives up holding: everything before pos is to be passed on.
 func (in *inbox) commit() { in.held = in.pos }

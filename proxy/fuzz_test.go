@@ -42,7 +42,7 @@ func FuzzFramesAreRelayedAsTheyCame(f *testing.F) {
 	f.Add([]byte{'Q', 0, 0, 0, 3}, 1)
 	f.Fuzz(func(t *testing.T, stream []byte, cut int) {
 		conn := &memory{in: &chunks{stream, 1 + max(cut, -cut)%bufferSize}}
-		in := newInbox(conn)
+		in := newInbox(conn, newBuffers())
 		var out bytes.Buffer
 		var err error
 		for err == nil {

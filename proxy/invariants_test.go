@@ -69,7 +69,7 @@ func TestInvariant3AsynchronousMessagesNeverTearLocalReplies(t *testing.T) {
 			r.client.Write(ourQuery)
 		}
 	}()
-	in := &inbox{conn: r.client, buf: make([]byte, bufferSize), max: maxFrame}
+	in := newInbox(r.client, newBuffers())
 	r.client.SetReadDeadline(time.Now().Add(giveUp))
 	seen := map[byte]int{}
 	for seen['Z'] < queries || seen['A'] < notices {

@@ -78,6 +78,7 @@ type Proxy struct {
 	draining                  atomic.Bool
 	lastID                    atomic.Int64
 	declined                  atomic.Int64
+	buffers                   *sync.Pool
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -98,7 +99,7 @@ func New(s Settings) (*Proxy, error) {
 	p := &Proxy{
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, log: s.Log,
 		loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout,
-		sessions: make(map[*session]struct{}), changed: make(chan struct{}),
+		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: newBuffers(),
 	}
 	if p.permission == nil {
 		p.permission = func(string) *Permission { return nil }

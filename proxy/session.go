@@ -117,7 +117,7 @@ func (p *Proxy) open(client net.Conn, o opening, log *slog.Logger) (*session, er
 	s := &session{
 		proxy: p, log: log, opening: o, client: client, toClient: writer{conn: client}, server: upstreamConn{server}, ledger: newLedger(),
 		permission: p.permission(o.database),
-		fromClient: newInbox(client), fromServer: newInbox(server),
+		fromClient: newInbox(client, p.buffers), fromServer: newInbox(server, p.buffers),
 	}
 	s.fromClient.max = maxFrameBeforeReady
 	s.ctx, s.cancel = context.WithCancel(context.Background())
