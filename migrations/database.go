@@ -36,6 +36,7 @@ type facts struct {
 	number                      int // 150018
 	version, database, role     string
 	recovery                    bool
+	started                     time.Time // of the server: tells two servers apart that are physical copies
 	hasSchema, hasPublic        bool
 	mayCreateSchema, ownsSchema bool
 	schemaOwner                 string
@@ -71,7 +72,7 @@ func (d *database) begin(ctx context.Context) error {
 		return failed("setting up the session", err)
 	}
 	f := &d.facts
-	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.database, &f.role,
+	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
 		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner, &f.mayCreateInPublic)
 	if err != nil {
 		return failed("asking the server what it is", err)

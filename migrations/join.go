@@ -142,6 +142,15 @@ func (d *database) settleCopy(ctx context.Context, s Settings, present namespace
 	return d.script(ctx, "writing down which database this is", identifySQL)
 }
 
+// clones says whether this is a physical copy of the home: both call themselves the home of one namespace, on two servers.
+// It shows only where both are at hand.
+func (d *database) clones(present namespace.Namespace, h *home) (why string, is bool) {
+	if present.Home != "" || present.ID != h.row.ID || d.facts.started.Equal(h.facts.started) {
+		return "", false
+	}
+	return fmt.Sprintf("database %q is a physical copy of %s", present.Database, address(h.settings)), true
+}
+
 // stay refuses what only copies and new databases can do.
 func (d *database) stay(s Settings, present namespace.Namespace, h *home) error {
 	switch {

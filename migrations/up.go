@@ -98,7 +98,11 @@ func (d *database) settle(ctx context.Context, s Settings, home *home) error {
 	if err := d.create(ctx, s, layout); err != nil { // only compares the layout, because the row is there
 		return err
 	}
-	if why, copied := present.Copied(); copied {
+	why, copied := present.Copied()
+	if !copied && home != nil {
+		why, copied = d.clones(present, home)
+	}
+	if copied {
 		return d.settleCopy(ctx, s, present, home, why)
 	}
 	return d.stay(s, present, home)

@@ -124,7 +124,7 @@ func newMigrateDown() *cobra.Command {
 		Short: "Remove everything that up made, or nothing",
 		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It refuses while IDs
 may be ahead of the database's clock, and while a default, a view or a function uses next_snowflake(). Nothing is
-removed with CASCADE.`,
+removed with CASCADE. In a database that joined another one, its worker there stays taken.`,
 		Example: `  pgflurry migrate down --database postgres://app@localhost/shop`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

@@ -2,6 +2,7 @@
 SELECT pg_catalog.current_setting('server_version_num')::integer,
        pg_catalog.current_setting('server_version'),
        pg_catalog.pg_is_in_recovery(),
+       pg_catalog.pg_postmaster_start_time(),
        pg_catalog.current_database()::pg_catalog.text,
        current_user::pg_catalog.text,
        pg_catalog.to_regnamespace('pgflurry') IS NOT NULL,
