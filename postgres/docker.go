@@ -131,9 +131,12 @@ func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*contain
 	if _, err := d.run(ctx, "container", "inspect", name); err == nil {
 		return nil, 0, fmt.Errorf("container %s of an earlier run still has data folder %s; remove it with \"docker rm --force %s\", or name another folder", name, s.Data, name)
 	}
-	// Made here, because Docker would make it root's.
-	if err := os.Mkdir(s.Data, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+	// Made here, because Docker would make it root's. The server's own folder is below it; the image's user must pass through, whatever the umask.
+	if err := os.Mkdir(s.Data, 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 		return nil, 0, fmt.Errorf("the data folder cannot be made: %w", err)
+	}
+	if err := os.Chmod(s.Data, 0o755); err != nil {
+		return nil, 0, fmt.Errorf("the data folder belongs to another user: %w", err)
 	}
 	port, err := choosePort(s.Port)
 	if err != nil {

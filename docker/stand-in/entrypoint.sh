@@ -7,7 +7,6 @@ mkdir -p "$PGDATA"
 if [ "$(id -u)" = 0 ]; then
 	chown -R postgres: "$PGDATA"
 	chmod 700 "$PGDATA"
-	chmod a+x "$(dirname "$PGDATA")"
 	exec setpriv --reuid=postgres --regid=postgres --init-groups "$0" "$@"
 fi
 if ! getent passwd "$(id -u)" >/dev/null; then

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -163,12 +164,16 @@ func TestDemoUsesAGivenServerAndLeavesItRunning(t *testing.T) {
 
 func TestDemoEndsWithAnErrorWhenItsServerDies(t *testing.T) {
 	d := launch(t, filepath.Join(place(t), "data")).ready()
-	pid, err := os.ReadFile(filepath.Join(d.folder, "postgres", "postmaster.pid"))
+	content, err := os.ReadFile(filepath.Join(d.folder, "postgres", "postmaster.pid"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("kill", "-INT", strings.Fields(string(pid))[0]).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	pid, err := strconv.Atoi(strings.Fields(string(content))[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGINT); err != nil {
+		t.Fatal(err)
 	}
 	if code := d.End(); code != 1 {
 		t.Errorf("the demo ends with %d, expected 1", code)

@@ -27,6 +27,10 @@ func startDocker() (stop func() error, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the container does not start: %w", err)
 	}
+	// Killed tests do not stop it; Docker does, in the end.
+	if err := container.Expire(uint((30 * time.Minute).Seconds())); err != nil {
+		return nil, fmt.Errorf("the container gets no end: %w", err)
+	}
 	running.admin = fmt.Sprintf("postgres://postgres@%s/postgres?sslmode=disable", container.GetHostPort("5432/tcp"))
 	stop = func() error { return pool.Purge(container) }
 	err = pool.Retry(func() error {
