@@ -13,7 +13,7 @@ var mixed = conversation{steps: []step{
 
 // A client may say all it has and goodbye in one breath, and read afterwards.
 func TestGoodbyeDoesNotCutRepliesOff(t *testing.T) {
-	st := newStand(t)
+	st := newStand(t, 1)
 	for _, c := range []conversation{
 		{steps: []step{say(Query("SELECT 1"))}},
 		{steps: []step{say(Query(ours))}},
@@ -42,7 +42,7 @@ func TestGoodbyeDoesNotCutRepliesOff(t *testing.T) {
 
 // A client that closes its sending side without a goodbye still gets its replies.
 func TestHalfCloseDoesNotCutRepliesOff(t *testing.T) {
-	st := newStand(t)
+	st := newStand(t, 1)
 	for _, c := range []conversation{{steps: []step{say(Query("SELECT generate_series(1, 20000)"))}}, mixed} {
 		want, err := st.postgresSays(c, c.all())
 		if err != nil {
@@ -67,7 +67,7 @@ func TestHalfCloseDoesNotCutRepliesOff(t *testing.T) {
 }
 
 func TestBytesMayBeCutAnywhere(t *testing.T) {
-	st := newStand(t)
+	st := newStand(t, 1)
 	want, err := st.postgresSays(mixed, mixed.all())
 	if err != nil {
 		t.Fatal(err)

@@ -6,8 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	gosync "sync"
-	"sync/atomic"
+	"sync"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -40,8 +39,10 @@ type house struct {
 	pipe  func() (net.Conn, error)
 }
 
-func newStand(t testing.TB) *stand {
+// newStand prints the seed of the moods, which repeats them as long as sessions come one after the other.
+func newStand(t testing.TB, seed uint64) *stand {
 	t.Helper()
+	t.Logf("seed %d", seed)
 	server.NoLeak(t)
 	url := server.Migrated(t)
 	config, err := pgconn.ParseConfig(url)
@@ -50,10 +51,10 @@ func newStand(t testing.TB) *stand {
 	}
 	st := &stand{t: t, database: config.Database, direct: map[string]transcript{}}
 	st.network, st.address = pgconn.NetworkAddress(config.Host, config.Port)
-	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, &source{})
-	st.answering = st.newHouse("answering", st.address, proxy.AnswerAll, &source{})
-	st.moody = st.newHouse("moody", st.address, proxy.AnswerAll, &source{moody: true})
-	st.chopped = st.newHouse("chopped", newChopper(t, st.network, st.address), proxy.AnswerAll, &source{})
+	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, newSource(seed, false))
+	st.answering = st.newHouse("answering", st.address, proxy.AnswerAll, newSource(seed, false))
+	st.moody = st.newHouse("moody", st.address, proxy.AnswerAll, newSource(seed, true))
+	st.chopped = st.newHouse("chopped", newChopper(t, st.network, st.address), proxy.AnswerAll, newSource(seed, false))
 	return st
 }
 
@@ -84,7 +85,7 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids proxy.ID
 		st.t.Fatal(err)
 	}
 	pipes := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
-	var serving gosync.WaitGroup
+	var serving sync.WaitGroup
 	for _, listener := range []net.Listener{socket, pipes} {
 		serving.Go(func() {
 			if err := p.Serve(listener); err != nil {
@@ -107,33 +108,46 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids proxy.ID
 
 // source gives the local IDs, in runs of random length.
 type source struct {
-	last  atomic.Int64
 	moody bool
+
+	mu   sync.Mutex
+	dice *rand.Rand
+	next int64
+}
+
+func newSource(seed uint64, moody bool) *source {
+	return &source{moody: moody, dice: rand.New(rand.NewPCG(seed, 1)), next: firstLocalID}
 }
 
 var errNoMood = errors.New("no IDs just now")
 
 func (s *source) TryNextN(n int) (first int64, count int, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.moody {
-		switch rand.IntN(6) {
+		switch s.dice.IntN(6) {
 		case 0, 1:
 			return 0, 0, errNoMood
 		case 2:
 			return 0, 0, nil
 		}
 	}
-	return s.take(1 + rand.IntN(n))
+	return s.take(n)
 }
 
 func (s *source) NextN(_ context.Context, n int) (first int64, count int, err error) {
-	if s.moody && rand.IntN(4) == 0 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.moody && s.dice.IntN(4) == 0 {
 		return 0, 0, errNoMood
 	}
-	return s.take(1 + rand.IntN(n))
+	return s.take(n)
 }
 
 func (s *source) take(n int) (first int64, count int, err error) {
-	return firstLocalID + s.last.Add(int64(n)) - int64(n), n, nil
+	first, count = s.next, 1+s.dice.IntN(n)
+	s.next += int64(count)
+	return first, count, nil
 }
 
 // pipeListener accepts net.Pipe connections: what the client writes at once the proxy reads at once, no more and no less.
@@ -171,7 +185,7 @@ func newChopper(t testing.TB, network, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var relays gosync.WaitGroup
+	var relays sync.WaitGroup
 	relays.Go(func() {
 		for {
 			client, err := listener.Accept()

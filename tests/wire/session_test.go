@@ -14,7 +14,7 @@ import (
 )
 
 // patience bounds every wait. Nothing but a hung server comes near it.
-const patience = 5 * time.Second
+const patience = 15 * time.Second
 
 // session is a client's connection. One goroutine reads all the time, so that neither side ever waits for the other to
 // take what it has to say.

@@ -15,6 +15,13 @@ func TestSimpleQueries(t *testing.T) {
 			say(Query("SELECT * FROM next_snowflakes(2) x; -- why")),
 			say(Query("SELECT * FROM next_snowflakes(2) AS x(id)")),
 		}, local: 1 + 3 + 12 + 3 + 2 + 2},
+		{name: "however it is written", steps: []step{
+			say(Query("--a\r/* b /* c */ */ sElEcT\tPublic . \"next_snowflake\" ( ) :: TEXT As \"a\"\"B\" ; -- d")),
+			say(Query("SELECT next_snowflake()is, next_snowflake() AS from, next_snowflake()\"\fx\", next_snowflake() id$1")),
+			say(Query("SELECT*FROM next_snowflakes(0002)\"Id\"")),
+			say(Query("SELECT */**/FROM next_snowflakes(1)as t(key)")),
+			say(Query("select next_snowflake() name from generate_series(1,2)values(\"X\")")),
+		}, local: 1 + 4 + 2 + 1 + 2},
 		{name: "what is no answered form is forwarded", steps: []step{
 			say(Query("SELECT next_snowflake() WHERE true")),
 			say(Query("SELECT next_snowflake(); SELECT next_snowflake()")),

@@ -219,17 +219,11 @@ func (st *stand) checkDistinct(t *testing.T, ids []int64) {
 	}
 }
 
-// newRand prints the seed that repeats its choices.
-func newRand(t *testing.T, seed uint64) *rand.Rand {
-	t.Helper()
-	t.Logf("seed %d", seed)
-	return rand.New(rand.NewPCG(seed, 0))
-}
-
 // checkAll runs conversations one after the other.
 func checkAll(t *testing.T, conversations []conversation) {
-	st := newStand(t)
-	r := newRand(t, rand.Uint64())
+	seed := rand.Uint64()
+	st := newStand(t, seed)
+	r := rand.New(rand.NewPCG(seed, 0))
 	for _, c := range conversations {
 		t.Run(c.name, func(t *testing.T) { st.check(t, c, r) })
 	}

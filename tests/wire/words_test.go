@@ -10,11 +10,14 @@ import (
 )
 
 var (
-	wordsFor  = flag.Duration("words", 12*time.Second, "how long to draw random words")
+	wordsFor  = flag.Duration("words", 8*time.Second, "how long to draw random words")
 	wordsSeed = flag.Uint64("words.seed", 0, "repeat the random words of this seed; 0 draws one")
 )
 
 // alphabet is what words are made of: commands as drivers send them, and as none does.
+//
+// Execute alone is no letter: in a failed transaction PostgreSQL refuses it with 25P02, and behind the proxy, where there
+// may be no such portal, with 34000.
 var alphabet = map[byte]step{
 	'q': say(Query(ours)),
 	'Q': say(Query("SELECT 1")),
@@ -41,7 +44,7 @@ var alphabet = map[byte]step{
 	'z': say(CloseStatement("")),
 	'Z': say(ClosePortal("")),
 	'D': say(Query("DEALLOCATE ALL")),
-	'K': together(Sync, unit("DISCARD ALL"), Sync), // within a segment of others it is an error, see README
+	'K': together(Sync, unit("DISCARD ALL"), Sync), // behind another command of its segment PostgreSQL refuses it, and cannot know of ours
 	'C': together(unit("COMMIT")),
 	'R': say(Query("ROLLBACK")),
 	'B': together(unit("BEGIN")),
@@ -147,8 +150,9 @@ func (st *stand) checkWord(t *testing.T, word string, r *rand.Rand, way int) boo
 }
 
 func TestAllShortWords(t *testing.T) {
-	st := newStand(t)
-	r := newRand(t, rand.Uint64())
+	seed := rand.Uint64()
+	st := newStand(t, seed)
+	r := rand.New(rand.NewPCG(seed, 0))
 	for i := range len(shortLetters) {
 		st.checkWord(t, shortLetters[i:i+1], r, 0)
 		for j := range len(shortLetters) {
@@ -177,8 +181,8 @@ func TestRandomWords(t *testing.T) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	st := newStand(t)
-	r := newRand(t, seed)
+	st := newStand(t, seed)
+	r := rand.New(rand.NewPCG(seed, 0))
 	words, failed := 0, 0
 	for end := time.Now().Add(*wordsFor); time.Now().Before(end) && failed < 3; words++ {
 		if !st.checkWord(t, drawWord(r), r, words%ways) {
