@@ -39,10 +39,10 @@ host replication all 127.0.0.1/32 trust
 // Cluster is a running private server. Its methods may be called from several goroutines.
 type Cluster struct {
 	Port      int    // on 127.0.0.1
-	SocketDir string // folder of the Unix socket; empty for Docker
+	SocketDir string // folder of the Unix socket; empty for Docker outside Linux
 	Data      string
 	Log       string
-	PID       int // of the postmaster; 0 for Docker
+	PID       int // of the postmaster; 0 for Docker outside Linux
 
 	user, password string
 	runner         runner

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Does what of the official image's entry point the tests use: PGDATA, POSTGRES_USER, POSTGRES_PASSWORD,
+# Does what of the official image's entry point the tests use: PGDATA, PGPORT, POSTGRES_USER, POSTGRES_PASSWORD,
 # POSTGRES_HOST_AUTH_METHOD, "postgres -c name=value", started as root or with --user.
 set -eu
 PGDATA=${PGDATA:-/var/lib/postgresql/data}
@@ -21,4 +21,4 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
 	echo "host all all all $method" >>"$PGDATA/pg_hba.conf"
 	echo "listen_addresses = '*'" >>"$PGDATA/postgresql.conf"
 fi
-exec "$@" -D "$PGDATA" -c unix_socket_directories=/tmp
+exec "$@" -D "$PGDATA"

@@ -3,14 +3,11 @@ package server
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/ory/dockertest/v3"
 	"github.com/ory/dockertest/v3/docker"
-
-	"pgflurry/postgres"
 )
 
 // startDocker runs the server in a container that removes itself when it stops.
@@ -46,11 +43,7 @@ func startDocker() (stop func() error, err error) {
 }
 
 func dockerOptions() *dockertest.RunOptions {
-	image := os.Getenv("PGFLURRY_TEST_IMAGE")
-	if image == "" {
-		image = postgres.DefaultImage
-	}
-	name, tag, _ := strings.Cut(image, ":")
+	name, tag, _ := strings.Cut(image(), ":")
 	command := []string{"postgres"}
 	for option, value := range testOptions() {
 		command = append(command, "-c", option+"="+value)

@@ -13,9 +13,8 @@ import (
 
 // running is the server of this test package, from Main's start to its end.
 var running struct {
-	admin    string            // URL of a database to make others from
-	cluster  *postgres.Cluster // nil if the server is not a private cluster of binaries
-	binaries postgres.Binaries
+	admin   string            // URL of a database to make others from
+	cluster *postgres.Cluster // nil if the server is not a private cluster of binaries
 }
 
 // Main runs the tests of a package with a server and exits.
@@ -53,6 +52,23 @@ func startServer() (stop func() error, err error) {
 	return startPrivate(ctx)
 }
 
+// locate is what the demo does, but the image can be named.
+func locate(ctx context.Context) (postgres.Provider, error) {
+	provider, err := postgres.Locate(ctx, "", "")
+	if err == nil && provider.Docker.Image != "" {
+		provider.Docker.Image = image()
+	}
+	return provider, err
+}
+
+// image is the one for tests with Docker.
+func image() string {
+	if named := os.Getenv("PGFLURRY_TEST_IMAGE"); named != "" {
+		return named
+	}
+	return postgres.DefaultImage
+}
+
 // hba: see the package comment. The server takes the first line that fits.
 const hba = `host all +login_scram 127.0.0.1/32 scram-sha-256
 host all +login_md5 127.0.0.1/32 md5
@@ -75,7 +91,11 @@ func testOptions() map[string]string {
 }
 
 func startPrivate(ctx context.Context) (stop func() error, err error) {
-	running.binaries, err = postgres.Find("")
+	provider, err := locate(ctx)
+	if err != nil {
+		return nil, err
+	}
+	forgetClients, err := clientsFor(provider)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +104,7 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 		return nil, err
 	}
 	running.cluster, err = postgres.Start(ctx, postgres.Settings{
-		Provider: postgres.Provider{Binaries: running.binaries},
-		Data:     filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
+		Provider: provider, Data: filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
 	})
 	if err != nil {
 		os.RemoveAll(dir)
@@ -93,6 +112,7 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 	}
 	running.admin = running.cluster.URL("postgres")
 	stop = func() error {
+		defer forgetClients()
 		defer os.RemoveAll(dir)
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()

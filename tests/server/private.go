@@ -17,7 +17,7 @@ import (
 // Private starts a cluster for one test alone, to be stopped, frozen or configured by it. Options may be nil.
 func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 	t.Helper()
-	binaries, err := postgres.Find("")
+	provider, err := locate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	settings := postgres.Settings{
-		Provider: postgres.Provider{Binaries: binaries}, Data: filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
+		Provider: provider, Data: filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
 	}
 	maps.Copy(settings.Options, options)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -1,0 +1,35 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"pgflurry/postgres"
+)
+
+// clientsFor puts psql and pgbench on PATH if the server's binaries are in an image: the image's, on this machine's network, with the
+// same names for files below the folder of temporary files. The returned function undoes it.
+func clientsFor(provider postgres.Provider) (undo func(), err error) {
+	if provider.Docker.Image == "" {
+		return func() {}, nil
+	}
+	dir, err := os.MkdirTemp("", "pgflurry-clients-")
+	if err != nil {
+		return nil, err
+	}
+	before := os.Getenv("PATH")
+	undo = func() {
+		os.Setenv("PATH", before)
+		os.RemoveAll(dir)
+	}
+	for _, client := range []string{"psql", "pgbench"} {
+		script := fmt.Sprintf("#!/bin/sh\nexec %s run --rm --interactive --network host --volume %s:%s --workdir / --entrypoint %s %s \"$@\"\n",
+			provider.Docker.CLI, os.TempDir(), os.TempDir(), client, provider.Docker.Image)
+		if err := os.WriteFile(filepath.Join(dir, client), []byte(script), 0o755); err != nil {
+			undo()
+			return nil, err
+		}
+	}
+	return undo, os.Setenv("PATH", dir+string(filepath.ListSeparator)+before)
+}
