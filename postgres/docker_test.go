@@ -6,10 +6,16 @@ import (
 	"testing"
 )
 
-func TestContainerRunsStopsAndRunsAgain(t *testing.T) {
-	if os.Getenv("PGFLURRY_TEST_DOCKER") != "1" {
+// wantDocker skips a test of containers unless it was asked for or there is nothing else.
+func wantDocker(t *testing.T) {
+	t.Helper()
+	if _, err := Find(""); err == nil && os.Getenv("PGFLURRY_TEST_DOCKER") != "1" {
 		t.Skip("tests with Docker are not asked for: PGFLURRY_TEST_DOCKER is not 1")
 	}
+}
+
+func TestContainerRunsStopsAndRunsAgain(t *testing.T) {
+	wantDocker(t)
 	image := DefaultImage
 	if named := os.Getenv("PGFLURRY_TEST_IMAGE"); named != "" {
 		image = named
@@ -41,9 +47,7 @@ func TestContainerRunsStopsAndRunsAgain(t *testing.T) {
 }
 
 func TestUnknownImageIsAnErrorThatNamesIt(t *testing.T) {
-	if os.Getenv("PGFLURRY_TEST_DOCKER") != "1" {
-		t.Skip("tests with Docker are not asked for: PGFLURRY_TEST_DOCKER is not 1")
-	}
+	wantDocker(t)
 	provider, err := Locate(t.Context(), "", "pgflurry.invalid/nothing:0")
 	if err != nil {
 		t.Fatal(err)

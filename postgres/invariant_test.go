@@ -85,7 +85,7 @@ func TestInvariant2ServerHasAProcessGroupOfItsOwn(t *testing.T) {
 }
 
 func TestInvariant3ServerEndsWithAStarterThatIsKilled(t *testing.T) {
-	data := filepath.Join(place(t), "data")
+	data := quick(t).Data
 	starter := exec.Command(os.Args[0])
 	starter.Env = append(os.Environ(), starterOf+"="+data)
 	starter.Stderr = os.Stderr

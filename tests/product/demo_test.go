@@ -76,6 +76,7 @@ func keys(t *testing.T, url string) []int64 {
 }
 
 func TestDemoInterruptedWhileItStartsLeavesNothingRunning(t *testing.T) {
+	binaries(t)
 	d := launch(t, filepath.Join(place(t), "data"))
 	d.Line("making a PostgreSQL")
 	d.interrupt(t)
@@ -91,6 +92,7 @@ func TestDemoInterruptedWhileItStartsLeavesNothingRunning(t *testing.T) {
 }
 
 func TestDemoKilledTakesItsServerAlongAndTheNextRunRepeatsNoID(t *testing.T) {
+	binaries(t)
 	d := launch(t, filepath.Join(place(t), "data")).ready()
 	conn := server.Connect(t, d.url)
 	ids := append(d.printed(t), draw(t, conn)...)
@@ -163,6 +165,7 @@ func TestDemoUsesAGivenServerAndLeavesItRunning(t *testing.T) {
 }
 
 func TestDemoEndsWithAnErrorWhenItsServerDies(t *testing.T) {
+	binaries(t)
 	d := launch(t, filepath.Join(place(t), "data")).ready()
 	content, err := os.ReadFile(filepath.Join(d.folder, "postgres", "postmaster.pid"))
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/postgres"
 	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
@@ -48,6 +49,14 @@ func place(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// binaries skips a test of a server that runs as a child of the demo where Docker has the only PostgreSQL.
+func binaries(t *testing.T) {
+	t.Helper()
+	if _, err := postgres.Find(""); err != nil {
+		t.Skipf("this machine has Docker and no server binaries, which this test is about: %v", err)
+	}
 }
 
 // launch starts a demo on a free port, in a process group of its own, as a terminal would.
@@ -89,7 +98,7 @@ func (d *demo) leavesNothing(t *testing.T) {
 		names = append(names, entry.Name())
 	}
 	for _, name := range names {
-		if !slices.Contains([]string{"postgres", "postgres.lock", "postgres.log"}, name) {
+		if !slices.Contains([]string{"postgres", "postgres.lock", "postgres.log", "docker", "docker.lock", "docker.log"}, name) {
 			t.Errorf("the demo has left %s in its data folder", name)
 		}
 	}

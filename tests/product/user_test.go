@@ -15,6 +15,7 @@ import (
 const nobody = 65534
 
 func TestDemoRunsAsAUserWhoIsNotRoot(t *testing.T) {
+	binaries(t)
 	dir := place(t)
 	binary := filepath.Join(dir, "pgflurry")
 	content, err := os.ReadFile(program.Path(t))
@@ -48,6 +49,7 @@ func TestDemoRunsAsAUserWhoIsNotRoot(t *testing.T) {
 
 // Root's own folder may be closed to the user that the server runs as.
 func TestDemoAsRootInAClosedFolderFindsAnotherPlaceOrSaysWhy(t *testing.T) {
+	binaries(t)
 	if os.Getuid() != 0 {
 		return // only root's server has another user
 	}
