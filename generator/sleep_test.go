@@ -74,3 +74,30 @@ func TestADrawAtTheLimitWaitsForTheClockByItself(t *testing.T) {
 		}
 	})
 }
+
+func TestAFullTickIsWaitedForInHalvesAUnitThenIDsGoOn(t *testing.T) {
+	r := fresh(t)
+	r.permit(3, 1000, 2000)
+	r.fill()
+	if p := r.one(); p.Tick != 1001 || p.Sequence != 0 {
+		t.Errorf("got %+v", p)
+	}
+	half := r.layout.Unit / 2
+	if len(r.waits) != 2 || r.waits[0] != half || r.waits[1] != half {
+		t.Errorf("waited %v, want twice half a unit", r.waits)
+	}
+}
+
+func TestAWaitEndsWithItsContext(t *testing.T) {
+	r := fresh(t)
+	r.permit(3, 1000, 2000)
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	if _, err := r.Next(ctx); err != nil {
+		t.Errorf("the context is asked although there is no wait: %v", err)
+	}
+	r.fill()
+	if _, err := r.Next(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
