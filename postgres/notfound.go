@@ -29,7 +29,7 @@ func (e *NotFoundError) Error() string {
 // Hint is the command that installs PostgreSQL on this machine.
 func (e *NotFoundError) Hint() string {
 	release, _ := os.ReadFile("/etc/os-release") // absent on macOS and in bare containers: then the general hint
-	return fmt.Sprintf("Install it with: %s  – or name its folder, or start Docker.",
+	return fmt.Sprintf("Install it with \"%s\", or name its folder, or start Docker.",
 		installCommand(runtime.GOOS, string(release), os.Getuid() == 0))
 }
 

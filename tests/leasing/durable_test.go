@@ -118,10 +118,7 @@ func TestAServerKilledInTheMiddleIsUnknownAndWhatWasAcknowledgedIsThereAfterward
 	if _, err := s.Renew(r.context(), renewal(a, never)); err == nil || errors.As(err, new(*lease.Lost)) {
 		t.Errorf("error %v, expected an unknown outcome", err)
 	}
-	binaries, err := postgres.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binaries := server.Binaries(t)
 	again, err := postgres.Start(r.context(), postgres.Settings{Provider: postgres.Provider{Binaries: binaries}, Data: cluster.Data, Port: cluster.Port})
 	if err != nil {
 		t.Fatal(err)

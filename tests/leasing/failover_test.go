@@ -32,10 +32,7 @@ type standby struct {
 // makeStandby copies the cluster as it is now and runs the copy as a standby that gets nothing more.
 func makeStandby(t *testing.T, primary *postgres.Cluster) *standby {
 	t.Helper()
-	binaries, err := postgres.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binaries := server.Binaries(t)
 	owner := ownerOf(t, primary.Data)
 	data := filepath.Join(filepath.Dir(primary.Data), "standby")
 	port := freePort(t)

@@ -85,3 +85,17 @@ func children(t testing.TB, pid int) []int {
 	}
 	return found
 }
+
+// Binaries are the server's programs on this machine, for tests that run some of them by hand (pg_basebackup, pg_ctl). Where Docker has the
+// only PostgreSQL there are none, and the test steps aside.
+func Binaries(t testing.TB) postgres.Binaries {
+	t.Helper()
+	provider, err := postgres.Locate(t.Context(), "", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if provider.Docker.Image != "" {
+		t.Skip("this machine has Docker and no server binaries, which this test runs by hand")
+	}
+	return provider.Binaries
+}

@@ -9,7 +9,6 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/namespace"
-	"pgflurry/postgres"
 	"pgflurry/tests/server"
 )
 
@@ -178,10 +177,7 @@ func TestADumpThatIsRestoredIsACopyAndWorks(t *testing.T) {
 	original := server.Migrated(t)
 	server.Exec(t, original, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); INSERT INTO item (n) SELECT generate_series(1, 1000)")
 	restored := server.Database(t)
-	binaries, err := postgres.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binaries := server.Binaries(t)
 	script := filepath.Join(t.TempDir(), "dump.sql")
 	for _, command := range []*exec.Cmd{
 		exec.CommandContext(within(t), filepath.Join(binaries.Dir, "pg_dump"), "--file", script, original),

@@ -35,10 +35,7 @@ func twins(t *testing.T, standby bool) (first, second string) {
 
 func start(t *testing.T, data string) (url string) {
 	t.Helper()
-	binaries, err := postgres.Find("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	binaries := server.Binaries(t)
 	cluster, err := postgres.Start(within(t), postgres.Settings{
 		Provider: postgres.Provider{Binaries: binaries}, Data: data,
 		Options: map[string]string{"fsync": "off", "max_connections": "200", "max_wal_senders": "4", "wal_level": "logical", "track_commit_timestamp": "on"},
