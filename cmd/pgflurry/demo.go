@@ -57,13 +57,9 @@ stays, and the next run goes on with it.`,
 
 // runDemo is the life of a demo, in order. What it started ends in the reverse order: sessions, worker, server.
 func runDemo(ctx context.Context, s demoSettings, out, logs io.Writer) (err error) {
-	// Found out now, a port in use costs nobody a cluster.
-	probe, err := listen(s.listen)
-	if err != nil {
+	if err := s.checkListen(); err != nil {
 		return err
 	}
-	probe.Close()
-
 	server, err := s.openServer(ctx, out)
 	if err != nil {
 		return err
@@ -76,6 +72,17 @@ func runDemo(ctx context.Context, s demoSettings, out, logs io.Writer) (err erro
 	ctx, cancel := server.while(ctx)
 	defer cancel()
 	return s.runProxy(ctx, server, out, logs)
+}
+
+// checkListen finds out before anything is made that the address is free and that clients can find it.
+func (s demoSettings) checkListen() error {
+	probe, err := listen(s.listen)
+	if err != nil {
+		return err
+	}
+	defer probe.Close()
+	_, _, err = clientAddress(probe.Addr())
+	return err
 }
 
 // runProxy runs the proxy until ctx ends; meanwhile it draws and prints.

@@ -116,26 +116,31 @@ func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
 		return nil, err
 	}
 	config.TLSConfig, config.Fallbacks = nil, nil
-	network, place := dialable(address.String())
+	config.Host, config.Port, err = clientAddress(address)
+	return config, err
+}
+
+// clientAddress is where clients find what listens on address: a host, or the folder of a Unix socket, and a port.
+func clientAddress(address net.Addr) (host string, port uint16, err error) {
+	network, place, err := dialable(address.String())
+	if err != nil {
+		return "", 0, err
+	}
+	var number string
 	if network == "unix" {
-		number, named := strings.CutPrefix(filepath.Base(place), ".s.PGSQL.")
-		port, err := strconv.ParseUint(number, 10, 16)
-		if !named || err != nil {
-			return nil, fmt.Errorf("--listen %s: clients find a Unix socket only if it is named .s.PGSQL.PORT, such as .s.PGSQL.6532", place)
+		var named bool
+		if number, named = strings.CutPrefix(filepath.Base(place), ".s.PGSQL."); !named {
+			return "", 0, fmt.Errorf("--listen %s: clients find a Unix socket only if it is named .s.PGSQL.PORT, such as .s.PGSQL.6532", place)
 		}
-		config.Host, config.Port = filepath.Dir(place), uint16(port)
-		return config, nil
+		host = filepath.Dir(place)
+	} else if host, number, err = net.SplitHostPort(place); err != nil {
+		return "", 0, err
 	}
-	host, number, err := net.SplitHostPort(place)
+	wide, err := strconv.ParseUint(number, 10, 16)
 	if err != nil {
-		return nil, err
+		return "", 0, fmt.Errorf("--listen %s: %q is no port", place, number)
 	}
-	port, err := strconv.ParseUint(number, 10, 16)
-	if err != nil {
-		return nil, err
-	}
-	config.Host, config.Port = host, uint16(port)
-	return config, nil
+	return host, uint16(wide), nil
 }
 
 // pasteLine is a command that draws an ID. It never shows a password; psql asks for it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,7 +45,10 @@ const sslRequest = 80877103
 
 // probe sends an SSLRequest and expects 'S' or 'N'.
 func probe(ctx context.Context, listen string) error {
-	network, address := dialable(listen)
+	network, address, err := dialable(listen)
+	if err != nil {
+		return err
+	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
 		return fmt.Errorf("nothing accepts connections: %w", err)
@@ -74,16 +76,17 @@ func probe(ctx context.Context, listen string) error {
 }
 
 // dialable turns an address to listen on into one to connect to: every interface becomes the loopback.
-func dialable(listen string) (network, address string) {
-	if strings.HasPrefix(listen, "/") || strings.HasPrefix(listen, "@") {
-		return "unix", listen
+func dialable(listen string) (network, address string, err error) {
+	network, address, err = socketOrPort("listen", listen)
+	if err != nil || network == "unix" {
+		return network, address, err
 	}
-	host, port, err := net.SplitHostPort(listen)
+	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "tcp", listen // the dialer says what is wrong with it
+		return "", "", fmt.Errorf("--listen %s: %w", listen, err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "tcp", net.JoinHostPort(host, port)
+	return network, net.JoinHostPort(host, port), nil
 }

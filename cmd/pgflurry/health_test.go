@@ -68,8 +68,8 @@ func TestAnyInterfaceIsAskedOnTheLoopback(t *testing.T) {
 		":6432": "127.0.0.1:6432", "0.0.0.0:6432": "127.0.0.1:6432", "[::]:6432": "127.0.0.1:6432",
 		"10.1.2.3:6432": "10.1.2.3:6432", "/run/.s.PGSQL.6432": "/run/.s.PGSQL.6432",
 	} {
-		if _, got := dialable(listen); got != want {
-			t.Errorf("%s is asked on %s, expected %s", listen, got, want)
+		if _, got, err := dialable(listen); got != want || err != nil {
+			t.Errorf("%s is asked on %s (%v), expected %s", listen, got, err, want)
 		}
 	}
 }

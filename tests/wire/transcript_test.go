@@ -106,8 +106,15 @@ func (m *masker) line(message pgproto3.BackendMessage) string {
 func (m *masker) report(e *pgproto3.ErrorResponse) string {
 	s := fmt.Sprintf("%s/%s %s %q", e.Severity, e.SeverityUnlocalized, e.Code, m.text(e.Message))
 	for _, field := range []struct{ name, value string }{
-		{"detail", e.Detail}, {"hint", e.Hint}, {"query", e.InternalQuery}, {"where", e.Where}, {"schema", e.SchemaName},
-		{"table", e.TableName}, {"column", e.ColumnName}, {"type", e.DataTypeName}, {"constraint", e.ConstraintName},
+		{"detail", e.Detail},
+		{"hint", e.Hint},
+		{"query", e.InternalQuery},
+		{"where", e.Where},
+		{"schema", e.SchemaName},
+		{"table", e.TableName},
+		{"column", e.ColumnName},
+		{"type", e.DataTypeName},
+		{"constraint", e.ConstraintName},
 	} {
 		if field.value != "" {
 			s += fmt.Sprintf(" %s %q", field.name, m.text(field.value))

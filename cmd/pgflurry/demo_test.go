@@ -1,0 +1,55 @@
+package main
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPasteLineIsForTheProxyAndShowsNoPassword(t *testing.T) {
+	const server = "postgres://ann:secret@db.example:5432/shop?sslmode=require"
+	cases := []struct {
+		address net.Addr
+		want    string
+	}{
+		{&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6532}, "psql 'postgres://ann@127.0.0.1:6532/shop?sslmode=disable' -c 'SELECT next_snowflake()'"},
+		{&net.TCPAddr{IP: net.IPv6unspecified, Port: 6532}, "psql 'postgres://ann@127.0.0.1:6532/shop?sslmode=disable' -c 'SELECT next_snowflake()'"},
+		{&net.UnixAddr{Name: "/run/flurry/.s.PGSQL.6532", Net: "unix"}, "psql 'postgres://ann@/shop?host=%2Frun%2Fflurry&port=6532' -c 'SELECT next_snowflake()'"},
+	}
+	for _, c := range cases {
+		config, err := throughProxy(server, c.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if config.Password != "secret" || config.TLSConfig != nil || config.Fallbacks != nil {
+			t.Errorf("the way through %s has password %q, TLS %v, fallbacks %v", c.address, config.Password, config.TLSConfig, config.Fallbacks)
+		}
+		if got := pasteLine(config); got != c.want {
+			t.Errorf("paste %s\nexpected %s", got, c.want)
+		}
+	}
+}
+
+func TestSocketThatClientsCannotFindIsRefusedByName(t *testing.T) {
+	_, err := throughProxy("postgres://db/shop", &net.UnixAddr{Name: "/run/flurry.sock", Net: "unix"})
+	if err == nil || !strings.Contains(err.Error(), "named .s.PGSQL.PORT") {
+		t.Error(err)
+	}
+}
+
+func TestDataFolderIsTheOneNamedElseBelowTheWorkingDirectory(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if got, err := (demoSettings{data: "here"}).folder(); err != nil || got != filepath.Join(dir, "here") {
+		t.Errorf("--data here is %s, %v", got, err)
+	}
+	want := filepath.Join(dir, "pgflurry-data")
+	if os.Getuid() == 0 { // the folder of a test is closed to the server's user
+		want = "/var/lib/pgflurry-data"
+	}
+	if got, err := (demoSettings{}).folder(); err != nil || got != want {
+		t.Errorf("without --data the folder is %s, expected %s: %v", got, want, err)
+	}
+}
