@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// errTerminated: the client said goodbye, or was told goodbye while draining.
+// errTerminated: the client said goodbye.
 var errTerminated = errors.New("session terminated")
 
 // segment is what has happened since the last Sync.

@@ -183,8 +183,8 @@ func (s *session) clientEnded(err error) {
 	switch {
 	case errors.As(err, new(upstreamError)):
 		return // upstream's last words, if any, are still on their way to the client
-	case errors.Is(err, io.EOF):
-		// Half-close: what was sent is still carried out, and answered as long as the client listens.
+	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
+		// What was sent before is still carried out, and answered as long as the client listens.
 		s.leaving.Store(true)
 		if half, ok := s.server.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 			return
