@@ -100,7 +100,7 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 		direct := server.Migrated(t)
 		server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = now() WHERE kind = 'proxy'")
 		p := startProxyWithoutLease(t, direct, "nothing left")
-		p.Line("no new grant")
+		p.Line("no worker free")
 		if id := mustDraw(t, server.Connect(t, p.url)); workerOf(id) != databaseWorker {
 			t.Errorf("ID %d is of worker %d; expected the database's", id, workerOf(id))
 		}
