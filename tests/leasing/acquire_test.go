@@ -17,6 +17,12 @@ func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *t
 	first := r.acquire(s, "a")
 	r.release(s, first.Lease)
 	r.pass(10 * time.Second) // its mark has passed: it is free for everybody
+	if again := r.acquire(s, "a"); again.Worker != first.Worker || again.Term != 2 {
+		t.Errorf("node a got worker %d in term %d, expected its own, %d, in term 2", again.Worker, again.Term, first.Worker)
+	} else {
+		r.release(s, again.Lease)
+	}
+	r.pass(10 * time.Second)
 
 	used := map[int]bool{first.Worker: true}
 	order := []int{first.Worker} // least recently used first
@@ -31,11 +37,8 @@ func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *t
 		order = append(order, a.Worker)
 		r.pass(10 * time.Second)
 	}
-	if again := r.acquire(s, "a"); again.Worker != first.Worker || again.Term != 2 {
-		t.Errorf("node a got worker %d in term %d, expected its own, %d, in term 2", again.Worker, again.Term, first.Worker)
-	}
-	if oldest := r.acquire(s, "c"); oldest.Worker != order[1] {
-		t.Errorf("node c got worker %d, expected the least recently used, %d of %d", oldest.Worker, order[1], order)
+	if oldest := r.acquire(s, "c"); oldest.Worker != order[0] {
+		t.Errorf("node c got worker %d, expected the least recently used, %d of %d", oldest.Worker, order[0], order)
 	}
 }
 
@@ -82,9 +85,11 @@ func TestAReleasedWorkerIsFreeAtItsMarkAndAnAbandonedOneAfterTheQuarantine(t *te
 	}
 	refused(5 * time.Second)
 	r.pass(5 * time.Second)
-	if third := r.acquire(s, "c"); third.Term != 3 || third.Grant.From < second.Grant.Until {
+	third := r.acquire(s, "c")
+	if third.Term != 3 || third.Grant.From < second.Grant.Until {
 		t.Errorf("took over %+v in term %d; the mark was %d", third.Grant, third.Term, second.Grant.Until)
 	}
+	r.renew(s, renewal(third, third.Grant.Until+1000)) // what was released before is held now
 }
 
 func TestARetiredWorkerIsNeverGranted(t *testing.T) {
@@ -237,12 +242,16 @@ func TestOnlyTheRightDatabaseGrants(t *testing.T) {
 	if ask[bool](r, "SELECT bool_or(released_at IS NOT NULL) FROM pgflurry.worker") {
 		t.Error("a stranger released a worker")
 	}
+	if r.mark(held.Worker) != held.Grant.Until {
+		t.Error("a stranger renewed a worker")
+	}
+	r.taken(1)
 
 	r.do("UPDATE pgflurry.namespace SET home = 'db.example:5432/shop'")
 	if _, err := s.Acquire(r.context(), r.request("a")); !errors.Is(err, lease.ErrElsewhere) || !strings.Contains(err.Error(), "db.example:5432/shop") {
 		t.Errorf("a database whose workers are elsewhere: %v", err)
 	}
-	r.do("UPDATE pgflurry.namespace SET home = NULL")
+	r.taken(1)
 }
 
 func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
@@ -262,6 +271,7 @@ func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
 	server.Exec(t, server.In(t, r.url, "postgres"), "CREATE DATABASE "+copyName+" TEMPLATE "+name)
 
 	s = r.store(copied)
+	there := enterBare(t, copied)
 	_, err := s.Acquire(r.context(), r.request("b"))
 	var refusal *lease.Refusal
 	if !errors.As(err, &refusal) || refusal.Reason != lease.Copy || !strings.Contains(err.Error(), "migrate up") {
@@ -269,6 +279,18 @@ func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
 	}
 	if _, err := s.Renew(r.context(), renewal(held, held.Grant.Until)); !errors.As(err, new(*lease.Lost)) {
 		t.Errorf("renew: %v", err)
+	}
+	there.taken(1)
+	if there.mark(held.Worker) != held.Grant.Until {
+		t.Error("the mark moved in the copy")
+	}
+}
+
+// taken checks how many workers were ever acquired.
+func (r *room) taken(want int) {
+	r.t.Helper()
+	if n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND term > 0"); n != want {
+		r.t.Errorf("%d workers were taken, expected %d", n, want)
 	}
 }
 
@@ -309,7 +331,12 @@ func TestAMarkNeverPassesTheEndOfTheTimestampBits(t *testing.T) {
 	r.pass(time.Duration(end-r.now())*time.Millisecond - 30*time.Second)
 	a := r.acquire(s, "a")
 	if got := r.renew(s, renewal(a, 2*end)).Until; got != end {
-		t.Errorf("mark %d, expected the end, %d", got, end)
+		t.Errorf("mark %d after a renewal, expected the end, %d", got, end)
+	}
+	last := r.request("b")
+	last.Window = 60_000
+	if b, err := s.Acquire(r.context(), last); err != nil || b.Grant.Until != end {
+		t.Errorf("granted %+v, error %v; expected a grant up to the end, %d", b.Grant, err, end)
 	}
 	r.pass(time.Minute)
 	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, new(*lease.Refusal)) {

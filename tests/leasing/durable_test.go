@@ -83,13 +83,14 @@ func TestAWaitForAStandbyEndsTheAttemptAtItsDeadlineAndCancelsNothing(t *testing
 	a := r.acquire(s, "a")
 	back := missingStandby(r)
 	defer back()
+	whole := r.context()
 	for _, attempt := range []func(context.Context) error{
 		func(ctx context.Context) error { _, err := s.Renew(ctx, renewal(a, never)); return err },
 		func(ctx context.Context) error { _, err := s.Acquire(ctx, r.request("b")); return err },
 	} {
 		var err error
 		for err == nil { // those before the checkpointer knew
-			ctx, cancel := context.WithTimeout(r.context(), 500*time.Millisecond)
+			ctx, cancel := context.WithTimeout(whole, 500*time.Millisecond)
 			err = attempt(ctx)
 			cancel()
 		}

@@ -108,6 +108,7 @@ func nobody(t *testing.T) *syscall.SysProcAttr {
 
 func TestALeaseWorksThroughAPoolerInTransactionModeAndLeavesNothingInItsSessions(t *testing.T) {
 	r := newRoom(t, small)
+	r.do("ALTER DATABASE " + ask[string](r, "SELECT current_database()") + " SET synchronous_commit = off")
 	through := pooled(t, r.url)
 	const settings = "SELECT concat_ws(' ', current_setting('synchronous_commit'), current_setting('lock_timeout'), current_setting('search_path'), pg_backend_pid())"
 	pool := enterBare(t, through+"&default_query_exec_mode=exec")
