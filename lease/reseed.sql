@@ -1,6 +1,6 @@
 -- After a restore: the rows may have forgotten acquisitions and renewals. No worker may begin before every grant they may have
 -- forgotten has ended, and no lease that stands in them may be renewed: since then somebody else may have had its worker.
--- The gate stays closed longer than any grant can last, so a lease ended here counts as released.
+-- The gate stays closed longer than any grant can last, so a lease ended here counts as released: it cannot be renewed.
 WITH ns AS MATERIALIZED (
     SELECT n.id, pgflurry.ticks(clock_timestamp()) AS now, pgflurry.wal_timeline() AS timeline,
            least(1::bigint << n.timestamp_bits,
@@ -28,8 +28,6 @@ before AS MATERIALIZED (
 reseeded AS (
     UPDATE pgflurry.worker w
     SET reserved_until = greatest(w.reserved_until, ns.mark),
-        owner = CASE WHEN w.term > 0 THEN gen_random_uuid() END,
-        term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END,
         released_at = CASE WHEN w.term > 0 THEN coalesce(w.released_at, clock_timestamp()) END
     FROM before CROSS JOIN ns
     WHERE w.worker = before.worker

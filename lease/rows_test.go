@@ -134,9 +134,7 @@ func (d *rows) reseed() {
 	for i := range d.workers {
 		w := &d.workers[i]
 		w.mark = max(w.mark, now+d.window+d.skew)
-		if w.term > 0 {
-			w.owner, w.term = fmt.Sprintf("reseeded %d", w.term), w.term+1
-		}
+		w.released = w.term > 0
 	}
 	d.acquireAfter = max(d.acquireAfter, now+d.quarantine)
 	d.commit()
