@@ -28,12 +28,14 @@ type run struct {
 type finishedPortal struct {
 	form    *form
 	formats []uint16
+	block   uint64 // ledger.block when it was bound
 }
 
-// finishedLives: the portal is there until the transaction ends: with the segment, or inside a transaction block with the
-// next statement that may end the block or make another unnamed portal (enter).
+// finishedLives: the portal is there until the transaction ends, which is with its segment unless a block is open, or until
+// another message destroys it (enter).
 func (s *session) finishedLives() bool {
-	return s.finished.form != nil && s.quiescent() && (s.segment.local || s.ledger.status == 'T')
+	return s.finished.form != nil && s.quiescent() && s.finished.block == s.ledger.block &&
+		(s.segment.local || s.ledger.status == 'T')
 }
 
 // quiescent: conditions 1, 3, 4 and 5 of doc.go. Only then may the ledger be read without its lock.
@@ -113,7 +115,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	}
 	s.ledger.stale.portal = true
 	s.segment = segment{local: true}
-	s.finished.form, s.finished.formats = u.form, append(s.finished.formats[:0], u.formats...)
+	s.finished = finishedPortal{form: u.form, formats: append(s.finished.formats[:0], u.formats...), block: s.ledger.block}
 	u.reset()
 	return s.answered(size)
 }

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"os"
 )
+
+// maxEarly is how many messages other than passwords a client may send before it is authenticated.
+const maxEarly = 1000
 
 // errTerminated: the client said goodbye.
 var errTerminated = errors.New("session terminated")
@@ -29,7 +33,7 @@ func (s *session) relayClient() error {
 		kind, body, size, whole, fits, err := in.next()
 		switch {
 		case err != nil:
-			return clientError{failProtocol, err}
+			return s.malformed(err)
 		case whole:
 			if err := s.takeMessage(kind, body, size); err != nil {
 				return err
@@ -56,6 +60,17 @@ func (s *session) relayClient() error {
 	}
 }
 
+// malformed ends the session after passing on what came before the message that cannot be read.
+func (s *session) malformed(cause error) error {
+	if err := s.abandonUnit(); err != nil {
+		return err
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	return clientError{failProtocol, cause}
+}
+
 // fillFromClient reads once. While draining it is also where a session that owes nothing ends.
 func (s *session) fillFromClient() error {
 	if s.proxy.draining.Load() && s.atRest() {
@@ -79,13 +94,6 @@ func (s *session) fillFromClient() error {
 	return err
 }
 
-// atRest says that the client can be sent away without losing anything: no transaction, nothing owed, nothing half sent.
-func (s *session) atRest() bool {
-	in, l := s.fromClient, s.ledger
-	return l.owed.Load() == 0 && !l.lost.Load() && l.status == 'I' &&
-		!s.segment.forwarded && !s.segment.local && in.run == in.end
-}
-
 // flush writes the local replies to the client, then what is committed to upstream. In this order: a local reply belongs
 // before the replies to anything forwarded after it.
 func (s *session) flush() error {
@@ -107,9 +115,11 @@ func (s *session) takeMessage(kind byte, body []byte, size int) error {
 	var err error
 	switch kind {
 	case 'd':
-		s.fromClient.pos += size
-		s.fromClient.commit()
-		return nil
+		if s.unit.form == nil {
+			s.fromClient.pos += size
+			s.fromClient.commit()
+			return nil
+		}
 	case 'Q':
 		done, err = s.answerQuery(body, size)
 	case 'P':
@@ -201,11 +211,18 @@ func (s *session) streamMessage(kind byte, size int) error {
 // message would find different from what the client believes (stale.go). body may be cut off after a buffer's length.
 func (s *session) enter(kind byte, body []byte) error {
 	l := s.ledger
+	if !l.started.Load() && kind != 'p' && kind != 'X' {
+		if s.early++; s.early > maxEarly {
+			return clientError{failProtocol, fmt.Errorf("%d messages before authentication", s.early)}
+		}
+	}
 	switch kind {
 	case 'Q':
 		s.finished.form = nil
-		s.segment.parsed, s.segment.bound = true, true
-		l.push(entry{reply: owesQuery})
+		// PostgreSQL refuses a Query with contents after its text before that destroys the unnamed objects.
+		broken := bytes.IndexByte(body, 0) != len(body)-1
+		s.segment.parsed, s.segment.bound = s.segment.parsed || !broken, s.segment.bound || !broken
+		l.push(entry{reply: owesQuery, broken: broken})
 	case 'F':
 		s.finished.form = nil
 		l.push(entry{reply: owesFunction})
@@ -258,7 +275,6 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 		if len(portal) == 0 {
 			err = s.mendPortal()
 		}
-		s.finished.form = nil // it may end the transaction, and its portals with it
 		return entry{reply: owesExecute}, err
 	}
 	what, name := cutTarget(body)

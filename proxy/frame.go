@@ -57,7 +57,7 @@ type inbox struct {
 
 func newInbox(conn net.Conn, buffers *sync.Pool) *inbox {
 	in := &inbox{conn: conn, max: maxFrame, buffers: buffers}
-	if c, ok := conn.(syscall.Conn); ok {
+	if c, ok := conn.(syscall.Conn); ok && canWaitWithoutBuffer {
 		if raw, err := c.SyscallConn(); err == nil {
 			in.raw = raw
 		}
@@ -122,29 +122,6 @@ func (in *inbox) fillEmpty() error {
 		return err
 	}
 	return in.err
-}
-
-// readReady reads from the descriptor if that is possible now; false asks to be called again when it is.
-func (in *inbox) readReady(descriptor uintptr) bool {
-	buffer := in.buffers.Get().(*[bufferSize]byte)
-	n, err := syscall.Read(int(descriptor), buffer[:])
-	for err == syscall.EINTR {
-		n, err = syscall.Read(int(descriptor), buffer[:])
-	}
-	if n > 0 {
-		in.buf, in.end, in.err = buffer[:], n, nil
-		return true
-	}
-	in.buffers.Put(buffer)
-	switch err {
-	case syscall.EAGAIN:
-		return false
-	case nil:
-		in.err = io.EOF
-	default:
-		in.err = err
-	}
-	return true
 }
 
 // full says that no byte can be read before something is passed on.

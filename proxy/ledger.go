@@ -5,6 +5,9 @@ import (
 	"sync/atomic"
 )
 
+// maxIdleEntries is how many entries a ledger keeps room for after a burst.
+const maxIdleEntries = 1024
+
 // reply is what upstream owes for one forwarded message.
 type reply uint8
 
@@ -31,13 +34,14 @@ type entry struct {
 	unnamed bool       // Parse or Close of statement "", Bind or Close of portal ""
 	portal  bool       // unnamed is about the portal
 	copying bool       // CopyInResponse came for it
+	broken  bool       // Query that PostgreSQL refuses before it does anything
 	stmt    *statement // Parse: becomes live; Describe: its parameter type will follow
 	parse   *parsed    // Parse of statement "": what it will be
 }
 
 // endsStaleness says that the reply, once it comes, puts an unnamed object in step again (stale.go).
 func (e *entry) endsStaleness() bool {
-	return e.reply == owesQuery || e.unnamed
+	return (e.reply == owesQuery && !e.broken) || e.unnamed
 }
 
 // statement is a named prepared statement whose text is an answered form. The client's side makes it, the server's side
@@ -68,9 +72,10 @@ type ledger struct {
 	mu       sync.Mutex
 	entries  []entry // a queue: entries[first:]
 	first    int
-	skipping bool // upstream ignores everything up to the next Sync
-	status   byte // of the last ReadyForQuery: I, T or E; 0 before the first
-	epoch    uint64
+	skipping bool   // upstream ignores everything up to the next Sync
+	status   byte   // of the last ReadyForQuery: I, T or E; 0 before the first
+	epoch    uint64 // raised when remembered statements may be gone
+	block    uint64 // raised when a transaction block, and its portals with it, may be over
 	stale    staleness
 	settled  sync.Cond // owed fell to 0, or the session ended, or lost was set
 	ended    bool
@@ -132,6 +137,9 @@ func (l *ledger) pop() {
 	if l.first == len(l.entries) {
 		l.entries = l.entries[:0]
 		l.first = 0
+		if cap(l.entries) > maxIdleEntries {
+			l.entries = nil
+		}
 	}
 }
 
@@ -172,8 +180,8 @@ func (l *ledger) end() {
 	l.mu.Unlock()
 }
 
-// lose gives up telling replies apart. It reports false where a reply to a message of the proxy's own is outstanding: then
-// the session cannot go on.
+// lose gives up telling replies apart. It reports false where the session cannot go on even so: when a reply to a message of
+// the proxy's own is outstanding. What is stale stays so; a message that would need it mended ends the session (stale.go).
 func (l *ledger) lose() bool {
 	l.lost.Store(true)
 	ok := true
@@ -184,3 +192,6 @@ func (l *ledger) lose() bool {
 	l.settled.Broadcast()
 	return ok
 }
+
+// copyingIn says that upstream waits for the client's data: nothing else will come from it.
+func (l *ledger) copyingIn() bool { return l.first < len(l.entries) && l.entries[l.first].copying }

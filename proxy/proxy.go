@@ -15,8 +15,9 @@ import (
 const (
 	defaultLoginTimeout = 60 * time.Second
 	defaultDialTimeout  = 10 * time.Second
-	// acceptPause is the wait after an accept that failed for want of descriptors.
-	acceptPause = 50 * time.Millisecond
+	// acceptPause is the wait after an accept that failed, for want of descriptors as a rule; it doubles up to maxAcceptPause.
+	acceptPause    = 5 * time.Millisecond
+	maxAcceptPause = time.Second
 )
 
 // IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently.
@@ -60,7 +61,7 @@ type Settings struct {
 	IDs IDs
 	// Permission finds what sessions to a database may get from memory; nil for none. It is called once a session.
 	Permission func(database string) *Permission
-	// LoginTimeout bounds the time from accept to the first ReadyForQuery; 60 s if zero.
+	// LoginTimeout bounds the time from accept to the first ReadyForQuery, but for DialTimeout; 60 s if zero.
 	LoginTimeout time.Duration
 	// DialTimeout bounds connecting to upstream; 10 s if zero.
 	DialTimeout time.Duration
@@ -79,6 +80,8 @@ type Proxy struct {
 	lastID                    atomic.Int64
 	declined                  atomic.Int64
 	buffers                   *sync.Pool
+	ctx                       context.Context // ends when Drain has
+	stop                      context.CancelFunc
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -101,6 +104,7 @@ func New(s Settings) (*Proxy, error) {
 		loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout,
 		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: newBuffers(),
 	}
+	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
 		p.permission = func(string) *Permission { return nil }
 	}
@@ -118,16 +122,21 @@ func New(s Settings) (*Proxy, error) {
 
 // Serve accepts clients until the listener is closed, which is no error. It returns once; Drain ends the sessions.
 func (p *Proxy) Serve(ln net.Listener) error {
+	var pause time.Duration
 	for {
 		conn, err := ln.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return nil
 		case err != nil:
-			p.log.Warn("accept failed", "cause", err)
-			<-time.After(acceptPause)
+			if pause == 0 {
+				p.log.Warn("accept fails; retrying", "cause", err)
+			}
+			pause = min(max(2*pause, acceptPause), maxAcceptPause)
+			<-time.After(pause)
 			continue
 		}
+		pause = 0
 		id := p.lastID.Add(1)
 		p.conns.Go(func() { p.serve(conn, id) })
 	}
@@ -145,6 +154,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 		p.closed = true
 		p.mu.Unlock()
 		if left == 0 {
+			p.stop() // connections that never became sessions
 			return
 		}
 		select {
@@ -218,7 +228,8 @@ func (p *Proxy) Stats() Stats {
 }
 
 func (p *Proxy) dialUpstream() (net.Conn, error) {
-	return net.DialTimeout(p.network, p.address, p.dialTimeout)
+	dialer := net.Dialer{Timeout: p.dialTimeout}
+	return dialer.DialContext(p.ctx, p.network, p.address)
 }
 
 // relayCancel passes a CancelRequest on as it came and waits, as libpq does, until upstream closes: then it was handled.
@@ -228,6 +239,7 @@ func (p *Proxy) relayCancel(raw []byte) error {
 		return err
 	}
 	defer server.Close()
+	defer context.AfterFunc(p.ctx, func() { server.Close() })()
 	if err := server.SetDeadline(time.Now().Add(p.dialTimeout)); err != nil {
 		return err
 	}

@@ -61,8 +61,11 @@ func (s *session) takeReply(kind byte, body []byte, size int) error {
 
 func (s *session) streamReply(kind byte, body []byte, size int) error {
 	relay, err := s.settleReply(kind, body)
-	if err != nil || !relay { // nothing that is swallowed is larger than a buffer
-		return errors.Join(err, errTorn)
+	if err != nil {
+		return err
+	}
+	if !relay { // nothing that is swallowed is larger than a buffer
+		return clientError{failDesync, errTorn}
 	}
 	return s.toClient.do(func(w io.Writer) error { return s.fromServer.stream(w, size) })
 }
@@ -116,6 +119,7 @@ func (s *session) settleReply(kind byte, body []byte) (relay bool, err error) {
 		switch kind {
 		case 'G', 'W':
 			e.copying = true
+			l.settled.Broadcast()
 		case 'C':
 			s.endCopyLocked(e)
 		}
@@ -144,6 +148,7 @@ func (s *session) extendedLocked(e *entry, kind byte, body []byte) (relay bool, 
 		s.endCopyLocked(e)
 	case (kind == 'G' || kind == 'H' || kind == 'W') && e.reply == owesExecute:
 		e.copying = kind != 'H'
+		l.settled.Broadcast()
 		return true, nil
 	default:
 		return s.loseLocked()
@@ -161,6 +166,9 @@ func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
 	}
 	l := s.ledger
 	l.status = body[0]
+	if l.status != 'T' {
+		l.block++
+	}
 	l.started.Store(true)
 	l.stale.arrived(e, true)
 	l.pop()
@@ -169,10 +177,12 @@ func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
 }
 
 // failLocked settles an ErrorResponse: one of an extended-query message makes upstream skip to the next Sync, one of a
-// Query, FunctionCall or Sync does not (PostgresMain: ignore_till_sync). Without an entry it is the server's farewell.
+// Query, FunctionCall or Sync does not (PostgresMain: ignore_till_sync). Without an entry it is the server's farewell, or
+// a Flush it could not read, after which it skips as well.
 func (s *session) failLocked(e *entry) (relay bool, err error) {
 	l := s.ledger
 	if e == nil {
+		s.relayed += l.skip()
 		return true, nil
 	}
 	if e.copying && !l.copyEndsCleanly() {
@@ -197,12 +207,32 @@ func (s *session) loseLocked() (relay bool, err error) {
 	return true, nil
 }
 
-// noteTag forgets every remembered statement when SQL may have dropped some: DEALLOCATE and DISCARD ALL are known by
-// their command tags (pgbouncer #972).
+// Command tags after which remembered statements may be gone (pgbouncer #972; DO and CALL may run any SQL), and after which
+// the portals of a transaction block may be.
+var (
+	forgettingTags = []string{"DEALLOCATE", "DISCARD ALL", "DO", "CALL"}
+	endingTags     = []string{"COMMIT", "ROLLBACK", "PREPARE TRANSACTION"}
+)
+
 func noteTag(l *ledger, kind byte, body []byte) {
-	if kind == 'C' && (bytes.HasPrefix(body, []byte("DEALLOCATE")) || bytes.HasPrefix(body, []byte("DISCARD ALL"))) {
+	if kind != 'C' {
+		return
+	}
+	if startsWithOne(body, forgettingTags) {
 		l.epoch++
 	}
+	if startsWithOne(body, endingTags) {
+		l.block++
+	}
+}
+
+func startsWithOne(tag []byte, of []string) bool {
+	for _, t := range of {
+		if len(tag) > len(t) && string(tag[:len(t)]) == t && (tag[len(t)] == 0 || tag[len(t)] == ' ') {
+			return true
+		}
+	}
+	return false
 }
 
 // isFatal reads the severity that is not translated (field V).

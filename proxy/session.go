@@ -3,8 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"runtime/debug"
@@ -44,6 +42,7 @@ type session struct {
 	out        []byte // replies not yet written to the client
 	lastText   []byte
 	lastForm   *form
+	early      int // messages before authentication
 
 	// server.go
 	fromServer *inbox
@@ -56,11 +55,13 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 	log := p.log.With("session", id, "client", conn.RemoteAddr())
 	defer conn.Close()
 	defer recoverTo(log)
+	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
+	login := time.Now().Add(p.loginTimeout)
 
-	o, err := p.admit(conn)
+	o, err := p.admit(conn, login)
 	if err != nil {
 		tellClient(conn, err)
-		if !errors.Is(err, io.EOF) { // a probe connects and leaves
+		if !isProbe(err) {
 			log.Warn("connection refused", "cause", err)
 		}
 		return
@@ -80,13 +81,13 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 	defer s.cancel()
 	defer p.forget(s)
 	log.Debug("session begins", "user", o.user, "database", o.database)
-	err = s.relay()
+	err = s.relay(login)
 	log.Debug("session ended", "cause", err, "answers", s.answers.Load(), "ids", s.answeredIDs.Load())
 }
 
-// admit reads what the client wants, within the login timeout.
-func (p *Proxy) admit(conn net.Conn) (opening, error) {
-	if err := conn.SetReadDeadline(time.Now().Add(p.loginTimeout)); err != nil {
+// admit reads what the client wants.
+func (p *Proxy) admit(conn net.Conn, login time.Time) (opening, error) {
+	if err := conn.SetReadDeadline(login); err != nil {
 		return opening{}, err
 	}
 	o, err := readOpening(conn)
@@ -130,96 +131,31 @@ func (p *Proxy) open(client net.Conn, o opening, log *slog.Logger) (*session, er
 }
 
 // relay runs the two directions until both have ended. The first to end says why.
-func (s *session) relay() error {
-	login := time.AfterFunc(s.proxy.loginTimeout, s.loginLate)
-	defer login.Stop()
+func (s *session) relay(login time.Time) error {
+	late := time.AfterFunc(time.Until(login), s.loginLate)
+	defer late.Stop()
 	ended := make(chan error, 1)
 	go func() {
-		defer s.client.Close() // releases relayClient
-		err := fmt.Errorf("panic in the relay from upstream")
-		defer func() { s.ledger.end(); ended <- err }()
-		defer recoverTo(s.log)
-		err = s.relayServer()
+		err := s.safely(s.relayServer)
 		s.serverEnded(err)
+		s.ledger.end()   // these three release relayClient, whatever it waits for
+		s.server.Close() // without replies nothing that is sent upstream is of use
+		s.client.Close()
+		ended <- err
 	}()
-	err := s.relayClientSafely()
+	err := s.safely(s.relayClient)
 	s.clientEnded(err)
-	serverErr := <-ended
-	s.server.Close()
-	if err == nil || errors.Is(err, net.ErrClosed) {
+	if serverErr := <-ended; err == nil || errors.Is(err, net.ErrClosed) {
 		return serverErr
 	}
 	return err
 }
 
-func (s *session) relayClientSafely() (err error) {
+// safely keeps a fault in one session from ending the others.
+func (s *session) safely(relay func() error) (err error) {
 	err = clientError{code: failInternal}
 	defer recoverTo(s.log)
-	return s.relayClient()
-}
-
-// serverEnded tells the client why upstream is gone, unless upstream did so itself or the client left first.
-func (s *session) serverEnded(err error) {
-	if s.leaving.Load() {
-		return
-	}
-	var own clientError
-	switch {
-	case errors.As(err, &own):
-	case errors.As(err, new(errFrame)):
-		own = clientError{failDesync, err}
-	case s.sawFatal:
-		return
-	default:
-		own = clientError{failUpstreamLost, err}
-	}
-	s.log.Warn("session lost", "cause", own)
-	s.toClient.farewell(own.code)
-}
-
-// clientEnded ends the upstream connection as the client ended its own.
-func (s *session) clientEnded(err error) {
-	var own clientError
-	switch {
-	case errors.As(err, new(upstreamError)):
-		return // upstream's last words, if any, are still on their way to the client
-	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
-		// What was sent before is still carried out, and answered as long as the client listens.
-		s.leaving.Store(true)
-		if half, ok := s.server.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
-			return
-		}
-	case errors.As(err, &own):
-		if own.code != failDraining {
-			s.log.Warn("session ended by the proxy", "cause", own)
-		}
-		s.leaving.Store(true)
-		s.toClient.farewell(own.code)
-		if own.code == failDraining {
-			_, _ = s.server.Write([]byte{'X', 0, 0, 0, 4})
-		}
-	}
-	s.leaving.Store(true)
-	s.cancel()
-	s.server.Close()
-}
-
-// interrupt makes relayClient look whether it should end.
-func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
-
-// kill ends the session at once.
-func (s *session) kill(code failure) {
-	s.leaving.Store(true)
-	s.toClient.farewell(code)
-	s.client.Close()
-	s.server.Close()
-}
-
-func (s *session) loginLate() {
-	if !s.ledger.started.Load() {
-		s.log.Warn("session ended by the proxy", "cause", clientTexts[failLogin].message)
-		s.kill(failLogin)
-	}
+	return relay()
 }
 
 // upstreamError marks a failed write to upstream, so that it is not taken for the client's end.

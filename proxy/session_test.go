@@ -274,10 +274,9 @@ func TestBadSessionsLeaveNoDescriptors(t *testing.T) {
 		}
 		c.Close()
 	}
-	r.send(message('X'))
-	r.proxy.Wait()
 	r.client.Close()
 	r.upstream.Close()
+	r.proxy.Wait()
 	if after := descriptors(t); after > before {
 		t.Fatalf("%d descriptors are open after 100 bad sessions; %d were before", after, before)
 	}

@@ -1,5 +1,7 @@
 package proxy
 
+import "errors"
+
 // A local answer never reaches upstream, so upstream's unnamed statement and unnamed portal may differ from what the
 // client believes them to be. Nothing is wrong until the client uses one of them in a message that is forwarded:
 //
@@ -51,6 +53,7 @@ func (s *staleness) localParse(f *form, message []byte) {
 // arrived: upstream has executed the message of e. ok is false when it answered with an error.
 func (s *staleness) arrived(e *entry, ok bool) {
 	switch {
+	case e.reply == owesQuery && e.broken:
 	case e.reply == owesQuery:
 		*s = staleness{inFlight: s.inFlight, current: parsed{parse: s.current.parse[:0]}}
 	case !e.unnamed:
@@ -100,6 +103,9 @@ func (s *session) staleStatement() (staleKind, []byte, *form, error) {
 	if err := s.settleLocked(); err != nil {
 		return inStep, nil, nil, err
 	}
+	if l.lost.Load() {
+		return inStep, nil, nil, clientError{failDesync, errors.New("the unnamed statement cannot be mended in a session that only relays")}
+	}
 	return l.stale.statement, l.stale.current.parse, l.stale.current.form, nil
 }
 
@@ -115,6 +121,9 @@ func (s *session) mendPortal() error {
 	if stale {
 		err = s.settleLocked()
 		stale = l.stale.portal
+		if err == nil && stale && l.lost.Load() {
+			err = clientError{failDesync, errors.New("the unnamed portal cannot be mended in a session that only relays")}
+		}
 	}
 	l.mu.Unlock()
 	if err != nil || !stale {
@@ -124,8 +133,9 @@ func (s *session) mendPortal() error {
 	return s.inject(entry{reply: owesClose, swallow: true, unnamed: true, portal: true}, closePortal)
 }
 
-// settleLocked waits, with the ledger locked, until nothing is in flight that may end a staleness. What it waits for comes
-// whether the client reads or sends anything more: upstream flushes at each ReadyForQuery.
+// settleLocked waits, with the ledger locked, until nothing is in flight that may end a staleness. Upstream needs nothing more
+// from the client for that, and flushes at each ReadyForQuery; but while it copies in it needs the client, and whatever is
+// not copy data is an error then, mended or not.
 func (s *session) settleLocked() error {
 	l := s.ledger
 	if l.stale.inFlight == 0 || l.owed.Load() == 0 {
@@ -137,7 +147,7 @@ func (s *session) settleLocked() error {
 	if err != nil {
 		return err
 	}
-	for l.owed.Load() > 0 && !l.ended && !l.lost.Load() {
+	for l.owed.Load() > 0 && !l.ended && !l.lost.Load() && !l.copyingIn() {
 		l.settled.Wait()
 	}
 	return nil
@@ -145,9 +155,6 @@ func (s *session) settleLocked() error {
 
 // inject sends a message of the proxy's own. What the client sent before it goes first.
 func (s *session) inject(e entry, message []byte) error {
-	if s.ledger.lost.Load() {
-		return nil
-	}
 	if err := s.flush(); err != nil {
 		return err
 	}

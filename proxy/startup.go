@@ -75,7 +75,7 @@ func readPacket(conn net.Conn) ([]byte, error) {
 		return nil, fmt.Errorf("the client began a TLS handshake, which is not configured") // it could read no plain text
 	}
 	if _, err := io.ReadFull(conn, head[1:]); err != nil {
-		return nil, fmt.Errorf("the connection ended inside the first packet: %w", noEOF(err))
+		return nil, tornPacket{err}
 	}
 	length := binary.BigEndian.Uint32(head[:])
 	if length < 8 || length > maxStartup {
@@ -84,18 +84,18 @@ func readPacket(conn net.Conn) ([]byte, error) {
 	raw := make([]byte, length)
 	copy(raw, head[:])
 	if _, err := io.ReadFull(conn, raw[8:]); err != nil {
-		return nil, fmt.Errorf("the connection ended inside the first packet: %w", noEOF(err))
+		return nil, tornPacket{err}
 	}
 	return raw, nil
 }
 
-// noEOF keeps a torn packet apart from a probe that connects and leaves.
-func noEOF(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
+// tornPacket is a connection that ended inside its first packet; one that ended before it is a probe.
+type tornPacket struct{ cause error }
+
+func (e tornPacket) Error() string {
+	return "the connection ended inside the first packet: " + e.cause.Error()
 }
+func (e tornPacket) Unwrap() error { return e.cause }
 
 // parseStartup reads the parameters that decide whether the session may be answered. The packet is relayed as it came, so
 // PostgreSQL judges everything else in it.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -17,9 +18,15 @@ type writer struct {
 	torn bool // a write failed, perhaps in the middle of a message: nothing can follow it
 }
 
+// errTornWriter: the client has had its last message.
+var errTornWriter = errors.New("nothing can be written to the client any more")
+
 func (w *writer) write(b []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.torn {
+		return errTornWriter
+	}
 	_, err := w.conn.Write(b)
 	w.torn = w.torn || err != nil
 	return err
@@ -29,13 +36,24 @@ func (w *writer) write(b []byte) error {
 func (w *writer) do(f func(io.Writer) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.torn {
+		return errTornWriter
+	}
 	err := f(w.conn)
 	w.torn = w.torn || err != nil
 	return err
 }
 
-// farewell writes a FATAL, the last message the client gets. A client that does not read does not get it, and delays
-// nobody for longer than farewellTime.
+// idle says that nothing is being written.
+func (w *writer) idle() bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	defer w.mu.Unlock()
+	return !w.torn
+}
+
+// farewell writes a FATAL, the last message the client gets.
 func (w *writer) farewell(code failure) {
 	_ = w.conn.SetWriteDeadline(time.Now().Add(farewellTime)) // also ends a write that holds the lock
 	w.mu.Lock()

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -63,7 +63,7 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	var work sync.WaitGroup
 	wrong := make(chan error, 1)
 	work.Go(func() {
-		if err := s.issue(issuing, config, ids, permissions); err != nil {
+		if err := s.issue(issuing, config, network, upstream, ids, permissions); err != nil {
 			wrong <- err
 		}
 	})
@@ -99,6 +99,10 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--lease-database: %w", err)
 	}
+	if config.Database == "" {
+		config.Database = config.User // as PostgreSQL itself takes it
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	if len(s.databases) == 0 {
 		s.databases = []string{config.Database}
 	}
@@ -116,7 +120,7 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 
 // issue finds the namespace, makes its generator, and keeps it supplied until ctx ends. An error means that the
 // configuration is wrong; what may mend itself is waited for.
-func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, ids *lateIDs, permissions *permissions) error {
+func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, network, upstream string, ids *lateIDs, permissions *permissions) error {
 	ns, err := s.findNamespace(ctx, config)
 	if err != nil || ctx.Err() != nil {
 		return err
@@ -141,8 +145,12 @@ func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, ids *l
 	defer watchers.Wait()
 	defer stop()
 	wrong := make(chan error, 1)
+	watch := &watcher{
+		settings: s, config: throughUpstream(config, network, upstream), id: ns.ID, permissions: permissions,
+		told: make(map[string]string), seen: make(map[string]bool),
+	}
 	watchers.Go(func() {
-		if err := s.watch(ctx, config, ns.ID, permissions); err != nil {
+		if err := watch.watch(ctx); err != nil {
 			wrong <- err
 			stop()
 		}
@@ -195,11 +203,11 @@ func listen(address string) (net.Listener, error) {
 		return nil, err
 	}
 	if network == "unix" {
-		if c, err := net.DialTimeout(network, place, time.Second); err == nil {
+		switch c, err := net.DialTimeout(network, place, time.Second); {
+		case err == nil:
 			c.Close()
 			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path", place)
-		}
-		if info, err := os.Lstat(place); err == nil && info.Mode()&fs.ModeSocket != 0 {
+		case errors.Is(err, syscall.ECONNREFUSED):
 			if err := os.Remove(place); err != nil {
 				return nil, fmt.Errorf("--listen %s: removing the socket a former process left: %w", place, err)
 			}

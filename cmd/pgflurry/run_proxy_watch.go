@@ -2,11 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/namespace"
 	"pgflurry/proxy"
@@ -76,51 +81,107 @@ func (s proxySettings) agrees(ns namespace.Namespace) error {
 	return nil
 }
 
-// watch keeps the permissions current until ctx ends. A listed database of another namespace is an error at the first look;
-// what changes later only changes the permission.
-func (s proxySettings) watch(ctx context.Context, config *pgx.ConnConfig, id string, permissions *permissions) error {
-	told := make(map[string]string)
-	seen := make(map[string]bool)
-	for pause := retryFirst; ctx.Err() == nil; {
+// watcher keeps the permissions of the listed databases current. It looks where the sessions go, which is the upstream: the
+// lease database may be on another server.
+type watcher struct {
+	settings    proxySettings
+	config      *pgx.ConnConfig // of the lease role, through the upstream
+	id          string          // namespace
+	permissions *permissions
+	told        map[string]string // by database, what was logged last
+	seen        map[string]bool   // databases that were judged at least once
+}
+
+// watch looks again and again until ctx ends. A listed database of another namespace is an error at the first look; what
+// changes later only changes the permission.
+func (w *watcher) watch(ctx context.Context) error {
+	for pause := retryFirst; ; {
 		next := lookAgain
-		for _, name := range s.databases {
-			there := config.Copy()
-			there.Database = name
-			var judged namespace.Answers
-			err := look(ctx, there, func(ctx context.Context, conn *pgx.Conn) error {
-				if !seen[name] {
-					if other, err := namespace.Read(ctx, conn); err == nil && other.ID != id {
-						return &namespaceMismatch{database: name, carries: other.ID, expected: id}
-					}
-				}
-				var err error
-				judged, err = namespace.Answerable(ctx, conn, id)
-				return err
-			})
-			switch mismatch, is := err.(*namespaceMismatch); {
+		for _, name := range w.settings.databases {
+			err := w.look(ctx, name)
+			var mismatch *namespaceMismatch
+			switch {
 			case ctx.Err() != nil:
 				return nil
-			case is:
-				return mismatch
+			case errors.As(err, &mismatch):
+				return err
 			case err != nil:
-				// A database that cannot be asked keeps its permission: IDs go on while it is away.
-				next = pause
-				pause = min(2*pause, retryMost)
-				s.tellOnce(told, name, "database could not be looked at", err.Error())
-			default:
-				seen[name] = true
-				permissions.of(name).Set(levelOf(judged))
-				if judged.Why != "" {
-					s.tellOnce(told, name, "not every call is answered from memory", judged.Why)
+				// A database that is away keeps its permission: IDs go on. One that answers with a refusal does not.
+				if refuses(err) {
+					w.permissions.of(name).Set(proxy.AnswerNothing)
 				}
+				w.tellOnce(name, "database could not be looked at", err.Error())
+				next = pause
 			}
 		}
+		pause = min(2*pause, retryMost)
 		if next == lookAgain {
 			pause = retryFirst
 		}
 		sleep(ctx, next+rand.N(next/10))
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+// look judges one database and sets its permission.
+func (w *watcher) look(ctx context.Context, name string) error {
+	config := w.config.Copy()
+	config.Database = name
+	var judged namespace.Answers
+	err := look(ctx, config, func(ctx context.Context, conn *pgx.Conn) error {
+		if !w.seen[name] {
+			if other, err := namespace.Read(ctx, conn); err == nil && other.ID != w.id {
+				return &namespaceMismatch{database: name, carries: other.ID, expected: w.id}
+			}
+		}
+		var err error
+		judged, err = namespace.Answerable(ctx, conn, w.id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w.seen[name] = true
+	w.permissions.of(name).Set(levelOf(judged))
+	if judged.Why != "" {
+		w.tellOnce(name, "not every call is answered from memory", judged.Why)
+	} else {
+		w.tellOnce(name, "", "")
 	}
 	return nil
+}
+
+func (w *watcher) tellOnce(database, what, why string) {
+	if w.told[database] != why && why != "" {
+		w.settings.log.Warn(what, "database", database, "cause", why)
+	}
+	w.told[database] = why
+}
+
+// throughUpstream is the lease role's way to the upstream. The proxy speaks plain text to it, and so does this look.
+func throughUpstream(config *pgx.ConnConfig, network, upstream string) *pgx.ConnConfig {
+	there := config.Copy()
+	there.Fallbacks, there.TLSConfig, there.ValidateConnect = nil, nil, nil
+	there.Host, there.Port = upstream, 0
+	if network == "tcp" {
+		host, port, err := net.SplitHostPort(upstream)
+		if number, bad := strconv.ParseUint(port, 10, 16); err == nil && bad == nil {
+			there.Host, there.Port = host, uint16(number)
+		}
+	}
+	there.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, upstream)
+	}
+	there.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
+	return there
+}
+
+// refuses says that a server answered, and did not merely ask to come again later.
+func refuses(err error) bool {
+	var said *pgconn.PgError
+	return errors.As(err, &said) && !slices.Contains([]string{"57P01", "57P02", "57P03", "53300"}, said.Code)
 }
 
 func levelOf(a namespace.Answers) proxy.Level {
@@ -131,13 +192,6 @@ func levelOf(a namespace.Answers) proxy.Level {
 		return proxy.AnswerQualified
 	}
 	return proxy.AnswerAll
-}
-
-func (s proxySettings) tellOnce(told map[string]string, database, what, why string) {
-	if told[database] != why {
-		told[database] = why
-		s.log.Warn(what, "database", database, "cause", why)
-	}
 }
 
 // namespaceMismatch is the one finding about a database that no waiting mends.

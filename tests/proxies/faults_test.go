@@ -172,3 +172,27 @@ func waitClosed(conn *pgx.Conn) error {
 	_, err := conn.WaitForNotification(ctx)
 	return err
 }
+
+// The lease may live on another server than the data. What counts for answering is the database that the sessions reach.
+func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
+	lease, elsewhere := server.Migrated(t), server.Database(t)
+	p := startProxyWithoutLease(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", database(elsewhere))
+	p.Line("worker acquired")
+	if line := p.Line("not every call is answered from memory"); !strings.Contains(line, database(elsewhere)) {
+		t.Errorf("%q does not name the database", line)
+	}
+	if _, err := drawOne(server.Connect(t, p.url)); err == nil || !strings.Contains(err.Error(), "42883") {
+		t.Errorf("the call gave %v; expected PostgreSQL's own 42883", err)
+	}
+}
+
+func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
+	direct := server.Migrated(t)
+	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION next_snowflake() FROM PUBLIC")
+	p := startProxyWithoutLease(t, direct, "revoked")
+	p.Line("worker acquired")
+	p.Line("not every call is answered from memory")
+	if id := mustDraw(t, server.Connect(t, p.url)); workerOf(id) != databaseWorker {
+		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
+	}
+}

@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"syscall"
+	"time"
+)
+
+// How a session ends. Whichever side ends first, the other is told what it can be told, and nothing is left waiting.
+
+// serverEnded tells the client why upstream is gone, unless upstream did so itself or the client left first.
+func (s *session) serverEnded(err error) {
+	if s.leaving.Load() {
+		return
+	}
+	var own clientError
+	switch {
+	case errors.As(err, &own):
+	case errors.As(err, new(errFrame)):
+		own = clientError{failDesync, err}
+	case s.sawFatal:
+		return
+	default:
+		own = clientError{failUpstreamLost, err}
+	}
+	s.log.Warn("session lost", "cause", own)
+	s.farewell(own.code)
+}
+
+// clientEnded ends the upstream connection as the client ended its own.
+func (s *session) clientEnded(err error) {
+	var own clientError
+	switch {
+	case errors.As(err, new(upstreamError)):
+		return // upstream's last words, if any, are still on their way to the client
+	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
+		// What was sent before is still carried out, and answered as long as the client listens.
+		s.leaving.Store(true)
+		if half, ok := s.server.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+			return
+		}
+	case errors.As(err, &own):
+		if own.code != failDraining {
+			s.log.Warn("session ended by the proxy", "cause", own)
+		}
+		s.leaving.Store(true)
+		s.farewell(own.code)
+		if own.code == failDraining {
+			_, _ = s.server.Write([]byte{'X', 0, 0, 0, 4})
+		}
+	}
+	s.leaving.Store(true)
+	s.cancel()
+	s.server.Close()
+}
+
+// farewell tells the client why it is sent away. A client that does not read, or an upstream that stalls in the middle of
+// a message, delays it for farewellTime at most; then both connections are closed, and it goes without.
+func (s *session) farewell(code failure) {
+	late := time.AfterFunc(farewellTime, func() {
+		s.client.Close()
+		s.server.Close()
+	})
+	defer late.Stop()
+	s.toClient.farewell(code)
+}
+
+// kill ends the session at once.
+func (s *session) kill(code failure) {
+	s.leaving.Store(true)
+	s.farewell(code)
+	s.client.Close()
+	s.server.Close()
+}
+
+// interrupt makes relayClient look whether it should end.
+func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
+
+// atRest says that the client can be sent away without losing anything: no transaction, nothing owed, nothing half sent in
+// either direction.
+func (s *session) atRest() bool {
+	in, l := s.fromClient, s.ledger
+	return l.owed.Load() == 0 && !l.lost.Load() && l.status == 'I' &&
+		!s.segment.forwarded && !s.segment.local && in.run == in.end && s.toClient.idle()
+}
+
+// loginLate ends a session that has not seen its first ReadyForQuery in time.
+func (s *session) loginLate() {
+	if !s.ledger.started.Load() {
+		s.log.Warn("session ended by the proxy", "cause", clientTexts[failLogin].message)
+		s.kill(failLogin)
+	}
+}
+
+// isProbe: a client that connected and left without a byte, as health checks do.
+func isProbe(err error) bool {
+	return !errors.As(err, new(tornPacket)) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+}

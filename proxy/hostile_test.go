@@ -1,0 +1,262 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"io"
+	"net"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a hostile or unlucky peer can do. A test that hangs here has found a session that never ends.
+
+// over is a context that has ended: Drain sends everybody away at once.
+func over() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestStrayCopyDataInsideAUnitForwardsAllOfIt(t *testing.T) {
+	r := newRig(t, &counter{})
+	all := join(ourParse, message('d', []byte("x")), bindIt, executeAll, syncIt)
+	r.send(all)
+	r.toUpstream(all)
+	r.reply(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I'))
+	r.toClient(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I'))
+}
+
+func TestRepliesToWhatCameBeforeTerminateAreRelayed(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(query("INSERT"), message('X'))
+	r.toUpstream(query("INSERT"), message('X'))
+	r.reply(complete("INSERT 0 1"), ready('I'))
+	r.upstream.Close()
+	if got := r.rest(r.client); !bytes.Equal(got, join(complete("INSERT 0 1"), ready('I'))) {
+		t.Fatalf("the client got %q", got)
+	}
+}
+
+func TestAClientThatVanishesWhileBothDirectionsAreStuffedEndsItsSession(t *testing.T) {
+	r := newRig(t, &counter{})
+	rows := bytes.Repeat(message('D', []byte{0, 0}), 100_000)
+	stuffed := make(chan struct{})
+	go func() { // upstream is busy writing and does not read
+		defer close(stuffed)
+		for {
+			if _, err := r.upstream.Write(rows); err != nil {
+				return
+			}
+		}
+	}()
+	r.client.SetWriteDeadline(time.Now().Add(time.Second))
+	for {
+		if _, err := r.client.Write(bytes.Repeat(query(strings.Repeat("x", 7000)), 100)); err != nil {
+			break
+		}
+	}
+	r.client.(*net.TCPConn).SetLinger(0)
+	r.client.Close()
+	<-stuffed // the proxy has closed the connection
+	r.proxy.Wait()
+}
+
+// stalled is a session whose upstream stops in the middle of a message larger than the buffer.
+func stalled(t *testing.T) *rig {
+	r := newRig(t, &counter{})
+	r.send(query("SELECT big"))
+	r.toUpstream(query("SELECT big"))
+	part := join(binary.BigEndian.AppendUint32([]byte{'D'}, 100_000), make([]byte, 20_000))
+	r.reply(part)
+	r.toClient(part)
+	return r
+}
+
+func TestTheDrainTimeoutEndsASessionWhoseUpstreamStallsInsideAMessage(t *testing.T) {
+	r := stalled(t)
+	r.proxy.Drain(over())
+	r.proxy.Wait()
+}
+
+func TestAMalformedMessageEndsASessionWhoseUpstreamStallsInsideAMessage(t *testing.T) {
+	r := stalled(t)
+	r.send([]byte{'Q', 0, 0, 0, 0})
+	r.proxy.Wait()
+}
+
+func TestDrainingWaitsForTheReplyOfASlowReader(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.client.Close()
+	client, far := net.Pipe() // unbuffered: what the client has not read is not written
+	r.client = client
+	r.proxy.conns.Go(func() { r.proxy.serve(far, 99) })
+	go r.client.Write(startup("user", "u", "database", "d"))
+	r.upstream = <-r.arrivals
+	r.toUpstream(startup("user", "u", "database", "d"))
+	r.reply(authOK, ready('I'))
+	r.toClient(authOK, ready('I'))
+	r.send(query("SELECT much"))
+	r.toUpstream(query("SELECT much"))
+	reply := join(dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
+	r.reply(reply)
+	r.toClient(reply[:5])
+	drained := make(chan struct{})
+	go func() { r.proxy.Drain(context.Background()); close(drained) }()
+	for !r.proxy.draining.Load() {
+		runtime.Gosched()
+	}
+	r.toClient(reply[5:])
+	if got := r.rest(r.client); bytes.Count(got, []byte("57P01")) != 1 {
+		t.Fatalf("after its result the client got %q; expected FATAL 57P01", got)
+	}
+	<-drained
+}
+
+func TestAClientThatLeavesACopyIsNoticed(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.send(query("COPY t FROM STDIN"), syncIt, bindIt) // the Bind would need a mend, and upstream waits for data
+	r.toUpstream(query("COPY t FROM STDIN"), syncIt)
+	r.reply(copyIn)
+	r.toClient(copyIn)
+	r.client.Close()
+	r.rest(r.upstream)
+}
+
+func TestASessionThatOnlyRelaysEndsBeforeItRunsTheWrongStatement(t *testing.T) {
+	r := newRig(t, &counter{})
+	dangerous := parse("", "DELETE FROM t")
+	r.send(dangerous, syncIt)
+	r.toUpstream(dangerous, syncIt)
+	r.reply(parseDone, ready('I'))
+	r.toClient(parseDone, ready('I'))
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	begin := join(parse("c", "COPY t FROM STDIN"), bind("", "c"), executeAll, syncIt)
+	r.send(begin)
+	r.toUpstream(begin)
+	r.reply(parseDone, bindDone, copyIn)
+	r.toClient(parseDone, bindDone, copyIn)
+	r.send(copyFail, syncIt)
+	r.toUpstream(copyFail, syncIt)
+	r.reply(theirFailure, ready('I'))
+	r.toClient(theirFailure, ready('I'))
+	other := join(parse("", "SELECT 5"), bindIt, executeAll, syncIt)
+	r.send(other) // complete in itself
+	r.toUpstream(other)
+	r.send(bindIt, executeAll, syncIt) // the client believes this to be its own statement
+	if got := r.rest(r.upstream); len(got) > 0 {
+		t.Fatalf("upstream, whose unnamed statement may be another, got %q", got)
+	}
+	if got := r.rest(r.client); !bytes.Contains(got, []byte("08P01")) {
+		t.Fatalf("the client got %q; expected FATAL 08P01", got)
+	}
+}
+
+func TestWhatCameBeforeAMalformedMessageIsNotLost(t *testing.T) {
+	bad := []byte{'Q', 0, 0, 0, 0}
+	t.Run("forwarded", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.send(query("INSERT"), bad)
+		r.toUpstream(query("INSERT"))
+	})
+	t.Run("answered", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.send(ourQuery, bad)
+		r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
+	})
+	t.Run("held", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.send(ourParse, bindIt, bad)
+		r.toUpstream(ourParse, bindIt)
+	})
+}
+
+func TestABurstLeavesNoMemoryBehind(t *testing.T) {
+	r := newRig(t, &counter{})
+	const n = 200_000
+	go r.client.Write(bytes.Repeat(syncIt, n))
+	r.upstream.SetReadDeadline(time.Now().Add(giveUp))
+	io.CopyN(io.Discard, r.upstream, int64(n*len(syncIt)))
+	go r.upstream.Write(bytes.Repeat(ready('I'), n))
+	r.client.SetReadDeadline(time.Now().Add(giveUp))
+	io.CopyN(io.Discard, r.client, int64(n*len(ready('I'))))
+	r.answersAgain("1")
+	r.proxy.each(func(s *session) {
+		if c := cap(s.ledger.entries); c > maxIdleEntries {
+			t.Errorf("the ledger keeps room for %d entries", c)
+		}
+	})
+}
+
+func TestAClientThatIsNotAuthenticatedCannotFillTheMemory(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.send(startup("user", "u", "database", "d"))
+	r.upstream = <-r.arrivals
+	go r.client.Write(bytes.Repeat(syncIt, 100_000))
+	if got := r.rest(r.client); !bytes.Contains(got, []byte("08P01")) {
+		t.Fatalf("the client got %q; expected FATAL 08P01", got)
+	}
+}
+
+func TestDrainEndsConnectionsThatNeverBecameSessions(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	silent := r.dial()
+	defer silent.Close()
+	for r.proxy.lastID.Load() < 2 { // both connections are accepted
+		runtime.Gosched()
+	}
+	r.proxy.Drain(context.Background())
+	r.proxy.Wait()
+}
+
+func TestAFinishedPortalOutlivesANamedOne(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(query("BEGIN"))
+	r.toUpstream(query("BEGIN"))
+	r.reply(complete("BEGIN"), ready('T'))
+	r.toClient(complete("BEGIN"), ready('T'))
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
+	named := join(parse("s", "SELECT 1"), bind("p", "s"), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt)
+	answer := join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
+	r.send(named)
+	r.toUpstream(named)
+	r.reply(answer)
+	r.toClient(answer)
+	r.send(executeAll, syncIt)
+	r.toClient(complete("SELECT 0"), ready('T'))
+	chain := join(parse("s2", "COMMIT AND CHAIN"), bind("p", "s2"), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt)
+	committed := join(parseDone, bindDone, complete("COMMIT"), ready('T'))
+	r.send(chain)
+	r.toUpstream(chain)
+	r.reply(committed)
+	r.toClient(committed)
+	r.send(executeAll, syncIt) // the portal went with its transaction
+	r.toUpstream(closePortal, executeAll, syncIt)
+}
+
+func TestNothingFollowsTheFarewell(t *testing.T) {
+	for range 50 {
+		r := newRig(t, &counter{})
+		done := make(chan []byte, 1)
+		go func() { got, _ := io.ReadAll(r.client); done <- got }()
+		go func() {
+			for {
+				if _, err := r.client.Write(bytes.Repeat(ourQuery, 50)); err != nil {
+					return
+				}
+			}
+		}()
+		r.upstream.Close()
+		got := <-done
+		if at := bytes.Index(got, fatalMessage(failUpstreamLost)); at >= 0 && at+len(fatalMessage(failUpstreamLost)) < len(got) {
+			t.Fatalf("after its FATAL the client got %q", got[at:])
+		}
+	}
+}
