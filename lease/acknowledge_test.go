@@ -14,7 +14,7 @@ import (
 
 // clean is an exchange as it should be: a renewal acknowledged up to tick 70000.
 func clean() exchange {
-	row := []value{value("n"), value("70000"), value("10000000"), value("60000"), value("f"), value("node"), value("f"), value("f"), value("f")}
+	row := []value{value("n"), value("70000"), value("10000000"), value("60000"), value("f"), value("node"), value("f"), value("f")}
 	return exchange{
 		status: 'I',
 		results: []result{

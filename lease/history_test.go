@@ -135,7 +135,7 @@ func (h *history) step() {
 			h.table.workers[h.choose("retired", 0, len(h.table.workers)-1)].retired = true
 		}
 	case 14:
-		if h.choose("really", 0, 9) == 0 {
+		if h.choose("really", 0, 2) == 0 {
 			h.table.reseed()
 		}
 	case 15:
@@ -382,6 +382,7 @@ func TestHistoriesNoticeEachRuleThatIsLeftOut(t *testing.T) {
 		{"acknowledgement", false},
 		{"gate", true},
 		{"expiry", true},
+		{"quarantine after a reseed", true},
 	} {
 		t.Run(c.without, func(t *testing.T) {
 			t.Parallel()
@@ -397,7 +398,7 @@ func TestHistoriesNoticeEachRuleThatIsLeftOut(t *testing.T) {
 				newHistory(choose, func(format string, args ...any) { panic(found(fmt.Sprintf(format, args...))) }, c.fails, c.without).run(historySteps)
 				return ""
 			}
-			for seed := range uint64(50_000) {
+			for seed := range uint64(100_000) {
 				if what := noticed(seed); what != "" {
 					t.Logf("history %d: %s", seed, what)
 					return

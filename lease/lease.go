@@ -93,7 +93,6 @@ type Lost struct {
 	Worker       int
 	Retired      bool   // an operator retired the worker
 	Taken        bool   // the row carries another owner or term
-	Released     bool   // an operator reseeded the table, which ends every lease
 	Expired      bool   // mark and quarantine are over: others may have had the worker
 	Node         string // with Taken: the node in the row
 	Mark         int64  // ticks: reserved_until in the row
@@ -108,11 +107,9 @@ func (l *Lost) Error() string {
 	case l.CommitLost():
 		return fmt.Sprintf("worker %d is lost: its mark is %d, but %d had been acknowledged: the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
 	case l.Taken:
-		return fmt.Sprintf("worker %d is lost: its row carries another acquisition, by node %q", l.Worker, l.Node)
+		return fmt.Sprintf("worker %d is lost: its row carries another acquisition, by node %q, or was reseeded", l.Worker, l.Node)
 	case l.Retired:
 		return fmt.Sprintf("worker %d is lost: it was retired", l.Worker)
-	case l.Released:
-		return fmt.Sprintf("worker %d is lost: the worker table was reseeded", l.Worker)
 	case l.Expired:
 		return fmt.Sprintf("worker %d is lost: it was not renewed until its quarantine was over", l.Worker)
 	default:

@@ -20,7 +20,7 @@ SELECT w.worker, w.kind,
            WHEN w.retired_at IS NOT NULL THEN 'retired'
            WHEN w.term = 0 THEN 'never used'
            WHEN w.kind = 'database' THEN 'function'
-           WHEN w.released_at IS NULL AND w.reserved_until > ns.now THEN 'held'
+           WHEN w.released_at IS NULL AND w.renewed_at IS NOT NULL AND w.reserved_until > ns.now THEN 'held' -- without it, reseeded
            WHEN w.released_at IS NULL AND w.reserved_until + ns.quarantine > ns.now THEN 'quarantined'
            WHEN w.reserved_until > ns.now THEN 'released'
            ELSE 'free'

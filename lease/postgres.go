@@ -104,7 +104,7 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 	namespace := c.text()
 	renewed := !c.null()
 	answer := Renewed{Until: c.number(), DatabaseMicros: c.number()}
-	lost := Lost{Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.number(), Taken: c.bool(), Node: c.text(), Retired: c.bool(), Released: c.bool(), Expired: c.bool()}
+	lost := Lost{Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.number(), Taken: c.bool(), Node: c.text(), Retired: c.bool(), Expired: c.bool()}
 	switch {
 	case c.err != nil:
 		p.Close()

@@ -59,7 +59,6 @@ SELECT ns.id AS namespace,
        (w.owner = $3::uuid AND w.term = $4::bigint) IS NOT TRUE AS taken,
        w.node,
        w.retired_at IS NOT NULL AS retired,
-       w.released_at IS NOT NULL AS released,
        w.reserved_until + ns.quarantine <= ns.now AS expired
 FROM ns
 JOIN pgflurry.namespace n ON n.id = ns.id

@@ -1,6 +1,7 @@
 -- After a restore: the rows may have forgotten acquisitions and renewals. No worker may begin before every grant they may have
 -- forgotten has ended, and no lease that stands in them may be renewed: since then somebody else may have had its worker.
--- The gate stays closed longer than any grant can last, so a lease ended here counts as released: it cannot be renewed.
+-- A lease ended here does not count as released: its worker keeps its quarantine, lest a failover that forgets the reseed finds
+-- it given to somebody else already.
 WITH ns AS MATERIALIZED (
     SELECT n.id, pgflurry.ticks(clock_timestamp()) AS now, pgflurry.wal_timeline() AS timeline,
            least(1::bigint << n.timestamp_bits,
@@ -28,7 +29,9 @@ before AS MATERIALIZED (
 reseeded AS (
     UPDATE pgflurry.worker w
     SET reserved_until = greatest(w.reserved_until, ns.mark),
-        released_at = CASE WHEN w.term > 0 THEN coalesce(w.released_at, clock_timestamp()) END
+        owner = CASE WHEN w.term > 0 THEN gen_random_uuid() END,
+        term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END,
+        renewed_at = NULL
     FROM before CROSS JOIN ns
     WHERE w.worker = before.worker
     RETURNING before.raised, before.held

@@ -10,13 +10,13 @@ retired AS (
     SET retired_at = clock_timestamp()
     FROM ns
     WHERE w.worker = $1::integer AND w.kind = 'proxy' AND w.retired_at IS NULL
-      AND ($2::boolean OR w.term = 0 OR w.released_at IS NOT NULL OR w.reserved_until <= ns.now)
+      AND ($2::boolean OR w.term = 0 OR w.released_at IS NOT NULL OR w.renewed_at IS NULL OR w.reserved_until <= ns.now)
     RETURNING w.worker
 )
 SELECT retired.worker IS NOT NULL AS done,
        w.kind, w.retired_at IS NOT NULL AS was_retired, w.node, w.address,
-       -- who holds it, or did until now
-       w.term > 0 AND w.released_at IS NULL AND w.reserved_until > ns.now AS held,
+       -- who holds it, or did until now; a reseed leaves no renewed_at
+       w.term > 0 AND w.released_at IS NULL AND w.renewed_at IS NOT NULL AND w.reserved_until > ns.now AS held,
        greatest(0, w.reserved_until - ns.now) * ns.unit_micros AS left_micros,
        (SELECT max(m.worker) FROM pgflurry.worker m) AS highest
 FROM ns

@@ -134,7 +134,12 @@ func (d *rows) reseed() {
 	for i := range d.workers {
 		w := &d.workers[i]
 		w.mark = max(w.mark, now+d.window+d.skew)
-		w.released = w.term > 0
+		if w.term > 0 {
+			w.owner, w.term = fmt.Sprintf("reseeded %d", w.term), w.term+1
+		}
+		if d.without == "quarantine after a reseed" {
+			w.released = true
+		}
 	}
 	d.acquireAfter = max(d.acquireAfter, now+d.quarantine)
 	d.commit()

@@ -94,7 +94,7 @@ func TestALeaseThatWasTakenRetiredReleasedForgottenOrLeftTooLongIsLost(t *testin
 		}, func(l *lease.Lost) bool { return l.Retired && !l.Taken }},
 		"released": {func(r *room, a *lease.Acquired) {
 			r.release(r.store(r.url), a.Lease)
-		}, func(l *lease.Lost) bool { return l.Released && !l.Taken && !l.Retired && !l.CommitLost() }},
+		}, func(l *lease.Lost) bool { return !l.Taken && !l.Retired && !l.Expired && !l.CommitLost() }},
 		"its commit forgotten": {func(_ *room, a *lease.Acquired) {
 			a.Grant.Until++
 		}, func(l *lease.Lost) bool { return l.CommitLost() && !l.Taken }},
