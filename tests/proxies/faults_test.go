@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
@@ -109,8 +108,7 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 
 func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
 	direct, other := server.Migrated(t), server.Migrated(t)
-	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1", "--lease-database", direct,
-		"--databases", database(direct)+","+database(other))
+	p := startProxyWithoutLease(t, direct, "mismatch", "--databases", database(direct)+","+database(other))
 	if code := p.End(); code != 1 {
 		t.Errorf("exit code %d; expected 1", code)
 	}
