@@ -66,7 +66,8 @@
 //
 // Never used: at once. Released: when now has reached its mark. Held and not released: when now has reached mark + quarantine; the holder
 // may be alive, and a failover may have lost some of its renewals. Retired: never. After a change of the WAL timeline (a
-// failover, a restore) no worker of any class is free for the length of the quarantine: the gate.
+// failover, a restore) no worker of any class is free for the length of the quarantine: the gate. A database that is a copy of
+// another one (cloned, restored, made from a template) grants and renews nothing until it was told what it shall be.
 //
 // # Invariants
 //

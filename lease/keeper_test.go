@@ -294,6 +294,23 @@ func TestAnAttemptThatHangsIsGivenUpWhileTheGrantLastsAndTriedAgain(t *testing.T
 	})
 }
 
+func TestAKeeperWhoseClockIsAheadOfItsGrantDoesNotSpin(t *testing.T) {
+	s := &script{}
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		return Renewed{Until: r.Acknowledged, DatabaseMicros: s.micros() - time.Hour.Microseconds()}, nil
+	}
+	keep(t, s, func(k *Keeper) {
+		time.Sleep(5 * time.Minute)
+		synctest.Wait()
+		if n := len(s.story()) / 2; n < 10 || n > 25 {
+			t.Errorf("%d renewals in five minutes", n)
+		}
+		if k.Status().Ready {
+			t.Error("ready with a clock that is past the grant")
+		}
+	})
+}
+
 func TestAWorkerWhoseRowIsLockedIsLeftForAnotherOnlyWhenTheGrantHasEnded(t *testing.T) {
 	s := &script{}
 	var acquisitions atomic.Int32

@@ -82,7 +82,11 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 	h := *p.held
 	h.until, h.reserve = r.Until, asked.Window
 	p.held = &h
-	p.settled(sent, min(asked.Window, r.Until-tick))
+	reserved := min(asked.Window, r.Until-tick)
+	if reserved <= 0 { // the clock is ahead of what the database's allows; to hurry would not help
+		reserved = asked.Window
+	}
+	p.settled(sent, reserved)
 	return Grant{Worker: h.Worker, From: h.from, Until: h.until}
 }
 
