@@ -20,6 +20,7 @@ const (
 	failDesync
 	failDraining
 	failNotAccepting
+	failTooMany
 	failInternal
 )
 
@@ -40,6 +41,7 @@ var clientTexts = map[failure]clientText{
 	failDesync:       {"08P01", "the proxy lost track of the connection's state", "Connect again, and report the proxy's log line to its makers."},
 	failDraining:     {"57P01", "terminating connection because the proxy is shutting down", "Connect again; another proxy can serve this connection."},
 	failNotAccepting: {"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection."},
+	failTooMany:      {"53300", "too many connections to the proxy", "Wait until others have left, or raise the proxy's --max-connections."},
 	failInternal:     {"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers."},
 }
 

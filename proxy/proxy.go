@@ -61,6 +61,8 @@ type Settings struct {
 	IDs IDs
 	// Permission finds what sessions to a database may get from memory; nil for none. It is called once a session.
 	Permission func(database string) *Permission
+	// MaxSessions is how many sessions may be open at once; no limit if zero. Cancel requests do not count.
+	MaxSessions int
 	// LoginTimeout bounds the time from accept to the first ReadyForQuery, but for DialTimeout; 60 s if zero.
 	LoginTimeout time.Duration
 	// DialTimeout bounds connecting to upstream; 10 s if zero.
@@ -72,6 +74,7 @@ type Settings struct {
 // Proxy relays between clients and one upstream. Its methods are safe for concurrent use.
 type Proxy struct {
 	network, address          string
+	maxSessions               int
 	ids                       IDs
 	permission                func(string) *Permission
 	loginTimeout, dialTimeout time.Duration
@@ -96,11 +99,14 @@ func New(s Settings) (*Proxy, error) {
 	if s.IDs == nil {
 		return nil, errors.New("proxy settings have no IDs; expected a generator")
 	}
+	if s.MaxSessions < 0 {
+		return nil, fmt.Errorf("proxy settings allow %d sessions; expected 0 for no limit, or more", s.MaxSessions)
+	}
 	if s.Network != "tcp" && s.Network != "unix" || s.Address == "" {
 		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path", s.Network, s.Address)
 	}
 	p := &Proxy{
-		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, log: s.Log,
+		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, log: s.Log, maxSessions: s.MaxSessions,
 		loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout,
 		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: newBuffers(),
 	}
@@ -182,16 +188,33 @@ func (p *Proxy) each(f func(*session)) {
 	}
 }
 
-// remember enters a session, unless the proxy is closed.
-func (p *Proxy) remember(s *session) bool {
+// room says why there is none for another session: the proxy is closed or full.
+func (p *Proxy) room() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed {
-		return false
+	return p.roomLocked()
+}
+
+func (p *Proxy) roomLocked() error {
+	switch {
+	case p.closed:
+		return clientError{code: failNotAccepting}
+	case p.maxSessions > 0 && len(p.sessions) >= p.maxSessions:
+		return clientError{failTooMany, fmt.Errorf("%d sessions are open", len(p.sessions))}
+	}
+	return nil
+}
+
+// remember enters a session, if there is room.
+func (p *Proxy) remember(s *session) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if err := p.roomLocked(); err != nil {
+		return err
 	}
 	p.sessions[s] = struct{}{}
 	p.ended.Opened++
-	return true
+	return nil
 }
 
 func (p *Proxy) forget(s *session) {

@@ -106,27 +106,30 @@ func (p *Proxy) admit(conn net.Conn, login time.Time) (opening, error) {
 
 // open connects to upstream and hands it the startup packet as it came. From here on the session owns both connections.
 func (p *Proxy) open(client net.Conn, o opening, log *slog.Logger) (*session, error) {
+	if err := p.room(); err != nil { // before PostgreSQL is bothered
+		return nil, err
+	}
+	s := &session{
+		proxy: p, log: log, opening: o, client: client, toClient: writer{conn: client}, ledger: newLedger(),
+		permission: p.permission(o.database), fromClient: newInbox(client, p.buffers),
+	}
+	s.fromClient.max = maxFrameBeforeReady
+	s.ctx, s.cancel = context.WithCancel(context.Background())
 	server, err := p.dialUpstream()
 	if err != nil {
 		return nil, clientError{failDial, err}
 	}
+	s.server, s.fromServer = upstreamConn{server}, newInbox(server, p.buffers)
+	if err := p.remember(s); err != nil {
+		server.Close()
+		return nil, err
+	}
 	if _, err := server.Write(o.raw); err != nil {
+		p.forget(s)
 		server.Close()
 		return nil, clientError{failDial, err}
 	}
-	o.raw = nil
-	s := &session{
-		proxy: p, log: log, opening: o, client: client, toClient: writer{conn: client}, server: upstreamConn{server}, ledger: newLedger(),
-		permission: p.permission(o.database),
-		fromClient: newInbox(client, p.buffers), fromServer: newInbox(server, p.buffers),
-	}
-	s.fromClient.max = maxFrameBeforeReady
-	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if !p.remember(s) {
-		s.cancel()
-		server.Close()
-		return nil, clientError{code: failNotAccepting}
-	}
+	s.opening.raw = nil
 	return s, nil
 }
 

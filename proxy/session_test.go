@@ -290,3 +290,21 @@ func descriptors(t *testing.T) int {
 	}
 	return len(open)
 }
+
+func TestTheConnectionAboveTheLimitGetsAFatalAndCancelRequestsStillPass(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.proxy.maxSessions = 1
+	second := r.dial()
+	defer second.Close()
+	second.Write(startup("user", "u"))
+	if got := r.rest(second); !bytes.Contains(got, []byte("53300")) || !bytes.Contains(got, []byte("--max-connections")) {
+		t.Fatalf("the second client got %q; expected FATAL 53300", got)
+	}
+	cancel := r.dial()
+	defer cancel.Close()
+	packet := []byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2}
+	cancel.Write(packet)
+	up := <-r.arrivals
+	r.expect(up, "upstream", [][]byte{packet})
+	up.Close()
+}

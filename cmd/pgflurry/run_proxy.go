@@ -21,16 +21,18 @@ import (
 
 // proxySettings is what one proxy process needs to know.
 type proxySettings struct {
-	listen        string        // HOST:PORT or the path of a Unix socket
-	upstream      string        // HOST:PORT, or a Unix socket or its directory
-	leaseDatabase string        // connection string
-	databases     []string      // sessions to these are answered; empty: the lease database
-	node          string        // 1 to 255 characters
-	window        time.Duration // how far ahead the lease reserves
-	drainTimeout  time.Duration
-	log           *slog.Logger
-	listening     func(net.Addr) // called once clients are accepted; may be nil
-	granted       func()         // called once IDs come from memory; may be nil
+	listen         string        // HOST:PORT or the path of a Unix socket
+	upstream       string        // HOST:PORT, or a Unix socket or its directory
+	leaseDatabase  string        // connection string
+	databases      []string      // sessions to these are answered; empty: the lease database
+	node           string        // 1 to 255 characters
+	window         time.Duration // how far ahead the lease reserves
+	drainTimeout   time.Duration
+	maxConnections int           // 0: no limit
+	loginTimeout   time.Duration // 0: the proxy's default
+	log            *slog.Logger
+	listening      func(net.Addr) // called once clients are accepted; may be nil
+	granted        func()         // called once IDs come from memory; may be nil
 }
 
 // runProxy joins proxy, generator and lease, and runs them until ctx ends or the configuration proves wrong.
@@ -48,7 +50,10 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	}
 	ids := &lateIDs{}
 	permissions := newPermissions(s.databases)
-	p, err := proxy.New(proxy.Settings{Network: network, Address: upstream, IDs: ids, Permission: permissions.of, Log: s.log})
+	p, err := proxy.New(proxy.Settings{
+		Network: network, Address: upstream, IDs: ids, Permission: permissions.of,
+		MaxSessions: s.maxConnections, LoginTimeout: s.loginTimeout, Log: s.log,
+	})
 	if err != nil {
 		return err
 	}
@@ -111,6 +116,12 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 	}
 	if s.window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.window)
+	}
+	if s.maxConnections < 0 {
+		return nil, fmt.Errorf("--max-connections is %d; expected 0 for no limit, or more", s.maxConnections)
+	}
+	if s.loginTimeout < 0 {
+		return nil, fmt.Errorf("--login-timeout is %v; expected more than 0", s.loginTimeout)
 	}
 	if s.drainTimeout < 0 {
 		return nil, fmt.Errorf("--drain-timeout is %v; expected 0 or more", s.drainTimeout)

@@ -46,6 +46,8 @@ worker back and ends. A second signal ends it at once.`,
 	f.StringVar(&s.node, "node", hostname(), "name of this node, the same after a restart: it prefers its own last worker")
 	f.DurationVar(&s.window, "window", 60*time.Second, "how far ahead the lease reserves, which is how long PostgreSQL may be away")
 	f.DurationVar(&s.drainTimeout, "drain-timeout", 30*time.Second, "how long open transactions may go on after the first signal")
+	f.IntVar(&s.maxConnections, "max-connections", 0, "sessions that may be open at once (default no limit; PostgreSQL has its own)")
+	f.DurationVar(&s.loginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to its first query")
 	f.StringVar(&logLevel, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
 	return cmd
 }
