@@ -11,10 +11,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks for an orderly end; from then on the default holds again, so a second one ends at once.
-	context.AfterFunc(ctx, stop)
-	err := newRoot().ExecuteContext(ctx)
+	err := newRoot().ExecuteContext(untilSignal())
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pgflurry: "+err.Error())
 		var hinted interface{ Hint() string }
@@ -23,4 +20,19 @@ func main() {
 		}
 		os.Exit(1)
 	}
+}
+
+// untilSignal is a context that the first signal ends, which asks for an orderly end. The second one ends the process as if nobody
+// had listened. Both are awaited from the start, so that none is lost however soon the second follows.
+func untilSignal() context.Context {
+	received := make(chan os.Signal, 2)
+	signal.Notify(received, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	go func() {
+		cancel(fmt.Errorf("stopped by signal: %v", <-received))
+		second := <-received
+		signal.Reset()
+		_ = syscall.Kill(os.Getpid(), second.(syscall.Signal))
+	}()
+	return ctx
 }
