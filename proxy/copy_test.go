@@ -24,51 +24,30 @@ func (r *rig) onlyRelays() {
 
 func TestCopyInBySimpleQueryLeavesTheLedgerStraight(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(query("COPY t FROM STDIN"))
-	r.toUpstream(query("COPY t FROM STDIN"))
-	r.reply(copyIn)
-	r.toClient(copyIn)
-	r.send(copyData, copyDone)
-	r.toUpstream(copyData, copyDone)
-	r.reply(complete("COPY 1"), ready('I'))
-	r.toClient(complete("COPY 1"), ready('I'))
+	r.relays(query("COPY t FROM STDIN"), copyIn)
+	r.relays(join(copyData, copyDone), join(complete("COPY 1"), ready('I')))
 	r.answersAgain("1")
 }
 
 func TestASyncDuringExtendedCopyInIsOwedNothing(t *testing.T) {
 	r := newRig(t, &counter{})
 	begin := join(parse("", "COPY t FROM STDIN"), bindIt, executeAll, syncIt)
-	r.send(begin)
-	r.toUpstream(begin)
-	r.reply(parseDone, bindDone, copyIn)
-	r.toClient(parseDone, bindDone, copyIn)
-	r.send(copyData, copyDone, syncIt)
-	r.toUpstream(copyData, copyDone, syncIt)
-	r.reply(complete("COPY 1"), ready('I'))
-	r.toClient(complete("COPY 1"), ready('I'))
+	r.relays(begin, join(parseDone, bindDone, copyIn))
+	r.relays(join(copyData, copyDone, syncIt), join(complete("COPY 1"), ready('I')))
 	r.answersAgain("1")
 }
 
 func TestAnErrorDuringExtendedCopyInWithASyncInDoubtOnlyRelaysFromThereOn(t *testing.T) {
 	r := newRig(t, &counter{})
 	begin := join(parse("", "COPY t FROM STDIN"), bindIt, executeAll, syncIt)
-	r.send(begin)
-	r.toUpstream(begin)
-	r.reply(parseDone, bindDone, copyIn)
-	r.toClient(parseDone, bindDone, copyIn)
-	r.send(copyFail, syncIt)
-	r.toUpstream(copyFail, syncIt)
-	r.reply(theirFailure, ready('I'))
-	r.toClient(theirFailure, ready('I'))
+	r.relays(begin, join(parseDone, bindDone, copyIn))
+	r.relays(join(copyFail, syncIt), join(theirFailure, ready('I')))
 	r.onlyRelays()
 }
 
 func TestCopyDoneThatComesTooLateIsIgnored(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(query("COPY t FROM STDIN"))
-	r.toUpstream(query("COPY t FROM STDIN"))
-	r.reply(copyIn, theirFailure, ready('I'))
-	r.toClient(copyIn, theirFailure, ready('I'))
+	r.relays(query("COPY t FROM STDIN"), join(copyIn, theirFailure, ready('I')))
 	r.send(copyData, copyDone)
 	r.toUpstream(copyData, copyDone)
 	r.answersAgain("1")
@@ -76,22 +55,13 @@ func TestCopyDoneThatComesTooLateIsIgnored(t *testing.T) {
 
 func TestAQueryThatIsSkippedAfterAnErrorIsOwedNothing(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(bind("x", "unknown"), query("SELECT 1"), syncIt)
-	r.toUpstream(bind("x", "unknown"), query("SELECT 1"), syncIt)
-	r.reply(theirFailure, ready('I'))
-	r.toClient(theirFailure, ready('I'))
+	r.relays(join(bind("x", "unknown"), query("SELECT 1"), syncIt), join(theirFailure, ready('I')))
 	r.answersAgain("1")
 }
 
 func TestWhatIsSentWhileUpstreamSkipsIsOwedNothing(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(bind("x", "unknown"), flushIt)
-	r.toUpstream(bind("x", "unknown"), flushIt)
-	r.reply(theirFailure)
-	r.toClient(theirFailure)
-	r.send(parse("s", "SELECT 1"), query("SELECT 1"), syncIt)
-	r.toUpstream(parse("s", "SELECT 1"), query("SELECT 1"), syncIt)
-	r.reply(ready('I'))
-	r.toClient(ready('I'))
+	r.relays(join(bind("x", "unknown"), flushIt), theirFailure)
+	r.relays(join(parse("s", "SELECT 1"), query("SELECT 1"), syncIt), ready('I'))
 	r.answersAgain("1")
 }

@@ -24,10 +24,7 @@ func over() context.Context {
 func TestStrayCopyDataInsideAUnitForwardsAllOfIt(t *testing.T) {
 	r := newRig(t, &counter{})
 	all := join(ourParse, message('d', []byte("x")), bindIt, executeAll, syncIt)
-	r.send(all)
-	r.toUpstream(all)
-	r.reply(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I'))
-	r.toClient(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I'))
+	r.relays(all, join(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))
 }
 
 func TestRepliesToWhatCameBeforeTerminateAreRelayed(t *testing.T) {
@@ -118,8 +115,7 @@ func TestDrainingWaitsForTheReplyOfASlowReader(t *testing.T) {
 
 func TestAClientThatLeavesACopyIsNoticed(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.unitAnswered("1", 'I')
 	r.send(query("COPY t FROM STDIN"), syncIt, bindIt) // the Bind would need a mend, and upstream waits for data
 	r.toUpstream(query("COPY t FROM STDIN"), syncIt)
 	r.reply(copyIn)
@@ -131,21 +127,11 @@ func TestAClientThatLeavesACopyIsNoticed(t *testing.T) {
 func TestASessionThatOnlyRelaysEndsBeforeItRunsTheWrongStatement(t *testing.T) {
 	r := newRig(t, &counter{})
 	dangerous := parse("", "DELETE FROM t")
-	r.send(dangerous, syncIt)
-	r.toUpstream(dangerous, syncIt)
-	r.reply(parseDone, ready('I'))
-	r.toClient(parseDone, ready('I'))
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.relays(join(dangerous, syncIt), join(parseDone, ready('I')))
+	r.unitAnswered("1", 'I')
 	begin := join(parse("c", "COPY t FROM STDIN"), bind("", "c"), executeAll, syncIt)
-	r.send(begin)
-	r.toUpstream(begin)
-	r.reply(parseDone, bindDone, copyIn)
-	r.toClient(parseDone, bindDone, copyIn)
-	r.send(copyFail, syncIt)
-	r.toUpstream(copyFail, syncIt)
-	r.reply(theirFailure, ready('I'))
-	r.toClient(theirFailure, ready('I'))
+	r.relays(begin, join(parseDone, bindDone, copyIn))
+	r.relays(join(copyFail, syncIt), join(theirFailure, ready('I')))
 	other := join(parse("", "SELECT 5"), bindIt, executeAll, syncIt)
 	r.send(other) // complete in itself
 	r.toUpstream(other)
@@ -217,26 +203,16 @@ func TestDrainEndsConnectionsThatNeverBecameSessions(t *testing.T) {
 
 func TestAFinishedPortalOutlivesANamedOne(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(query("BEGIN"))
-	r.toUpstream(query("BEGIN"))
-	r.reply(complete("BEGIN"), ready('T'))
-	r.toClient(complete("BEGIN"), ready('T'))
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
+	r.begins()
+	r.unitAnswered("1", 'T')
 	named := join(parse("s", "SELECT 1"), bind("p", "s"), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt)
 	answer := join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
-	r.send(named)
-	r.toUpstream(named)
-	r.reply(answer)
-	r.toClient(answer)
+	r.relays(named, answer)
 	r.send(executeAll, syncIt)
 	r.toClient(complete("SELECT 0"), ready('T'))
 	chain := join(parse("s2", "COMMIT AND CHAIN"), bind("p", "s2"), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt)
 	committed := join(parseDone, bindDone, complete("COMMIT"), ready('T'))
-	r.send(chain)
-	r.toUpstream(chain)
-	r.reply(committed)
-	r.toClient(committed)
+	r.relays(chain, committed)
 	r.send(executeAll, syncIt) // the portal went with its transaction
 	r.toUpstream(closePortal, executeAll, syncIt)
 }

@@ -111,10 +111,7 @@ func TestInvariant4ALocalReplyIsWrittenOnlyWhileUpstreamOwesNothing(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, r.proxy.ids)
 			if before == nil {
-				r.send(query("bad"))
-				r.toUpstream(query("bad"))
-				r.reply(theirFailure, ready('E'))
-				r.toClient(theirFailure, ready('E'))
+				r.relays(query("bad"), join(theirFailure, ready('E')))
 			}
 			r.send(before, ourQuery)
 			r.toUpstream(before, ourQuery)
@@ -213,10 +210,7 @@ func TestInvariant8WithoutIDsTheStatementIsForwarded(t *testing.T) {
 	ids.fail.Store(true)
 	r := newRig(t, ids)
 	unit := join(ourParse, bindIt, describeIt, executeAll, syncIt)
-	r.send(ourQuery)
-	r.toUpstream(ourQuery)
-	r.reply(ourRow, dataRow("7"), complete("SELECT 1"), ready('I'))
-	r.toClient(ourRow, dataRow("7"), complete("SELECT 1"), ready('I'))
+	r.relays(ourQuery, join(ourRow, dataRow("7"), complete("SELECT 1"), ready('I')))
 	r.send(unit)
 	r.toUpstream(unit)
 	if n := r.proxy.Stats().Declined; n != 2 {

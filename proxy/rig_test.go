@@ -145,6 +145,28 @@ func (r *rig) expect(c net.Conn, who string, parts [][]byte) {
 	}
 }
 
+// relays: the request reaches upstream, and the reply the client, as they are.
+func (r *rig) relays(request, reply []byte) {
+	r.t.Helper()
+	r.send(request)
+	r.toUpstream(request)
+	r.reply(reply)
+	r.toClient(reply)
+}
+
+// begins opens a transaction block.
+func (r *rig) begins() {
+	r.t.Helper()
+	r.relays(query("BEGIN"), join(complete("BEGIN"), ready('T')))
+}
+
+// unitAnswered draws one ID by an unnamed unit, from memory.
+func (r *rig) unitAnswered(id string, status byte) {
+	r.t.Helper()
+	r.send(ourParse, bindIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, dataRow(id), complete("SELECT 1"), ready(status))
+}
+
 // rest reads until the connection ends.
 func (r *rig) rest(c net.Conn) []byte {
 	r.t.Helper()

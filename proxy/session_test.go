@@ -150,10 +150,7 @@ func TestAPermissionCanChangeWhileSessionsLive(t *testing.T) {
 	r.send(ourQuery)
 	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
 	p.Set(AnswerQualified)
-	r.send(ourQuery)
-	r.toUpstream(ourQuery)
-	r.reply(complete("SELECT 1"), ready('I'))
-	r.toClient(complete("SELECT 1"), ready('I'))
+	r.relays(ourQuery, join(complete("SELECT 1"), ready('I')))
 	r.send(query("SELECT public.next_snowflake()"))
 	r.toClient(ourRow, dataRow("2"), complete("SELECT 1"), ready('I'))
 	p.Set(AnswerNothing)
@@ -189,10 +186,7 @@ func TestDrainingSendsAwayWhoOwesNothingAndWaitsForTheOthers(t *testing.T) {
 	}
 	busy.send(ourQuery) // inside its transaction it goes on, also from memory
 	busy.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('T'))
-	busy.send(query("COMMIT"))
-	busy.toUpstream(query("COMMIT"))
-	busy.reply(complete("COMMIT"), ready('I'))
-	busy.toClient(complete("COMMIT"), ready('I'))
+	busy.relays(query("COMMIT"), join(complete("COMMIT"), ready('I')))
 	if got := busy.rest(busy.client); bytes.Count(got, []byte("57P01")) != 1 {
 		t.Fatalf("the client got %q after its transaction; expected FATAL 57P01", got)
 	}

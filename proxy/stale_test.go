@@ -9,8 +9,7 @@ import (
 
 func TestTheKeptParseIsSentBeforeAForwardedUseOfTheStatement(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.unitAnswered("1", 'I')
 	named := bind("p", "")
 	r.send(named, syncIt)
 	r.toUpstream(ourParse, named, syncIt)
@@ -23,10 +22,7 @@ func TestTheKeptParseIsSentBeforeAForwardedUseOfTheStatement(t *testing.T) {
 func TestAStatementThatALocalQueryDestroyedIsClosedUpstream(t *testing.T) {
 	r := newRig(t, &counter{})
 	theirs := parse("", "SELECT 5")
-	r.send(theirs, syncIt)
-	r.toUpstream(theirs, syncIt)
-	r.reply(parseDone, ready('I'))
-	r.toClient(parseDone, ready('I'))
+	r.relays(join(theirs, syncIt), join(parseDone, ready('I')))
 	r.send(ourQuery)
 	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
 	r.send(bindIt, executeAll, syncIt)
@@ -37,12 +33,8 @@ func TestAStatementThatALocalQueryDestroyedIsClosedUpstream(t *testing.T) {
 
 func TestAPortalThatUpstreamDoesNotKnowIsClosedBeforeItsUse(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(query("BEGIN"))
-	r.toUpstream(query("BEGIN"))
-	r.reply(complete("BEGIN"), ready('T'))
-	r.toClient(complete("BEGIN"), ready('T'))
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
+	r.begins()
+	r.unitAnswered("1", 'T')
 	other := parse("s", "SELECT 5")
 	r.send(other, executeAll, syncIt)
 	r.toUpstream(other, closePortal, executeAll, syncIt)
@@ -52,8 +44,7 @@ func TestAPortalThatUpstreamDoesNotKnowIsClosedBeforeItsUse(t *testing.T) {
 
 func TestStalenessSurvivesAParseThatUpstreamSkipped(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.unitAnswered("1", 'I')
 	bad, theirs := bind("x", "unknown"), parse("", "SELECT 5")
 	r.send(bad, theirs, syncIt, bindIt, syncIt) // two segments at once: the second has to wait for the first's fate
 	r.toUpstream(bad, theirs, syncIt)
@@ -66,8 +57,7 @@ func TestStalenessSurvivesAParseThatUpstreamSkipped(t *testing.T) {
 
 func TestAnErrorToTheProxysOwnMessageIsRelayedInPlace(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.unitAnswered("1", 'I')
 	named := bind("p", "")
 	r.send(named, syncIt)
 	r.toUpstream(ourParse, named, syncIt)
@@ -77,8 +67,7 @@ func TestAnErrorToTheProxysOwnMessageIsRelayedInPlace(t *testing.T) {
 
 func TestTheUnnamedStatementCanBeBoundAgain(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.unitAnswered("1", 'I')
 	r.send(bindIt, executeAll, syncIt)
 	r.toClient(bindDone, dataRow("2"), complete("SELECT 1"), ready('I'))
 }
@@ -87,25 +76,13 @@ func TestANamedStatementIsAnsweredOnceUpstreamHasAcceptedIt(t *testing.T) {
 	r := newRig(t, &counter{})
 	prepare := parse("s", "SELECT next_snowflake()")
 	run := join(bind("", "s"), executeAll, syncIt)
-	r.send(prepare, syncIt)
-	r.toUpstream(prepare, syncIt)
-	r.reply(parseDone, ready('I'))
-	r.toClient(parseDone, ready('I'))
+	r.relays(join(prepare, syncIt), join(parseDone, ready('I')))
 	r.send(run)
 	r.toClient(bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
 	for i, forget := range []string{"DEALLOCATE", "DEALLOCATE ALL", "DISCARD ALL"} {
-		r.send(query(forget))
-		r.toUpstream(query(forget))
-		r.reply(complete(forget), ready('I'))
-		r.toClient(complete(forget), ready('I'))
-		r.send(run)
-		r.toUpstream(run)
-		r.reply(theirFailure, ready('I'))
-		r.toClient(theirFailure, ready('I'))
-		r.send(prepare, syncIt)
-		r.toUpstream(prepare, syncIt)
-		r.reply(parseDone, ready('I'))
-		r.toClient(parseDone, ready('I'))
+		r.relays(query(forget), join(complete(forget), ready('I')))
+		r.relays(run, join(theirFailure, ready('I')))
+		r.relays(join(prepare, syncIt), join(parseDone, ready('I')))
 		r.send(bind("", "s"), executeAll, syncIt)
 		r.toClient(bindDone, dataRow(strconv.Itoa(i+2)), complete("SELECT 1"), ready('I'))
 	}
@@ -114,10 +91,7 @@ func TestANamedStatementIsAnsweredOnceUpstreamHasAcceptedIt(t *testing.T) {
 func TestARefusedParseIsNotRemembered(t *testing.T) {
 	r := newRig(t, &counter{})
 	prepare := parse("s", "SELECT next_snowflake()")
-	r.send(prepare, syncIt)
-	r.toUpstream(prepare, syncIt)
-	r.reply(theirFailure, ready('I'))
-	r.toClient(theirFailure, ready('I'))
+	r.relays(join(prepare, syncIt), join(theirFailure, ready('I')))
 	r.send(bind("", "s"), executeAll, syncIt)
 	r.toUpstream(bind("", "s"), executeAll, syncIt)
 }
@@ -127,19 +101,13 @@ func TestARowCountComesFromAParameterWhoseTypeIsKnown(t *testing.T) {
 	prepare := parse("s", "SELECT * FROM next_snowflakes($1)")
 	describe := message('D', []byte{'S'}, z("s"))
 	run := join(message('B', z(""), z("s"), []byte{0, 0, 0, 1, 0, 0, 0, 1, '2', 0, 0}), executeAll, syncIt)
-	r.send(prepare, syncIt)
-	r.toUpstream(prepare, syncIt)
-	r.reply(parseDone, ready('I'))
-	r.toClient(parseDone, ready('I'))
+	r.relays(join(prepare, syncIt), join(parseDone, ready('I')))
 	r.send(run) // not described: the type of $1 is unknown
 	r.toUpstream(run)
 	r.reply(bindDone, complete("SELECT 0"), ready('I'))
 	r.toClient(bindDone, complete("SELECT 0"), ready('I'))
 	types := message('t', []byte{0, 1, 0, 0, 0, 20})
-	r.send(describe, syncIt)
-	r.toUpstream(describe, syncIt)
-	r.reply(types, ourRow, ready('I'))
-	r.toClient(types, ourRow, ready('I'))
+	r.relays(join(describe, syncIt), join(types, ourRow, ready('I')))
 	r.send(run)
 	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
 }
@@ -147,22 +115,15 @@ func TestARowCountComesFromAParameterWhoseTypeIsKnown(t *testing.T) {
 func TestAFinishedPortalLivesToTheEndOfItsTransaction(t *testing.T) {
 	r := newRig(t, &counter{})
 	prepare := parse("s", "SELECT 5")
-	r.send(query("BEGIN"))
-	r.toUpstream(query("BEGIN"))
-	r.reply(complete("BEGIN"), ready('T'))
-	r.toClient(complete("BEGIN"), ready('T'))
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('T'))
+	r.begins()
+	r.unitAnswered("1", 'T')
 	r.send(prepare, syncIt) // leaves the portal alone
 	r.toUpstream(prepare, syncIt)
 	r.reply(parseDone, ready('T'))
 	r.toClient(parseDone, ready('T'))
 	r.send(executeAll, syncIt)
 	r.toClient(complete("SELECT 0"), ready('T'))
-	r.send(query("COMMIT"))
-	r.toUpstream(query("COMMIT"))
-	r.reply(complete("COMMIT"), ready('I'))
-	r.toClient(complete("COMMIT"), ready('I'))
+	r.relays(query("COMMIT"), join(complete("COMMIT"), ready('I')))
 	r.send(executeAll, syncIt)
 	r.toUpstream(executeAll, syncIt)
 }
@@ -170,8 +131,7 @@ func TestAFinishedPortalLivesToTheEndOfItsTransaction(t *testing.T) {
 func TestAClosedUnnamedStatementIsGone(t *testing.T) {
 	r := newRig(t, &counter{})
 	goodbye := message('C', []byte{'S', 0})
-	r.send(ourParse, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.unitAnswered("1", 'I')
 	r.send(goodbye, syncIt, bindIt, syncIt) // in one breath: the Bind has to wait for the fate of the Close
 	r.toUpstream(goodbye, syncIt)
 	r.reply(closeDone, ready('I'))
