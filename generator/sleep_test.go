@@ -38,17 +38,6 @@ func TestSleeperEndsWithItsContextAndTheNextWaitIsWhole(t *testing.T) {
 	})
 }
 
-func TestAWaitAllocatesNothing(t *testing.T) {
-	s := new(sleeper)
-	if got := testing.AllocsPerRun(100, func() {
-		if err := s.wait(background, time.Microsecond); err != nil {
-			t.Error(err)
-		}
-	}); got != 0 {
-		t.Errorf("%v allocations a wait", got)
-	}
-}
-
 func TestADrawAtTheLimitWaitsForTheClockByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
