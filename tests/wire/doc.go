@@ -14,8 +14,10 @@
 // forwards everything would pass. Local IDs are told from PostgreSQL's by their range, and counted again in the proxy's
 // own statistics.
 //
-// Words (words_test.go) are conversations nobody wrote: all short ones over an alphabet of commands, and long random ones,
-// cut down to the shortest that still differs.
+// Words are conversations nobody wrote, over an alphabet of commands. All up to three letters are tried, in and out of a
+// transaction block, in text and in binary, and some of four (letters_test.go); a session says thousands of them, clearing away
+// behind each. Two letters in a fresh session each, and long random words, cut down to the shortest that still differs, are in
+// words_test.go. All words of four letters: go test ./tests/wire -run Letters -args -letters=4.
 //
 // Bytes are read with github.com/jackc/pgproto3/v2, which shares no code with the codec in the proxy.
 package wire
