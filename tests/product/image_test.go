@@ -17,7 +17,7 @@ type composition struct {
 	file    string
 }
 
-// compose finds the command. The file's images must be here or within reach; docker/stand-in/make makes them where no registry is.
+// compose finds the command. The file's images must be here or within reach; .ci/stand-in/make makes them where no registry is.
 func compose(t *testing.T) composition {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_DOCKER") != "1" {
