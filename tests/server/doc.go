@@ -8,8 +8,9 @@
 //
 // Main starts one private cluster for the whole test package and stops it after the last test: from binaries or, where there are
 // none and Docker answers, in a container, whose psql and pgbench it then puts on PATH. Where no PostgreSQL can be had the run
-// fails and says how to install one; nothing is skipped. Two variables choose another server:
+// fails and says how to install one; nothing is skipped. Three variables choose another server:
 //
+//	PGFLURRY_TEST_BINARIES=DIR   the private cluster, from the server binaries in this folder
 //	PGFLURRY_TEST_POSTGRES=URL   an existing server, as a superuser (the tests make and drop databases and roles)
 //	PGFLURRY_TEST_DOCKER=1       a container, made by dockertest
 //

@@ -52,9 +52,9 @@ func startServer() (stop func() error, err error) {
 	return startPrivate(ctx)
 }
 
-// locate is what the demo does, but the image can be named.
+// locate is what the demo does, but binaries and image can be named by variables.
 func locate(ctx context.Context) (postgres.Provider, error) {
-	provider, err := postgres.Locate(ctx, "", "")
+	provider, err := postgres.Locate(ctx, os.Getenv("PGFLURRY_TEST_BINARIES"), "")
 	if err == nil && provider.Docker.Image != "" {
 		provider.Docker.Image = image()
 	}

@@ -90,7 +90,7 @@ func children(t testing.TB, pid int) []int {
 // only PostgreSQL there are none, and the test steps aside.
 func Binaries(t testing.TB) postgres.Binaries {
 	t.Helper()
-	provider, err := postgres.Locate(t.Context(), "", "")
+	provider, err := locate(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

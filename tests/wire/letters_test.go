@@ -76,8 +76,9 @@ func beginning(lines []string) int {
 }
 
 // lostPortal is the known limit: the portal of an answered unit is not there for a forwarded message, so executing it again
-// in a segment of which something else was forwarded fails with 34000, where PostgreSQL would give no row.
-var lostPortal = regexp.MustCompile(`[ur][hsDzne]*[Dzn][hDzne]*e`)
+// in a segment of which something else was forwarded fails with 34000, where PostgreSQL would give no row. (A Flush that begins a
+// segment is forwarded.)
+var lostPortal = regexp.MustCompile(`[ur][hsDzne]*([Dzn]|sh)[hDzne]*e`)
 
 // An errand is some words in one mood. They are said by sessions of the errand's own, word after word: to PostgreSQL, to the
 // answering proxy by a client that waits, and in one other way that is drawn for each word.

@@ -1,0 +1,215 @@
+package transparency
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/proxy"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	program.Remove()
+	os.Exit(code)
+}
+
+// patience bounds every wait. Nothing but a hung server comes near it.
+const patience = 60 * time.Second
+
+const ours = "SELECT next_snowflake()"
+
+// firstLocalID begins the IDs the proxies of these tests give, far above PostgreSQL's.
+const firstLocalID = 1 << 60
+
+// counter gives IDs one after the other.
+type counter struct{ last atomic.Int64 }
+
+func (c *counter) TryNextN(n int) (int64, int, error) {
+	return firstLocalID + c.last.Add(int64(n)) - int64(n), n, nil
+}
+
+func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
+
+// through starts a proxy in front of url's server that answers in every database, and returns url through it.
+func through(t testing.TB, direct string) (string, *proxy.Proxy) {
+	t.Helper()
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p *proxy.Proxy
+	u.Host, p = inFront(t, u.Host)
+	return u.String(), p
+}
+
+// inFront starts a proxy in front of any upstream on host:port and returns its address.
+func inFront(t testing.TB, upstream string) (string, *proxy.Proxy) {
+	t.Helper()
+	p, err := proxy.New(proxy.Settings{
+		Network: "tcp", Address: upstream, IDs: &counter{},
+		Permission: func(string) *proxy.Permission {
+			permission := &proxy.Permission{}
+			permission.Set(proxy.AnswerAll)
+			return permission
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := p.Serve(listener); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		serving.Wait()
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		p.Drain(now)
+		p.Wait()
+	})
+	return listener.Addr().String(), p
+}
+
+// raw is a connection that knows frames and nothing else.
+type raw struct {
+	t    testing.TB
+	conn *net.TCPConn
+	in   *bufio.Reader
+	key  []byte // contents of BackendKeyData
+}
+
+func dial(t testing.TB, address string) *raw {
+	t.Helper()
+	conn, err := net.DialTimeout("tcp", address, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	return &raw{t: t, conn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 64<<10)}
+}
+
+// hello is a StartupMessage of any version, parameters in the order given.
+func hello(version uint32, parameters ...string) []byte {
+	b := binary.BigEndian.AppendUint32(make([]byte, 4), version)
+	for _, p := range parameters {
+		b = append(append(b, p...), 0)
+	}
+	b = append(b, 0)
+	binary.BigEndian.PutUint32(b, uint32(len(b)))
+	return b
+}
+
+const version30 = 3 << 16
+
+// open is a session of the superuser, up to its first ReadyForQuery.
+func open(t testing.TB, address, database string, more ...string) *raw {
+	t.Helper()
+	r := dial(t, address)
+	r.say(hello(version30, append([]string{"user", "postgres", "database", database}, more...)...))
+	r.until('Z')
+	return r
+}
+
+// openURL is open for the database of a URL.
+func openURL(t testing.TB, at string) *raw {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, u.Host, u.Path[1:])
+}
+
+func (r *raw) say(b []byte) {
+	r.t.Helper()
+	if _, err := r.conn.Write(b); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func query(sql string) []byte { return encode(&pgproto3.Query{String: sql}) }
+
+func encode(messages ...pgproto3.FrontendMessage) (b []byte) {
+	for _, m := range messages {
+		var err error
+		if b, err = m.Encode(b); err != nil {
+			panic(err)
+		}
+	}
+	return b
+}
+
+// frame reads one message.
+func (r *raw) frame() (kind byte, body []byte, err error) {
+	var head [5]byte
+	if _, err := io.ReadFull(r.in, head[:]); err != nil {
+		return 0, nil, err
+	}
+	size := binary.BigEndian.Uint32(head[1:])
+	if size < 4 || size > 1<<30 {
+		return head[0], nil, fmt.Errorf("frame %q of %d bytes", head[0], size)
+	}
+	body = make([]byte, size-4)
+	if _, err = io.ReadFull(r.in, body); errors.Is(err, io.EOF) {
+		err = io.ErrUnexpectedEOF
+	}
+	if head[0] == 'K' {
+		r.key = body
+	}
+	return head[0], body, err
+}
+
+// until reads up to and with the next message of a kind, and returns all of it as text.
+func (r *raw) until(kind byte) (all []string) {
+	r.t.Helper()
+	for {
+		got, body, err := r.frame()
+		if err != nil {
+			r.t.Fatalf("while waiting for %q: %v, after %q", kind, err, all)
+		}
+		all = append(all, string(got)+string(body))
+		if got == kind {
+			return all
+		}
+	}
+}
+
+// rest reads whole messages until the other side ends.
+func (r *raw) rest() (all []string) {
+	r.t.Helper()
+	for {
+		kind, body, err := r.frame()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			r.t.Fatalf("%v, after %q", err, all)
+		}
+		all = append(all, string(kind)+string(body))
+	}
+}
