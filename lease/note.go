@@ -22,9 +22,9 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	k.ended = false
 	switch {
 	case event != "":
-		k.log.Info(event, "worker", g.Worker, "term", term, "from", g.From, "until", g.Until)
+		k.log.Info(event, "worker", g.Worker, "term", term, "lasts", k.left(g.Until))
 	case failed != "":
-		k.log.Info("renewing again", "worker", g.Worker, "until", g.Until, "failed_for", (k.clock.Monotonic() - since).Round(time.Millisecond))
+		k.log.Info("renewing again", "worker", g.Worker, "lasts", k.left(g.Until), "failed_for", (k.clock.Monotonic() - since).Round(time.Millisecond))
 	}
 	k.grantedOnce.Do(func() { close(k.granted) })
 	return nil
@@ -47,9 +47,18 @@ func (k *Keeper) failing(ctx context.Context, err error) {
 	k.mu.Unlock()
 	if kind := newsOf(err); before == "" || kind != k.told {
 		k.told = kind
-		left := k.clock.duration(max(0, until-max(0, k.clock.Now())))
-		k.log.Warn(kind, "why", err, "remaining", left.Round(time.Millisecond))
+		// IDs go on from the grant in hand for so long, if there is one.
+		if left := k.left(until); left > 0 {
+			k.log.Warn(kind, "why", err, "ids_last", left)
+		} else {
+			k.log.Warn(kind+"; PostgreSQL itself answers", "why", err)
+		}
 	}
+}
+
+// left is how long it is from the clock until a tick, for people.
+func (k *Keeper) left(until int64) time.Duration {
+	return k.clock.duration(max(0, until-max(0, k.clock.Now()))).Round(time.Millisecond)
 }
 
 // newsOf sorts failures: one of the same sort as before is no news, though its seconds differ.
@@ -58,11 +67,11 @@ func newsOf(err error) string {
 	var lost *Lost
 	switch {
 	case errors.As(err, &refusal):
-		return map[Reason]string{GateClosed: "gate closed", NoWorker: "no worker free", Copy: "database is a copy"}[refusal.Reason]
+		return map[Reason]string{GateClosed: "no worker is granted yet", NoWorker: "no worker is free", Copy: "no worker is granted in a copy"}[refusal.Reason]
 	case errors.As(err, &lost):
-		return "worker lost"
+		return "the worker is lost"
 	default:
-		return "database does not acknowledge"
+		return "the database does not acknowledge"
 	}
 }
 
@@ -82,5 +91,5 @@ func (k *Keeper) noteEnd() {
 		return
 	}
 	k.ended = true
-	k.log.Error("the grant has ended: no IDs until the database grants again", "until", until, "why", why)
+	k.log.Error("the grant has ended: PostgreSQL itself answers until it grants again", "why", why)
 }

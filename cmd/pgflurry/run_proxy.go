@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/generator"
 	"pgflurry/lease"
@@ -61,6 +62,10 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	if err != nil {
 		return err
 	}
+	if err := notItself(ln.Addr(), network, upstream, config); err != nil {
+		ln.Close()
+		return err
+	}
 	s.log.Info("listening", "address", ln.Addr(), "upstream", s.upstream, "databases", s.databases, "node", s.node)
 
 	issuing, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
@@ -93,6 +98,32 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	st := p.Stats()
 	s.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined)
 	return err
+}
+
+// notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through itself
+// could not be given back at the end.
+func notItself(own net.Addr, network, upstream string, lease *pgx.ConnConfig) error {
+	if isOwn(own, network, upstream) {
+		return fmt.Errorf("--upstream %s is this proxy's own --listen; name the PostgreSQL server behind it", upstream)
+	}
+	leaseNetwork, leaseAddress := pgconn.NetworkAddress(lease.Host, lease.Port)
+	if isOwn(own, leaseNetwork, leaseAddress) {
+		return fmt.Errorf("--lease-database leads to %s, this proxy's own --listen; name the PostgreSQL server itself", leaseAddress)
+	}
+	return nil
+}
+
+// isOwn says that connecting to address would reach the listener at own.
+func isOwn(own net.Addr, network, address string) bool {
+	if network == "unix" || own.Network() == "unix" {
+		return network == own.Network() && address == own.String()
+	}
+	there, err := net.ResolveTCPAddr(network, address)
+	here, ok := own.(*net.TCPAddr)
+	if err != nil || !ok || there.Port != here.Port {
+		return false
+	}
+	return there.IP.Equal(here.IP) || there.IP == nil || (here.IP.IsUnspecified() && there.IP.IsLoopback())
 }
 
 // check completes the settings and refuses what cannot work, before anything is opened.

@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -64,7 +65,7 @@ func (s proxySettings) findNamespace(ctx context.Context, config *pgx.ConnConfig
 			return ns, s.agrees(ns)
 		case err.Error() != told:
 			told = err.Error()
-			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", "cause", err, "hint", hintOf(err))
+			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint([]any{"cause", err}, hintOf(err))...)
 		}
 		sleep(ctx, pause)
 	}
@@ -110,7 +111,7 @@ func (w *watcher) watch(ctx context.Context) error {
 				if refuses(err) {
 					w.permissions.of(name).Set(proxy.AnswerNothing)
 				}
-				w.tellOnce(name, "database could not be looked at", err.Error())
+				w.tellOnce(name, "database could not be looked at", err.Error(), lookHint(err))
 				next = pause
 			}
 		}
@@ -144,20 +145,38 @@ func (w *watcher) look(ctx context.Context, name string) error {
 		return err
 	}
 	w.seen[name] = true
-	w.permissions.of(name).Set(levelOf(judged))
-	if judged.Why != "" {
-		w.tellOnce(name, "not every call is answered from memory", judged.Why)
-	} else {
-		w.tellOnce(name, "", "")
-	}
+	level := levelOf(judged)
+	w.permissions.of(name).Set(level)
+	w.tellOnce(name, findings[level], judged.Why, "")
 	return nil
 }
 
-func (w *watcher) tellOnce(database, what, why string) {
-	if w.told[database] != why && why != "" {
-		w.settings.log.Warn(what, "database", database, "cause", why)
+// findings are what a look at a database comes to.
+var findings = map[proxy.Level]string{
+	proxy.AnswerNothing:   "calls are relayed to PostgreSQL, none is answered from memory",
+	proxy.AnswerQualified: "only calls of public.next_snowflake() are answered from memory",
+	proxy.AnswerAll:       "calls are answered from memory",
+}
+
+// tellOnce logs what has changed about a database.
+func (w *watcher) tellOnce(database, what, why, hint string) {
+	if w.told[database] == what+why {
+		return
 	}
-	w.told[database] = why
+	w.told[database] = what + why
+	if why == "" {
+		w.settings.log.Info(what, "database", database)
+		return
+	}
+	w.settings.log.Warn(what, withHint([]any{"database", database, "cause", why}, hint)...)
+}
+
+// withHint adds a hint where there is one.
+func withHint(fields []any, hint string) []any {
+	if hint == "" {
+		return fields
+	}
+	return append(fields, "hint", hint)
 }
 
 // throughUpstream is the lease role's way to the upstream. The proxy speaks plain text to it, and so does this look.
@@ -219,10 +238,20 @@ func look(ctx context.Context, config *pgx.ConnConfig, ask func(context.Context,
 }
 
 func hintOf(err error) string {
-	if hinted, ok := err.(interface{ Hint() string }); ok {
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
 		return hinted.Hint()
 	}
 	return ""
+}
+
+// lookHint says what to do about a database that cannot be looked at.
+func lookHint(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
+		return "The proxy speaks no TLS to the upstream yet: put a tunnel or pooler that does between them, or allow plain connections from here in pg_hba.conf."
+	}
+	return hintOf(err)
 }
 
 func sleep(ctx context.Context, d time.Duration) {

@@ -40,7 +40,7 @@ worker back and ends. A second signal ends it at once.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", defaultListen, "address for clients: HOST:PORT, or the path of a Unix socket")
-	f.StringVar(&s.upstream, "upstream", "", "PostgreSQL or pooler behind the proxy: HOST:PORT, or a Unix socket or its directory (required)")
+	f.StringVar(&s.upstream, "upstream", "", "PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory (port 5432) (required)")
 	f.StringVar(&s.leaseDatabase, "lease-database", "", "connection string of the database with the worker table (required)")
 	f.StringSliceVar(&s.databases, "databases", nil, "databases whose sessions are answered (default: the lease database)")
 	f.StringVar(&s.node, "node", hostname(), "name of this node, the same after a restart: it prefers its own last worker")

@@ -99,7 +99,7 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 		direct := server.Migrated(t)
 		server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = now() WHERE kind = 'proxy'")
 		p := startProxyWithoutLease(t, direct, "nothing left")
-		p.Line("no worker free")
+		p.Line("no worker is free")
 		if id := mustDraw(t, server.Connect(t, p.url)); workerOf(id) != databaseWorker {
 			t.Errorf("ID %d is of worker %d; expected the database's", id, workerOf(id))
 		}
@@ -176,7 +176,7 @@ func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 	lease, elsewhere := server.Migrated(t), server.Database(t)
 	p := startProxyWithoutLease(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", database(elsewhere))
 	p.Line("worker acquired")
-	if line := p.Line("not every call is answered from memory"); !strings.Contains(line, database(elsewhere)) {
+	if line := p.Line("calls are relayed to PostgreSQL"); !strings.Contains(line, database(elsewhere)) {
 		t.Errorf("%q does not name the database", line)
 	}
 	if _, err := drawOne(server.Connect(t, p.url)); err == nil || !strings.Contains(err.Error(), "42883") {
@@ -189,7 +189,7 @@ func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
 	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION next_snowflake() FROM PUBLIC")
 	p := startProxyWithoutLease(t, direct, "revoked")
 	p.Line("worker acquired")
-	p.Line("not every call is answered from memory")
+	p.Line("calls are relayed to PostgreSQL")
 	if id := mustDraw(t, server.Connect(t, p.url)); workerOf(id) != databaseWorker {
 		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
 	}

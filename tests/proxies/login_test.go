@@ -108,3 +108,17 @@ func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())
 	}
 }
+
+func TestAProxyInFrontOfItselfIsRefused(t *testing.T) {
+	direct := server.Migrated(t)
+	first := startProxy(t, direct, "first")
+	first.Signal(syscall.SIGTERM)
+	first.End()
+	_, port, _ := strings.Cut(first.address, ":")
+	for listen, upstream := range map[string]string{first.address: first.address, ":" + port: first.address} {
+		p := program.Start(t, "serve", "--listen", listen, "--upstream", upstream, "--lease-database", direct)
+		if code := p.End(); code != 1 || !strings.Contains(p.Output(), "own --listen") {
+			t.Errorf("--listen %s --upstream %s ended with %d:\n%s", listen, upstream, code, p.Output())
+		}
+	}
+}
