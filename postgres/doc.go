@@ -1,4 +1,4 @@
-// Package postgres finds a PostgreSQL on this machine and runs a private cluster with it: for demo, bench and tests.
+// Package postgres finds a PostgreSQL on this machine and runs a private cluster with it: for demo and tests.
 //
 //	Locate ──► Binaries (the --bin folder; PATH; the packagers' folders)  ──► Start ──► Cluster ──► Stop
 //	      └──► Docker   (an image, when no binaries are here)             ──┘
