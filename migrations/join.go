@@ -24,6 +24,8 @@ var (
 	claimedSQL string
 	//go:embed queries/identify.sql
 	identifySQL string
+	//go:embed queries/original.sql
+	originalSQL string
 	//go:embed queries/gate.sql
 	gateSQL string
 	//go:embed queries/join_copy.sql
@@ -130,6 +132,9 @@ func (d *database) settleCopy(ctx context.Context, s Settings, present namespace
 			return err
 		}
 	case s.Moved:
+		if err := d.originalGone(ctx); err != nil {
+			return err
+		}
 		if err := d.script(ctx, "closing the gate until old grants have ended", gateSQL); err != nil {
 			return err
 		}
@@ -140,6 +145,23 @@ func (d *database) settleCopy(ctx context.Context, s Settings, present namespace
   pgflurry migrate up --database URL --moved                      if it takes the place of the original, which is gone for good`, "%s", why)
 	}
 	return d.script(ctx, "writing down which database this is", identifySQL)
+}
+
+// originalGone refuses while the database that this one shall take the place of is still on this server: its function would go on with
+// the same worker. An original on another server cannot be seen from here.
+func (d *database) originalGone(ctx context.Context) error {
+	var name string
+	var oid uint32
+	err := d.QueryRow(ctx, originalSQL).Scan(&name, &oid)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return failed("looking for the original", err)
+	}
+	return refuse(fmt.Sprintf("Drop %s first. If both shall stay, use --join to share one ID space, or --new-namespace.", pgx.Identifier{name}.Sanitize()),
+		"database %q has not moved: its original, database %q (oid %d), still exists on this server",
+		d.facts.database, name, oid)
 }
 
 // clones says whether this is a physical copy of the home: both call themselves the home of one namespace, on two servers.

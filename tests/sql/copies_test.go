@@ -24,6 +24,13 @@ func copyOf(t testing.TB, url string) string {
 	return server.In(t, url, name)
 }
 
+// drop drops a database, whoever is connected to it.
+func drop(t testing.TB, url string) {
+	t.Helper()
+	name := server.Connect(t, url).Config().Database
+	server.Exec(t, server.In(t, url, "postgres"), "DROP DATABASE "+name+" WITH (FORCE)")
+}
+
 // worker is the worker in the next ID of the function of a database.
 func worker(t testing.TB, url string) int {
 	t.Helper()
@@ -162,6 +169,7 @@ func TestACopyThatTakesThePlaceOfItsOriginalWaitsForOldGrants(t *testing.T) {
 	original := server.Migrated(t)
 	id := row(t, original).ID
 	copied := copyOf(t, original)
+	drop(t, original)
 	up(t, copied, migrations.Settings{Moved: true})
 	n := row(t, copied)
 	now := value[int64](t, server.Connect(t, copied), "SELECT pgflurry.ticks(clock_timestamp())")
@@ -171,6 +179,28 @@ func TestACopyThatTakesThePlaceOfItsOriginalWaitsForOldGrants(t *testing.T) {
 	if ahead := value[int64](t, server.Connect(t, copied), "SELECT next_snowflake()")>>22 - now; ahead < 1900 {
 		t.Errorf("the first ID is %d ms ahead of the clock, want about 2000", ahead)
 	}
+}
+
+func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T) {
+	original := server.Migrated(t)
+	copied := copyOf(t, original)
+	name := row(t, original).Database
+	oid := value[string](t, server.Connect(t, original), "SELECT oid::text FROM pg_database WHERE datname = current_database()")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}),
+		`its original, database "`+name+`" (oid `+oid+`), still exists on this server`, `Drop "`+name+`" first`, "--join", "--new-namespace")
+	if _, is := row(t, copied).Copied(); !is {
+		t.Error("the copy has taken the place of its original all the same")
+	}
+
+	// where the server does not tell its identity, another server's database may have the oid: only one of the same name counts
+	server.Exec(t, copied, "UPDATE pgflurry.namespace SET system_identifier = NULL")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "still exists")
+	server.Exec(t, copied, "UPDATE pgflurry.namespace SET database_name = 'another'")
+	up(t, copied, migrations.Settings{Moved: true})
+
+	restored := copyOf(t, server.Migrated(t))
+	server.Exec(t, restored, "UPDATE pgflurry.namespace SET system_identifier = 1") // a database of another server
+	up(t, restored, migrations.Settings{Moved: true})
 }
 
 func TestADumpThatIsRestoredIsACopyAndWorks(t *testing.T) {
