@@ -26,6 +26,12 @@ type demoSettings struct {
 // grantPatience is how long demo waits for its first worker. Only a namespace in quarantine makes it wait at all.
 const grantPatience = 30 * time.Second
 
+// demoDrain is how long open transactions may go on after Ctrl-C, endsAtOnce how soon an end needs no explanation.
+const (
+	demoDrain  = 10 * time.Second
+	endsAtOnce = 500 * time.Millisecond
+)
+
 func newDemo() *cobra.Command {
 	var s demoSettings
 	cmd := &cobra.Command{
@@ -93,7 +99,7 @@ func (s demoSettings) runProxy(ctx context.Context, server *demoServer, out, log
 	go func() {
 		ended <- runProxy(ctx, proxySettings{
 			listen: s.listen, upstream: server.upstream, leaseDatabase: server.url, node: demoNode(),
-			window: 60 * time.Second, drainTimeout: 10 * time.Second,
+			window: 60 * time.Second, drainTimeout: demoDrain,
 			log:       slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelWarn})),
 			listening: func(address net.Addr) { listening <- address },
 			granted:   func() { close(granted) },
@@ -113,9 +119,27 @@ func (s demoSettings) runProxy(ctx context.Context, server *demoServer, out, log
 		cancel()
 		return errors.Join(err, <-ended)
 	}
-	err := <-ended
+	err := waitTelling(ctx, ended, out)
 	fmt.Fprintln(out, "\nended; the worker is given back")
 	return errors.Join(err, server.ended(ctx))
+}
+
+// waitTelling waits for the proxy's end, and says so if open transactions delay it.
+func waitTelling(ctx context.Context, ended <-chan error, out io.Writer) error {
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	slow := time.NewTimer(endsAtOnce)
+	defer slow.Stop()
+	select {
+	case err := <-ended:
+		return err
+	case <-slow.C:
+		fmt.Fprintf(out, "\nwaiting up to %v for open transactions; Ctrl-C again ends at once\n", demoDrain)
+	}
+	return <-ended
 }
 
 // demoNode names the lease's holder.
