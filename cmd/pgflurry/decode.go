@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"pgflurry/generator"
 	"pgflurry/namespace"
@@ -58,6 +59,7 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 			return decode(cmd, layout, args, f.asJSON)
 		},
 	}
+	cmd.SetFlagErrorFunc(negativeID)
 	flags := cmd.Flags()
 	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12)")
 	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z)")
@@ -65,6 +67,16 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 	flags.StringVar(&f.database, "database", "", "`URL` of a database of the namespace, whose layout is used: postgres://user@host:port/name")
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// negativeID says what is wrong with -5, which looks like a flag.
+func negativeID(cmd *cobra.Command, err error) error {
+	if missing := new(pflag.NotExistError); errors.As(err, &missing) {
+		if _, no := strconv.ParseInt(missing.GetSpecifiedName(), 10, 64); no == nil {
+			err = fmt.Errorf("-%s is not an ID: no ID is negative", missing.GetSpecifiedShortnames())
+		}
+	}
+	return usageError(cmd, err)
 }
 
 // read finds the layout.
@@ -127,8 +139,10 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 			return fmt.Errorf("reading IDs from standard input: %w", err)
 		}
 	}
-	if err := list.print(cmd.OutOrStdout(), asJSON); err != nil {
-		return err
+	if len(list.rows) > 0 || failed == 0 || asJSON { // a head above nothing says nothing
+		if err := list.print(cmd.OutOrStdout(), asJSON); err != nil {
+			return err
+		}
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d of %d could not be decoded", failed, seen)

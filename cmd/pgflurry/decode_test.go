@@ -90,3 +90,12 @@ func TestDecodeRefusesWhatItCannotKnow(t *testing.T) {
 		}
 	}
 }
+
+func TestDecodeOfNothingPrintsNoTable(t *testing.T) {
+	if out, errs, err := runDecode(t, "", "abc"); out != "" || !strings.Contains(errs, `"abc" is not an ID`) || err == nil {
+		t.Errorf("printed %q and %q, error %v", out, errs, err)
+	}
+	if out, _, _ := runDecode(t, "", "abc", "--json"); out != "[]\n" {
+		t.Errorf("JSON readers get %q", out)
+	}
+}

@@ -114,6 +114,7 @@ A role that is to run "pgflurry serve" without owning the schema needs:
 	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database at `URL`")
 	cmd.Flags().BoolVar(&newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
 	cmd.Flags().BoolVar(&moved, "moved", false, "this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server)")
+	asksConsent(cmd, "join", "new-namespace", "moved")
 	return cmd
 }
 

@@ -37,7 +37,7 @@ func TestMigrateRefusesWhatItCannotRead(t *testing.T) {
 		"is not an instant":         {"up", "--database", "postgres://nobody", "--epoch", "yesterday"},
 		"layout \"big\" is neither": {"print", "--layout", "big"},
 		"exclude each other":        {"up", "--database", "postgres://nobody", "--moved", "--new-namespace"},
-		"unknown command":           {"sideways"},
+		`"sideways" is no command`:  {"sideways"},
 	} {
 		if _, err := migrate(t, arguments...); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("migrate %s: %v, want an error that says %s", strings.Join(arguments, " "), err, text)

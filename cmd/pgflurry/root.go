@@ -1,13 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"runtime/debug"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // newRoot builds the command tree. Each subcommand lives in the file of its name.
@@ -19,12 +16,14 @@ func newRoot() *cobra.Command {
 the same function inside PostgreSQL, so that DEFAULT next_snowflake() works with and without
 the proxy. Both draw from one ID space.
 
-Every flag can also be given as an environment variable: --lease-database is PGFLURRY_LEASE_DATABASE.
-A flag on the command line wins over the environment.`,
+Every flag but those that consent to something can also be given as an environment variable: --lease-database is
+PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment.`,
+		Args:              cobra.NoArgs, // so that a misspelled command is an error
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		Version:           version(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return flagsFromEnvironment(cmd.Flags(), os.LookupEnv) },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return readEnvironment(cmd, os.Environ()) },
 	}
 	root.AddCommand(newServe())
 	root.AddCommand(newDemo())
@@ -32,26 +31,9 @@ A flag on the command line wins over the environment.`,
 	root.AddCommand(newMigrate())
 	root.AddCommand(newWorkers())
 	root.AddCommand(newDecode())
+	root.SetFlagErrorFunc(usageError)
+	leadOn(root)
 	return root
-}
-
-// flagsFromEnvironment sets each flag that the command line left alone from its variable PGFLURRY_NAME_OF_FLAG.
-func flagsFromEnvironment(flags *pflag.FlagSet, lookup func(string) (string, bool)) error {
-	var failed error
-	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed || failed != nil {
-			return
-		}
-		name := "PGFLURRY_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value, ok := lookup(name)
-		if !ok || f.Name == "help" || f.Name == "version" {
-			return
-		}
-		if err := flags.Set(f.Name, value); err != nil {
-			failed = fmt.Errorf("environment variable %s is %q, which --%s does not take: %w", name, value, f.Name, err)
-		}
-	})
-	return failed
 }
 
 // version tells what was built: the module's version, else the commit, else "devel".

@@ -22,7 +22,8 @@ func newWorkers() *cobra.Command {
 		Short: "Show who holds which worker; retire one; make the table safe after a restore",
 		Long: `workers shows and tends the table in which every proxy of a namespace holds its worker.
 Its commands are the only ways to touch that table by hand.`,
-		Args: cobra.NoArgs,
+		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(newWorkersList(), newWorkersRetire(), newWorkersReseed())
 	return cmd
@@ -77,16 +78,22 @@ A worker that is held is refused unless --held is given. Its holder then finishe
 and takes another worker at its next renewal.`,
 		Example: `  pgflurry workers retire 17 --database postgres://app@localhost/shop
   pgflurry workers retire 17 --held --database postgres://app@localhost/shop`,
-		Args: cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("%d workers were given; give the number of one, as \"pgflurry workers list\" shows it", len(args))
+			}
+			_, err := workerNumber(args[0])
+			return err
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			worker, err := strconv.ParseUint(args[0], 10, 31)
+			worker, err := workerNumber(args[0])
 			if err != nil {
-				return fmt.Errorf("%q is not the number of a worker; workers list shows them", args[0])
+				return err
 			}
 			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, _ namespace.Namespace) error {
 				store := lease.NewPostgres(&conn.Config().Config)
 				defer store.Close()
-				retired, err := store.Retire(ctx, int(worker), held)
+				retired, err := store.Retire(ctx, worker, held)
 				if err != nil {
 					return retireHint(err)
 				}
@@ -96,8 +103,18 @@ and takes another worker at its next renewal.`,
 	}
 	databaseFlag(cmd, &url)
 	cmd.Flags().BoolVar(&held, "held", false, "also if a proxy holds it now")
+	asksConsent(cmd, "held")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// workerNumber reads the number of a worker; whether there is such a worker the database says.
+func workerNumber(text string) (int, error) {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not the number of a worker; \"pgflurry workers list\" shows them", text)
+	}
+	return int(n), nil
 }
 
 func newWorkersReseed() *cobra.Command {

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// A hintedError is an error with what to do next, which main prints below it.
+type hintedError struct {
+	error
+	hint string // whole sentences
+}
+
+func (e hintedError) Unwrap() error { return e.error }
+
+// Hint implements what main looks for.
+func (e hintedError) Hint() string { return e.hint }
+
+func hint(err error, advice string) error { return hintedError{err, advice} }
+
+// usageError leads from a command line that is wrong to the help of its command.
+func usageError(cmd *cobra.Command, err error) error {
+	return hint(err, fmt.Sprintf("See \"%s --help\".", cmd.CommandPath()))
+}
+
+// leadOn makes every usage error of cmd and of the commands below it lead on.
+func leadOn(cmd *cobra.Command) {
+	if check := cmd.Args; check != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			err := check(cmd, args)
+			switch {
+			case err == nil:
+				return nil
+			case cmd.HasSubCommands():
+				err = fmt.Errorf("%q is no command of %q", args[0], cmd.CommandPath())
+			case check(cmd, nil) == nil: // then it takes none at all
+				err = fmt.Errorf("%q takes no arguments, but was given %q", cmd.CommandPath(), args[0])
+			}
+			return usageError(cmd, err)
+		}
+	}
+	for _, sub := range cmd.Commands() {
+		leadOn(sub)
+	}
+}

@@ -1,0 +1,37 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
+	for line, want := range map[string]struct{ says, help string }{
+		"sideways":             {`"sideways" is no command of "pgflurry"`, "pgflurry --help"},
+		"workers sideways":     {`"sideways" is no command of "pgflurry workers"`, "pgflurry workers --help"},
+		"serve extra":          {`"pgflurry serve" takes no arguments, but was given "extra"`, "pgflurry serve --help"},
+		"migrate up extra":     {`takes no arguments, but was given "extra"`, "pgflurry migrate up --help"},
+		"workers retire":       {"0 workers were given", "pgflurry workers retire --help"},
+		"workers retire 1 2":   {"2 workers were given", "pgflurry workers retire --help"},
+		"workers retire x":     {`"x" is not the number of a worker`, "pgflurry workers retire --help"},
+		"workers list --wrong": {"unknown flag: --wrong", "pgflurry workers list --help"},
+		"decode":               {"no ID was given", "pgflurry decode --help"},
+		"decode -17":           {"-17 is not an ID: no ID is negative", "pgflurry decode --help"},
+		"decode --wrong":       {"unknown flag: --wrong", "pgflurry decode --help"},
+	} {
+		root := newRoot()
+		root.SetArgs(strings.Fields(line))
+		root.SetOut(io.Discard)
+		root.SetErr(io.Discard)
+		err := root.ExecuteContext(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want.says) {
+			t.Errorf("%s: %v, want an error that says %s", line, err, want.says)
+			continue
+		}
+		if hinted := new(hintedError); !errors.As(err, hinted) || hinted.Hint() != `See "`+want.help+`".` {
+			t.Errorf("%s: the hint is %q, want one that leads to %s", line, hinted.hint, want.help)
+		}
+	}
+}
