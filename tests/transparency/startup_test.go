@@ -1,0 +1,93 @@
+package transparency
+
+import (
+	"bytes"
+	"io"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/server"
+)
+
+// greeting says the bytes and returns the messages up to ReadyForQuery or the end, without the key, which is each session's own.
+func greeting(t *testing.T, address string, first []byte) []string {
+	t.Helper()
+	r := dial(t, address)
+	r.say(first)
+	var all []string
+	for {
+		kind, body, err := r.frame()
+		if err != nil {
+			return append(all, err.Error())
+		}
+		if kind == 'K' {
+			body = bytes.Repeat([]byte{'.'}, len(body))
+		}
+		all = append(all, string(kind)+string(body))
+		if kind == 'Z' {
+			return all
+		}
+	}
+}
+
+func TestNegotiationOfTheProtocolIsPostgreSQLs(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.Database(t)
+	at, _ := through(t, direct)
+	d, p := parse(t, direct), parse(t, at)
+	user := []string{"user", "postgres", "database", d.Path[1:], "application_name", "negotiator"}
+	with := func(more ...string) []string { return append(slices.Clone(user), more...) }
+	for name, first := range map[string][]byte{
+		"3.0":                            hello(version30, user...),
+		"3.2":                            hello(version30+2, user...),
+		"3.1, which never was":           hello(version30+1, user...),
+		"a minor version of the future":  hello(version30+9999, user...),
+		"the last minor version":         hello(version30+0xffff, user...),
+		"an unknown option":              hello(version30, with("_pq_.unknown", "1")...),
+		"unknown options and a version":  hello(version30+9999, with("_pq_.one", "", "_pq_.two", strings.Repeat("x", 3000))...),
+		"an option as the first":         hello(version30, append([]string{"_pq_.first", "x"}, user...)...),
+		"a startup parameter that fails": hello(version30, with("no_such_parameter", "1")...),
+		"a database that is not there":   hello(version30, "user", "postgres", "database", "nowhere"),
+		"no user":                        hello(version30, "database", "postgres"),
+	} {
+		want, got := greeting(t, d.Host, first), greeting(t, p.Host, first)
+		if !slices.Equal(want, got) {
+			t.Errorf("%s: PostgreSQL says\n%q\nand through the proxy\n%q", name, want, got)
+		}
+	}
+}
+
+func parse(t testing.TB, at string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+func TestEncryptionRequestsAreRefusedInAnyOrder(t *testing.T) {
+	server.NoLeak(t)
+	at, _ := through(t, server.Database(t))
+	u := parse(t, at)
+	ssl, gss := []byte{0, 0, 0, 8, 4, 210, 22, 47}, []byte{0, 0, 0, 8, 4, 210, 22, 48}
+	for name, requests := range map[string][][]byte{"GSSENC": {gss}, "SSL": {ssl}, "GSSENC, then SSL": {gss, ssl}, "SSL, then GSSENC": {ssl, gss}} {
+		r := dial(t, u.Host)
+		for _, request := range requests {
+			r.say(request)
+			var answer [1]byte
+			if _, err := io.ReadFull(r.in, answer[:]); err != nil || answer[0] != 'N' {
+				t.Fatalf("%s: answered %q, %v; expected N", name, answer, err)
+			}
+		}
+		r.say(hello(version30, "user", "postgres", "database", u.Path[1:]))
+		r.until('Z')
+		r.say(query(ours))
+		if got := r.until('Z'); len(got) != 4 || got[0][0] != 'T' {
+			t.Errorf("%s: a session that began with it is answered %q", name, got)
+		}
+		r.conn.Close()
+	}
+}
