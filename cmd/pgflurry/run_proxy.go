@@ -189,7 +189,7 @@ func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, networ
 	wrong := make(chan error, 1)
 	watch := &watcher{
 		settings: s, config: throughUpstream(config, network, upstream), id: ns.ID, permissions: permissions,
-		told: make(map[string]string), seen: make(map[string]bool),
+		told: make(map[string]string), seen: make(map[string]bool), functions: make(map[int]string),
 	}
 	watchers.Go(func() {
 		if err := watch.watch(ctx); err != nil {

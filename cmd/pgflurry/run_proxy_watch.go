@@ -90,6 +90,7 @@ type watcher struct {
 	id          string          // namespace
 	permissions *permissions
 	told        map[string]string // by database, what was logged last
+	functions   map[int]string    // by function worker, the database
 	seen        map[string]bool   // databases that were judged at least once
 }
 
@@ -100,11 +101,11 @@ func (w *watcher) watch(ctx context.Context) error {
 		next := lookAgain
 		for _, name := range w.settings.databases {
 			err := w.look(ctx, name)
-			var mismatch *namespaceMismatch
+			var wrong *wrongDatabase
 			switch {
 			case ctx.Err() != nil:
 				return nil
-			case errors.As(err, &mismatch):
+			case errors.As(err, &wrong):
 				return err
 			case err != nil:
 				// A database that is away keeps its permission: IDs go on. One that answers with a refusal does not.
@@ -133,8 +134,10 @@ func (w *watcher) look(ctx context.Context, name string) error {
 	var judged namespace.Answers
 	err := look(ctx, config, func(ctx context.Context, conn *pgx.Conn) error {
 		if !w.seen[name] {
-			if other, err := namespace.Read(ctx, conn); err == nil && other.ID != w.id {
-				return &namespaceMismatch{database: name, carries: other.ID, expected: w.id}
+			if ns, err := namespace.Read(ctx, conn); err == nil {
+				if err := w.fits(name, ns); err != nil {
+					return err
+				}
 			}
 		}
 		var err error
@@ -213,16 +216,30 @@ func levelOf(a namespace.Answers) proxy.Level {
 	return proxy.AnswerAll
 }
 
-// namespaceMismatch is the one finding about a database that no waiting mends.
-type namespaceMismatch struct{ database, carries, expected string }
+// wrongDatabase is a finding about a listed database that no waiting mends.
+type wrongDatabase struct{ why, hint string }
 
-func (e *namespaceMismatch) Error() string {
-	return fmt.Sprintf("database %q carries namespace %s, but the lease database carries %s: their IDs may repeat each other's", e.database, e.carries, e.expected)
-}
+func (e *wrongDatabase) Error() string { return e.why }
 
-// Hint says what to run.
-func (e *namespaceMismatch) Hint() string {
-	return "Leave the database out of --databases, or make it part of the namespace before it holds IDs: pgflurry migrate up --database URL --join LEASE_URL."
+// Hint says what to do.
+func (e *wrongDatabase) Hint() string { return e.hint }
+
+// fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
+func (w *watcher) fits(name string, ns namespace.Namespace) error {
+	if ns.ID != w.id {
+		return &wrongDatabase{
+			why:  fmt.Sprintf("database %q carries namespace %s, but the lease database carries %s: their IDs may repeat each other's", name, ns.ID, w.id),
+			hint: "Leave the database out of --databases, or make it part of the namespace before it holds IDs: pgflurry migrate up --database URL --join LEASE_URL.",
+		}
+	}
+	if other, taken := w.functions[ns.FunctionWorker]; taken && other != name {
+		return &wrongDatabase{
+			why:  fmt.Sprintf("the functions of databases %q and %q have the same worker %d: their IDs repeat each other's", other, name, ns.FunctionWorker),
+			hint: "One of them was restored, or joined before its home was. Give it a worker of its own: pgflurry migrate up --database URL --join LEASE_URL.",
+		}
+	}
+	w.functions[ns.FunctionWorker] = name
+	return nil
 }
 
 // look opens a connection for one question.

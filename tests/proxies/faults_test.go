@@ -194,3 +194,21 @@ func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
 		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
 	}
 }
+
+func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
+	home, other := server.Migrated(t), server.Migrated(t)
+	server.Exec(t, other, `UPDATE pgflurry.namespace SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
+	p := startProxyWithoutLease(t, home, "same worker", "--databases", database(home)+","+database(other))
+	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "have the same worker 0") {
+		t.Errorf("it ended with %d:\n%s", code, p.Output())
+	}
+}
+
+func namespaceOf(t *testing.T, url string) (id string) {
+	t.Helper()
+	err := server.Connect(t, url).QueryRow(context.Background(), "SELECT id::text FROM pgflurry.namespace").Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
