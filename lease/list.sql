@@ -9,7 +9,7 @@ WITH ns AS MATERIALIZED (
 w AS (
     SELECT r.worker, r.kind, r.term, r.node, r.address, r.version, r.acquired_at, r.renewed_at, r.released_at, r.retired_at,
            -- the mark of a function lies in a sequence of its own database, and only that one can be read from here
-           CASE WHEN r.kind = 'proxy' OR r.term = 0 THEN r.reserved_until
+           CASE WHEN r.kind = 'proxy' OR r.term = 0 OR r.released_at IS NOT NULL THEN r.reserved_until
                 WHEN r.worker = ns.function_worker AND ns.home IS NULL AND has_sequence_privilege('pgflurry.mark', 'SELECT, USAGE')
                 THEN coalesce(pg_sequence_last_value('pgflurry.mark'), 0)
            END AS reserved_until
@@ -19,7 +19,7 @@ SELECT w.worker, w.kind,
        CASE
            WHEN w.retired_at IS NOT NULL THEN 'retired'
            WHEN w.term = 0 THEN 'never used'
-           WHEN w.kind = 'database' THEN 'function'
+           WHEN w.kind = 'database' AND w.released_at IS NULL THEN 'function'
            WHEN w.released_at IS NULL AND w.renewed_at IS NOT NULL AND w.reserved_until > ns.now THEN 'held' -- without it, reseeded
            WHEN w.released_at IS NULL AND w.reserved_until + ns.quarantine > ns.now THEN 'quarantined'
            WHEN w.reserved_until > ns.now THEN 'released'

@@ -103,7 +103,7 @@ COMMENT ON COLUMN pgflurry.worker.worker IS 'The number in datacenter and worker
 COMMENT ON COLUMN pgflurry.worker.kind IS 'proxy: leased by proxies. database: written into the function of one database, for good.';
 COMMENT ON COLUMN pgflurry.worker.owner IS 'Who holds it: proxy: random, new for each acquisition; database: random, made when the function was installed. NULL: never used.';
 COMMENT ON COLUMN pgflurry.worker.term IS 'Raised by each acquisition; 0: never used.';
-COMMENT ON COLUMN pgflurry.worker.reserved_until IS 'Tick, exclusive: no ID of this worker at or after it may exist. Stays 0 for database workers, whose function keeps its own mark (sequence pgflurry.mark of its database).';
+COMMENT ON COLUMN pgflurry.worker.reserved_until IS 'Tick, exclusive: no ID of this worker at or after it may exist. Of a database worker only what a former namespace may have issued with it: its function keeps its own mark (sequence pgflurry.mark of its database).';
 COMMENT ON COLUMN pgflurry.worker.released_at IS 'When the last holder gave it back in order; NULL while held, or if the holder vanished.';
 COMMENT ON COLUMN pgflurry.worker.retired_at IS 'When it was taken out of use for good; NULL: in use.';
 COMMENT ON COLUMN pgflurry.worker.node IS 'Name of the holder: the node of a proxy, or the database of a function.';

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,6 +23,8 @@ var (
 	claimSQL string
 	//go:embed queries/claimed.sql
 	claimedSQL string
+	//go:embed queries/former_mark.sql
+	formerMarkSQL string
 	//go:embed queries/identify.sql
 	identifySQL string
 	//go:embed queries/original.sql
@@ -66,23 +69,43 @@ func address(c *pgx.ConnConfig) string {
 	return net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
 
+// A claimed worker is one that the home has given to a database.
+type claimed struct {
+	worker int
+	mark   int64 // tick; the function may issue from here on
+}
+
 // claim takes a worker for the database d, for good. It commits before anything carries the worker: if what follows fails, the
 // worker is lost, and never used twice.
-func (h *home) claim(ctx context.Context, d *database, version string) (int, error) {
-	var worker int
-	err := h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version)).Scan(&worker)
+func (h *home) claim(ctx context.Context, d *database, version string) (claimed, error) {
+	var c claimed
+	err := h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version)).Scan(&c.worker, &c.mark)
 	if err == nil {
-		return worker, nil
+		return c, nil
 	}
 	if !errors.Is(err, pgx.ErrNoRows) {
-		return 0, failed("claiming a worker in "+address(h.settings), err)
+		return claimed{}, failed("claiming a worker in "+address(h.settings), err)
 	}
 	var holders string
-	if err := h.QueryRow(ctx, claimedSQL).Scan(&holders); err != nil {
-		return 0, failed("reading the workers of "+address(h.settings), err)
+	var wait *int64
+	if err := h.QueryRow(ctx, claimedSQL).Scan(&holders, &wait); err != nil {
+		return claimed{}, failed("reading the workers of "+address(h.settings), err)
 	}
-	return 0, refuse("Their number was fixed when the namespace was made. Use another namespace for this database.",
+	if wait != nil {
+		left := max(0, time.Duration(*wait)*time.Millisecond).Truncate(time.Second) + time.Second
+		return claimed{}, refuse(fmt.Sprintf("Try again in %s.", left),
+			"the workers for database functions that are left in %s may have issued IDs that are ahead of the clock", address(h.settings))
+	}
+	return claimed{}, refuse("Their number was fixed when the namespace was made, and each is given out once, for good. Use another namespace for this database.",
 		"all %d workers for database functions in %s are taken: %s", h.row.DatabaseWorkers, address(h.settings), holders)
+}
+
+// goOnAt lets the function begin after whatever its worker may have issued before.
+func (d *database) goOnAt(ctx context.Context, c claimed) error {
+	if _, err := d.Exec(ctx, formerMarkSQL, c.mark); err != nil {
+		return failed("setting the mark of the function", err)
+	}
+	return nil
 }
 
 // joinNew makes an empty database another one of the namespace.
@@ -95,12 +118,12 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 		return refuse("Leave the layout out: a database that joins takes the layout of its home.",
 			"the namespace in %s has layout %s, not %s", address(h.settings), spell(h.row.Layout), spell(layout))
 	}
-	worker, err := h.claim(ctx, d, s.Version)
+	c, err := h.claim(ctx, d, s.Version)
 	if err != nil {
 		return err
 	}
 	_, err = d.Exec(ctx, createJoinedSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits, layout.SequenceBits,
-		layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, worker, address(h.settings))
+		layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker, address(h.settings))
 	if err != nil {
 		return failed("making the namespace row", err)
 	}
@@ -108,7 +131,7 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return failed("taking over the windows of the namespace", err)
 	}
-	return nil
+	return d.goOnAt(ctx, c)
 }
 
 // settleCopy gives a copy of a database what it needs to be safe, once somebody has said what it is to be.
@@ -120,12 +143,15 @@ func (d *database) settleCopy(ctx context.Context, s Settings, present namespace
 				"database %q is a copy from namespace %s and cannot join %s of %s: its IDs could meet theirs",
 				present.Database, present.ID, h.row.ID, address(h.settings))
 		}
-		worker, err := h.claim(ctx, d, s.Version)
+		c, err := h.claim(ctx, d, s.Version)
 		if err != nil {
 			return err
 		}
-		if _, err := d.Exec(ctx, joinCopySQL, worker, address(h.settings)); err != nil {
+		if _, err := d.Exec(ctx, joinCopySQL, c.worker, address(h.settings)); err != nil {
 			return failed("joining the namespace", err)
+		}
+		if err := d.goOnAt(ctx, c); err != nil {
+			return err
 		}
 	case s.NewNamespace:
 		if err := d.script(ctx, "making the copy a namespace of its own", foundNamespaceSQL); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
 	"pgflurry/tests/server"
@@ -134,7 +135,7 @@ func TestACopyCanBecomeANamespaceOfItsOwn(t *testing.T) {
 		t.Error("the copy has the id of its original")
 	}
 	conn := server.Connect(t, copied)
-	if mark := value[int64](t, conn, "SELECT reserved_until FROM pgflurry.worker WHERE worker = 99 AND term = 4"); mark != 123456 {
+	if mark := value[int64](t, conn, "SELECT reserved_until FROM pgflurry.worker WHERE worker = 99 AND term = 5"); mark != 123456 {
 		t.Errorf("the mark of worker 99 is %d", mark)
 	}
 	if id := value[int64](t, conn, "SELECT next_snowflake()"); id <= last {
@@ -163,6 +164,41 @@ func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *te
 			t.Errorf("%s: its home is still %s", name, n.Home)
 		}
 	}
+}
+
+func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirMarks(t *testing.T) {
+	original := server.MigratedWith(t, migrations.Settings{DatabaseWorkers: 2})
+	up(t, server.Database(t), migrations.Settings{JoinURL: original})
+	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456, node = 'paris', address = 'a',
+		version = 'v', acquired_at = now(), renewed_at = now(), retired_at = now() WHERE worker = 99`)
+	copied := copyOf(t, original)
+	up(t, copied, migrations.Settings{NewNamespace: true})
+	conn := server.Connect(t, copied)
+	if left := values[string](t, conn, `SELECT w::text FROM pgflurry.worker AS w WHERE worker > 0
+		AND (node, address, version, acquired_at, renewed_at, retired_at) IS DISTINCT FROM (NULL, NULL, NULL, NULL, NULL, NULL)`); len(left) > 0 {
+		t.Errorf("these are still what they were in the old space: %q", left)
+	}
+	if !value[bool](t, conn, `SELECT reserved_until = 123456 AND term > 4 FROM pgflurry.worker WHERE worker = 99`) {
+		t.Error("the mark of worker 99 has not stayed, or its old holder could renew it")
+	}
+	listing, err := lease.List(within(t), conn, false)
+	if err != nil || listing.Rows[1].Worker != 1 || listing.Rows[1].State != "released" || listing.Rows[1].ReservedUntil == nil {
+		t.Errorf("the worker of another database's function is listed as %+v, %v", listing.Rows[1], err)
+	}
+
+	// what that function has issued may be in the copy: its worker is free when the mark has passed, and the mark goes along
+	another := server.Database(t)
+	says(t, migrations.Up(within(t), another, migrations.Settings{JoinURL: copied}), "ahead of the clock", "Try again in 1m")
+	run(t, conn, `ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
+		UPDATE pgflurry.worker SET reserved_until = pgflurry.ticks(clock_timestamp()) WHERE worker = 1;
+		ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker`)
+	up(t, another, migrations.Settings{JoinURL: copied})
+	joined := server.Connect(t, another)
+	mark := value[int64](t, conn, "SELECT reserved_until FROM pgflurry.worker WHERE worker = 1 AND released_at IS NULL")
+	if got := value[int64](t, joined, "SELECT last_value FROM pgflurry.mark"); got != mark || worker(t, another) != 1 {
+		t.Errorf("the function has worker %d and the mark %d, want 1 and %d", worker(t, another), got, mark)
+	}
+	says(t, migrations.Up(within(t), server.Database(t), migrations.Settings{JoinURL: copied}), "all 2 workers", "for good")
 }
 
 func TestACopyThatTakesThePlaceOfItsOriginalWaitsForOldGrants(t *testing.T) {
