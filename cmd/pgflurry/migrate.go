@@ -35,11 +35,12 @@ type layoutFlags struct {
 	databaseWorkers int
 }
 
-func (f *layoutFlags) register(flags *pflag.FlagSet) {
-	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12, or that of the existing namespace)")
-	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z, or that of the existing namespace)")
-	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms, or that of the existing namespace)")
-	flags.IntVar(&f.databaseWorkers, "database-workers", 0, "`NUMBER` of workers kept for database functions, one for each database of the namespace (default 16, fewer in a small layout)")
+// register adds the flags. otherwise ends the sentence of what holds where a flag is not given: up finds a namespace, print none.
+func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
+	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
+	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
+	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
+	flags.IntVar(&f.databaseWorkers, "database-workers", 0, "`NUMBER` of workers kept for database functions, one for each database that ever joins the namespace: each is given out once, for good, and the number cannot be raised (default 16, fewer in a small layout)")
 }
 
 // settings checks what can be checked without a database.
@@ -110,7 +111,7 @@ A role that is to run "pgflurry serve" without owning the schema needs:
 		},
 	}
 	databaseFlag(cmd, &url)
-	layout.register(cmd.Flags())
+	layout.register(cmd.Flags(), ", or that of the existing namespace")
 	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database at `URL`")
 	cmd.Flags().BoolVar(&newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
 	cmd.Flags().BoolVar(&moved, "moved", false, "this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server)")
@@ -125,7 +126,10 @@ func newMigrateDown() *cobra.Command {
 		Short: "Remove everything that up made, or nothing",
 		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It refuses while IDs
 may be ahead of the database's clock, and while a default, a view or a function uses next_snowflake(). Nothing is
-removed with CASCADE. In a database that joined another one, its worker there stays taken.`,
+removed with CASCADE.
+
+In a database that joined another one, its worker there stays taken: a copy of this database, which cannot be seen from
+here, may still issue IDs with it. To join again takes another of the --database-workers of the namespace.`,
 		Example: `  pgflurry migrate down --database postgres://app@localhost/shop`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -187,7 +191,7 @@ func newMigratePrint() *cobra.Command {
 			return migrations.Print(cmd.OutOrStdout(), settings)
 		},
 	}
-	layout.register(cmd.Flags())
+	layout.register(cmd.Flags(), "")
 	return cmd
 }
 

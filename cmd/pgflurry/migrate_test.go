@@ -61,3 +61,15 @@ func TestStateWarnsOfACopyAnOldLayoutAndPendingWork(t *testing.T) {
 		t.Errorf("warnings where all is well: %q", list)
 	}
 }
+
+func TestHelpSaysThatWorkersOfFunctionsAreGivenOutForGoodAndPrintReadsNoNamespace(t *testing.T) {
+	for _, command := range []string{"up", "print"} {
+		help, err := migrate(t, command, "--help")
+		if err != nil || !strings.Contains(help, "given out once, for good, and the number cannot be raised") {
+			t.Errorf("%v: the help of %s does not say that database workers are given out for good", err, command)
+		}
+		if existing := strings.Contains(help, "existing namespace"); existing != (command == "up") {
+			t.Errorf("the help of %s speaks of an existing namespace: %v", command, existing)
+		}
+	}
+}
