@@ -3,10 +3,8 @@ package migrations
 import (
 	"context"
 	_ "embed"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -16,8 +14,6 @@ import (
 var (
 	//go:embed queries/quiet.sql
 	quietSQL string
-	//go:embed queries/ahead.sql
-	aheadSQL string
 	//go:embed queries/dependents.sql
 	dependentsSQL string
 	//go:embed queries/drop_schema.sql
@@ -29,23 +25,24 @@ const functionSequences = 2
 
 // Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of the
 // database's clock (a later namespace could repeat it), and while anything in the database uses a function of pgflurry.
-// A database without pgflurry is left as it is.
-func Down(ctx context.Context, url string) error {
+// A database without pgflurry is left as it is; removed is false then.
+func Down(ctx context.Context, url string) (removed bool, err error) {
 	d, err := open(ctx, url)
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer d.close()
 	if !d.facts.hasSchema {
-		return nil
+		return false, nil
 	}
 	if err := d.mayMigrate(); err != nil {
-		return err
+		return false, err
 	}
 	if err := d.lock(ctx); err != nil {
-		return err
+		return false, err
 	}
-	return d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx) })
+	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx) })
+	return err == nil, err
 }
 
 func (d *database) remove(ctx context.Context) error {
@@ -96,30 +93,4 @@ func (d *database) mayRemove(ctx context.Context) error {
 			"%d objects use pgflurry:\n  %s", len(users), strings.Join(users, "\n  "))
 	}
 	return d.nothingAhead(ctx)
-}
-
-// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not over.
-func (d *database) nothingAhead(ctx context.Context) error {
-	rows, err := d.Query(ctx, aheadSQL)
-	if err != nil {
-		return failed("reading the marks", err)
-	}
-	var list []string
-	var longest, left time.Duration
-	var what string
-	var ms int64
-	_, err = pgx.ForEachRow(rows, []any{&what, &ms}, func() error {
-		left = time.Duration(ms) * time.Millisecond
-		longest = max(longest, left)
-		list = append(list, fmt.Sprintf("%s: %s", what, left))
-		return nil
-	})
-	if err != nil {
-		return failed("reading the marks", err)
-	}
-	if len(list) > 0 {
-		return refuse(fmt.Sprintf("Stop all proxies of the namespace and whatever calls next_snowflake(), then try again in %s.", longest.Round(time.Second)+time.Second),
-			"IDs may exist that are ahead of the clock of the database, or were until just now:\n  %s", strings.Join(list, "\n  "))
-	}
-	return nil
 }

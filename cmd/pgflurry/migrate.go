@@ -136,10 +136,15 @@ here, may still issue IDs with it. To join again takes another of the --database
 			if err := named(url); err != nil {
 				return err
 			}
-			if err := migrations.Down(cmd.Context(), url); err != nil {
+			removed, err := migrations.Down(cmd.Context(), url)
+			if err != nil {
 				return err
 			}
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), "pgflurry is removed from this database")
+			said := "pgflurry is removed from this database"
+			if !removed {
+				said = "there is nothing to remove: this database has no schema pgflurry"
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), said)
 			return err
 		},
 	}

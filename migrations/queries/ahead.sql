@@ -1,10 +1,11 @@
--- Workers and the function whose IDs may be ahead of the clock, or whose rest is not over: what it is, and how long still.
-SELECT 'worker ' || w.worker || coalesce(' (' || w.node || ')', ''),
+-- Workers and the function whose IDs may be ahead of the clock, or whose rest is not over: which (NULL: the function), who held it,
+-- and how long still.
+SELECT w.worker, coalesce(w.node, '') AS node,
        (extract(epoch FROM (w.reserved_until - now.tick) * n.unit + n.quarantine) * 1000)::bigint AS ms
 FROM pgflurry.worker AS w, pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now
 WHERE w.reserved_until > 0 AND w.reserved_until + pgflurry.ticks_of(n.quarantine) > now.tick
 UNION ALL
-SELECT 'next_snowflake() of this database', (extract(epoch FROM (m.last_value - now.tick) * n.unit) * 1000)::bigint
+SELECT NULL, '', (extract(epoch FROM (m.last_value - now.tick) * n.unit) * 1000)::bigint
 FROM pgflurry.mark AS m, pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now
 WHERE m.last_value > now.tick
-ORDER BY ms DESC
+ORDER BY ms DESC, worker

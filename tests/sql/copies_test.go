@@ -120,7 +120,7 @@ func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *te
 	says(t, migrations.Up(within(t), original, migrations.Settings{JoinURL: original}), "is the home of namespace")
 	says(t, migrations.Up(within(t), server.Migrated(t), migrations.Settings{JoinURL: original}), "belongs to namespace", "for good")
 	says(t, migrations.Up(within(t), first, migrations.Settings{NewNamespace: true}), "is not a copy")
-	if err := migrations.Down(within(t), third); err != nil {
+	if err := down(t, third); err != nil {
 		t.Errorf("down after a join that failed: %v (%s)", err, hint(err))
 	}
 }

@@ -38,6 +38,13 @@ func up(t testing.TB, url string, s migrations.Settings) {
 	}
 }
 
+// down removes everything, and returns the refusal if there is one.
+func down(t testing.TB, url string) error {
+	t.Helper()
+	_, err := migrations.Down(within(t), url)
+	return err
+}
+
 // hint is what an error says should be done.
 func hint(err error) string {
 	var hinted interface{ Hint() string }

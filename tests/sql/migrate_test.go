@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
 	"pgflurry/tests/server"
@@ -78,15 +79,15 @@ func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
 	before := value[int](t, conn, "SELECT count(*) FROM pg_class") + value[int](t, conn, "SELECT count(*) FROM pg_proc")
 	for range 2 {
 		up(t, url, migrations.Settings{Layout: "javascript"})
-		if err := migrations.Down(within(t), url); err != nil {
+		if err := down(t, url); err != nil {
 			t.Fatalf("%v (%s)", err, hint(err))
 		}
 		if after := value[int](t, conn, "SELECT count(*) FROM pg_class") + value[int](t, conn, "SELECT count(*) FROM pg_proc"); after != before {
 			t.Errorf("%d things are left behind", after-before)
 		}
 	}
-	if err := migrations.Down(within(t), url); err != nil {
-		t.Errorf("down of nothing: %v", err)
+	if removed, err := migrations.Down(within(t), url); removed || err != nil {
+		t.Errorf("down of nothing has removed something: %v, %v", removed, err)
 	}
 }
 
@@ -191,7 +192,7 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	_, err = migrations.Status(within(t), stranger)
 	says(t, err, `role "no_owner" may not read`, "GRANT USAGE ON SCHEMA pgflurry", "pgflurry.migration")
 	run(t, conn, "SELECT setval('pgflurry.mark', 0)")
-	if err := migrations.Down(within(t), owner); err != nil {
+	if err := down(t, owner); err != nil {
 		t.Errorf("down as the owner: %v (%s)", err, hint(err))
 	}
 }
@@ -205,14 +206,14 @@ func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T)
 		CREATE VIEW proxies AS SELECT worker FROM pgflurry.worker;
 		CREATE FUNCTION known() RETURNS bigint RETURN next_snowflake();
 		CREATE FUNCTION hidden() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN next_snowflake(); END'`)
-	err := migrations.Down(within(t), url)
+	err := down(t, url)
 	says(t, err, "default value for column id of table public.item", "default value for column at of table public.item",
 		"view public.recent", "index public.by_worker", "view public.proxies", "function public.known()", "function public.hidden()", "CASCADE")
 	if n := strings.Count(err.Error(), "\n"); n != 7 {
 		t.Errorf("%d things are listed, want 7:\n%v", n, err)
 	}
 	run(t, conn, "DROP VIEW recent, proxies; DROP FUNCTION known, hidden; DROP TABLE item")
-	if err := migrations.Down(within(t), url); err != nil {
+	if err := down(t, url); err != nil {
 		t.Errorf("%v (%s)", err, hint(err))
 	}
 }
@@ -222,12 +223,33 @@ func TestMigrationInvariant5DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T
 	conn := server.Connect(t, url)
 	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1, node = 'paris',
 		reserved_until = pgflurry.ticks(clock_timestamp() - interval '100 s') WHERE worker = 700`)
-	says(t, migrations.Down(within(t), url), "worker 700 (paris): 1", "Stop all proxies")
+	says(t, down(t, url), "try again in ", "worker 700 (paris): ", "Stop all proxies")
 	run(t, conn, `ALTER TABLE pgflurry.worker DISABLE TRIGGER USER; UPDATE pgflurry.worker SET reserved_until = 1 WHERE worker = 700`)
 	run(t, conn, "SELECT next_snowflake()")
-	says(t, migrations.Down(within(t), url), "next_snowflake() of this database: ", "try again in")
+	says(t, down(t, url), "try again in ", "next_snowflake() of this database: ")
 	run(t, conn, "SELECT setval('pgflurry.mark', pgflurry.ticks(clock_timestamp()))")
-	if err := migrations.Down(within(t), url); err != nil {
+	if err := down(t, url); err != nil {
 		t.Errorf("%v (%s)", err, hint(err))
+	}
+}
+
+func TestDownAfterAReseedFitsOnAScreen(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	store := lease.NewPostgres(&conn.Config().Config)
+	defer store.Close()
+	if _, err := store.Reseed(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	err := down(t, url)
+	says(t, err, "try again in ", "1008 workers from 16 to 1023: ")
+	if n := strings.Count(err.Error(), "\n"); n != 1 {
+		t.Errorf("%d lines for workers that all have the same time left", n)
+	}
+	run(t, conn, "UPDATE pgflurry.worker SET reserved_until = reserved_until + 60000 * worker WHERE worker > 1000")
+	err = down(t, url)
+	says(t, err, "worker 1023: 17h", "and 1000 more, for less")
+	if n := strings.Count(err.Error(), "\n"); n != 9 {
+		t.Errorf("%d lines, want 9", n)
 	}
 }
