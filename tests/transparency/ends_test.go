@@ -1,0 +1,97 @@
+package transparency
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgflurry/postgres"
+	"pgflurry/tests/server"
+)
+
+func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
+	direct := server.Migrated(t)
+	at, _ := through(t, direct)
+	look := server.Connect(t, direct)
+	var ends [2][]string
+	for i, where := range []string{direct, at} {
+		u := parse(t, where)
+		idle := open(t, u.Host, u.Path[1:], "application_name", "idle")
+		if where == at {
+			idle.say(query(ours))
+			idle.until('Z')
+		}
+		block := open(t, u.Host, u.Path[1:], "application_name", "idle")
+		block.say(query("BEGIN"))
+		block.until('Z')
+		busy := open(t, u.Host, u.Path[1:], "application_name", "busy")
+		busy.say(query("SELECT pg_sleep(600)"))
+		sleeps(t, look, "busy")
+		if n := one(t, look, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity WHERE application_name IN ('idle', 'busy') AND datname = current_database()"); n != "3" {
+			t.Fatalf("%s backends were terminated; expected 3", n)
+		}
+		for _, r := range []*raw{idle, block, busy} {
+			ends[i] = append(ends[i], r.rest()...)
+		}
+	}
+	if n := strings.Count(strings.Join(ends[1], ""), "VFATAL\x00C57P01"); n != 3 || !slices.Equal(ends[0], ends[1]) {
+		t.Errorf("terminated backends said\n%q directly and\n%q through the proxy; expected one FATAL each, and the same", ends[0], ends[1])
+	}
+}
+
+// The server ends in each way it has, and comes back on the same port.
+func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
+	for name, signal := range map[string]syscall.Signal{"fast": syscall.SIGINT, "immediate": syscall.SIGQUIT} {
+		t.Run(name, func(t *testing.T) {
+			cluster := server.Private(t, nil)
+			direct := cluster.URL("postgres")
+			at, p := through(t, direct)
+			straight, proxied := openURL(t, direct), openURL(t, at)
+			if err := syscall.Kill(cluster.PID, signal); err != nil {
+				t.Fatal(err)
+			}
+			want, got := straight.rest(), proxied.rest()
+			if len(got) > 0 && name == "immediate" {
+				last := got[len(got)-1]
+				if !strings.Contains(last, "VFATAL\x00C08006\x00") {
+					t.Errorf("the last word is %q; expected the proxy's own FATAL, since PostgreSQL gave none", last)
+				}
+				got = got[:len(got)-1]
+			}
+			if !slices.Equal(want, got) {
+				t.Errorf("PostgreSQL ended with %q, and through the proxy with %q", want, got)
+			}
+			<-cluster.Done()
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			again, err := postgres.Start(ctx, postgres.Settings{
+				Provider: postgres.Provider{Binaries: server.Binaries(t)}, Data: cluster.Data, Port: cluster.Port,
+				Options: map[string]string{"fsync": "off"},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer again.Stop(ctx)
+			after := openURL(t, at)
+			after.say(query("SELECT 'after'"))
+			if said := strings.Join(after.until('Z'), "|"); !strings.Contains(said, "after") {
+				t.Errorf("after the restart the server says %q", said)
+			}
+			after.conn.Close()
+			if st := p.Stats(); st.Opened != 2 {
+				t.Errorf("%d sessions were opened; expected 2", st.Opened)
+			}
+		})
+	}
+}
+
+func TestAServerThatIsAwayIsToldAsSuch(t *testing.T) {
+	address, _ := inFront(t, "127.0.0.1:1")
+	r := dial(t, address)
+	r.say(hello(version30, "user", "ann"))
+	if said := r.rest(); len(said) != 1 || !strings.Contains(said[0], "C08001") {
+		t.Errorf("the client is told %q; expected one FATAL 08001", said)
+	}
+}

@@ -1,0 +1,120 @@
+package transparency
+
+import (
+	"bufio"
+	"bytes"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// most is how much the proxy may grow, in bytes, whatever does not read: far less than what is on its way, and far more than
+// its buffers.
+const most = 48 << 20
+
+// serve starts the product in front of an upstream and returns it with its address.
+func serve(t *testing.T, upstream, direct string) (*program.Process, string) {
+	t.Helper()
+	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", direct, "--node", t.Name())
+	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
+	address, _, _ = strings.Cut(address, " ")
+	return p, address
+}
+
+// peak is the most memory a process has had resident, in bytes.
+func peak(t *testing.T, pid int) int {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux tells how much memory another process has had")
+	}
+	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			kilobytes, err := strconv.Atoi(strings.Fields(value)[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kilobytes << 10
+		}
+	}
+	t.Fatal("/proc tells no VmHWM")
+	return 0
+}
+
+func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
+	const sessions = 16
+	direct := server.Migrated(t)
+	p, address := serve(t, parse(t, direct).Host, direct)
+	before := peak(t, p.PID())
+	for range sessions {
+		deaf := open(t, address, parse(t, direct).Path[1:], "application_name", "deaf")
+		deaf.say(query("SELECT repeat('x', 1000000) FROM generate_series(1, 1000)")) // 1 GB each
+	}
+	blocked(t, direct, "deaf", sessions)
+	if grown := peak(t, p.PID()) - before; grown > most {
+		t.Errorf("the proxy grew by %d MB for %d clients that do not read", grown>>20, sessions)
+	}
+}
+
+func TestClientsThatOnlyAskCostNoMemory(t *testing.T) {
+	direct := server.Migrated(t)
+	p, address := serve(t, parse(t, direct).Host, direct)
+	p.Line("worker acquired")
+	before := peak(t, p.PID())
+	r := open(t, address, parse(t, direct).Path[1:])
+	questions := bytes.Repeat(query("SELECT next_snowflake() FROM generate_series(1, 10000)"), 400_000) // 24 MB that ask for 100 GB
+	if taken := drown(t, r.conn, questions); taken == len(questions) {
+		t.Errorf("the proxy took all %d bytes of a client that reads nothing", taken)
+	}
+	if grown := peak(t, p.PID()) - before; grown > most {
+		t.Errorf("the proxy grew by %d MB for a client that reads none of its answers", grown>>20)
+	}
+}
+
+func TestAServerThatDoesNotReadCostsNoMemory(t *testing.T) {
+	const said = 256 << 20
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			t.Cleanup(func() { conn.Close() })
+			(&raw{t: t, conn: conn.(*net.TCPConn)}).greet("12345678") // and then it reads no more
+		}
+	}()
+	p, address := serve(t, listener.Addr().String(), server.Migrated(t))
+	for _, c := range []struct {
+		name string
+		b    []byte
+		most int
+	}{
+		{"a large message", query(strings.Repeat("x", said)), most},
+		// The proxy remembers what is owed for each message that the kernel has taken: megabytes of them.
+		{"small messages", bytes.Repeat(query("SELECT 1"), said/14), 4 * most},
+	} {
+		before := peak(t, p.PID())
+		r := open(t, address, "any")
+		taken := drown(t, r.conn, c.b)
+		grown := peak(t, p.PID()) - before
+		t.Logf("%s: the proxy took %d kB and grew by %d kB", c.name, taken>>10, grown>>10)
+		if taken > said/2 || grown > c.most {
+			t.Errorf("%s: for a server that does not read the proxy took %d MB and grew by %d MB", c.name, taken>>20, grown>>20)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package transparency
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgflurry/tests/server"
+)
+
+// A session that listens draws IDs as fast as it can while another one notifies it. Each message of either must come whole, and
+// the notifications in order: frame fails on anything torn.
+func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
+	const notifications, breath = 2000, 200
+	direct := server.Migrated(t)
+	at, p := through(t, direct)
+	r := openURL(t, at)
+	r.say(query("LISTEN flurry"))
+	r.until('Z')
+	var all atomic.Bool
+	drawing := make(chan int, 1)
+	go func() {
+		questions := bytes.Repeat(query(ours), breath)
+		breaths := 0
+		for ; !all.Load(); breaths++ {
+			if _, err := r.conn.Write(questions); err != nil {
+				t.Error(err)
+				break
+			}
+		}
+		drawing <- breaths
+	}()
+	go func() {
+		// Each NOTIFY is a transaction of its own, so they arrive one by one.
+		_, err := server.Connect(t, direct).Exec(t.Context(), fmt.Sprintf(`DO $$ BEGIN
+			FOR i IN 1..%d LOOP PERFORM pg_notify('flurry', i || repeat('-', i %% 300)); COMMIT; END LOOP; END $$`, notifications))
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+	seen, ready := 0, 0
+	for breaths := -1; breaths < 0 || ready < breaths*breath; {
+		kind, body, err := r.frame()
+		if err != nil {
+			t.Fatalf("after %d notifications and %d answers: %v", seen, ready, err)
+		}
+		switch kind {
+		case 'Z':
+			ready++
+		case 'A':
+			seen++
+			payload := fmt.Sprintf("flurry\x00%d%s\x00", seen, strings.Repeat("-", seen%300))
+			if string(body[4:]) != payload {
+				t.Fatalf("notification %d is %q", seen, body[4:])
+			}
+			all.Store(seen == notifications)
+		case 'T', 'D', 'C':
+		default:
+			t.Fatalf("message %q %q", kind, body)
+		}
+		if breaths < 0 && seen == notifications {
+			breaths = <-drawing
+		}
+	}
+	if got := p.Stats().IDs; got != int64(ready) || seen != notifications {
+		t.Errorf("%d notifications and %d answers came, %d IDs were given", seen, ready, got)
+	}
+}
+
+func TestNoticesAndParametersComeInTheirPlaceAmongAnswers(t *testing.T) {
+	const rounds = 1000
+	at, p := through(t, server.Migrated(t))
+	r := openURL(t, at)
+	go func() {
+		for i := range rounds {
+			b := append(query(ours), query(fmt.Sprintf("SET application_name = 'name %d'", i))...)
+			b = append(append(b, query(ours)...), query(fmt.Sprintf("DO $$ BEGIN RAISE NOTICE 'notice %d'; END $$", i))...)
+			if _, err := r.conn.Write(b); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for i := range rounds {
+		r.until('Z')
+		if got := strings.Join(r.until('Z'), "|"); !strings.Contains(got, fmt.Sprintf("Sapplication_name\x00name %d\x00|Z", i)) {
+			t.Fatalf("SET %d is answered %q", i, got)
+		}
+		r.until('Z')
+		if got := strings.Join(r.until('Z'), "|"); !strings.Contains(got, fmt.Sprintf("Mnotice %d\x00", i)) {
+			t.Fatalf("notice %d came as %q", i, got)
+		}
+	}
+	if p.Stats().IDs == 0 {
+		t.Error("no ID came from memory")
+	}
+}
