@@ -51,6 +51,9 @@ func (s State) Pending() bool {
 	return s.Namespace == nil || len(s.Functions) > 0 || slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
 }
 
+// InPlace says whether everything is as this version needs it, and is known to be.
+func (s State) InPlace() bool { return !s.Pending() && s.Copied == "" && s.Unchecked == "" }
+
 // Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a transaction
 // that it rolls back, so for that it needs the rights of Up.
 func Status(ctx context.Context, url string) (State, error) {

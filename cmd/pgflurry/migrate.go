@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -107,7 +106,10 @@ A role that is to run "pgflurry serve" without owning the schema needs:
 			if err != nil {
 				return err
 			}
-			return printState(cmd.OutOrStdout(), state)
+			if err := printState(cmd.OutOrStdout(), state); err != nil {
+				return err
+			}
+			return inPlace(state)
 		},
 	}
 	databaseFlag(cmd, &url)
@@ -158,6 +160,11 @@ func newMigrateStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Tell what is applied and what is not, and what the namespace is",
+		Long: `status lists the migrations, the functions that are not as this version installs them, and the namespace. It changes
+nothing. To compare the functions it needs the rights of up.
+
+It exits 0 if everything is in place, and 1 if anything is pending, missing, changed or could not be checked, or if the
+database is a copy that nobody has settled. With --json it prints {"in_place": true or false, "rows": [...]}.`,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,
@@ -169,10 +176,14 @@ func newMigrateStatus() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			print := printState
 			if asJSON {
-				return stateTable(state).print(cmd.OutOrStdout(), true)
+				print = printStateJSON
 			}
-			return printState(cmd.OutOrStdout(), state)
+			if err := print(cmd.OutOrStdout(), state); err != nil {
+				return err
+			}
+			return inPlace(state)
 		},
 	}
 	databaseFlag(cmd, &url)
@@ -198,17 +209,4 @@ func newMigratePrint() *cobra.Command {
 	}
 	layout.register(cmd.Flags(), "")
 	return cmd
-}
-
-// printState writes the table for people, with the warnings under it.
-func printState(w io.Writer, state migrations.State) error {
-	if err := stateTable(state).print(w, false); err != nil {
-		return err
-	}
-	for _, warning := range stateWarnings(state) {
-		if _, err := fmt.Fprintln(w, "warning: "+warning); err != nil {
-			return err
-		}
-	}
-	return nil
 }

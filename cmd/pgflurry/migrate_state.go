@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"pgflurry/migrations"
@@ -54,17 +56,39 @@ func stateTable(state migrations.State) *table {
 	return t
 }
 
-// stateWarnings are whole sentences about what needs somebody's attention.
-func stateWarnings(state migrations.State) []string {
-	var list []string
-	if state.Copied != "" {
-		list = append(list, state.Copied+". Its next_snowflake() repeats IDs of the original. Run \"pgflurry migrate up\" with --join, --new-namespace or --moved.")
+// printState writes the table for people, with the warnings under it.
+func printState(w io.Writer, state migrations.State) error {
+	if err := stateTable(state).print(w, false); err != nil {
+		return err
 	}
 	if state.Namespace != nil && state.Left < warnLeft {
-		list = append(list, fmt.Sprintf("The layout ends on %s. Plan a new namespace.", timestamp(state.Namespace.Layout.End())))
+		_, err := fmt.Fprintf(w, "warning: The layout ends on %s. Plan a new namespace.\n", timestamp(state.Namespace.Layout.End()))
+		return err
 	}
-	if state.Pending() && state.Copied == "" {
-		list = append(list, "Not everything is in place. Run \"pgflurry migrate up\".")
+	return nil
+}
+
+// printStateJSON writes one object for programs: the answer, and the rows it comes from.
+func printStateJSON(w io.Writer, state migrations.State) error {
+	if _, err := fmt.Fprintf(w, "{\"in_place\": %t, \"rows\": ", state.InPlace()); err != nil {
+		return err
 	}
-	return list
+	if err := stateTable(state).print(w, true); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(w, "}")
+	return err
+}
+
+// inPlace is an error that says what is not in place; nil if everything is.
+func inPlace(state migrations.State) error {
+	switch {
+	case state.InPlace():
+		return nil
+	case state.Copied != "":
+		return hint(errors.New(state.Copied), "Its next_snowflake() repeats IDs of the original. Run \"pgflurry migrate up\" with --join, --new-namespace or --moved.")
+	case state.Pending():
+		return hint(errors.New("not everything is in place"), "Run \"pgflurry migrate up\".")
+	}
+	return hint(fmt.Errorf("the functions could not be compared: %s", state.Unchecked), "Run it on the primary, as the owner of schema pgflurry.")
 }

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -45,20 +47,43 @@ func TestMigrateRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-func TestStateWarnsOfACopyAnOldLayoutAndPendingWork(t *testing.T) {
+func TestStatusSucceedsOnlyIfEverythingIsInPlace(t *testing.T) {
 	n := &namespace.Namespace{ID: "b2cf6d3c-3d0b-4d0c-8b7e-2f1f9a1c0001", Layout: generator.DefaultLayout(), DatabaseWorkers: 16}
 	for text, state := range map[string]migrations.State{
-		"repeats IDs of the original":   {Namespace: n, Left: 60 * 365 * 24 * time.Hour, Copied: "database \"b\" is a copy"},
-		"The layout ends on 2093-09-06": {Namespace: n, Left: 365 * 24 * time.Hour},
-		"Run \"pgflurry migrate up\".":  {Namespace: n, Left: 60 * 365 * 24 * time.Hour, Functions: []migrations.Function{{Name: "f()", State: "missing"}}},
+		"database \"b\" is a copy":                            {Namespace: n, Copied: "database \"b\" is a copy"},
+		"not everything is in place":                          {Namespace: n, Functions: []migrations.Function{{Name: "f()", State: "missing"}}},
+		"not everything is in place ":                         {},
+		"not everything is in place  ":                        {Namespace: n, Migrations: []migrations.Applied{{Version: 1, Name: "00001_x.sql"}}},
+		"the functions could not be compared: no such rights": {Namespace: n, Unchecked: "no such rights"},
 	} {
-		list := stateWarnings(state)
-		if len(list) != 1 || !strings.Contains(list[0], text) {
-			t.Errorf("%q, want one that says %s", list, text)
+		var out bytes.Buffer
+		err := inPlace(state)
+		if hinted := new(hintedError); !errors.As(err, hinted) || err.Error() != strings.TrimSpace(text) || hinted.Hint() == "" {
+			t.Errorf("%v, want %s, with a hint", err, text)
+		}
+		if err := printStateJSON(&out, state); err != nil || !strings.HasPrefix(out.String(), `{"in_place": false, "rows": [`) || !json.Valid(out.Bytes()) {
+			t.Errorf("%v, JSON readers get %s", err, out.String())
 		}
 	}
-	if list := stateWarnings(migrations.State{Namespace: n, Left: 60 * 365 * 24 * time.Hour}); len(list) > 0 {
-		t.Errorf("warnings where all is well: %q", list)
+	state := migrations.State{Namespace: n, Left: 60 * 365 * 24 * time.Hour}
+	var out bytes.Buffer
+	if err := inPlace(state); err != nil {
+		t.Errorf("everything is in place: %v", err)
+	}
+	if err := printStateJSON(&out, state); err != nil || !strings.HasPrefix(out.String(), `{"in_place": true, `) {
+		t.Errorf("%v, JSON readers get %s", err, out.String())
+	}
+}
+
+func TestStateWarnsOfALayoutThatIsNearlyOver(t *testing.T) {
+	state := migrations.State{Namespace: &namespace.Namespace{Layout: generator.DefaultLayout()}, Left: 365 * 24 * time.Hour}
+	for range 2 {
+		var out bytes.Buffer
+		warns := state.Left < warnLeft
+		if err := printState(&out, state); err != nil || strings.Contains(out.String(), "warning: The layout ends on 2093-09-06") != warns {
+			t.Errorf("%v, with %s left it prints\n%s", err, state.Left, out.String())
+		}
+		state.Left *= 60
 	}
 }
 
