@@ -64,7 +64,7 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12)")
 	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z)")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
-	flags.StringVar(&f.database, "database", "", "`URL` of a database of the namespace, whose layout is used: postgres://user@host:port/name")
+	flags.StringVar(&f.database, "database", "", "`URL` of a database of the namespace, whose layout is used: "+urlForm)
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -88,11 +88,15 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	if given {
 		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit (or their PGFLURRY_ variables); the database knows its layout, so give one or the other")
 	}
-	ctx, cancel := context.WithTimeout(ctx, decodePatience)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, f.database)
+	config, err := parseURL("database", f.database)
 	if err != nil {
 		return generator.Layout{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, decodePatience)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return generator.Layout{}, connectError(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)

@@ -57,15 +57,7 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 
 // databaseFlag is required: no command migrates a database that nobody named.
 func databaseFlag(cmd *cobra.Command, url *string) {
-	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: postgres://user@host:port/name")
-}
-
-// named refuses a command without a database.
-func named(url string) error {
-	if url == "" {
-		return fmt.Errorf("--database is missing: give the URL of the database, postgres://user@host:port/name")
-	}
-	return nil
+	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+urlForm)
 }
 
 func newMigrateUp() *cobra.Command {
@@ -91,8 +83,13 @@ A role that is to run "pgflurry serve" without owning the schema needs:
   pgflurry migrate up --database postgres://app@localhost/billing --join postgres://app@localhost/shop`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := named(url); err != nil {
+			if _, err := parseURL("database", url); err != nil {
 				return err
+			}
+			if join != "" {
+				if _, err := parseURL("join", join); err != nil {
+					return err
+				}
 			}
 			settings, err := layout.settings()
 			if err != nil {
@@ -100,11 +97,11 @@ A role that is to run "pgflurry serve" without owning the schema needs:
 			}
 			settings.JoinURL, settings.NewNamespace, settings.Moved = join, newNamespace, moved
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
-				return err
+				return connectError(err)
 			}
 			state, err := migrations.Status(cmd.Context(), url)
 			if err != nil {
-				return err
+				return connectError(err)
 			}
 			if err := printState(cmd.OutOrStdout(), state); err != nil {
 				return err
@@ -135,12 +132,12 @@ here, may still issue IDs with it. To join again takes another of the --database
 		Example: `  pgflurry migrate down --database postgres://app@localhost/shop`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := named(url); err != nil {
+			if _, err := parseURL("database", url); err != nil {
 				return err
 			}
 			removed, err := migrations.Down(cmd.Context(), url)
 			if err != nil {
-				return err
+				return connectError(err)
 			}
 			said := "pgflurry is removed from this database"
 			if !removed {
@@ -169,12 +166,12 @@ database is a copy that nobody has settled. With --json it prints {"in_place": t
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := named(url); err != nil {
+			if _, err := parseURL("database", url); err != nil {
 				return err
 			}
 			state, err := migrations.Status(cmd.Context(), url)
 			if err != nil {
-				return err
+				return connectError(err)
 			}
 			print := printState
 			if asJSON {

@@ -151,14 +151,15 @@ const workersPatience = 30 * time.Second
 
 // withWorkers connects to the database with the worker rows, warns if it is a copy, and runs the command.
 func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error) error {
-	if err := named(url); err != nil {
+	config, err := parseURL("database", url)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(cmd.Context(), workersPatience)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return err
+		return connectError(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)

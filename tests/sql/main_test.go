@@ -5,6 +5,7 @@ package sql_test
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,10 +15,15 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/namespace"
+	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) { server.Main(m) }
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	program.Remove()
+	os.Exit(code)
+}
 
 // patience bounds every step against the database; a test that needs longer hangs.
 const patience = 30 * time.Second
