@@ -31,7 +31,8 @@ Its commands are the only ways to touch that table by hand.`,
 
 func newWorkersList() *cobra.Command {
 	var url string
-	var all, asJSON bool
+	var all bool
+	var format listFormat
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Show who holds which worker until when",
@@ -45,7 +46,7 @@ func newWorkersList() *cobra.Command {
   function      written into the function of a database, for good
 
 RESERVED UNTIL is the mark: no ID of the worker at or after it exists. LEFT SECONDS count from now to the mark,
-FREE IN SECONDS to when any proxy may take the worker. The mark of a function is known in its own database only.`,
+FREE IN SECONDS to when any proxy may take the worker. The mark of a function is known in its own database only. --wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT, which --json always has.`,
 		Example: `  pgflurry workers list --database postgres://app@localhost/shop
   pgflurry workers list --database postgres://app@localhost/shop --all --json`,
 		Args: cobra.NoArgs,
@@ -55,13 +56,14 @@ FREE IN SECONDS to when any proxy may take the worker. The mark of a function is
 				if err != nil {
 					return err
 				}
-				return printListing(cmd.OutOrStdout(), listing, ns, all, asJSON)
+				return printListing(cmd.OutOrStdout(), listing, ns, all, format)
 			})
 		},
 	}
 	databaseFlag(cmd, &url)
 	cmd.Flags().BoolVar(&all, "all", false, "also list workers that were never used")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&format.wide, "wide", false, "all columns")
+	cmd.Flags().BoolVar(&format.json, "json", false, "print JSON")
 	return cmd
 }
 
@@ -175,18 +177,14 @@ func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.
 	return run(ctx, conn, ns)
 }
 
-func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all, asJSON bool) error {
-	t := newTable("worker", "kind", "state", "node", "reserved_until", "left_seconds", "free_in_seconds",
-		"term", "address", "version", "acquired_at", "renewed_at")
-	for _, r := range l.Rows {
-		var until, left any
-		if r.ReservedUntil != nil && *r.ReservedUntil > 0 {
-			until, left = ns.Layout.Time(*r.ReservedUntil), ahead(r.Left)
-		}
-		t.add(r.Worker, r.Kind, r.State, r.Node, until, left, ahead(r.Free), r.Term, r.Address, r.Version,
-			instant(r.AcquiredAt), instant(r.RenewedAt))
-	}
-	if err := t.print(w, asJSON); err != nil || asJSON {
+// listFormat says how workers are listed.
+type listFormat struct {
+	wide bool // all columns
+	json bool // all columns, too
+}
+
+func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all bool, format listFormat) error {
+	if err := listingTable(l, ns, format).print(w, format.json); err != nil || format.json {
 		return err
 	}
 	if !all {
@@ -196,6 +194,28 @@ func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all, asJ
 		fmt.Fprintf(w, "no worker is granted for another %v: the database was failed over, restored or reseeded\n", l.GateOpens.Round(time.Second))
 	}
 	return nil
+}
+
+// listingTable leaves out for people what they seldom ask for.
+func listingTable(l lease.Listing, ns namespace.Namespace, format listFormat) *table {
+	t := newTable("worker", "state", "node", "reserved_until", "left_seconds", "free_in_seconds", "address", "renewed_at")
+	if format.wide || format.json {
+		t = newTable("worker", "kind", "state", "node", "reserved_until", "left_seconds", "free_in_seconds",
+			"term", "address", "version", "acquired_at", "renewed_at")
+	}
+	for _, r := range l.Rows {
+		var until, left any
+		if r.ReservedUntil != nil && *r.ReservedUntil > 0 {
+			until, left = ns.Layout.Time(*r.ReservedUntil), ahead(r.Left)
+		}
+		if format.wide || format.json {
+			t.add(r.Worker, r.Kind, r.State, r.Node, until, left, ahead(r.Free), r.Term, r.Address, r.Version,
+				instant(r.AcquiredAt), instant(r.RenewedAt))
+		} else {
+			t.add(r.Worker, r.State, r.Node, until, left, ahead(r.Free), r.Address, instant(r.RenewedAt))
+		}
+	}
+	return t
 }
 
 // ahead is a duration in whole seconds, rounded up; 0 if it has passed.
