@@ -15,8 +15,10 @@
 //
 //  1. Runs exclude each other: one advisory lock per database is held from the first write to the last.
 //  2. A layout never changes: a run that asks for another one fails and says both.
-//  3. A worker of database functions is given out once, to one database, for good.
-//  4. A copy of a database is noticed, and gets functions for its own use only when somebody has said what it is to be.
+//  3. A worker of database functions is given out once, to one database, for good: not even a Down gives it back, because a physical
+//     copy of that database cannot be told from it and may go on. A namespace founded in a copy begins anew, above the old marks.
+//  4. A copy of a database is noticed, and gets functions for its own use only when somebody has said what it is to be;
+//     it cannot take the place of an original that is still on the server.
 //  5. Down removes all or nothing, never with CASCADE, and not while an ID could still be ahead of the clock.
 //
 // It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser. Connect to the
