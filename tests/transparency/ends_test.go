@@ -43,6 +43,7 @@ func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
 
 // The server ends in each way it has, and comes back on the same port.
 func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
+	binaries := server.Binaries(t)
 	for name, signal := range map[string]syscall.Signal{"fast": syscall.SIGINT, "immediate": syscall.SIGQUIT} {
 		t.Run(name, func(t *testing.T) {
 			cluster := server.Private(t, nil)
@@ -67,7 +68,7 @@ func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
 			again, err := postgres.Start(ctx, postgres.Settings{
-				Provider: postgres.Provider{Binaries: server.Binaries(t)}, Data: cluster.Data, Port: cluster.Port,
+				Provider: postgres.Provider{Binaries: binaries}, Data: cluster.Data, Port: cluster.Port,
 				Options: map[string]string{"fsync": "off"},
 			})
 			if err != nil {

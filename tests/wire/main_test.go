@@ -23,6 +23,7 @@ type stand struct {
 	database string
 	network  string
 	address  string
+	version  int                   // of the server, such as 150004
 	direct   map[string]transcript // what PostgreSQL said, by what was said to it
 
 	relaying  *house // forwards everything
@@ -51,6 +52,9 @@ func newStand(t testing.TB, seed uint64) *stand {
 	}
 	st := &stand{t: t, database: config.Database, direct: map[string]transcript{}}
 	st.network, st.address = pgconn.NetworkAddress(config.Host, config.Port)
+	if err := server.Connect(t, url).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&st.version); err != nil {
+		t.Fatal(err)
+	}
 	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, newSource(seed, false))
 	st.answering = st.newHouse("answering", st.address, proxy.AnswerAll, newSource(seed, false))
 	st.moody = st.newHouse("moody", st.address, proxy.AnswerAll, newSource(seed, true))

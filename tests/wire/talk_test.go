@@ -162,9 +162,35 @@ func difference(want, got transcript, name string) string {
 	return b.String()
 }
 
+// confuses says that PostgreSQL itself gets these messages wrong: a Query or FunctionCall after an Execute without a Sync
+// between, which no driver sends. From version 18 on (18.4) the command after that Sync fails with XX000, "StartTransactionCommand:
+// unexpected state STARTED". There is nothing to compare with then.
+func (st *stand) confuses(messages []message) bool {
+	executed, ever := false, false
+	for _, m := range messages {
+		switch m.bytes[0] {
+		case 'E':
+			executed, ever = true, true
+		case 'S':
+			executed = false
+		case 'c', 'f':
+			executed = ever // the Sync was within a COPY, which ignores it
+		case 'Q', 'F':
+			if executed {
+				return st.version >= 180000
+			}
+		}
+	}
+	return false
+}
+
 // check holds a conversation with PostgreSQL and, in every way there is, with the proxies.
 func (st *stand) check(t *testing.T, c conversation, r *rand.Rand) {
 	t.Helper()
+	if st.confuses(c.all()) {
+		t.Logf("PostgreSQL %d gets this conversation wrong itself", st.version)
+		return
+	}
 	want, err := st.postgresSays(c, c.all())
 	if err != nil {
 		t.Fatal(err)

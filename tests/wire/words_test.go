@@ -83,6 +83,9 @@ func spell(word string) conversation {
 // tryWord holds a word's conversation in one of several ways and tells what differs.
 func (st *stand) tryWord(word string, r *rand.Rand, way int) (string, error) {
 	c := spell(word)
+	if st.confuses(c.all()) {
+		return "", nil
+	}
 	want, err := st.postgresSays(c, c.all())
 	if err != nil {
 		return "", err
