@@ -19,18 +19,41 @@
 --     the setval; more backends than that cannot exist.
 --  4. START is tick 0 with a counter that is no ID (2^(C-1): sequence_bits is below C because an ID has at least one
 --     worker bit). It is also where an unlogged sequence stands after a crash, a promotion, a restore. From START
---     advance() continues at pgflurry.mark or later, and mark is above every tick ever set: it is raised, logged, before
---     the tick is set. Going back to START is therefore safe at any moment, also late, also without the lock.
---  5. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
---     database is covered by a mark that survives, whatever synchronous_commit says.
+--     advance() continues at pgflurry.mark or later, and mark is above every tick ever set: it is raised before the
+--     tick is set. While the server runs it is therefore safe to go back to START at any moment, also late, also
+--     without the lock. Point 5 is about a crash, which can lose the last values of mark.
+--  5. mark is logged, but the log is flushed later: by a commit that waits for it, or by the server within about a
+--     second. IDs above the mark that survives a crash may have reached a client. So no tick but that of a start is set
+--     more than ahead = 1 s (at least one tick) beyond the clock; whoever needs one waits. A start sets exactly the
+--     clock + ahead + 1 tick, after it has slept for more than one tick, and waits as long as mark is above that.
+--     All ticks before a crash were at most (clock then + ahead + 1 tick); the clock after the sleep is at least one
+--     tick further, so the start after it is above them, even if every mark since the last one was lost.
+--  6. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
+--     database is covered by a mark that survives, whatever synchronous_commit says and whatever the clock does.
 --
--- What a failover costs. A standby promoted without the last WAL may have lost a mark, together with every stored ID
--- it covered; but IDs that were only shown to clients may be above the mark that survived. Lane is at START then, and
--- the WAL timeline is not the one in pgflurry.function_timeline: the function starts at now + skew at least. The lost
--- IDs were below (clock of the old server + 1 tick). So for a duplicate a mark must be lost AND the clock of the new
--- server be behind that of the old one by more than skew: two faults. The timeline is noted after the lane was
--- set: who dies in between starts with the skew again. The other way round, the next start would come without it.
--- Where the server does not tell its timeline every start is treated as a promotion.
+-- What this asks of the clock. Only IDs that no surviving transaction stored depend on it: if a crash loses marks, the
+-- clock at the next start must not be behind what it was when the last tick was set. (If that tick was not ahead of
+-- the clock, a second behind does no harm.) Without a lost mark a clock set back makes callers wait or fail, no more.
+--
+-- What a crash costs. IDs begin ahead + 1 tick, about 1 s, beyond the clock: after a crash, and for a new function, which
+-- cannot be told from one that lost its first mark. If mark survived and is above that, by two blocks at most (about
+-- 2 s), the first draw waits for the difference. The carry guard of point 3 costs the same. Starts cannot run away:
+-- each is at a fixed distance from the clock.
+--
+-- What a failover costs. A standby promoted without the last WAL, asynchronous or not, is like a crash with another
+-- clock. Lane is at START, and the WAL timeline is not the one in pgflurry.function_timeline: that start is skew
+-- further beyond the clock. For a repetition a mark must be lost AND the clock of the new server be behind that of the
+-- old one by more than skew: two faults. With a synchronous standby marks get lost as well, those of transactions
+-- that were open. After the first tick the next one waits until the clock is within ahead of it, about skew. A second
+-- failover in that time that loses the first one's mark has no skew left: there the new clock must not be behind.
+-- The timeline is noted after mark and lane were set: who dies in between starts with the skew again, and a timeline that
+-- survives says that the mark before it does. Where the server does not tell its timeline every start keeps the skew.
+--
+-- Copies. A copy of the database that draws on would give the IDs of its original. advance() knows the oid of the database
+-- and that of the table pgflurry.namespace from its installation, and fails where one differs: CREATE DATABASE with a
+-- TEMPLATE changes the first, dump and restore the second too. Only the rest of one tick can be drawn before, if
+-- the lane was copied. Installing again settles it. pg_upgrade and renaming keep both oids. A copy of the files of
+-- the server keeps them too, and is not noticed here.
 --
 -- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else. With
 -- SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop: by 2^C draws
@@ -40,7 +63,7 @@
 -- it too, at twice the price of the whole call.
 --
 -- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout;
--- 25006 in a read-only transaction or on a standby.
+-- SNF03 this database is a copy; 25006 in a read-only transaction or on a standby.
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC AS $install$
@@ -50,7 +73,7 @@ DECLARE
     id_bits         integer;  -- what lies below the tick in an ID
     unit_ms         integer;
     block_bits      integer;  -- mark moves in blocks of 2^block_bits ticks, about a second each
-    ahead           bigint;   -- ticks that IDs may be ahead of the clock
+    ahead           bigint;   -- ticks that full ticks may drive the lane ahead of the clock
     start_value     bigint;
     worker          bigint;   -- the worker at its place in an ID
     result          text;     -- from a draw to its ID
@@ -60,8 +83,7 @@ BEGIN
     id_bits := n.datacenter_bits + n.worker_bits + n.sequence_bits;
     unit_ms := (extract(epoch FROM n.unit) * 1000)::integer;
     block_bits := greatest(0, floor(log(2, 1024 / unit_ms::numeric)))::integer;
-    -- After a crash IDs may begin two blocks ahead, after a promotion skew; neither may count as a wrong clock.
-    ahead := greatest(ceil(5000 / unit_ms::numeric)::bigint, (2 << block_bits) + 1, pgflurry.ticks_of(n.skew) + 1);
+    ahead := ceil(1000 / unit_ms::numeric)::bigint;  -- at least 1
     start_value := 1::bigint << (lane_bits - 1);
     worker := n.function_worker::bigint << n.sequence_bits;
     -- Where an ID has all 63 bits its tick is where the lane's is.
@@ -99,15 +121,24 @@ DECLARE
     ahead_limit    constant bigint := %11$s;
     worth_a_wait   constant bigint := %12$s;
     skew           constant bigint := %13$s;
+    home           constant oid := %14$s;                -- the database this was installed in
+    home_table     constant oid := %15$s;                -- its pgflurry.namespace
     seconds  double precision;  -- since the epoch
     clock    bigint := 0;       -- the tick of the clock
     tick     bigint;            -- the lane's tick; 0: unknown (crash, promotion, carry guard)
     target   bigint;            -- the tick to start
+    reach    bigint;            -- how far beyond the clock it may be
     v        bigint;            -- the draw to return; NULL: none
     here     bigint;            -- the server's WAL timeline; NULL: it does not tell
     known    bigint;            -- the timeline of the last start
     waiting  boolean := false;  -- for the lock; drawn is too old to be used
 BEGIN
+    IF 'pgflurry.namespace'::regclass::oid <> home_table
+       OR (SELECT oid FROM pg_database WHERE datname = current_database()) <> home THEN
+        RAISE EXCEPTION 'next_snowflake: this database is a copy, and would give IDs that its original gives too'
+            USING ERRCODE = 'SNF03',
+                  HINT = 'Run "pgflurry migrate up --database URL", which says how to go on.';
+    END IF;
     -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
     IF (drawn & (lane_start * 2 - 1)) >= carry_guard THEN
         PERFORM setval('pgflurry.lane'::regclass, lane_start);
@@ -123,20 +154,25 @@ BEGIN
                 LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE NOWAIT;
             END IF;
             v := nextval('pgflurry.lane'::regclass);
+            tick := v >> lane_bits;
+            IF tick = 0 THEN  -- the start before a crash may have been in this very tick of the clock (point 5)
+                PERFORM pg_sleep(unit + 0.001);
+            END IF;
             seconds := date_part('epoch', clock_timestamp()) - epoch;
             clock := floor(seconds / unit)::bigint;
-            tick := v >> lane_bits;
             IF tick < clock OR (v & no_id) <> 0 THEN  -- else somebody has just advanced, and v is an ID
                 v := NULL;
                 IF tick = 0 THEN
                     SELECT last_value INTO STRICT target FROM pgflurry.mark;
                     SELECT last_value INTO STRICT known FROM pgflurry.function_timeline;
                     here := ('x' || pgflurry.wal_timeline())::bit(32)::bigint;
-                    target := greatest(target, CASE WHEN here = known THEN clock ELSE clock + skew END);
+                    reach := ahead_limit + 1 + CASE WHEN here = known THEN 0 ELSE skew END;
+                    target := greatest(target, clock + reach);
                 ELSE
+                    reach := ahead_limit;
                     target := greatest(clock, tick + 1);
                 END IF;
-                IF clock > 0 AND target <= last_tick AND target - clock <= ahead_limit THEN
+                IF clock > 0 AND target <= last_tick AND target - clock <= reach THEN
                     IF tick = 0 OR (target >> block_bits) <> (tick >> block_bits) THEN
                         PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);
                     END IF;
@@ -177,7 +213,7 @@ BEGIN
         END IF;
         IF target - clock > worth_a_wait THEN
             RAISE EXCEPTION 'next_snowflake: the clock of the database server is %% ms behind the last ID, more than %% ms',
-                round((target - clock) * unit * 1000), round(ahead_limit * unit * 1000)
+                round((target - clock) * unit * 1000), round(worth_a_wait * unit * 1000)
                 USING ERRCODE = 'SNF01',
                       HINT = 'The clock was set back. Correct it, or retry when it has caught up.';
         END IF;
@@ -188,8 +224,11 @@ END $advance$
 $create$,
         lane_bits, (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1), start_value, start_value + start_value / 2,
         greatest((1::bigint << n.sequence_bits) / 4, 1) - 1, (1::bigint << n.timestamp_bits) - 1,
-        extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead, ahead + 2000 / unit_ms,
-        pgflurry.ticks_of(n.skew));
+        extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
+        -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
+        ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
+        pgflurry.ticks_of(n.skew), (SELECT oid FROM pg_database WHERE datname = current_database()),
+        'pgflurry.namespace'::regclass::oid);
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Slow path of next_snowflake(), at most about once a tick: starts a tick that was never used. Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;
@@ -214,9 +253,9 @@ $create$,
         (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1), result);
     EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
         'The next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): unique, greater than all IDs this function gave before.'
-        ' Volatile; works as a DEFAULT. Errors: SNF01 clock too far behind, SNF02 clock outside the layout, 25006 read-only transaction.',
+        ' Volatile; works as a DEFAULT. Errors: SNF01 clock too far behind, SNF02 clock outside the layout, SNF03 a copy of another database, 25006 read-only transaction.',
         n.function_worker, n.id, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms));
 END $install$;
 
 COMMENT ON PROCEDURE pgflurry.install_next_snowflake() IS
-'Writes layout and worker of the namespace row into the text of next_snowflake(), and makes the sequence pgflurry.lane if it is missing. May be run again at any time.';
+'Writes layout and worker of the namespace row into the text of next_snowflake(), and makes the sequence pgflurry.lane if it is missing. Also writes which database this is: in a copy it makes the function work, so settle first what the copy is. May be run again at any time.';

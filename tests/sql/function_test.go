@@ -144,7 +144,7 @@ func TestASmallSequenceRunsAheadOfTheClockAndThenWaits(t *testing.T) {
 	var ahead int64
 	err := conn.QueryRow(within(t), `SELECT count(DISTINCT id), max((id >> 11) - pgflurry.ticks(clock_timestamp()))
 		FROM (SELECT next_snowflake() AS id FROM generate_series(1, 12000) OFFSET 0) AS drawn`).Scan(&count, &ahead)
-	if err != nil || count != 12000 || ahead > 5000 {
+	if err != nil || count != 12000 || ahead > 1001 {
 		t.Errorf("%d different IDs of 12000, %d ms ahead: %v", count, ahead, err)
 	}
 }
