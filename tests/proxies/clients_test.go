@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -203,16 +204,39 @@ func TestAnAnsweredCallLeavesNoTraceInPostgreSQL(t *testing.T) {
 			}
 		}
 	}
-	log, err := os.ReadFile(server.Cluster(t).Log)
-	if err != nil {
+	const last = "SELECT 'the last statement'"
+	if _, err := conn.Exec(context.Background(), last, pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
+	log := logUpTo(t, last)
 	for how := range modes {
-		if !strings.Contains(string(log), "forwarded_"+how+"_"+name) {
+		if !strings.Contains(log, "forwarded_"+how+"_"+name) {
 			t.Errorf("PostgreSQL's log lacks the forwarded call (%s), so it proves nothing", how)
 		}
-		if strings.Contains(string(log), "answered_"+how+"_"+name) {
+		if strings.Contains(log, "answered_"+how+"_"+name) {
 			t.Errorf("PostgreSQL's log shows the answered call (%s)", how)
+		}
+	}
+}
+
+// logUpTo reads the server's log once it has got as far as text: a container's log arrives late.
+func logUpTo(t *testing.T, text string) string {
+	t.Helper()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	limit := time.After(30 * time.Second)
+	for {
+		log, err := os.ReadFile(server.Cluster(t).Log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(log), text) {
+			return string(log)
+		}
+		select {
+		case <-again.C:
+		case <-limit:
+			t.Fatalf("the server's log has no %q", text)
 		}
 	}
 }
