@@ -120,8 +120,8 @@ func (m *masker) report(e *pgproto3.ErrorResponse) string {
 			s += fmt.Sprintf(" %s %q", field.name, m.text(field.value))
 		}
 	}
-	if e.Code == "25P02" {
-		return s // which of the messages noticed it depends on what the proxy had to send before
+	if e.Code == "25P02" || e.Code == "25P01" {
+		return s // which of the messages, or which line, noticed it depends on what upstream was sent before
 	}
 	return s + fmt.Sprintf(" at %d %d, %s:%d %s", e.Position, e.InternalPosition, e.File, e.Line, e.Routine)
 }
