@@ -67,7 +67,7 @@ func TestAfterACrashThatLosesMarksOfALaneAheadOfTheClockNoIDComesAgain(t *testin
 	conn := server.Connect(t, url)
 	run(t, conn, "CHECKPOINT")
 	open := server.Connect(t, url)
-	run(t, open, "BEGIN; SELECT count(next_snowflake()) FROM generate_series(1, 150000)")
+	run(t, open, "BEGIN; SELECT count(next_snowflake()) FROM generate_series(1, 300000)")
 	before := values[int64](t, conn, some)
 	crash(t, cluster, open)
 	noneAgain(t, before, values[int64](t, server.Connect(t, url), some+" UNION ALL "+some+" UNION ALL "+some))
