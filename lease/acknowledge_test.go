@@ -14,7 +14,7 @@ import (
 
 // clean is an exchange as it should be: a renewal acknowledged up to tick 70000.
 func clean() exchange {
-	row := []value{value("n"), value("70000"), value("10000000"), value("60000"), value("f"), value("node"), value("f"), value("f")}
+	row := []value{value("n"), nil, value("f"), value("70000"), value("10000000"), value("60000"), value("f"), value("node"), value("f"), value("f")}
 	return exchange{
 		status: 'I',
 		results: []result{
@@ -51,7 +51,7 @@ var unclean = []struct {
 
 func TestAcknowledgeTakesTheRowOfACleanExchange(t *testing.T) {
 	row, err := acknowledge(clean())
-	if err != nil || string(row[1]) != "70000" {
+	if err != nil || string(row[3]) != "70000" {
 		t.Errorf("row %q, error %v", row, err)
 	}
 }

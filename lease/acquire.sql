@@ -7,8 +7,9 @@ WITH db AS MATERIALIZED (
 ns AS MATERIALIZED (
     SELECT n.id,
            n.id = $1::uuid AS matches,
-           -- restored, cloned or made from a template: the original may be granting the same workers
-           n.database_oid <> db.oid OR coalesce(n.system_identifier <> db.system, false) AS copied,
+           -- restored, cloned or made from a template: the original may be granting the same workers, or this database itself
+           -- has granted them and forgotten it (restored in place: the table is a new one)
+           n.database_oid <> db.oid OR n.namespace_oid <> n.tableoid OR coalesce(n.system_identifier <> db.system, false) AS copied,
            -- a NULL in the row counts as another timeline: until now the server did not tell it, so it is not the same server.
            -- A server that does not tell (NULL) cannot be compared.
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
@@ -61,7 +62,7 @@ taken AS (
     -- the mark was at most now, or the row would be no candidate: greatest(old reserved_until, now) is now
     RETURNING w.worker, w.term, ns.now AS granted_from, w.reserved_until
 )
-SELECT ns.id AS namespace, ns.home, ns.copied,
+SELECT ns.id AS namespace, ns.home, ns.copied, ns.timeline IS NULL AS ungated,
        taken.worker, taken.term, taken.granted_from, taken.reserved_until,
        (extract(epoch FROM clock_timestamp() - n.epoch) * 1000000)::bigint AS database_micros,
        gate.opens, (gate.opens - ns.now) * unit.micros                   AS gate_micros,

@@ -57,17 +57,20 @@
 //	  - held → held, unknown: the write may or may not have happened, or may still happen. The bound stays. If nothing is heard until the
 //	    clock has reached the bound, the generator stops by itself; renewal goes on, since the worker is still ours if
 //	    nobody took it. Only if the database answers that the row is locked by somebody else, another worker is tried.
-//	  - held → none, lost: a clean answer without a row: another owner or term, retired, or a mark below the bound (an
-//	    acknowledged commit is gone). The generator may finish its grant; the keeper acquires at once.
+//	  - held → none, lost: a clean answer without a row: another owner or term, retired, a mark below the bound (an
+//	    acknowledged commit is gone), left until others might have had it, or the database is a copy. The generator may
+//	    finish its grant; the keeper acquires at once.
 //	  - any → sealed: Run ends. The generator is sealed before the row is released, so a released row has no live issuer.
-//	  - Only an answer that names another namespace ends Run with an error: no later attempt could be right.
+//	  - Run ends with an error only where no later attempt could be right: the database has another namespace
+//	    (ErrNamespaceMismatch) or its worker rows elsewhere (ErrElsewhere), or the issuer does not take the grant.
 //
 // # When a worker is free
 //
 // Never used: at once. Released: when now has reached its mark. Held and not released: when now has reached mark + quarantine; the holder
 // may be alive, and a failover may have lost some of its renewals. Retired: never. After a change of the WAL timeline (a
-// failover, a restore) no worker of any class is free for the length of the quarantine: the gate. A database that is a copy of
-// another one (cloned, restored, made from a template) grants and renews nothing until it was told what it shall be.
+// failover, a physical restore) no worker of any class is free for the length of the quarantine: the gate. Where the server
+// does not tell its timeline there is no gate; the keeper says so in its log. A database that is a copy of another one (cloned,
+// made from a template) or was restored from a dump, even in place, grants and renews nothing until it was told what it shall be.
 //
 // # Invariants
 //

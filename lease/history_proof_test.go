@@ -29,7 +29,7 @@ func TestInvariant4NoTickOfAWorkerLiesInTheGrantsOfTwoAcquisitionsWhateverTheClo
 	checkHistories(t, false)
 }
 
-func TestInvariant4AlsoHoldsWhenAFailoverForgetsAcknowledgedCommitsAndClocksAreSteady(t *testing.T) {
+func TestInvariant4AlsoHoldsWhenAFailoverForgetsAcknowledgedCommitsAndClocksDifferByTheSkew(t *testing.T) {
 	checkHistories(t, true)
 }
 
@@ -45,6 +45,7 @@ func TestHistoriesNoticeEachRuleThatIsLeftOut(t *testing.T) {
 		{"acknowledgement", false},
 		{"gate", true},
 		{"expiry", true},
+		{"skew", true},
 		{"quarantine after a reseed", true},
 	} {
 		t.Run(c.without, func(t *testing.T) {

@@ -19,7 +19,7 @@ type history struct {
 	real     time.Duration
 	offset   time.Duration // of the database's clock
 	table    *rows
-	fails    bool // failovers happen, and the database's clock is steady; else the other way round
+	fails    bool // failovers happen, between servers whose clocks are steady and differ by at most the skew; else the clock is set, and no server fails
 	nodes    []*node
 	depth    int      // of histories within a slow write
 	inFlight []func() // writes that will still arrive
@@ -62,7 +62,7 @@ var errUnknown = errors.New("outcome unknown: the connection broke")
 const (
 	testWindow     = 6 * time.Second
 	testFirst      = time.Second
-	testSkew       = 200
+	testSkew       = 500
 	testQuarantine = 12_000
 )
 
@@ -309,8 +309,8 @@ func (n *node) Renew(_ context.Context, r Renewal) (a Renewed, err error) {
 	return a, err
 }
 
-func (n *node) Release(_ context.Context, l Lease) error {
-	return n.attempt(func() error { return n.h.table.release(l) }, func() {})
+func (n *node) Release(_ context.Context, l Lease, acknowledged int64) error {
+	return n.attempt(func() error { return n.h.table.release(l, acknowledged) }, func() {})
 }
 
 func (n *node) Close() {}
@@ -324,11 +324,12 @@ func (h *history) stepClock() {
 	}
 }
 
-// failover loses the last commits, acknowledged or not, and all that was under way.
+// failover loses the last commits, acknowledged or not, and all that was under way. The new server has its own clock.
 func (h *history) failover() {
 	if h.fails {
 		h.table.forget(h.choose("commits lost", 0, 12))
 		h.inFlight = nil
+		h.offset = milliseconds(int64(h.choose("clock of the new server", 0, testSkew)))
 		for i, w := range h.table.workers {
 			h.marks[i] = w.mark // marks never fall on one timeline
 		}

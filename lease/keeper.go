@@ -64,6 +64,8 @@ type Keeper struct {
 	told  string // sort of the failure that was logged last
 	ended bool   // the end of the grant was logged
 
+	ungated bool // that failovers cannot be noticed was logged
+
 	mu           sync.Mutex // guards what Status reads
 	status       Status
 	failingSince time.Duration // monotonic; while status.Why is set
@@ -133,16 +135,19 @@ func (k *Keeper) Granted() <-chan struct{} { return k.granted }
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.store.Close()
 	err := k.keep(ctx)
-	k.issuer.Seal()
-	k.sealed.Store(true)
 	if !final(err) {
 		k.release(context.WithoutCancel(ctx))
 	}
 	return err
 }
 
-// keep is the keeper's life: wait or try, take in what came of it, until ctx ends or an error is final.
+// keep is the keeper's life: wait or try, take in what came of it, until ctx ends or an error is final. However it ends, by a panic
+// too, the issuer is sealed.
 func (k *Keeper) keep(ctx context.Context) error {
+	defer func() {
+		k.issuer.Seal()
+		k.sealed.Store(true)
+	}()
 	for ctx.Err() == nil {
 		next := k.protocol.next(k.clock.Monotonic(), k.clock.Now())
 		var err error
@@ -173,6 +178,7 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 	switch {
 	case err == nil:
 		k.clock.Observe(a.DatabaseMicros, sent, received)
+		k.noteUngated(a)
 		return k.grant(k.protocol.acquired(a, sent), a.Term, "worker acquired")
 	case final(err):
 		return err
@@ -192,6 +198,7 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	answer, err := k.store.Renew(attempt, r)
 	received := k.clock.Monotonic()
 	var lost *Lost
+	var refusal *Refusal
 	switch {
 	case err == nil:
 		k.clock.Observe(answer.DatabaseMicros, sent, received)
@@ -201,6 +208,8 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	case errors.As(err, &lost):
 		k.protocol.lost(received)
 		k.noteLost(lost)
+	case errors.As(err, &refusal): // this lease is of the original, or of what was here before a restore
+		k.protocol.lost(received)
 	default:
 		k.protocol.unknownRenew(err, received)
 	}
@@ -216,9 +225,9 @@ func (k *Keeper) release(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, releaseLimit)
 	defer cancel()
-	err := k.store.Release(ctx, h.Lease)
+	err := k.store.Release(ctx, h.Lease, h.until)
 	if err != nil && ctx.Err() == nil {
-		err = k.store.Release(ctx, h.Lease)
+		err = k.store.Release(ctx, h.Lease, h.until)
 	}
 	if err != nil {
 		k.log.Warn("worker not released: it is free again after its mark and the quarantine", "worker", h.Worker, "error", err)

@@ -1,9 +1,11 @@
 package lease
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -73,4 +75,67 @@ func TestAGrantTheIssuerDoesNotTakeEndsRunAndTheWorkerIsReleased(t *testing.T) {
 		}
 		s.expect(t, "acquire", "seal", "release 7", "close")
 	})
+}
+
+func TestInvariant8APanicSealsTheIssuerTooAndReleasesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &script{}
+		s.renew = func(context.Context, Renewal) (Renewed, error) { panic("a defect") }
+		k := keeperOf(t, s)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic was swallowed")
+				}
+			}()
+			_ = k.Run(t.Context())
+		}()
+		s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "seal", "close")
+	})
+}
+
+func TestAServerThatDoesNotTellItsTimelineIsNamedInTheLogOnce(t *testing.T) {
+	s := &script{}
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		a := s.take(r, 7)
+		a.Ungated = true
+		return a, nil
+	}
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		return Renewed{}, &Lost{Worker: r.Worker, Retired: true}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		k := keeperOf(t, s)
+		var log bytes.Buffer
+		k.log = slog.New(slog.NewTextHandler(&log, nil))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := k.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		const words = "the server does not tell its WAL timeline"
+		if n := strings.Count(log.String(), words); n != 1 || strings.Count(log.String(), "worker acquired") < 2 {
+			t.Errorf("%d times:\n%s", n, log.String())
+		}
+	})
+}
+
+func TestALeaseFoundInACopyIsGivenUpWithTheWordsOfTheCopy(t *testing.T) {
+	s := &script{}
+	s.renew = func(context.Context, Renewal) (Renewed, error) { return Renewed{}, &Refusal{Reason: Copy} }
+	acquisitions := 0
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		if acquisitions++; acquisitions > 1 {
+			return Acquired{}, &Refusal{Reason: Copy}
+		}
+		return s.take(r, 7), nil
+	}
+	keep(t, s, func(k *Keeper) {
+		time.Sleep(1700 * time.Millisecond)
+		synctest.Wait()
+		if k.protocol.held != nil {
+			t.Error("the lease is still in hand")
+		}
+	})
+	s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "acquire", "seal", "close")
 }

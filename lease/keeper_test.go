@@ -73,7 +73,7 @@ func (s *script) raise(r Renewal) Renewed {
 	return Renewed{Until: r.Wanted, DatabaseMicros: s.micros()}
 }
 
-func (s *script) Release(ctx context.Context, l Lease) error {
+func (s *script) Release(ctx context.Context, l Lease, _ int64) error {
 	s.note("release %d", l.Worker)
 	if s.release != nil {
 		return s.release(ctx, l)

@@ -35,6 +35,7 @@ type Acquired struct {
 	Lease
 	Grant          Grant
 	DatabaseMicros int64 // the database's clock as it wrote: microseconds since the epoch of the namespace
+	Ungated        bool  // the server does not tell its WAL timeline: a failover closes no gate
 }
 
 // Renewal asks for a later mark.
@@ -59,7 +60,7 @@ const (
 	GateClosed Reason = iota + 1
 	// NoWorker: every worker is held, in quarantine or retired.
 	NoWorker
-	// Copy: the database was restored, cloned or made from a template, and nobody has said yet what it shall be.
+	// Copy: the database was restored (also in place), cloned or made from a template, and nobody has said yet what it shall be.
 	Copy
 )
 
@@ -78,7 +79,7 @@ func (r *Refusal) Error() string {
 	case r.Reason == GateClosed:
 		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded", wait)
 	case r.Reason == Copy:
-		return `no worker is granted: the database is a copy; run "pgflurry migrate up --database URL" on it, which says how to go on`
+		return `no worker is granted: the database is a copy or was restored; run "pgflurry migrate up --database URL" on it, which says how to go on`
 	case r.Retired == r.Workers:
 		return fmt.Sprintf("no worker is left: all %d workers are retired; a wider layout needs a new namespace", r.Workers)
 	case r.Wait <= 0:
@@ -93,7 +94,7 @@ type Lost struct {
 	Worker       int
 	Retired      bool   // an operator retired the worker
 	Taken        bool   // the row carries another owner or term
-	Expired      bool   // mark and quarantine are over: others may have had the worker
+	Expired      bool   // mark and quarantine are over, but for the skew: others may have had the worker
 	Node         string // with Taken: the node in the row
 	Mark         int64  // ticks: reserved_until in the row
 	Acknowledged int64  // ticks: what this lease had acknowledged

@@ -67,11 +67,19 @@ func newsOf(err error) string {
 	var lost *Lost
 	switch {
 	case errors.As(err, &refusal):
-		return map[Reason]string{GateClosed: "no worker is granted yet", NoWorker: "no worker is free", Copy: "no worker is granted in a copy"}[refusal.Reason]
+		return map[Reason]string{GateClosed: "no worker is granted yet", NoWorker: "no worker is free", Copy: "no worker is granted in a copy or a restored database"}[refusal.Reason]
 	case errors.As(err, &lost):
 		return "the worker is lost"
 	default:
 		return "the database does not acknowledge"
+	}
+}
+
+// noteUngated says once what the namespace's settings cannot make up for.
+func (k *Keeper) noteUngated(a Acquired) {
+	if a.Ungated && !k.ungated {
+		k.ungated = true
+		k.log.Warn("the server does not tell its WAL timeline: a failover that loses commits goes unnoticed; run \"pgflurry workers reseed\" after one")
 	}
 }
 

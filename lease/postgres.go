@@ -67,7 +67,7 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	}
 	c := columns{row: row}
 	namespace, home, copied := c.text(), c.text(), c.bool()
-	a := Acquired{Lease: Lease{Namespace: r.Namespace, Owner: r.Owner}}
+	a := Acquired{Lease: Lease{Namespace: r.Namespace, Owner: r.Owner}, Ungated: c.bool()}
 	granted := !c.null()
 	a.Worker, a.Term = int(c.number()), c.number()
 	a.Grant = Grant{Worker: a.Worker, From: c.number(), Until: c.number()}
@@ -81,7 +81,7 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	case namespace != r.Namespace:
 		return Acquired{}, mismatch(r.Namespace, namespace)
 	case home != "":
-		return Acquired{}, fmt.Errorf("%w: the worker rows of namespace %s are in %q; give the lease database's URL as that one", ErrElsewhere, namespace, home)
+		return Acquired{}, elsewhere(namespace, home)
 	case copied:
 		return Acquired{}, &Refusal{Reason: Copy}
 	case granted:
@@ -101,7 +101,7 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 		return Renewed{}, fmt.Errorf("renewing worker %d: %w", r.Worker, err)
 	}
 	c := columns{row: row}
-	namespace := c.text()
+	namespace, home, copied := c.text(), c.text(), c.bool()
 	renewed := !c.null()
 	answer := Renewed{Until: c.number(), DatabaseMicros: c.number()}
 	lost := Lost{Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.number(), Taken: c.bool(), Node: c.text(), Retired: c.bool(), Expired: c.bool()}
@@ -111,6 +111,10 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 		return Renewed{}, fmt.Errorf("renewing worker %d: reading the answer: %w", r.Worker, c.err)
 	case namespace != r.Namespace:
 		return Renewed{}, mismatch(r.Namespace, namespace)
+	case home != "":
+		return Renewed{}, elsewhere(namespace, home)
+	case copied:
+		return Renewed{}, &Refusal{Reason: Copy}
 	case renewed:
 		return answer, nil
 	default:
@@ -119,8 +123,8 @@ func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 }
 
 // Release implements Store.
-func (p *Postgres) Release(ctx context.Context, l Lease) error {
-	row, err := p.write(ctx, releaseSQL, text(l.Namespace), number(int64(l.Worker)), text(l.Owner), number(l.Term))
+func (p *Postgres) Release(ctx context.Context, l Lease, acknowledged int64) error {
+	row, err := p.write(ctx, releaseSQL, text(l.Namespace), number(int64(l.Worker)), text(l.Owner), number(l.Term), number(acknowledged))
 	if err != nil {
 		return fmt.Errorf("releasing worker %d: %w", l.Worker, err)
 	}
@@ -185,6 +189,10 @@ func timeouts(ctx context.Context) (lock, whole param) {
 
 func mismatch(want, found string) error {
 	return fmt.Errorf("%w: expected namespace %s, found %s; check the lease database's URL", ErrNamespaceMismatch, want, found)
+}
+
+func elsewhere(namespace, home string) error {
+	return fmt.Errorf("%w: the worker rows of namespace %s are in %q; give the lease database's URL as that one", ErrElsewhere, namespace, home)
 }
 
 func text(s string) param  { return param(s) }

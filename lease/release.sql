@@ -1,8 +1,10 @@
--- Gives a lease back. The mark stays: IDs up to it may exist. No row changed means that the lease was lost before.
--- $1 namespace id, $2 worker, $3 owner, $4 term
+-- Gives a lease back. IDs up to the acknowledged mark may exist, so the row gets it again if a failover or a restore has forgotten
+-- it: nobody waits a quarantine for a released worker. No row changed means that the lease was lost before.
+-- $1 namespace id, $2 worker, $3 owner, $4 term, $5 acknowledged mark
 WITH released AS (
     UPDATE pgflurry.worker w
-    SET released_at = clock_timestamp()
+    SET reserved_until = greatest(w.reserved_until, $5::bigint),
+        released_at = clock_timestamp()
     FROM pgflurry.namespace n
     WHERE n.id = $1::uuid
       AND w.worker = $2::integer AND w.kind = 'proxy'

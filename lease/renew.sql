@@ -8,16 +8,20 @@ WITH db AS MATERIALIZED (
 ns AS MATERIALIZED (
     SELECT n.id,
            -- a copy (restored, cloned, made from a template) has this lease in its rows, but is not where it was given
-           n.id = $1::uuid AND n.home IS NULL
-               AND n.database_oid = db.oid AND coalesce(n.system_identifier = db.system, true) AS matches,
+           n.id = $1::uuid AND n.home IS NULL AND NOT copy.is AS matches,
+           n.home,
+           copy.is AS copied,
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
            db.timeline,
            db.at,
            pgflurry.ticks(db.at)           AS now,
            pgflurry.ticks_of(n.quarantine) AS quarantine,
+           pgflurry.ticks_of(n.quarantine) - pgflurry.ticks_of(n.skew) AS grace,
            least($7::bigint, pgflurry.ticks_of(n.max_window)) + pgflurry.ticks_of(n.skew) AS reach,
            1::bigint << n.timestamp_bits   AS end_of_time
     FROM pgflurry.namespace n CROSS JOIN db
+    CROSS JOIN LATERAL (SELECT n.database_oid <> db.oid OR n.namespace_oid <> n.tableoid
+        OR coalesce(n.system_identifier <> db.system, false) AS is) copy
 ),
 -- A holder that outlives a failover closes the gate for the next acquirer, so that the quarantine is over sooner. It never
 -- waits for it: whoever holds that row is doing the same.
@@ -47,11 +51,13 @@ renewed AS (
       AND w.released_at IS NULL AND w.retired_at IS NULL
       AND w.reserved_until >= $5::bigint
       -- Once others may take the row it can no longer be renewed, only acquired again: whoever was given it meanwhile may have
-      -- been forgotten by a failover, but not so the time he had to wait.
-      AND w.reserved_until + ns.quarantine > ns.now
+      -- been forgotten by a failover, but not so the time he had to wait. He may have waited by the old server's clock, which
+      -- may have been ahead of this one by the skew.
+      AND w.reserved_until + ns.grace > ns.now
     RETURNING w.reserved_until
 )
 SELECT ns.id AS namespace,
+       ns.home, ns.copied,
        renewed.reserved_until,
        (extract(epoch FROM clock_timestamp() - n.epoch) * 1000000)::bigint AS database_micros,
        -- the row as it was before, to say why it is lost
@@ -59,7 +65,7 @@ SELECT ns.id AS namespace,
        (w.owner = $3::uuid AND w.term = $4::bigint) IS NOT TRUE AS taken,
        w.node,
        w.retired_at IS NOT NULL AS retired,
-       w.reserved_until + ns.quarantine <= ns.now AS expired
+       w.reserved_until + ns.grace <= ns.now AS expired
 FROM ns
 JOIN pgflurry.namespace n ON n.id = ns.id
 LEFT JOIN pgflurry.worker w ON w.worker = $2::integer

@@ -105,7 +105,11 @@ func (d *rows) renew(r Renewal) (Renewed, error) {
 	if d.without == "owner" {
 		taken = false
 	}
-	expired := w.mark+d.quarantine <= now && d.without != "expiry"
+	grace := d.quarantine - d.skew
+	if d.without == "skew" {
+		grace = d.quarantine
+	}
+	expired := w.mark+grace <= now && d.without != "expiry"
 	if w.released || w.retired || taken || expired || w.mark < r.Acknowledged {
 		return Renewed{}, &Lost{Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: w.mark, Taken: taken, Retired: w.retired, Expired: expired}
 	}
@@ -119,10 +123,11 @@ func (d *rows) renew(r Renewal) (Renewed, error) {
 	return Renewed{Until: w.mark, DatabaseMicros: now * 1000}, nil
 }
 
-func (d *rows) release(l Lease) error {
+func (d *rows) release(l Lease, acknowledged int64) error {
 	w := &d.workers[l.Worker]
 	if w.owner == l.Owner && w.term == l.Term && !w.released {
 		w.released = true
+		w.mark = max(w.mark, acknowledged)
 		d.commit()
 	}
 	return nil

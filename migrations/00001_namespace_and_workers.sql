@@ -37,6 +37,7 @@ CREATE TABLE pgflurry.namespace (
     -- which database this row was written in: a copy carries the row, but not these facts
     system_identifier bigint,
     database_oid      oid         NOT NULL,
+    namespace_oid     oid         NOT NULL,
     database_name     name        NOT NULL,
     -- where the worker rows are; NULL: here. A database with a home elsewhere has no worker rows to grant
     home              text
@@ -71,6 +72,7 @@ COMMENT ON COLUMN pgflurry.namespace.timeline IS 'WAL timeline seen last, 8 hex 
 COMMENT ON COLUMN pgflurry.namespace.acquire_after IS 'Tick before which no proxy worker is granted; set when the timeline changed, and by reseed. Never falls.';
 COMMENT ON COLUMN pgflurry.namespace.system_identifier IS 'Server cluster this row was written in; NULL where the server does not tell. A copy of the database carries the row but is not that cluster.';
 COMMENT ON COLUMN pgflurry.namespace.database_oid IS 'Database this row was written in, pg_database.oid; a copy has another.';
+COMMENT ON COLUMN pgflurry.namespace.namespace_oid IS 'This table when the row was written, pg_class.oid: a dump that was restored into the same database has made another; pg_upgrade keeps it.';
 COMMENT ON COLUMN pgflurry.namespace.database_name IS 'Name of that database when the row was written, for messages only.';
 COMMENT ON COLUMN pgflurry.namespace.home IS 'Where the worker rows of this namespace are, for messages only; NULL: in this database. Elsewhere means: no worker is granted from here.';
 COMMENT ON COLUMN pgflurry.namespace.created_at IS 'When the row was written.';

@@ -22,7 +22,6 @@ type Namespace struct {
 	MaxWindow       time.Duration    // a renewal reserves at most this far ahead
 	Skew            time.Duration    // assumed limit of the difference between two servers' clocks
 	Quarantine      time.Duration    // rest of a worker that was not released
-	Timeline        string           // WAL timeline seen last, 8 hex digits; "" where the server does not tell
 	AcquireAfter    int64            // tick before which no worker is granted
 	Home            string           // where the worker rows are, for messages; "": in this database
 	Database        string           // name of the database this was read in
@@ -35,6 +34,7 @@ type Namespace struct {
 type identity struct {
 	system *int64 // nil: the server does not tell
 	oid    uint32
+	table  uint32 // pgflurry.namespace
 }
 
 //go:embed read.sql
@@ -47,8 +47,8 @@ func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 	var unit, maxWindow, skew, quarantine int64
 	err := conn.QueryRow(ctx, readSQL).Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew, &quarantine,
-		&n.Timeline, &n.AcquireAfter, &n.Home, &n.writtenName, &n.written.system, &n.written.oid,
-		&n.here.system, &n.here.oid, &n.Database)
+		&n.AcquireAfter, &n.Home, &n.writtenName, &n.written.system, &n.written.oid, &n.written.table,
+		&n.here.system, &n.here.oid, &n.here.table, &n.Database)
 	if err != nil {
 		return Namespace{}, readError(conn, err)
 	}
@@ -64,7 +64,8 @@ func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
 // Copied says whether the row was written in another database: this one is a restored backup, a clone or was made from a
-// template, and its function still carries the worker of the original. why is a sentence for people.
+// template, and its function still carries the worker of the original; or a dump was restored in place, and the rows have
+// forgotten what was granted since. why is a sentence for people.
 //
 // A physical copy that was not promoted to another WAL timeline cannot be told from its original.
 func (n Namespace) Copied() (why string, copied bool) {
@@ -75,6 +76,9 @@ func (n Namespace) Copied() (why string, copied bool) {
 	case n.written.oid != n.here.oid:
 		return fmt.Sprintf("database %q is a copy: its namespace was made in database %q (oid %d), and this one has oid %d",
 			n.Database, n.writtenName, n.written.oid, n.here.oid), true
+	case n.written.table != n.here.table:
+		return fmt.Sprintf("database %q was restored: its namespace was made in a table with oid %d, and this one has oid %d; what was granted since the dump is forgotten",
+			n.Database, n.written.table, n.here.table), true
 	}
 	return "", false
 }

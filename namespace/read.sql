@@ -5,8 +5,8 @@ SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits
        (extract(epoch FROM n.max_window) OPERATOR(pg_catalog.*) 1000000)::bigint,
        (extract(epoch FROM n.skew) OPERATOR(pg_catalog.*) 1000000)::bigint,
        (extract(epoch FROM n.quarantine) OPERATOR(pg_catalog.*) 1000000)::bigint,
-       coalesce(n.timeline, ''), n.acquire_after, coalesce(n.home, ''), n.database_name::pg_catalog.text,
-       n.system_identifier, n.database_oid,
-       pgflurry.system_identifier(), d.oid, d.datname::pg_catalog.text
+       n.acquire_after, coalesce(n.home, ''), n.database_name::pg_catalog.text,
+       n.system_identifier, n.database_oid, n.namespace_oid,
+       pgflurry.system_identifier(), d.oid, n.tableoid, d.datname::pg_catalog.text
 FROM pgflurry.namespace AS n, pg_catalog.pg_database AS d
 WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()

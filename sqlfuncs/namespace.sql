@@ -28,9 +28,11 @@ BEGIN
             USING ERRCODE = 'duplicate_function', HINT = 'Rename or drop it, then run the migration again.';
     END IF;
     INSERT INTO pgflurry.namespace (id, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
-            database_workers, function_worker, home, timeline, system_identifier, database_oid, database_name)
+            database_workers, function_worker, home, timeline, system_identifier, database_oid,
+            namespace_oid, database_name)
         SELECT coalesce(new_id, gen_random_uuid()), new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
-            new_database_workers, new_function_worker, new_home, pgflurry.wal_timeline(), pgflurry.system_identifier(), oid, datname
+            new_database_workers, new_function_worker, new_home, pgflurry.wal_timeline(), pgflurry.system_identifier(), oid,
+            'pgflurry.namespace'::regclass, datname
         FROM pg_database WHERE datname = current_database();
     IF new_home IS NULL THEN
         INSERT INTO pgflurry.worker (worker, kind)

@@ -2,7 +2,7 @@
 -- the function goes on at its mark, because a dump reads the two at different moments; and without a known timeline it
 -- starts as after a promotion.
 UPDATE pgflurry.namespace AS n
-SET system_identifier = pgflurry.system_identifier(), database_oid = d.oid, database_name = d.datname,
+SET system_identifier = pgflurry.system_identifier(), database_oid = d.oid, namespace_oid = n.tableoid, database_name = d.datname,
     timeline = pgflurry.wal_timeline()
 FROM pg_database AS d WHERE d.datname = current_database();
 SELECT setval(seqrelid, seqstart) FROM pg_sequence WHERE seqrelid = to_regclass('pgflurry.lane');

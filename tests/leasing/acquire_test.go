@@ -2,12 +2,16 @@ package leasing
 
 import (
 	"errors"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"pgflurry/lease"
+	"pgflurry/migrations"
+	"pgflurry/namespace"
 	"pgflurry/tests/server"
 )
 
@@ -236,7 +240,7 @@ func TestOnlyTheRightDatabaseGrants(t *testing.T) {
 	if _, err := s.Renew(r.context(), renewal(stranger, held.Grant.Until)); !errors.Is(err, lease.ErrNamespaceMismatch) {
 		t.Errorf("renew: %v", err)
 	}
-	if err := s.Release(r.context(), stranger.Lease); !errors.Is(err, lease.ErrNamespaceMismatch) {
+	if err := s.Release(r.context(), stranger.Lease, 0); !errors.Is(err, lease.ErrNamespaceMismatch) {
 		t.Errorf("release: %v", err)
 	}
 	if ask[bool](r, "SELECT bool_or(released_at IS NOT NULL) FROM pgflurry.worker") {
@@ -277,13 +281,60 @@ func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
 	if !errors.As(err, &refusal) || refusal.Reason != lease.Copy || !strings.Contains(err.Error(), "migrate up") {
 		t.Errorf("acquire: %v", err)
 	}
-	if _, err := s.Renew(r.context(), renewal(held, held.Grant.Until)); !errors.As(err, new(*lease.Lost)) {
-		t.Errorf("renew: %v", err)
+	if _, err := s.Renew(r.context(), renewal(held, held.Grant.Until)); !errors.As(err, &refusal) || refusal.Reason != lease.Copy {
+		t.Errorf("renew: %v, expected that this is a copy", err)
 	}
 	there.taken(1)
 	if there.mark(held.Worker) != held.Grant.Until {
 		t.Error("the mark moved in the copy")
 	}
+}
+
+func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilItIsSettled(t *testing.T) {
+	r := newRoom(t, small)
+	s := r.store(r.url)
+	dump := filepath.Join(t.TempDir(), "dump")
+	run := func(program string, args ...string) {
+		t.Helper()
+		command := exec.CommandContext(r.context(), filepath.Join(server.Binaries(t).Dir, program), args...)
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+	}
+	before := r.acquire(s, "before the dump")
+	run("pg_dump", "--format=custom", "--file", dump, r.url)
+	r.acquire(s, "after the dump")
+	run("pg_restore", "--clean", "--if-exists", "--exit-on-error", "--dbname", r.url, dump)
+
+	var refusal *lease.Refusal
+	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) || refusal.Reason != lease.Copy {
+		t.Errorf("acquire: %v", err)
+	}
+	if _, err := s.Renew(r.context(), renewal(before, before.Grant.Until)); !errors.As(err, &refusal) || refusal.Reason != lease.Copy {
+		t.Errorf("renew: %v", err)
+	}
+	n, err := namespace.Read(r.context(), r.conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why, copied := n.Copied(); !copied || !strings.Contains(why, "was restored: ") {
+		t.Errorf("copied: %v, %q", copied, why)
+	}
+	state, err := migrations.Status(r.context(), r.url)
+	if err != nil || state.Copied == "" {
+		t.Errorf("status: %+v, %v", state, err)
+	}
+	if err := migrations.Up(r.context(), r.url, migrations.Settings{}); err == nil || !strings.Contains(err.Error(), "was restored: ") {
+		t.Errorf("up: %v", err)
+	}
+	if err := migrations.Up(r.context(), r.url, migrations.Settings{Moved: true}); err != nil {
+		t.Fatalf("up --moved: %v", err)
+	}
+	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) || refusal.Reason != lease.GateClosed {
+		t.Errorf("acquire after it was settled: %v, expected that the gate is closed", err)
+	}
+	r.pass(quarantine)
+	r.acquire(s, "b")
 }
 
 // taken checks how many workers were ever acquired.

@@ -27,11 +27,11 @@ type holderStore struct {
 	h *holder
 }
 
-func (s holderStore) Release(ctx context.Context, l lease.Lease) error {
+func (s holderStore) Release(ctx context.Context, l lease.Lease, acknowledged int64) error {
 	if !s.h.released {
 		return errors.New("killed")
 	}
-	return s.Postgres.Release(ctx, l)
+	return s.Postgres.Release(ctx, l, acknowledged)
 }
 
 func (r *room) hold(node, layout string) *holder {

@@ -136,7 +136,7 @@ func TestALeaseWorksThroughAPoolerInTransactionModeAndLeavesNothingInItsSessions
 				}
 				a.Grant.Until = renewed.Until
 			}
-			if err := s.Release(ctx, a.Lease); err != nil {
+			if err := s.Release(ctx, a.Lease, a.Grant.Until); err != nil {
 				t.Error(err)
 			}
 		})

@@ -104,8 +104,8 @@ func TestALeaseThatWasTakenRetiredReleasedForgottenOrLeftTooLongIsLost(t *testin
 		"another term": {func(_ *room, a *lease.Acquired) {
 			a.Term++
 		}, func(l *lease.Lost) bool { return l.Taken }},
-		"left until others might have had it": {func(r *room, _ *lease.Acquired) {
-			r.pass(5*time.Second + quarantine)
+		"left until others might have had it, by a clock ahead by the skew": {func(r *room, _ *lease.Acquired) {
+			r.pass(5*time.Second + quarantine - skew)
 		}, func(l *lease.Lost) bool { return l.Expired && !l.Taken }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,6 +133,23 @@ func TestAHolderMayRenewAfterItsGrantHasEndedIfNobodyCouldHaveHadItsWorker(t *te
 	r.pass(quarantine)
 	if renewed := r.renew(s, renewal(a, r.now()+5000)); renewed.Until <= r.now() {
 		t.Errorf("renewed until %d, now is %d", renewed.Until, r.now())
+	}
+}
+
+func TestAReleaseBringsBackTheAcknowledgedMarkThatTheRowHasForgotten(t *testing.T) {
+	r := newRoom(t, tiny)
+	s := r.store(r.url)
+	a := r.acquire(s, "a")
+	acknowledged := a.Grant.Until + 30_000 // of a renewal that the row does not show
+	if err := s.Release(r.context(), a.Lease, acknowledged); err != nil {
+		t.Fatal(err)
+	}
+	if mark := r.mark(1); mark != acknowledged {
+		t.Errorf("the mark is %d, but IDs up to %d may exist", mark, acknowledged)
+	}
+	var refusal *lease.Refusal
+	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) || refusal.Until != acknowledged {
+		t.Errorf("acquire: %v, expected that the worker is free at %d", err, acknowledged)
 	}
 }
 

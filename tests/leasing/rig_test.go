@@ -143,7 +143,7 @@ func (r *room) renew(s lease.Store, asked lease.Renewal) lease.Renewed {
 
 func (r *room) release(s lease.Store, l lease.Lease) {
 	r.t.Helper()
-	if err := s.Release(r.context(), l); err != nil {
+	if err := s.Release(r.context(), l, 0); err != nil {
 		r.t.Fatal(err)
 	}
 }
