@@ -128,12 +128,9 @@ func isOwn(own net.Addr, network, address string) bool {
 
 // check completes the settings and refuses what cannot work, before anything is opened.
 func (s *proxySettings) check() (*pgx.ConnConfig, error) {
-	if s.leaseDatabase == "" {
-		return nil, errors.New("--lease-database is missing; expected the connection string of the database that pgflurry migrate up was run on")
-	}
-	config, err := pgx.ParseConfig(s.leaseDatabase)
+	config, err := parseURL("lease-database", s.leaseDatabase)
 	if err != nil {
-		return nil, fmt.Errorf("--lease-database: %w", err)
+		return nil, err
 	}
 	if config.Database == "" {
 		config.Database = config.User // as PostgreSQL itself takes it

@@ -65,7 +65,7 @@ func (s proxySettings) findNamespace(ctx context.Context, config *pgx.ConnConfig
 			return ns, s.agrees(ns)
 		case err.Error() != told:
 			told = err.Error()
-			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint([]any{"cause", err}, hintOf(err))...)
+			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint([]any{"cause", connectError(err)}, hintOf(connectError(err)))...)
 		}
 		sleep(ctx, pause)
 	}
@@ -112,7 +112,7 @@ func (w *watcher) watch(ctx context.Context) error {
 				if refuses(err) {
 					w.permissions.of(name).Set(proxy.AnswerNothing)
 				}
-				w.tellOnce(name, "database could not be looked at", err.Error(), lookHint(err))
+				w.tellOnce(name, "database could not be looked at", connectError(err).Error(), lookHint(err))
 				next = pause
 			}
 		}
@@ -268,7 +268,7 @@ func lookHint(err error) string {
 	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
 		return "The proxy speaks no TLS to the upstream yet: put a tunnel or pooler that does between them, or allow plain connections from here in pg_hba.conf."
 	}
-	return hintOf(err)
+	return hintOf(connectError(err))
 }
 
 func sleep(ctx context.Context, d time.Duration) {
