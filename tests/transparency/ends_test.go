@@ -61,6 +61,13 @@ func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
 				}
 				got = got[:len(got)-1]
 			}
+			if name == "immediate" {
+				// Each backend tries to warn its client once, and may be ended before it has (quickdie in postgres.c).
+				if len(want) > 1 || len(got) > 1 {
+					t.Errorf("PostgreSQL ended with %q, and through the proxy with %q; expected a warning each at most", want, got)
+				}
+				want, got = withoutWarning(want), withoutWarning(got)
+			}
 			if !slices.Equal(want, got) {
 				t.Errorf("PostgreSQL ended with %q, and through the proxy with %q", want, got)
 			}
@@ -86,6 +93,16 @@ func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withoutWarning takes out PostgreSQL's warning of an immediate shutdown.
+func withoutWarning(said []string) (rest []string) {
+	for _, s := range said {
+		if !strings.Contains(s, "VWARNING\x00C57P01\x00") {
+			rest = append(rest, s)
+		}
+	}
+	return rest
 }
 
 func TestAServerThatIsAwayIsToldAsSuch(t *testing.T) {
