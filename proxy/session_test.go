@@ -52,11 +52,10 @@ func TestABadFirstPacketGetsAFatalAndTheConnectionEnds(t *testing.T) {
 	}
 }
 
-func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
-	gone := listen(t)
-	gone.Close()
-	front := listen(t)
-	p, err := New(Settings{Network: "tcp", Address: gone.Addr().String(), IDs: &counter{}})
+// serveOne runs a proxy with these settings for a client that says one thing, and returns what the client was told to the end.
+func serveOne(t *testing.T, front net.Listener, s Settings, said []byte) (p *Proxy, told []byte, err error) {
+	t.Helper()
+	p, err = New(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,8 +64,16 @@ func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Write(startup("user", "u"))
-	got, err := io.ReadAll(c)
+	c.Write(said)
+	told, err = io.ReadAll(c)
+	return p, told, err
+}
+
+func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
+	gone := listen(t)
+	gone.Close()
+	front := listen(t)
+	p, got, err := serveOne(t, front, Settings{Network: "tcp", Address: gone.Addr().String(), IDs: &counter{}}, startup("user", "u"))
 	if err != nil || !bytes.Contains(got, []byte("08001")) || !bytes.Contains(got, []byte("--upstream")) {
 		t.Fatalf("the client got %q (%v); expected FATAL 08001 with a hint", got, err)
 	}
@@ -207,17 +214,7 @@ func TestTheDrainTimeoutEndsEverySession(t *testing.T) {
 
 func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 	front := listen(t)
-	p, err := New(Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}, LoginTimeout: time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go p.Serve(front)
-	c, err := net.Dial("tcp", front.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Write([]byte{0, 0})
-	got, _ := io.ReadAll(c)
+	p, got, _ := serveOne(t, front, Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}, LoginTimeout: time.Millisecond}, []byte{0, 0})
 	if !bytes.Contains(got, []byte("08006")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)
 	}
@@ -227,17 +224,7 @@ func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 
 func TestTheLoginTimeoutEndsASessionWhoseUpstreamNeverAnswers(t *testing.T) {
 	back, front := listen(t), listen(t)
-	p, err := New(Settings{Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, LoginTimeout: 50 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go p.Serve(front)
-	c, err := net.Dial("tcp", front.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Write(startup("user", "u"))
-	got, _ := io.ReadAll(c)
+	p, got, _ := serveOne(t, front, Settings{Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, LoginTimeout: 50 * time.Millisecond}, startup("user", "u"))
 	if !bytes.Contains(got, []byte("08006")) || !bytes.Contains(got, []byte("login timeout")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)
 	}
