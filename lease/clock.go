@@ -41,10 +41,12 @@ func (c *course) micros(now time.Duration) int64 {
 // NewClock makes a clock that shows Unset until its first Observe. unit is the length of a tick, a whole number of microseconds above 0.
 func NewClock(unit time.Duration) *Clock {
 	start := time.Now() // carries a monotonic reading; its wall clock reading is never looked at
-	return newClock(unit, func() time.Duration { return time.Since(start) })
+	return NewClockFrom(unit, func() time.Duration { return time.Since(start) })
 }
 
-func newClock(unit time.Duration, monotonic func() time.Duration) *Clock {
+// NewClockFrom is NewClock over the caller's monotonic clock: the time since an arbitrary moment, which never falls. It is
+// called by each reading, concurrently. It may drift, lag or stand still: IDs then get older, not less unique.
+func NewClockFrom(unit time.Duration, monotonic func() time.Duration) *Clock {
 	c := &Clock{unit: unit.Microseconds(), monotonic: monotonic}
 	c.high.Store(Unset)
 	return c

@@ -26,7 +26,7 @@ func TestClockShowsNoUsableTickBeforeItWasTold(t *testing.T) {
 
 func TestClockIsTheDatabasesPlusMonotonicTimeSinceTheAnswerWasReceived(t *testing.T) {
 	h := &hand{at: 100 * time.Second}
-	c := newClock(10*time.Millisecond, h.now)
+	c := NewClockFrom(10*time.Millisecond, h.now)
 	c.Observe(5_000_000, 99*time.Second, 100*time.Second)
 	if tick := c.Now(); tick != 500 {
 		t.Errorf("tick %d at the receipt, expected 500: the time before it may have been the way there", tick)
@@ -39,7 +39,7 @@ func TestClockIsTheDatabasesPlusMonotonicTimeSinceTheAnswerWasReceived(t *testin
 
 func TestClockJumpsUpWhenItWasBehind(t *testing.T) {
 	h := &hand{}
-	c := newClock(time.Millisecond, h.now)
+	c := NewClockFrom(time.Millisecond, h.now)
 	c.Observe(0, 0, 0)
 	c.Observe(90_000_000, 0, 0)
 	if tick := c.Now(); tick != 90_000 {
@@ -49,7 +49,7 @@ func TestClockJumpsUpWhenItWasBehind(t *testing.T) {
 
 func TestClockRunsAtNineTenthsWhileAheadUntilBothMeet(t *testing.T) {
 	h := &hand{}
-	c := newClock(time.Millisecond, h.now)
+	c := NewClockFrom(time.Millisecond, h.now)
 	c.Observe(10_000_000, 0, 0)
 	c.Observe(9_000_000, 0, 0) // the database was set back by a second
 	for _, step := range []struct {
@@ -71,7 +71,7 @@ func TestClockRunsAtNineTenthsWhileAheadUntilBothMeet(t *testing.T) {
 
 func TestClockIsNotSlowedByAnAnswerThatWasLongUnderWay(t *testing.T) {
 	h := &hand{}
-	c := newClock(time.Millisecond, h.now)
+	c := NewClockFrom(time.Millisecond, h.now)
 	c.Observe(10_000_000, 0, 0)
 	h.at = 4 * time.Second // what it says may be up to 4 s old
 	c.Observe(10_500_000, 0, h.at)
@@ -84,7 +84,7 @@ func TestClockIsNotSlowedByAnAnswerThatWasLongUnderWay(t *testing.T) {
 func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := &hand{}
-		c := newClock(time.Millisecond, h.now)
+		c := NewClockFrom(time.Millisecond, h.now)
 		database := time.Hour
 		last := Unset
 		settled := false // no step of the database's clock since the last Observe

@@ -85,7 +85,7 @@ func (h *history) start(name string) *node {
 	h.lives++
 	n := &node{h: h, life: h.lives, name: name, rate: 1000, last: Unset, shown: Unset, monotonic: time.Duration(h.lives) * time.Minute}
 	n.rate = []int{1000, 1000, 1050, 950}[h.choose("rate", 0, 3)]
-	clock := newClock(time.Millisecond, func() time.Duration { return n.monotonic })
+	clock := NewClockFrom(time.Millisecond, func() time.Duration { return n.monotonic })
 	keeper, err := NewKeeper(Settings{
 		Namespace: "n", Store: n, Issuer: n, Clock: clock, Node: name, Window: testWindow, FirstWindow: testFirst,
 		Log: slog.New(slog.DiscardHandler), Jitter: func() float64 { return 0.5 },

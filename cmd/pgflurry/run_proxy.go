@@ -34,6 +34,7 @@ type proxySettings struct {
 	log            *slog.Logger
 	listening      func(net.Addr) // called once clients are accepted; may be nil
 	granted        func()         // called once IDs come from memory; may be nil
+	clock          nodeClock      // set by runProxy
 }
 
 // runProxy joins proxy, generator and lease, and runs them until ctx ends or the configuration proves wrong.
@@ -49,6 +50,10 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	if err != nil {
 		return err
 	}
+	if s.clock, err = newNodeClock(ctx, s.log); err != nil {
+		return err
+	}
+	s.log = slog.New(s.clock.dated(s.log.Handler()))
 	ids := &lateIDs{}
 	permissions := newPermissions(s.databases)
 	p, err := proxy.New(proxy.Settings{
@@ -164,7 +169,7 @@ func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, networ
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	clock := lease.NewClock(ns.Layout.Unit)
+	clock := lease.NewClockFrom(ns.Layout.Unit, s.clock.monotonic)
 	issuer, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
 	if err != nil {
 		return err

@@ -76,7 +76,7 @@ func (s proxySettings) agrees(ns namespace.Namespace) error {
 	if s.window > ns.MaxWindow {
 		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that", s.window, ns.MaxWindow)
 	}
-	if end := ns.Layout.End(); time.Until(end) < layoutWarning {
+	if end := ns.Layout.End(); end.Sub(s.clock.wall()) < layoutWarning {
 		s.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout", "layout", ns.Layout, "end", end)
 	}
 	return nil

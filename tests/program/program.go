@@ -19,38 +19,49 @@ import (
 // giveUp is how long a test waits for something that never happens before it fails.
 const giveUp = 60 * time.Second
 
-var (
-	build     sync.Once
-	binary    string
-	buildFail error
-)
+// A build is one way to build the product, done once per test package.
+type build struct {
+	tags   string
+	once   sync.Once
+	binary string
+	err    error
+}
+
+var released, steered = build{}, build{tags: "steerclock"}
 
 // Path builds cmd/pgflurry, once, with the race detector if the test has it, and returns the binary.
 func Path(t testing.TB) string {
 	t.Helper()
-	build.Do(func() {
-		dir, err := os.MkdirTemp("", "pgflurry-test-")
-		if err != nil {
-			buildFail = err
-			return
-		}
-		binary = filepath.Join(dir, "pgflurry")
-		args := append([]string{"build"}, buildFlags...)
-		out, err := exec.Command("go", append(args, "-o", binary, "pgflurry/cmd/pgflurry")...).CombinedOutput()
-		if err != nil {
-			buildFail = fmt.Errorf("%w\n%s", err, out)
-		}
-	})
-	if buildFail != nil {
-		t.Fatal(buildFail)
-	}
-	return binary
+	return released.path(t)
 }
 
-// Remove deletes the binary; call it at the end of TestMain.
+func (b *build) path(t testing.TB) string {
+	t.Helper()
+	b.once.Do(func() {
+		dir, err := os.MkdirTemp("", "pgflurry-test-")
+		if err != nil {
+			b.err = err
+			return
+		}
+		b.binary = filepath.Join(dir, "pgflurry")
+		args := append([]string{"build", "-tags", b.tags}, buildFlags...)
+		out, err := exec.Command("go", append(args, "-o", b.binary, "pgflurry/cmd/pgflurry")...).CombinedOutput()
+		if err != nil {
+			b.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+	return b.binary
+}
+
+// Remove deletes the binaries; call it at the end of TestMain.
 func Remove() {
-	if binary != "" {
-		_ = os.RemoveAll(filepath.Dir(binary))
+	for _, b := range []*build{&released, &steered} {
+		if b.binary != "" {
+			_ = os.RemoveAll(filepath.Dir(b.binary))
+		}
 	}
 }
 
@@ -112,8 +123,21 @@ func (p *Process) read(r io.ReadCloser) {
 // Line waits for a line that contains all of the texts, and returns it.
 func (p *Process) Line(texts ...string) string {
 	p.t.Helper()
+	return p.lineFrom(0, texts...)
+}
+
+// printed is how many lines there are.
+func (p *Process) printed() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.lines)
+}
+
+// lineFrom is Line but for the first lines.
+func (p *Process) lineFrom(from int, texts ...string) string {
+	p.t.Helper()
 	limit := time.After(giveUp)
-	for from := 0; ; {
+	for {
 		p.mu.Lock()
 		lines, more := p.lines, p.more
 		p.mu.Unlock()

@@ -1,0 +1,57 @@
+package program
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// Steered is a running program whose machine's clock the test sets: cmd/pgflurry/clock_steered.go.
+type Steered struct {
+	*Process
+	t    testing.TB
+	file string
+}
+
+// StartSteered is Start for the build whose clock can be steered. The clock is right at first.
+func StartSteered(t testing.TB, args ...string) *Steered {
+	t.Helper()
+	return startSteered(t, steered.path(t), "", args...)
+}
+
+// StartReleasedAsIfSteered gives the released program what steers the other one, which it must ignore.
+func StartReleasedAsIfSteered(t testing.TB, by string, args ...string) *Steered {
+	t.Helper()
+	return startSteered(t, released.path(t), by, args...)
+}
+
+func startSteered(t testing.TB, path, by string, args ...string) *Steered {
+	t.Helper()
+	s := &Steered{t: t, file: filepath.Join(t.TempDir(), "clock")}
+	s.write(by)
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "PGFLURRY_TEST_STEER_CLOCK="+s.file)
+	s.Process = StartCommand(t, cmd)
+	return s
+}
+
+// Steer sets the clock and waits until the program says that it holds: "wall=10m", "monotonic=5s rate=0.5", "" for right again.
+func (s *Steered) Steer(by string) {
+	s.t.Helper()
+	from := s.printed()
+	s.write(by)
+	s.lineFrom(from, "the clock is steered")
+}
+
+// write replaces the file in one step, so that nobody reads half of it.
+func (s *Steered) write(by string) {
+	s.t.Helper()
+	next := s.file + ".next"
+	if err := os.WriteFile(next, []byte(by), 0o644); err != nil {
+		s.t.Fatal(err)
+	}
+	if err := os.Rename(next, s.file); err != nil {
+		s.t.Fatal(err)
+	}
+}
