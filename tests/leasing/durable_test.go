@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -112,19 +111,11 @@ func TestAServerKilledInTheMiddleIsUnknownAndWhatWasAcknowledgedIsThereAfterward
 	a := r.acquire(s, "a")
 	a.Grant.Until = r.renew(s, renewal(a, never)).Until
 
-	if err := syscall.Kill(cluster.PID, syscall.SIGQUIT); err != nil { // immediate: no checkpoint, as in a crash
-		t.Fatal(err)
-	}
-	<-cluster.Done()
+	server.Crash(t, cluster)
 	if _, err := s.Renew(r.context(), renewal(a, never)); err == nil || errors.As(err, new(*lease.Lost)) {
 		t.Errorf("error %v, expected an unknown outcome", err)
 	}
-	binaries := server.Binaries(t)
-	again, err := postgres.Start(r.context(), postgres.Settings{Provider: postgres.Provider{Binaries: binaries}, Data: cluster.Data, Port: cluster.Port})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer again.Stop(context.Background())
+	server.Again(t, cluster.Data, cluster.Port)
 	r.conn = server.Connect(t, r.url)
 	if mark := r.mark(a.Worker); mark < a.Grant.Until {
 		t.Errorf("the mark is %d after the crash, %d was acknowledged", mark, a.Grant.Until)

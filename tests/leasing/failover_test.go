@@ -1,21 +1,14 @@
 package leasing
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/lease"
@@ -23,97 +16,20 @@ import (
 	"pgflurry/tests/server"
 )
 
-// A standby that has everything up to its making and nothing after it: what is promoted when replication is asynchronous.
-type standby struct {
-	url  string
-	port int
-}
-
-// makeStandby copies the cluster as it is now and runs the copy as a standby that gets nothing more.
-func makeStandby(t *testing.T, primary *postgres.Cluster) *standby {
+// makeStandby copies the cluster as it is now and runs the copy as a standby that gets nothing more: what is promoted when replication is
+// asynchronous.
+func makeStandby(t *testing.T, primary *postgres.Cluster) *postgres.Cluster {
 	t.Helper()
-	binaries := server.Binaries(t)
-	owner := ownerOf(t, primary.Data)
-	data := filepath.Join(filepath.Dir(primary.Data), "standby")
-	port := freePort(t)
-	run := func(name string, args ...string) *exec.Cmd {
-		cmd := exec.Command(filepath.Join(binaries.Dir, name), args...)
-		cmd.SysProcAttr = owner
-		cmd.Dir = filepath.Dir(primary.Data)
-		return cmd
-	}
-	if err := os.Mkdir(data, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if c := owner.Credential; c != nil {
-		if err := os.Chown(data, int(c.Uid), int(c.Gid)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	backup := run("pg_basebackup", "--no-sync", "--checkpoint=fast", "--wal-method=stream", "-D", data, "-d", primary.URL("postgres"))
-	if out, err := backup.CombinedOutput(); err != nil {
-		t.Fatalf("pg_basebackup: %v\n%s", err, out)
-	}
-	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var log bytes.Buffer
-	process := run("postgres", "-D", data, "-p", fmt.Sprint(port), "-c", "listen_addresses=127.0.0.1", "-k", data, "-c", "fsync=off", "-c", "max_connections=200")
-	process.Stderr = &log
-	process.SysProcAttr.Setpgid = true
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = process.Process.Signal(syscall.SIGQUIT)
-		_ = process.Wait()
-	})
-	s := &standby{url: strings.Replace(primary.URL("postgres"), fmt.Sprint(":", primary.Port, "/"), fmt.Sprint(":", port, "/"), 1), port: port}
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		conn, err := pgx.Connect(t.Context(), s.url)
-		if err == nil {
-			conn.Close(t.Context())
-			return s
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the standby does not start: %v\n%s", err, log.String())
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-}
-
-// ownerOf is how to run a program as the owner of a folder, which matters where root runs the tests.
-func ownerOf(t *testing.T, path string) *syscall.SysProcAttr {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	attr := &syscall.SysProcAttr{}
-	if stat := info.Sys().(*syscall.Stat_t); os.Geteuid() == 0 && stat.Uid != 0 {
-		attr.Credential = &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
-	}
-	return attr
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
+	return server.Standby(t, primary, "standby", "", nil)
 }
 
 func TestOfSeveralHostsAStandbyIsPassedOver(t *testing.T) {
 	cluster, r := ownServer(t, small)
 	spare := makeStandby(t, cluster)
-	both := fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable", spare.port, cluster.Port)
+	both := fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable", spare.Port, cluster.Port)
 	r.acquire(r.store(both), "a")
 
-	only := r.store(spare.url)
+	only := r.store(spare.URL("postgres"))
 	if _, err := only.Acquire(r.context(), r.request("a")); err == nil || errors.As(err, new(*lease.Refusal)) {
 		t.Errorf("a standby alone: error %v, expected an unknown outcome", err)
 	}
@@ -149,9 +65,9 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 	if err := cluster.Stop(r.context()); err != nil {
 		t.Fatal(err)
 	}
-	r.conn = server.Connect(t, spare.url)
+	r.conn = server.Connect(t, spare.URL("postgres"))
 	r.do("SELECT pg_promote()")
-	port.Store(int32(spare.port))
+	port.Store(int32(spare.Port))
 
 	for _, s := range []*lease.Postgres{early, late} { // the connections to the old primary are dead
 		_, _ = s.Renew(r.context(), renewal(renewedEarly, never))

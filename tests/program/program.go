@@ -123,18 +123,18 @@ func (p *Process) read(r io.ReadCloser) {
 // Line waits for a line that contains all of the texts, and returns it.
 func (p *Process) Line(texts ...string) string {
 	p.t.Helper()
-	return p.lineFrom(0, texts...)
+	return p.LineFrom(0, texts...)
 }
 
-// printed is how many lines there are.
-func (p *Process) printed() int {
+// Printed is how many lines there are.
+func (p *Process) Printed() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.lines)
 }
 
-// lineFrom is Line but for the first lines.
-func (p *Process) lineFrom(from int, texts ...string) string {
+// LineFrom is Line but for the first lines.
+func (p *Process) LineFrom(from int, texts ...string) string {
 	p.t.Helper()
 	limit := time.After(giveUp)
 	for {

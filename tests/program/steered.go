@@ -39,9 +39,9 @@ func startSteered(t testing.TB, path, by string, args ...string) *Steered {
 // Steer sets the clock and waits until the program says that it holds: "wall=10m", "monotonic=5s rate=0.5", "" for right again.
 func (s *Steered) Steer(by string) {
 	s.t.Helper()
-	from := s.printed()
+	from := s.Printed()
 	s.write(by)
-	s.lineFrom(from, "the clock is steered")
+	s.LineFrom(from, "the clock is steered")
 }
 
 // write replaces the file in one step, so that nobody reads half of it.

@@ -14,12 +14,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
 func TestPsqlPrintsABigint(t *testing.T) {
-	p := startProxy(t, server.Migrated(t), "psql")
-	out, err := exec.Command("psql", p.url, "-XAt", "-c", "SELECT next_snowflake()").CombinedOutput()
+	p := program.Serve(t, server.Migrated(t), "psql")
+	out, err := exec.Command("psql", p.URL, "-XAt", "-c", "SELECT next_snowflake()").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -32,7 +33,7 @@ func TestPsqlPrintsABigint(t *testing.T) {
 func TestPgbenchDrawsInAllThreeProtocolModesWithoutADuplicate(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)")
-	one, two := startProxy(t, direct, "one"), startProxy(t, direct, "two")
+	one, two := program.Serve(t, direct, "one"), program.Serve(t, direct, "two")
 	all := newSeen(t)
 	script := filepath.Join(t.TempDir(), "draw.sql")
 	if err := os.WriteFile(script, []byte("SELECT next_snowflake() AS id \\gset\n\\set shown debug(:id)\n"), 0o600); err != nil {
@@ -44,9 +45,9 @@ func TestPgbenchDrawsInAllThreeProtocolModesWithoutADuplicate(t *testing.T) {
 	}
 	const clients, each = 16, 1050 // 6 runs: 100,800 IDs
 	for _, mode := range []string{"simple", "extended", "prepared"} {
-		for _, p := range []*proxy{one, two} {
-			writer := pgbench(t, p.url, mode, insert, 4, 100)
-			drawer := pgbench(t, p.url, mode, script, clients, each)
+		for _, p := range []*program.Proxy{one, two} {
+			writer := pgbench(t, p.URL, mode, insert, 4, 100)
+			drawer := pgbench(t, p.URL, mode, script, clients, each)
 			runBoth(t, writer, drawer)
 			shown := regexp.MustCompile(`int (\d{15,19})`).FindAllStringSubmatch(drawer.errors.String(), -1)
 			if len(shown) != clients*each {
@@ -100,7 +101,7 @@ func runBoth(t testing.TB, benches ...bench) {
 }
 
 func TestEveryExecModeOfPgxDrawsFromTheProxy(t *testing.T) {
-	p := startProxy(t, server.Migrated(t), "pgx")
+	p := program.Serve(t, server.Migrated(t), "pgx")
 	all := newSeen(t)
 	modes := []pgx.QueryExecMode{
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
@@ -108,7 +109,7 @@ func TestEveryExecModeOfPgxDrawsFromTheProxy(t *testing.T) {
 	}
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
-			conn := server.Connect(t, p.url)
+			conn := server.Connect(t, p.URL)
 			for i := range 50 {
 				var id int64
 				if err := conn.QueryRow(context.Background(), "SELECT next_snowflake()", mode).Scan(&id); err != nil {
@@ -124,8 +125,8 @@ func TestEveryExecModeOfPgxDrawsFromTheProxy(t *testing.T) {
 }
 
 func TestABatchDrawsOneIDPerQueryAndMixesWithOtherStatements(t *testing.T) {
-	p := startProxy(t, server.Migrated(t), "batch")
-	conn := server.Connect(t, p.url)
+	p := program.Serve(t, server.Migrated(t), "batch")
+	conn := server.Connect(t, p.URL)
 	all := newSeen(t)
 	for round := range 20 {
 		var b pgx.Batch
@@ -150,8 +151,8 @@ func TestABatchDrawsOneIDPerQueryAndMixesWithOtherStatements(t *testing.T) {
 }
 
 func TestAPipelineOfIDsIsAnsweredInOrder(t *testing.T) {
-	p := startProxy(t, server.Migrated(t), "pipeline")
-	conn := server.Connect(t, p.url).PgConn()
+	p := program.Serve(t, server.Migrated(t), "pipeline")
+	conn := server.Connect(t, p.URL).PgConn()
 	if _, err := conn.Prepare(context.Background(), "ids", "SELECT next_snowflake()", nil); err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +192,8 @@ func TestAnAnsweredCallLeavesNoTraceInPostgreSQL(t *testing.T) {
 	direct := server.Migrated(t)
 	name := database(direct)
 	server.Exec(t, direct, "ALTER DATABASE "+name+" SET log_statement = 'all'")
-	p := startProxy(t, direct, "trace")
-	conn := server.Connect(t, p.url)
+	p := program.Serve(t, direct, "trace")
+	conn := server.Connect(t, p.URL)
 	modes := map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol, "unnamed": pgx.QueryExecModeExec, "prepared": pgx.QueryExecModeCacheStatement}
 	for how, mode := range modes {
 		for _, sql := range []string{

@@ -3,7 +3,6 @@ package proxies
 import (
 	"bytes"
 	"context"
-	"net/url"
 	"os"
 	"strings"
 	"testing"
@@ -15,31 +14,13 @@ import (
 	"pgflurry/tests/server"
 )
 
-// steeredArgs are those of a proxy in front of the database of direct.
-func steeredArgs(t testing.TB, direct, node string) []string {
+// steered starts a proxy whose clock the test sets.
+func steered(t testing.TB, direct, node string) (*program.Steered, *program.Proxy) {
 	t.Helper()
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return []string{"serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct, "--node", node}
-}
-
-// asProxy waits until the program answers from memory.
-func asProxy(t testing.TB, s *program.Steered, direct string) *proxy {
-	t.Helper()
-	p := &proxy{Process: s.Process, t: t}
-	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
-	p.address, _, _ = strings.Cut(address, " ")
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u.Host = p.address
-	p.url = u.String()
-	p.Line("worker acquired")
-	p.answersLocally()
-	return p
+	s := program.StartSteered(t, program.ServeArgs(t, direct, node)...)
+	p := s.Proxy(direct)
+	p.Leased()
+	return s, p
 }
 
 // offBy says how far the time in an ID is from the server's clock; the default layout's epoch is 2024.
@@ -69,9 +50,8 @@ func TestAWallClockThatIsTenMinutesOffChangesNothingInIDs(t *testing.T) {
 	conn := server.Connect(t, direct)
 	all := newSeen(t)
 	for _, off := range []string{"10m", "-10m"} {
-		s := program.StartSteered(t, steeredArgs(t, direct, "wrong clock")...)
-		p := asProxy(t, s, direct)
-		through := server.Connect(t, p.url)
+		s, p := steered(t, direct, "wrong clock")
+		through := server.Connect(t, p.URL)
 		all.add("before", mustDraw(t, through))
 		s.Steer("wall=" + off)
 		want, _ := time.ParseDuration(off)
@@ -93,12 +73,13 @@ func TestAWallClockThatIsTenMinutesOffChangesNothingInIDs(t *testing.T) {
 
 func TestAReleasedProgramIgnoresWhatSteersTheClockOfATestBuild(t *testing.T) {
 	direct := server.Migrated(t)
-	s := program.StartReleasedAsIfSteered(t, "wall=10m monotonic=10m rate=100", steeredArgs(t, direct, "released")...)
-	p := asProxy(t, s, direct)
+	s := program.StartReleasedAsIfSteered(t, "wall=10m monotonic=10m rate=100", program.ServeArgs(t, direct, "released")...)
+	p := s.Proxy(direct)
+	p.Leased()
 	if wall := time.Until(logTime(t, s.Line("worker acquired"))); wall > time.Minute {
 		t.Errorf("the wall clock of a released program is %v ahead", wall)
 	}
-	if in := offBy(t, server.Connect(t, direct), mustDraw(t, server.Connect(t, p.url))); in > 5*time.Second {
+	if in := offBy(t, server.Connect(t, direct), mustDraw(t, server.Connect(t, p.URL))); in > 5*time.Second {
 		t.Errorf("its IDs are %v ahead", in)
 	}
 	binary, err := os.ReadFile(program.Path(t))

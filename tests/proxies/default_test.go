@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestDefaultKeysAndDrawnIDsOfTwoProxiesNeverRepeat(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int)`)
-	proxies := []*proxy{startProxy(t, direct, "one"), startProxy(t, direct, "two")}
+	proxies := []*program.Proxy{program.Serve(t, direct, "one"), program.Serve(t, direct, "two")}
 
 	var mu sync.Mutex
 	all := newSeen(t)
@@ -30,7 +31,7 @@ func TestDefaultKeysAndDrawnIDsOfTwoProxiesNeverRepeat(t *testing.T) {
 	for i, p := range proxies {
 		for way, draw := range ways {
 			source := fmt.Sprintf("%s through proxy %d", way, i+1)
-			conn := server.Connect(t, p.url)
+			conn := server.Connect(t, p.URL)
 			clients.Go(func() {
 				ids, err := draw(conn)
 				if err != nil {

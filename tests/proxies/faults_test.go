@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
@@ -16,8 +17,8 @@ func TestAReplacementOfAKilledProxyDrawsAtOnceFromAnotherWorkerAndRepeatsNothing
 	direct := server.Migrated(t)
 	all := newSeen(t)
 	for range 3 {
-		p := startProxy(t, direct, "same node")
-		conn := server.Connect(t, p.url)
+		p := program.Serve(t, direct, "same node")
+		conn := server.Connect(t, p.URL)
 		for range 1000 {
 			all.add("before the kill", mustDraw(t, conn))
 		}
@@ -33,8 +34,8 @@ func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
 	direct := server.Migrated(t)
 	all := newSeen(t)
 	for range 2 {
-		p := startProxy(t, direct, "steady", "--window", "1s")
-		conn := server.Connect(t, p.url)
+		p := program.Serve(t, direct, "steady", "--window", "1s")
+		conn := server.Connect(t, p.URL)
 		for range 100 {
 			all.add("an ordered end", mustDraw(t, conn))
 		}
@@ -55,8 +56,8 @@ func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
 
 func TestOpenSessionsKeepDrawingWhilePostgreSQLHangs(t *testing.T) {
 	direct := server.Migrated(t)
-	p := startProxy(t, direct, "hang")
-	conn := server.Connect(t, p.url)
+	p := program.Serve(t, direct, "hang")
+	conn := server.Connect(t, p.URL)
 	all := newSeen(t)
 	all.add("before", mustDraw(t, conn))
 
@@ -78,19 +79,19 @@ func TestOpenSessionsKeepDrawingWhilePostgreSQLHangs(t *testing.T) {
 func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 	t.Run("the lease database does not answer", func(t *testing.T) {
 		direct := server.Migrated(t)
-		p := startProxyWithoutLease(t, direct, "no lease", "--lease-database", "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable")
+		p := program.ServeUnleased(t, direct, "no lease", "--lease-database", "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable")
 		p.Line("no worker is leased")
-		if id := mustDraw(t, server.Connect(t, p.url)); workerOf(id) != databaseWorker {
+		if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
 			t.Errorf("ID %d is of worker %d; expected the database's", id, workerOf(id))
 		}
 	})
 	t.Run("the database was not migrated", func(t *testing.T) {
 		direct := server.Database(t)
-		p := startProxyWithoutLease(t, direct, "not migrated")
+		p := program.ServeUnleased(t, direct, "not migrated")
 		if line := p.Line("no worker is leased"); !strings.Contains(line, "migrate up") {
 			t.Errorf("%q does not say what to run", line)
 		}
-		_, err := drawOne(server.Connect(t, p.url))
+		_, err := drawOne(server.Connect(t, p.URL))
 		if err == nil || !strings.Contains(err.Error(), "42883") {
 			t.Errorf("the call failed with %v; expected PostgreSQL's own 42883", err)
 		}
@@ -98,9 +99,9 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 	t.Run("every worker is retired", func(t *testing.T) {
 		direct := server.Migrated(t)
 		server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = now() WHERE kind = 'proxy'")
-		p := startProxyWithoutLease(t, direct, "nothing left")
+		p := program.ServeUnleased(t, direct, "nothing left")
 		p.Line("no worker is free")
-		if id := mustDraw(t, server.Connect(t, p.url)); workerOf(id) != databaseWorker {
+		if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
 			t.Errorf("ID %d is of worker %d; expected the database's", id, workerOf(id))
 		}
 	})
@@ -108,7 +109,7 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 
 func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
 	direct, other := server.Migrated(t), server.Migrated(t)
-	p := startProxyWithoutLease(t, direct, "mismatch", "--databases", database(direct)+","+database(other))
+	p := program.ServeUnleased(t, direct, "mismatch", "--databases", database(direct)+","+database(other))
 	if code := p.End(); code != 1 {
 		t.Errorf("exit code %d; expected 1", code)
 	}
@@ -119,8 +120,8 @@ func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
 
 func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
 	direct := server.Migrated(t)
-	p := startProxy(t, direct, "drain")
-	idle, busy := server.Connect(t, p.url), server.Connect(t, p.url)
+	p := program.Serve(t, direct, "drain")
+	idle, busy := server.Connect(t, p.URL), server.Connect(t, p.URL)
 	tx, err := busy.Begin(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -150,8 +151,8 @@ func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
 
 func TestASecondSignalEndsAtOnce(t *testing.T) {
 	direct := server.Migrated(t)
-	p := startProxy(t, direct, "second signal", "--drain-timeout", "1h")
-	conn := server.Connect(t, p.url)
+	p := program.Serve(t, direct, "second signal", "--drain-timeout", "1h")
+	conn := server.Connect(t, p.URL)
 	if _, err := conn.Begin(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -174,12 +175,12 @@ func waitClosed(conn *pgx.Conn) error {
 // The lease may live on another server than the data. What counts for answering is the database that the sessions reach.
 func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 	lease, elsewhere := server.Migrated(t), server.Database(t)
-	p := startProxyWithoutLease(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", database(elsewhere))
+	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", database(elsewhere))
 	p.Line("worker acquired")
 	if line := p.Line("calls are relayed to PostgreSQL"); !strings.Contains(line, database(elsewhere)) {
 		t.Errorf("%q does not name the database", line)
 	}
-	if _, err := drawOne(server.Connect(t, p.url)); err == nil || !strings.Contains(err.Error(), "42883") {
+	if _, err := drawOne(server.Connect(t, p.URL)); err == nil || !strings.Contains(err.Error(), "42883") {
 		t.Errorf("the call gave %v; expected PostgreSQL's own 42883", err)
 	}
 }
@@ -187,10 +188,10 @@ func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION next_snowflake() FROM PUBLIC")
-	p := startProxyWithoutLease(t, direct, "revoked")
+	p := program.ServeUnleased(t, direct, "revoked")
 	p.Line("worker acquired")
 	p.Line("calls are relayed to PostgreSQL")
-	if id := mustDraw(t, server.Connect(t, p.url)); workerOf(id) != databaseWorker {
+	if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
 		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
 	}
 }
@@ -198,7 +199,7 @@ func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
 func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
 	home, other := server.Migrated(t), server.Migrated(t)
 	server.Exec(t, other, `UPDATE pgflurry.namespace SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
-	p := startProxyWithoutLease(t, home, "same worker", "--databases", database(home)+","+database(other))
+	p := program.ServeUnleased(t, home, "same worker", "--databases", database(home)+","+database(other))
 	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "have the same worker 0") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())
 	}

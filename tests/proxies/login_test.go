@@ -21,7 +21,7 @@ import (
 
 func TestEachMethodOfAuthenticationIsRelayed(t *testing.T) {
 	direct := server.Migrated(t)
-	p := startProxy(t, direct, "login")
+	p := program.Serve(t, direct, "login")
 	for _, method := range []string{"scram", "md5", "password"} {
 		t.Run(method, func(t *testing.T) {
 			role := fmt.Sprintf("%s_%s", database(direct), method)
@@ -29,11 +29,11 @@ func TestEachMethodOfAuthenticationIsRelayed(t *testing.T) {
 			server.Exec(t, direct, fmt.Sprintf(`SET password_encryption = '%s'; CREATE ROLE %s LOGIN PASSWORD 'right' IN ROLE login_%s`, encryption, role, method))
 			t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE "+role) })
 
-			conn := server.Connect(t, server.As(t, p.url, role, "right"))
+			conn := server.Connect(t, server.As(t, p.URL, role, "right"))
 			if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
 				t.Errorf("ID %d came from the database", id)
 			}
-			_, err := pgx.Connect(context.Background(), server.As(t, p.url, role, "wrong"))
+			_, err := pgx.Connect(context.Background(), server.As(t, p.URL, role, "wrong"))
 			if refused := new(pgconn.PgError); !errors.As(err, &refused) || refused.Code != "28P01" {
 				t.Errorf("a wrong password gave %v; expected PostgreSQL's own 28P01", err)
 			}
@@ -111,11 +111,11 @@ func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
 
 func TestAProxyInFrontOfItselfIsRefused(t *testing.T) {
 	direct := server.Migrated(t)
-	first := startProxy(t, direct, "first")
+	first := program.Serve(t, direct, "first")
 	first.Signal(syscall.SIGTERM)
 	first.End()
-	_, port, _ := strings.Cut(first.address, ":")
-	for listen, upstream := range map[string]string{first.address: first.address, ":" + port: first.address} {
+	_, port, _ := strings.Cut(first.Address, ":")
+	for listen, upstream := range map[string]string{first.Address: first.Address, ":" + port: first.Address} {
 		p := program.Start(t, "serve", "--listen", listen, "--upstream", upstream, "--lease-database", direct)
 		if code := p.End(); code != 1 || !strings.Contains(p.Output(), "own --listen") {
 			t.Errorf("--listen %s --upstream %s ended with %d:\n%s", listen, upstream, code, p.Output())

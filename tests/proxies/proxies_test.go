@@ -4,9 +4,7 @@ package proxies
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -19,57 +17,6 @@ func TestMain(m *testing.M) {
 	code := server.Run(m)
 	program.Remove()
 	os.Exit(code)
-}
-
-// proxy is a running "pgflurry serve".
-type proxy struct {
-	*program.Process
-	t       testing.TB
-	address string // host:port
-	url     string // of the database, through the proxy
-}
-
-// startProxy starts a proxy in front of the database of direct and waits until it has a worker.
-func startProxy(t testing.TB, direct, node string, more ...string) *proxy {
-	t.Helper()
-	p := startProxyWithoutLease(t, direct, node, more...)
-	p.Line("worker acquired")
-	p.answersLocally()
-	return p
-}
-
-// startProxyWithoutLease waits only until clients are accepted.
-func startProxyWithoutLease(t testing.TB, direct, node string, more ...string) *proxy {
-	t.Helper()
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{
-		"serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct, "--node", node,
-	}, more...)
-	p := &proxy{Process: program.Start(t, args...), t: t}
-	_, p.address, _ = strings.Cut(p.Line("msg=listening"), "address=")
-	p.address, _, _ = strings.Cut(p.address, " ")
-	u.Host = p.address
-	p.url = u.String()
-	return p
-}
-
-// answersLocally waits for the permission, which follows the first look at the database.
-func (p *proxy) answersLocally() {
-	p.t.Helper()
-	conn := server.Connect(p.t, p.url)
-	defer conn.Close(context.Background())
-	for {
-		var id int64
-		if err := conn.QueryRow(context.Background(), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
-			p.t.Fatal(err)
-		}
-		if workerOf(id) != databaseWorker {
-			return
-		}
-	}
 }
 
 // databaseWorker is the worker of the function in a database that was migrated alone.

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Pooler runs PgBouncer in transaction mode, with so many server connections for everybody, in front of a URL. Where it is not
+// installed the test is skipped, unless PGFLURRY_TEST_POOLER=1 asks for it.
+func Pooler(t testing.TB, upstream string, connections int) string {
+	t.Helper()
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		if program = "/usr/sbin/pgbouncer"; !exists(program) {
+			if os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
+				t.Fatal("pgbouncer is not installed: apt-get install pgbouncer")
+			}
+			t.Skip("pgbouncer is not installed, and PGFLURRY_TEST_POOLER is not 1")
+		}
+	}
+	to, err := url.Parse(upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := os.MkdirTemp("/tmp", "pgflurry-pooler-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	port := FreePort(t)
+	config := filepath.Join(dir, "pgbouncer.ini")
+	text := fmt.Sprintf(`[databases]
+* = host=%s port=%s user=%s
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+default_pool_size = %d
+max_client_conn = 2000
+`, to.Hostname(), to.Port(), to.User.Username(), port, connections)
+	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	process := exec.Command(program, config)
+	process.Stderr = &log
+	process.SysProcAttr = nobody(t)
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = process.Process.Signal(syscall.SIGQUIT)
+		_ = process.Wait()
+	})
+	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			conn.Close()
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("pgbouncer does not listen: %v\n%s", err, log.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	to.Host = address
+	return to.String()
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// nobody is how to run a program that refuses root.
+func nobody(t testing.TB) *syscall.SysProcAttr {
+	t.Helper()
+	attr := &syscall.SysProcAttr{Setpgid: true}
+	if os.Geteuid() != 0 {
+		return attr
+	}
+	who, err := user.Lookup("nobody")
+	if err != nil {
+		t.Fatal(err)
+	}
+	uid, _ := strconv.Atoi(who.Uid)
+	gid, _ := strconv.Atoi(who.Gid)
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return attr
+}
+
+// FreePort is a port of this machine that nobody listens on just now.
+func FreePort(t testing.TB) int {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().(*net.TCPAddr).Port
+}

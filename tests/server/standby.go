@@ -1,0 +1,98 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgflurry/postgres"
+)
+
+// Standby copies a primary as it is now and runs the copy as a hot standby named name, which is stopped when the test ends. It
+// follows the primary at source ("host=… port=…"), or, if that is empty, gets nothing that the primary writes from now on.
+func Standby(t testing.TB, primary *postgres.Cluster, name, source string, options map[string]string) *postgres.Cluster {
+	t.Helper()
+	binaries := Binaries(t)
+	data := filepath.Join(filepath.Dir(primary.Data), name)
+	backup := exec.Command(filepath.Join(binaries.Dir, "pg_basebackup"),
+		"--no-sync", "--checkpoint=fast", "--wal-method=stream", "-D", data, "-d", primary.URL("postgres"))
+	backup.Dir = filepath.Dir(primary.Data)
+	backup.SysProcAttr = asOwner(t, primary.Data, data)
+	if out, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	if source != "" {
+		all["primary_conninfo"] = source + " user=postgres application_name=" + name
+	}
+	return Again(t, data, 0, options, all)
+}
+
+// Again starts the cluster whose files are in data, which was stopped or has crashed, with the options of Private; port 0 is any. It
+// is stopped when the test ends.
+func Again(t testing.TB, data string, port int, options ...map[string]string) *postgres.Cluster {
+	t.Helper()
+	settings := postgres.Settings{Provider: postgres.Provider{Binaries: Binaries(t)}, Data: data, HBA: hba, Port: port, Options: testOptions()}
+	for _, some := range options {
+		for name, value := range some {
+			settings.Options[name] = value
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	cluster, err := postgres.Start(ctx, settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := cluster.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return cluster
+}
+
+// Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does: no checkpoint, no farewell to a standby.
+func Crash(t testing.TB, cluster *postgres.Cluster) {
+	t.Helper()
+	if err := syscall.Kill(cluster.PID, syscall.SIGQUIT); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-cluster.Done():
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the server (process %d) has not ended", cluster.PID)
+	}
+}
+
+// asOwner makes a folder for, and says how to run a program as, the owner of another folder, which matters where root runs the tests.
+func asOwner(t testing.TB, path, made string) *syscall.SysProcAttr {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(made, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	attr := &syscall.SysProcAttr{}
+	stat := info.Sys().(*syscall.Stat_t)
+	if os.Geteuid() != 0 || stat.Uid == 0 {
+		return attr
+	}
+	if err := os.Chown(made, int(stat.Uid), int(stat.Gid)); err != nil {
+		t.Fatal(fmt.Errorf("giving %s to the server's user: %w", made, err))
+	}
+	attr.Credential = &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
+	return attr
+}
