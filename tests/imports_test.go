@@ -25,7 +25,7 @@ var rules = map[string]struct{ ours, modules []string }{
 }
 
 // neverLinked must not be in any program, not even through another module: it is for tests.
-var neverLinked = []string{"github.com/jackc/pgproto3/v2", "github.com/wasilibs/go-pgquery", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/ory/dockertest/v3"}
+var neverLinked = []string{"github.com/jackc/pgproto3/v2", "github.com/wasilibs/go-pgquery", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/ory/dockertest/v3", "github.com/Shopify/toxiproxy/v2", "github.com/rs/zerolog"}
 
 type goPackage struct {
 	ImportPath, Name string
