@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"pgflurry/acknowledge"
 )
 
 // What people do to the worker table by hand: look at it, take a worker out of use, make it safe after a restore.
@@ -49,7 +51,7 @@ type Listing struct {
 func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 	var l Listing
 	err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, settingsSQL, "5000", "30000"); err != nil {
+		if _, err := tx.Exec(ctx, acknowledge.SettingsSQL, "5000", "30000"); err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, listSQL, all)
@@ -118,18 +120,16 @@ func (e *RetireError) Error() string {
 // Retire takes a worker out of use for good; its mark stays. A worker that is held is refused unless held is true. Its holder then
 // loses it at the next renewal. An error that is no *RetireError leaves the outcome unknown; to retire again is harmless.
 func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, error) {
-	row, err := p.write(ctx, retireSQL, number(int64(worker)), text(fmt.Sprint(held)))
+	c, err := p.writer.Write(ctx, retireSQL, acknowledge.Number(int64(worker)), acknowledge.Text(fmt.Sprint(held)))
 	if err != nil {
 		return Retired{}, fmt.Errorf("retiring worker %d: %w", worker, err)
 	}
-	c := columns{row: row}
-	done, kind, already := c.bool(), c.text(), c.bool()
-	r := Retired{Worker: worker, Already: already, Node: c.text(), Address: c.text(), Held: c.bool(), Left: c.micros()}
-	highest := int(c.number())
+	done, kind, already := c.Bool(), c.Text(), c.Bool()
+	r := Retired{Worker: worker, Already: already, Node: c.Text(), Address: c.Text(), Held: c.Bool(), Left: c.Micros()}
+	highest := int(c.Number())
 	switch {
-	case c.err != nil:
-		p.Close()
-		return Retired{}, fmt.Errorf("retiring worker %d: reading the answer: %w", worker, c.err)
+	case c.Err() != nil:
+		return Retired{}, p.unread(fmt.Sprintf("retiring worker %d", worker), c.Err())
 	case done || already:
 		return r, nil
 	default:
@@ -150,15 +150,13 @@ type Reseeded struct {
 // proxy's worker to now + max_window + skew, ends every lease, and closes the gate for the quarantine. An error leaves
 // the outcome unknown; to reseed again is harmless.
 func (p *Postgres) Reseed(ctx context.Context) (Reseeded, error) {
-	row, err := p.write(ctx, reseedSQL)
+	c, err := p.writer.Write(ctx, reseedSQL)
 	if err != nil {
 		return Reseeded{}, fmt.Errorf("reseeding: %w", err)
 	}
-	c := columns{row: row}
-	r := Reseeded{Workers: int(c.number()), Raised: int(c.number()), Held: int(c.number()), Mark: c.number(), Opens: c.number()}
-	if c.err != nil {
-		p.Close()
-		return Reseeded{}, fmt.Errorf("reseeding: reading the answer: %w", c.err)
+	r := Reseeded{Workers: int(c.Number()), Raised: int(c.Number()), Held: int(c.Number()), Mark: c.Number(), Opens: c.Number()}
+	if c.Err() != nil {
+		return Reseeded{}, p.unread("reseeding", c.Err())
 	}
 	return r, nil
 }

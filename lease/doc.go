@@ -27,7 +27,7 @@
 //	      = 0 before the first one
 //
 // A mark that was read counts for nothing, nor does one that was written without a clean acknowledgement: an answer with a
-// notice in it may be a commit that no standby has (acknowledge.go). What the row holds beyond the bound is only a gap.
+// notice in it may be a commit that no standby has (package acknowledge). What the row holds beyond the bound is only a gap.
 //
 // How far a renewal may raise the mark is decided in SQL, by the database's clock (renew.sql):
 //

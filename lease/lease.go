@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"pgflurry/acknowledge"
 )
 
 // Request asks for any free worker.
@@ -126,5 +128,5 @@ var (
 	ErrElsewhere = errors.New("no worker is granted from this database")
 
 	// ErrBlocked: the outcome is unknown because somebody else holds a lock on the row; other rows may be free.
-	ErrBlocked = errors.New("the row is locked by another session")
+	ErrBlocked = acknowledge.ErrBlocked
 )

@@ -16,7 +16,8 @@ import (
 var rules = map[string]struct{ ours, modules []string }{
 	"generator":    {},
 	"sqlfuncs":     {},
-	"lease":        {modules: []string{"github.com/jackc/pgx/v5"}},
+	"acknowledge":  {modules: []string{"github.com/jackc/pgx/v5"}},
+	"lease":        {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"proxy":        {modules: []string{"github.com/jackc/pgx/v5"}},
 	"postgres":     {modules: []string{"github.com/jackc/pgx/v5", "golang.org/x/sys"}},
 	"namespace":    {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},

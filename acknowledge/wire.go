@@ -1,4 +1,4 @@
-package lease
+package acknowledge
 
 import (
 	"context"
@@ -21,14 +21,8 @@ type wire struct {
 // A statement is a text with its parameters, all in text format.
 type statement struct {
 	sql    string
-	params []param
+	params []Param
 }
-
-// param is a parameter in text format; nil is NULL.
-type param []byte
-
-// value is a column in text format; nil is NULL. Its own memory.
-type value []byte
 
 // maxAnswer bounds one message of the server, in bytes: our rows have a dozen short columns.
 const maxAnswer = 1 << 20
@@ -68,7 +62,7 @@ func (w *wire) run(ctx context.Context, statements ...statement) (exchange, erro
 	return w.collect()
 }
 
-func raw(params []param) [][]byte {
+func raw(params []Param) [][]byte {
 	all := make([][]byte, len(params))
 	for i, p := range params {
 		all[i] = p
