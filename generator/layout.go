@@ -158,6 +158,18 @@ func (l Layout) String() string {
 // Workers is how many workers there are: 0 to Workers()-1.
 func (l Layout) Workers() int { return 1 << (l.DatacenterBits + l.WorkerBits) }
 
+// WorkersOf returns the lowest and the highest worker of a datacenter: it is their upper bits. An error says that the layout has no
+// such datacenter.
+func (l Layout) WorkersOf(datacenter int) (lowest, highest int, err error) {
+	switch {
+	case l.DatacenterBits == 0:
+		return 0, 0, fmt.Errorf("datacenter is %d, but layout %v has no datacenter bits", datacenter, l)
+	case datacenter < 0 || datacenter >= 1<<l.DatacenterBits:
+		return 0, 0, fmt.Errorf("datacenter is %d, but layout %v has datacenters 0 to %d", datacenter, l, 1<<l.DatacenterBits-1)
+	}
+	return datacenter << l.WorkerBits, (datacenter+1)<<l.WorkerBits - 1, nil
+}
+
 // MaxTick is the last tick an ID can have.
 func (l Layout) MaxTick() int64 { return 1<<l.TimestampBits - 1 }
 

@@ -2,6 +2,7 @@ package generator
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -192,5 +193,26 @@ func TestTicksAndTimesAgreeToTheEndOfTheWidestLayout(t *testing.T) {
 	}
 	if left := l.YearsLeft(l.Epoch); left < 292 {
 		t.Errorf("%v years left", left)
+	}
+}
+
+func TestWorkersOfADatacenterAreThoseWithItsUpperBits(t *testing.T) {
+	l, err := ParseLayout("datacenter")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for datacenter, want := range map[int][2]int{0: {0, 31}, 3: {96, 127}, 31: {992, 1023}} {
+		lowest, highest, err := l.WorkersOf(datacenter)
+		if err != nil || lowest != want[0] || highest != want[1] {
+			t.Errorf("datacenter %d: workers %d to %d, %v; expected %d", datacenter, lowest, highest, err, want)
+		}
+	}
+	for _, datacenter := range []int{-1, 32, 1 << 20} {
+		if _, _, err := l.WorkersOf(datacenter); err == nil || !strings.Contains(err.Error(), strconv.Itoa(datacenter)) || !strings.Contains(err.Error(), "0 to 31") {
+			t.Errorf("datacenter %d: %v", datacenter, err)
+		}
+	}
+	if _, _, err := DefaultLayout().WorkersOf(0); err == nil || !strings.Contains(err.Error(), "41/0/10/12 has no datacenter bits") {
+		t.Errorf("a layout without datacenters: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
 -- Takes any free worker: one conditional write. Always answers with one row, which also says why nothing was taken.
--- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks)
+-- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks), $7 lowest and $8 highest worker to take
 WITH db AS MATERIALIZED (
     SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline, pgflurry.system_identifier() AS system, d.oid
     FROM pg_database d WHERE d.datname = current_database()
@@ -38,7 +38,7 @@ candidate AS MATERIALIZED (
     SELECT w.worker
     FROM pgflurry.worker w CROSS JOIN ns
     WHERE ns.matches AND ns.home IS NULL AND NOT ns.copied AND NOT ns.moved AND ns.acquire_after <= ns.now
-      AND w.kind = 'proxy' AND w.retired_at IS NULL
+      AND w.kind = 'proxy' AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now
       AND ns.now < ns.end_of_time
     ORDER BY CASE WHEN w.node = $3::text THEN 0 WHEN w.term = 0 THEN 1 ELSE 2 END, -- own last, never used, least recently used
@@ -81,5 +81,5 @@ LEFT JOIN LATERAL (
            min(w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END)
                FILTER (WHERE w.retired_at IS NULL) AS next_at
     FROM pgflurry.worker w
-    WHERE w.kind = 'proxy'
+    WHERE w.kind = 'proxy' AND w.worker BETWEEN $7::integer AND $8::integer
 ) free ON taken.worker IS NULL;

@@ -33,6 +33,8 @@ type Settings struct {
 	Address string // for people, at most 255 characters
 	Version string // for people, at most 255 characters
 
+	Range Range // which workers may be held: those of a datacenter; zero: all
+
 	Window      time.Duration // how far ahead to reserve, which is how long the database may be away; default 60 s; the namespace's max_window caps it
 	FirstWindow time.Duration // the same right after an acquisition, doubled by each renewal; default 5 s, at most Window
 
@@ -82,7 +84,7 @@ func NewKeeper(s Settings) (*Keeper, error) {
 		granted: make(chan struct{}),
 		status:  Status{Worker: -1},
 		protocol: protocol{
-			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version,
+			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
 			length: s.Clock.duration, newOwner: newOwner, jitter: s.Jitter,
 		},
@@ -118,6 +120,8 @@ func (s Settings) check() error {
 		return fmt.Errorf("node name %q has %d characters; 1 to 255 are allowed", s.Node, utf8.RuneCountInString(s.Node))
 	case utf8.RuneCountInString(s.Address) > 255 || utf8.RuneCountInString(s.Version) > 255:
 		return fmt.Errorf("address %q or version %q is longer than 255 characters", s.Address, s.Version)
+	case s.Range.Lowest < 0 || s.Range.Highest < s.Range.Lowest:
+		return fmt.Errorf("workers from %d to %d: the lowest must not be negative, nor above the highest", s.Range.Lowest, s.Range.Highest)
 	case s.FirstWindow < shortestWindow || s.Clock.ticks(s.FirstWindow) < 1:
 		return fmt.Errorf("first window %v is too short: at least %v and one tick of %v", s.FirstWindow, shortestWindow, s.Clock.duration(1))
 	case s.FirstWindow > s.Window:

@@ -16,6 +16,28 @@ type Request struct {
 	Address   string // for people: where this process listens; may be empty
 	Version   string // for people: version of this program; may be empty
 	Window    int64  // ticks to reserve from the database's now; capped by the namespace's max_window
+	Range     Range  // which workers may be taken; zero: all
+}
+
+// Range is the workers from Lowest to Highest, both included: those of a datacenter. The zero value is all workers.
+type Range struct{ Lowest, Highest int }
+
+// highest stands for all: no layout has more bits for the worker.
+const highest = 1<<16 - 1
+
+func (r Range) ends() (lowest, top int) {
+	if r == (Range{}) {
+		return 0, highest
+	}
+	return r.Lowest, r.Highest
+}
+
+// of says "1023 workers", and which if they are not all.
+func (r Range) of(workers int) string {
+	if r == (Range{}) {
+		return fmt.Sprintf("%d workers", workers)
+	}
+	return fmt.Sprintf("%d workers from %d to %d", workers, r.Lowest, r.Highest)
 }
 
 // Lease names one acquisition of one worker. Two acquisitions never share owner and term.
@@ -71,8 +93,9 @@ type Refusal struct {
 	Reason  Reason
 	Until   int64         // ticks: when the gate opens, or the next worker is free; 0 if no wait will help
 	Wait    time.Duration // from the database's now to Until; 0 if no wait will help, or if a free row was busy
-	Workers int           // NoWorker: how many workers are for proxies
+	Workers int           // NoWorker: how many workers of Range are for proxies
 	Retired int           // NoWorker: how many of them are retired
+	Range   Range         // NoWorker: the workers asked for
 }
 
 func (r *Refusal) Error() string {
@@ -83,11 +106,11 @@ func (r *Refusal) Error() string {
 	case r.Reason == Copy:
 		return `no worker is granted: the database is a copy or was restored; run "pgflurry migrate up --database URL" on it, which says how to go on`
 	case r.Retired == r.Workers:
-		return fmt.Sprintf("no worker is left: all %d workers are retired; a wider layout needs a new namespace", r.Workers)
+		return fmt.Sprintf("no worker is left: all %s are retired; a wider layout needs a new namespace", r.Range.of(r.Workers))
 	case r.Wait <= 0:
-		return fmt.Sprintf("no worker could be taken: others are taking the last of %d workers (%d retired) just now", r.Workers, r.Retired)
+		return fmt.Sprintf("no worker could be taken: others are taking the last of %s (%d retired) just now", r.Range.of(r.Workers), r.Retired)
 	default:
-		return fmt.Sprintf("no worker is free: %d workers, %d of them retired, the others in use; the next is free in %v", r.Workers, r.Retired, wait)
+		return fmt.Sprintf("no worker is free: %s, %d of them retired, the others in use; the next is free in %v", r.Range.of(r.Workers), r.Retired, wait)
 	}
 }
 

@@ -31,8 +31,9 @@ func NewPostgres(config *pgconn.Config) *Postgres {
 
 // Acquire implements Store.
 func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
+	lowest, top := r.Range.ends()
 	c, err := p.writer.Write(ctx, acquireSQL, acknowledge.Text(r.Namespace), acknowledge.Text(r.Owner), acknowledge.Text(r.Node),
-		acknowledge.Text(r.Address), acknowledge.Text(r.Version), acknowledge.Number(r.Window))
+		acknowledge.Text(r.Address), acknowledge.Text(r.Version), acknowledge.Number(r.Window), acknowledge.Number(int64(lowest)), acknowledge.Number(int64(top)))
 	if err != nil {
 		return Acquired{}, fmt.Errorf("acquiring a worker: %w", err)
 	}
@@ -43,7 +44,7 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	a.Grant = Grant{Worker: a.Worker, From: c.Number(), Until: c.Number()}
 	a.DatabaseMicros = c.Number()
 	gate := Refusal{Reason: GateClosed, Until: c.Number(), Wait: c.Micros()}
-	none := Refusal{Reason: NoWorker, Workers: int(c.Number()), Retired: int(c.Number()), Until: c.Number(), Wait: max(0, c.Micros())}
+	none := Refusal{Reason: NoWorker, Workers: int(c.Number()), Retired: int(c.Number()), Until: c.Number(), Wait: max(0, c.Micros()), Range: r.Range}
 	switch {
 	case c.Err() != nil:
 		return Acquired{}, p.unread("acquiring a worker", c.Err())

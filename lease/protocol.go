@@ -12,6 +12,7 @@ import (
 type protocol struct {
 	namespace              string
 	node, address, version string
+	workers                Range
 	first, window          int64 // ticks to reserve at first, and at most
 	length                 func(ticks int64) time.Duration
 	newOwner               func() string
@@ -64,7 +65,7 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 	return step{
 		acquire: &Request{
 			Namespace: p.namespace, Owner: p.newOwner(), Window: p.first,
-			Node: p.node, Address: p.address, Version: p.version,
+			Node: p.node, Address: p.address, Version: p.version, Range: p.workers,
 		},
 		limit: longestAttempt,
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -27,6 +28,7 @@ type proxySettings struct {
 	leaseDatabase  string        // connection string
 	databases      []string      // sessions to these are answered; empty: the lease database
 	node           string        // 1 to 255 characters
+	datacenter     string        // number; empty: any
 	window         time.Duration // how far ahead the lease reserves
 	drainTimeout   time.Duration
 	maxConnections int           // 0: no limit
@@ -147,6 +149,9 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 	if s.node == "" {
 		return nil, errors.New("--node is missing, and this system does not tell its name; expected a name that stays the same after a restart")
 	}
+	if _, err := strconv.ParseUint(s.datacenter, 10, 31); s.datacenter != "" && err != nil {
+		return nil, fmt.Errorf("--datacenter is %q; expected a number, such as 3, or nothing for any", s.datacenter)
+	}
 	if s.window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.window)
 	}
@@ -174,9 +179,13 @@ func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, networ
 	if err != nil {
 		return err
 	}
+	workers, err := s.workers(ns)
+	if err != nil {
+		return err
+	}
 	keeper, err := lease.NewKeeper(lease.Settings{
 		Namespace: ns.ID, Store: lease.NewPostgres(&config.Config), Issuer: issuer, Clock: clock,
-		Node: s.node, Address: s.listen, Version: version(), Window: s.window, Log: s.log,
+		Node: s.node, Address: s.listen, Version: version(), Range: workers, Window: s.window, Log: s.log,
 	})
 	if err != nil {
 		return err

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/lease"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
 )
@@ -80,6 +81,26 @@ func (s proxySettings) agrees(ns namespace.Namespace) error {
 		s.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout", "layout", ns.Layout, "end", end)
 	}
 	return nil
+}
+
+// workers is the range that --datacenter leaves.
+func (s proxySettings) workers(ns namespace.Namespace) (lease.Range, error) {
+	if s.datacenter == "" {
+		return lease.Range{}, nil
+	}
+	number, err := strconv.Atoi(s.datacenter)
+	if err != nil {
+		return lease.Range{}, err // check has looked
+	}
+	lowest, highest, err := ns.Layout.WorkersOf(number)
+	switch {
+	case err != nil:
+		return lease.Range{}, hint(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
+	case highest < ns.DatabaseWorkers:
+		return lease.Range{}, hint(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for functions of databases", number, lowest, highest, ns.DatabaseWorkers-1),
+			"Choose a higher datacenter.")
+	}
+	return lease.Range{Lowest: lowest, Highest: highest}, nil
 }
 
 // watcher keeps the permissions of the listed databases current. It looks where the sessions go, which is the upstream: the

@@ -44,6 +44,7 @@ worker back and ends. A second signal ends it at once.`,
 	f.StringVar(&s.leaseDatabase, "lease-database", "", "connection string of the database with the worker table (required)")
 	f.StringSliceVar(&s.databases, "databases", nil, "databases whose sessions are answered (default: the lease database)")
 	f.StringVar(&s.node, "node", hostname(), "name of this node, the same after a restart: it prefers its own last worker")
+	f.StringVar(&s.datacenter, "datacenter", "", "`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
 	f.DurationVar(&s.window, "window", 60*time.Second, "how far ahead the lease reserves, which is how long PostgreSQL may be away")
 	f.DurationVar(&s.drainTimeout, "drain-timeout", 30*time.Second, "how long open transactions may go on after the first signal")
 	f.IntVar(&s.maxConnections, "max-connections", 0, "sessions that may be open at once (default no limit; PostgreSQL has its own)")
