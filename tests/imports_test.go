@@ -23,6 +23,10 @@ var rules = map[string]struct{ ours, modules []string }{
 	"namespace":    {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"migrations":   {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"}},
 	"cmd/pgflurry": {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
+
+	// the benchmark
+	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"cmd/pgflurry-bench": {ours: []string{"bench"}, modules: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/v3"}},
 }
 
 // neverLinked must not be in any program, not even through another module: it is for tests.
@@ -54,6 +58,22 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 				if !slices.ContainsFunc(rule.modules, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") }) {
 					t.Errorf("%s imports %s, which has no line in the import rules", name, path)
 				}
+			}
+		}
+	}
+}
+
+// benchOnly are linked into the benchmark and not into the product.
+var benchOnly = []string{"pgflurry/bench", "github.com/schollz/progressbar/v3"}
+
+func TestTheProductLinksNothingOfTheBenchmark(t *testing.T) {
+	for _, p := range packages(t) {
+		if p.ImportPath != "pgflurry/cmd/pgflurry" {
+			continue
+		}
+		for _, dep := range p.Deps {
+			if slices.ContainsFunc(benchOnly, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") }) {
+				t.Errorf("%s links %s", p.ImportPath, dep)
 			}
 		}
 	}

@@ -1,0 +1,53 @@
+package bench
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+)
+
+func TestStatIsReadWhateverTheProcessIsCalled(t *testing.T) {
+	s, err := parseStat("42 (a) S 1 (b) S 7 42 42 0 -1 4194304 99 0 0 0 10 20 3 4 20 0 1 0 48776")
+	if err != nil || s.parent != 7 || s.ticks != 37 {
+		t.Errorf("%+v, error %v; expected parent 7 and 37 ticks", s, err)
+	}
+	if _, err := parseStat("42 (a) S 1"); err == nil {
+		t.Error("a line that was cut off was read")
+	}
+}
+
+func TestTheTimeOfAProcessIncludesThoseBelowIt(t *testing.T) {
+	if _, err := os.Stat("/proc/self/stat"); err != nil {
+		t.Skip("this system has no /proc, so no processor time is measured on it")
+	}
+	// A shell that burns time in a child which it waits for, then in one that lives on. Each line says that one is done.
+	burn := `i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done`
+	shell := exec.Command("sh", "-c", `sh -c '`+burn+`'; echo; sh -c '`+burn+`; echo; read line'; true`)
+	stdin, err := shell.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := shell.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := shell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stdin.Close(); _ = shell.Wait() })
+	var before time.Duration
+	for line := range 2 {
+		if _, err := stdout.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		spent, err := TreeCPU(shell.Process.Pid)
+		if err != nil || spent <= before {
+			t.Fatalf("after child %d the tree has spent %v, before %v (error %v)", line+1, spent, before, err)
+		}
+		before = spent
+	}
+	if _, err := TreeCPU(1 << 30); err == nil {
+		t.Error("a process that is not there has a time")
+	}
+}

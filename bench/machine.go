@@ -1,0 +1,33 @@
+package bench
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"runtime"
+	"strings"
+)
+
+// Machine is where a benchmark ran.
+type Machine struct {
+	Processor string `json:"processor"`
+	CPUs      int    `json:"cpus"` // that this process may use
+	System    string `json:"system"`
+	Go        string `json:"go"`
+}
+
+var modelLine = regexp.MustCompile(`(?m)^model name\s*: (.+)$`)
+
+// ThisMachine asks the system, and says "unknown" where it does not tell.
+func ThisMachine() Machine {
+	m := Machine{Processor: "unknown processor", CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
+	if content, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		if model := modelLine.FindSubmatch(content); model != nil {
+			m.Processor = strings.TrimSpace(string(model[1]))
+		}
+	}
+	if kernel, err := exec.Command("uname", "-sr").Output(); err == nil {
+		m.System = strings.TrimSpace(string(kernel)) + " " + runtime.GOARCH
+	}
+	return m
+}

@@ -1,0 +1,122 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+//go:embed pgbench/*.sql
+var scripts embed.FS
+
+// Pgbench runs the program of that name, which comes with PostgreSQL.
+type Pgbench struct {
+	path, folder string
+	// Version is what the program says of itself.
+	Version string
+}
+
+// NewPgbench finds the program in a folder of server binaries or on PATH, and lays out the scripts in folder.
+func NewPgbench(ctx context.Context, binaries, folder string) (*Pgbench, error) {
+	path := filepath.Join(binaries, "pgbench")
+	if _, err := os.Stat(path); binaries == "" || err != nil {
+		if path, err = exec.LookPath("pgbench"); err != nil {
+			return nil, fmt.Errorf("pgbench is neither in %q nor on PATH; it comes with PostgreSQL (on Debian: postgresql or postgresql-contrib)", binaries)
+		}
+	}
+	version, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s --version: %w", path, err)
+	}
+	names, err := fs.Glob(scripts, "pgbench/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		content, err := scripts.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(folder, filepath.Base(name)), content, 0o644); err != nil {
+			return nil, fmt.Errorf("pgbench's scripts cannot be laid out: %w", err)
+		}
+	}
+	return &Pgbench{path: path, folder: folder, Version: strings.TrimSpace(string(version))}, nil
+}
+
+// PgbenchRun is one way to run a script.
+type PgbenchRun struct {
+	Script  string // file of bench/pgbench
+	Mode    string // simple, extended or prepared: how queries are sent
+	Clients int
+	Each    int64 // operations in one execution of the script
+}
+
+// Against is the run as a trial's function. Every client has a connection of its own, kept through the run.
+func (p *Pgbench) Against(r PgbenchRun, target string) func(context.Context, time.Duration) (Count, error) {
+	return func(ctx context.Context, d time.Duration) (Count, error) {
+		to, err := url.Parse(target)
+		if err != nil {
+			return Count{}, fmt.Errorf("connection string: %w", err)
+		}
+		seconds := strconv.Itoa(max(1, int(d.Round(time.Second)/time.Second)))
+		command := exec.CommandContext(ctx, p.path, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
+			"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--time", seconds, "--file", filepath.Join(p.folder, r.Script), to.String())
+		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to pass on
+		var out, complaints bytes.Buffer
+		command.Stdout, command.Stderr = &out, &complaints
+		if err := command.Run(); err != nil {
+			return Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, lastLine(complaints.String()))
+		}
+		count, err := readPgbench(out.String())
+		if err != nil {
+			return Count{}, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
+		}
+		count.Operations *= r.Each
+		return count, nil
+	}
+}
+
+var (
+	transactionsLine = regexp.MustCompile(`(?m)^number of transactions actually processed: (\d+)`)
+	failedLine       = regexp.MustCompile(`(?m)^number of failed transactions: (\d+)`)
+	tpsLine          = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
+)
+
+// readPgbench takes executions and time from what pgbench (14 or newer) prints at its end.
+func readPgbench(out string) (Count, error) {
+	transactions, tps := transactionsLine.FindStringSubmatch(out), tpsLine.FindStringSubmatch(out)
+	if transactions == nil || tps == nil {
+		return Count{}, fmt.Errorf("pgbench's result is not understood: %q", out)
+	}
+	if failed := failedLine.FindStringSubmatch(out); failed != nil && failed[1] != "0" {
+		return Count{}, fmt.Errorf("%s transactions failed", failed[1])
+	}
+	n, err := strconv.ParseInt(transactions[1], 10, 64)
+	perSecond, err2 := strconv.ParseFloat(tps[1], 64)
+	if err := errors.Join(err, err2); err != nil {
+		return Count{}, err
+	}
+	if n == 0 || perSecond == 0 {
+		return Count{}, errNothingDone
+	}
+	return Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}, nil
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}

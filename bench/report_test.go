@@ -1,0 +1,90 @@
+package bench
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func sampleReport() *Report {
+	trials, samples := drifting()
+	trials[0].Contender, trials[1].Contender = Direct, Pgflurry
+	for i := range samples {
+		samples[i].Contender = map[string]string{"A": Direct, "B": Pgflurry}[samples[i].Contender]
+	}
+	r := &Report{Title: "A title", Command: "a command", Began: time.Unix(0, 0), Samples: samples, NotRun: []string{"PgBouncer: it is not here"}, Incomplete: "context canceled, after 7 of 8 turns"}
+	r.Figures = Tabulate(trials, samples, []string{Direct, PgBouncer})
+	r.Verdicts = PassThroughVerdicts(trials, r.Figures)
+	return r
+}
+
+func TestWhatWasNotMeasuredIsSaidToBeSo(t *testing.T) {
+	var md, table bytes.Buffer
+	r := sampleReport()
+	if err := r.WriteMarkdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"Not run: PgBouncer: it is not here.", "**Incomplete:** context canceled, after 7 of 8 turns.",
+		"| w | direct | 1,000 (550 – 2,500) | – | – | – | not measured |",
+		"| w | pgflurry | 1,100 (150 – 3,500) | 2.00 (2.00 – 2.00) | – | 1.50 | not measured |",
+		"| w: pgflurry to direct | 2.00 | ≥ 0.90 | reached |",
+	} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("results.md lacks %q:\n%s", want, md.String())
+		}
+	}
+	if !strings.Contains(table.String(), "not measured") {
+		t.Errorf("the table does not say what was not measured:\n%s", table.String())
+	}
+}
+
+func TestResultsJSONHoldsAllThatIsNeededToMakeTheTableAgain(t *testing.T) {
+	var encoded, first, again bytes.Buffer
+	r := sampleReport()
+	if err := r.WriteJSON(&encoded); err != nil {
+		t.Fatal(err)
+	}
+	var back Report
+	if err := json.Unmarshal(encoded.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteMarkdown(&first); err != nil {
+		t.Fatal(err)
+	}
+	if err := back.WriteMarkdown(&again); err != nil {
+		t.Fatal(err)
+	}
+	if first.String() != again.String() || len(back.Samples) != len(r.Samples) || back.Samples[1].CPU[Middle] != 3*time.Millisecond {
+		t.Errorf("from results.json:\n%s\ninstead of\n%s", again.String(), first.String())
+	}
+}
+
+func TestVerdictsFoldTheSelectCellsAndCompareTheRestWithDirect(t *testing.T) {
+	var trials []Trial
+	var figures []Figure
+	for name, r := range map[string]float64{"a": 0.5, "b": 2, "c": 1} {
+		trials = append(trials, Trial{Workload: Workload{Name: name, Group: SelectWorkload}})
+		figures = append(figures, Figure{Workload: name, Contender: Pgflurry, Ratios: map[string]Spread{PgBouncer: {Median: r}, Direct: {Median: 9}}})
+	}
+	trials = append(trials, Trial{Workload: Workload{Name: "rows", Group: RowsWorkload}})
+	figures = append(figures, Figure{Workload: "rows", Contender: Pgflurry, Ratios: map[string]Spread{PgBouncer: {Median: 9}, Direct: {Median: 0.89}}},
+		Figure{Workload: "rows", Contender: PgBouncer, Ratios: map[string]Spread{Direct: {Median: 7}}})
+	v := PassThroughVerdicts(trials, figures)
+	if len(v) != 3 || v[0].Figure != 1 || !v[0].Holds() || v[1].Figure != 0.5 || v[1].Holds() || !strings.HasSuffix(v[1].Claim, "a") || v[2].Figure != 0.89 || v[2].Holds() {
+		t.Errorf("verdicts %+v", v)
+	}
+}
+
+func TestDigitsAreGrouped(t *testing.T) {
+	for f, want := range map[float64]string{0: "0", 999.4: "999", 1000: "1,000", 1234567: "1,234,567"} {
+		if got := grouped(f); got != want {
+			t.Errorf("%v is written %q; expected %q", f, got, want)
+		}
+	}
+}

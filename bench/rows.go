@@ -1,0 +1,105 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	_ "embed" // the SQL
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Rows moves a table of Total rows, three columns and about 70 bytes each, with pgx's connection: pgbench would keep the
+// whole result in memory, and it cannot copy in.
+type Rows struct {
+	text []byte // the table in COPY's text format
+}
+
+// Total is how many rows the table has.
+const Total = 1_000_000
+
+var (
+	//go:embed sql/setup_rows.sql
+	setupRowsSQL string
+	//go:embed sql/rows_out.sql
+	rowsOutSQL string
+	//go:embed sql/rows_text.sql
+	rowsTextSQL string
+	//go:embed sql/truncate.sql
+	truncateSQL string
+	//go:embed sql/copy_in.sql
+	copyInSQL string
+)
+
+// NewRows makes the tables bench_rows and bench_copied in the database, anew if they are there.
+func NewRows(ctx context.Context, database string) (*Rows, error) {
+	conn, err := pgconn.Connect(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, setupRowsSQL).ReadAll(); err != nil {
+		return nil, fmt.Errorf("the tables of the benchmark cannot be made: %w", err)
+	}
+	var text bytes.Buffer
+	if _, err := conn.CopyTo(ctx, &text, rowsTextSQL); err != nil {
+		return nil, fmt.Errorf("the rows of the benchmark cannot be read: %w", err)
+	}
+	return &Rows{text: text.Bytes()}, nil
+}
+
+// Out reads the whole table by a SELECT, in text format, and looks at no value.
+func (r *Rows) Out(target string) func(context.Context, time.Duration) (Count, error) {
+	return repeated(target, func(ctx context.Context, conn *pgconn.PgConn) (time.Duration, error) {
+		began := time.Now()
+		result := conn.Exec(ctx, rowsOutSQL)
+		rows := 0
+		for result.NextResult() {
+			for reader := result.ResultReader(); reader.NextRow(); {
+				rows++
+			}
+		}
+		err := result.Close()
+		if err == nil && rows != Total {
+			err = fmt.Errorf("%d rows came; expected %d", rows, Total)
+		}
+		return time.Since(began), err
+	})
+}
+
+// In copies the whole table in, into an unlogged one that is empty.
+func (r *Rows) In(target string) func(context.Context, time.Duration) (Count, error) {
+	return repeated(target, func(ctx context.Context, conn *pgconn.PgConn) (time.Duration, error) {
+		if _, err := conn.Exec(ctx, truncateSQL).ReadAll(); err != nil {
+			return 0, err
+		}
+		began := time.Now()
+		tag, err := conn.CopyFrom(ctx, bytes.NewReader(r.text), copyInSQL)
+		if err == nil && tag.RowsAffected() != Total {
+			err = fmt.Errorf("%d rows arrived; expected %d", tag.RowsAffected(), Total)
+		}
+		return time.Since(began), err
+	})
+}
+
+// repeated connects and moves the table again and again until d is over, at least once. Only the moving counts.
+func repeated(target string, move func(context.Context, *pgconn.PgConn) (time.Duration, error)) func(context.Context, time.Duration) (Count, error) {
+	return func(ctx context.Context, d time.Duration) (Count, error) {
+		conn, err := pgconn.Connect(ctx, target)
+		if err != nil {
+			return Count{}, err
+		}
+		defer conn.Close(context.WithoutCancel(ctx))
+		var count Count
+		for until := time.Now().Add(d); count.Operations == 0 || time.Now().Before(until); {
+			took, err := move(ctx, conn)
+			if err != nil {
+				return Count{}, err
+			}
+			count.Operations += Total
+			count.Elapsed += took
+		}
+		return count, nil
+	}
+}

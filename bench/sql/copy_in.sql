@@ -1,0 +1,1 @@
+COPY bench_copied FROM STDIN;

@@ -1,0 +1,1 @@
+SELECT id, name, made FROM bench_rows;

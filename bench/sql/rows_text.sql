@@ -1,0 +1,1 @@
+COPY bench_rows TO STDOUT;

@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
+
+// Count is what one run of a trial did.
+type Count struct {
+	Operations int64         `json:"operations"` // in the workload's unit
+	Elapsed    time.Duration `json:"elapsed_ns"` // without connecting
+}
+
+// Workload is what is to be done, by every contender alike.
+type Workload struct {
+	Name  string // unique within a plan: "SELECT 1, simple, 16 clients"
+	Unit  string // of an operation, plural: "statements"
+	Group string // workloads whose ratios are folded into one geometric mean
+}
+
+// Trial is one contender at one workload.
+type Trial struct {
+	Workload  Workload
+	Contender string
+	// Run works for about d, and not at all longer than it needs to finish what it began.
+	Run func(ctx context.Context, d time.Duration) (Count, error)
+}
+
+// Sample is one run of a trial.
+type Sample struct {
+	Workload  string `json:"workload"`
+	Contender string `json:"contender"`
+	Round     int    `json:"round"` // from 1
+	Count
+	// CPU is the processor time that each server spent on it, by role; a server that cannot be watched is missing.
+	CPU map[string]time.Duration `json:"cpu_ns"`
+}
+
+// PerSecond is the throughput in operations per second.
+func (s Sample) PerSecond() float64 { return float64(s.Operations) / s.Elapsed.Seconds() }
+
+// Plan is what Run does.
+type Plan struct {
+	Trials   []Trial
+	Rounds   int           // at least 1
+	Duration time.Duration // of each trial in each round
+	WarmUp   time.Duration // of each trial before the first round; no warm-up if zero
+	Seed     uint64        // decides the order of the contenders
+	// Watch names the server processes whose processor time is taken, by contender and role.
+	Watch map[string]map[string]int
+	// Progress is told before each run of a trial how much of the Estimate is behind it; may be nil. Round 0 is the warm-up.
+	Progress func(behind time.Duration, round int, next Trial)
+}
+
+// Estimate is about how long the plan takes.
+func (p Plan) Estimate() time.Duration {
+	return time.Duration(len(p.Trials)) * (p.WarmUp + time.Duration(p.Rounds)*p.Duration)
+}
+
+// Run does what the plan says. When a trial fails or ctx ends it returns the samples taken so far and the reason.
+func Run(ctx context.Context, p Plan) ([]Sample, error) {
+	if len(p.Trials) == 0 || p.Rounds < 1 || p.Duration <= 0 {
+		return nil, fmt.Errorf("the plan has %d trials, %d rounds of %v; expected at least one of each", len(p.Trials), p.Rounds, p.Duration)
+	}
+	order := rand.New(rand.NewPCG(p.Seed, 0))
+	var samples []Sample
+	behind, first := time.Duration(0), 1
+	if p.WarmUp > 0 {
+		first = 0
+	}
+	for round := first; round <= p.Rounds; round++ {
+		d := p.Duration
+		if round == 0 {
+			d = p.WarmUp
+		}
+		for _, trial := range shuffled(order, p.Trials) {
+			if p.Progress != nil {
+				p.Progress(behind, round, trial)
+			}
+			sample, err := p.take(ctx, trial, d)
+			if err != nil {
+				return samples, err
+			}
+			behind += d
+			if sample.Round = round; round > 0 {
+				samples = append(samples, sample)
+			}
+		}
+	}
+	return samples, nil
+}
+
+// take runs one trial once.
+func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error) {
+	s := Sample{Workload: t.Workload.Name, Contender: t.Contender, CPU: make(map[string]time.Duration)}
+	before := make(map[string]time.Duration)
+	for role, pid := range p.Watch[t.Contender] {
+		if spent, err := TreeCPU(pid); err == nil {
+			before[role] = spent
+		}
+	}
+	var err error
+	if s.Count, err = t.Run(ctx, d); err != nil {
+		if ctx.Err() != nil {
+			return s, context.Cause(ctx)
+		}
+		return s, fmt.Errorf("%s, %s: %w", t.Workload.Name, t.Contender, err)
+	}
+	if s.Operations == 0 || s.Elapsed <= 0 {
+		return s, fmt.Errorf("%s, %s: %w", t.Workload.Name, t.Contender, errNothingDone)
+	}
+	for role, began := range before {
+		if spent, err := TreeCPU(p.Watch[t.Contender][role]); err == nil {
+			s.CPU[role] = spent - began
+		}
+	}
+	return s, nil
+}
+
+var errNothingDone = errors.New("nothing was done in the time; give --duration more")
+
+// shuffled keeps the workloads in their order and mixes the contenders of each.
+func shuffled(order *rand.Rand, trials []Trial) []Trial {
+	mixed := make([]Trial, 0, len(trials))
+	for from := 0; from < len(trials); {
+		to := from + 1
+		for to < len(trials) && trials[to].Workload.Name == trials[from].Workload.Name {
+			to++
+		}
+		for _, i := range order.Perm(to - from) {
+			mixed = append(mixed, trials[from+i])
+		}
+		from = to
+	}
+	return mixed
+}

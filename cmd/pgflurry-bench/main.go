@@ -1,0 +1,42 @@
+// Command pgflurry-bench measures pgflurry beside its rivals, on real servers.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // the second signal ends the process as if nobody had listened
+	if err := newRoot().ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "pgflurry-bench: "+err.Error())
+		if hinted, ok := errors.AsType[interface {
+			error
+			Hint() string
+		}](err); ok && hinted.Hint() != "" {
+			fmt.Fprintln(os.Stderr, "hint: "+hinted.Hint())
+		}
+		os.Exit(1)
+	}
+}
+
+// newRoot builds the command tree. Each subcommand lives in the file of its name.
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "pgflurry-bench",
+		Short:         "Measure pgflurry beside its rivals, on real servers",
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.AddCommand(newProxy())
+	return root
+}

@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+
+	"pgflurry/bench"
+)
+
+// showProgress tells on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere. end takes the bar away.
+func showProgress(w io.Writer, p *bench.Plan) (end func()) {
+	file, is := w.(*os.File)
+	if info, err := statOf(file, is); err != nil || info.Mode()&os.ModeCharDevice == 0 {
+		told := -1
+		p.Progress = func(behind time.Duration, round int, _ bench.Trial) {
+			if round != told {
+				fmt.Fprintf(w, "%s; about %v left\n", roundName(round, p.Rounds), (p.Estimate() - behind).Round(time.Second))
+				told = round
+			}
+		}
+		return func() {}
+	}
+	bar := progressbar.NewOptions64(p.Estimate().Milliseconds(), progressbar.OptionSetWriter(w), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish())
+	p.Progress = func(behind time.Duration, round int, next bench.Trial) {
+		bar.Describe(fmt.Sprintf("%s: %s, %s", roundName(round, p.Rounds), next.Workload.Name, next.Contender))
+		_ = bar.Set64(behind.Milliseconds())
+	}
+	return func() { _ = bar.Clear() }
+}
+
+func statOf(file *os.File, is bool) (os.FileInfo, error) {
+	if !is {
+		return nil, os.ErrInvalid
+	}
+	return file.Stat()
+}
+
+func roundName(round, of int) string {
+	if round == 0 {
+		return "warm-up"
+	}
+	return fmt.Sprintf("round %d of %d", round, of)
+}

@@ -1,0 +1,128 @@
+// Package benchmark runs pgflurry-bench as a user would, for a few seconds. It looks at what is reported, not at how fast it was.
+package benchmark
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgflurry/bench"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+var binary string
+
+func TestMain(m *testing.M) {
+	folder, err := os.MkdirTemp("", "pgflurry-bench-test-")
+	if err == nil {
+		binary = filepath.Join(folder, "pgflurry-bench")
+		var out []byte
+		if out, err = exec.Command("go", "build", "-o", binary, "pgflurry/cmd/pgflurry-bench").CombinedOutput(); err != nil {
+			err = fmt.Errorf("%w: %s", err, out)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "pgflurry-bench cannot be built:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	program.Remove()
+	os.RemoveAll(folder)
+	os.Exit(code)
+}
+
+func start(t *testing.T, out string, args ...string) *program.Process {
+	t.Helper()
+	server.Binaries(t)
+	args = append(args, "--out", out, "--pgflurry", program.Path(t), "--warm-up", "0")
+	return program.StartCommand(t, exec.Command(binary, args...))
+}
+
+func TestTheProxyBenchmarkReportsEveryWorkloadForEveryWay(t *testing.T) {
+	out := t.TempDir()
+	p := start(t, out, "proxy", "--clients", "2", "--rounds", "1", "--duration", "1s", "--seed", "1")
+	if code := p.End(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	r := read(t, out)
+	ways := []string{bench.Direct, bench.PgBouncer, bench.Pgflurry}
+	if len(r.NotRun) > 0 {
+		if os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
+			t.Fatalf("not run: %v", r.NotRun)
+		}
+		ways = []string{bench.Direct, bench.Pgflurry}
+	}
+	cells := make(map[string]bool)
+	for _, f := range r.Figures {
+		cells[f.Workload+", "+f.Contender] = true
+		_, front := f.CPU[bench.Middle]
+		_, database := f.CPU[bench.Database]
+		if f.PerSecond.Median <= 0 || f.PerSecond.N != 1 || !database || front != (f.Contender != bench.Direct) {
+			t.Errorf("incomplete: %+v", f)
+		}
+	}
+	if len(cells) != 6*len(ways) || len(r.Figures) != len(cells) || r.Incomplete != "" {
+		t.Errorf("%d figures in %d cells, incomplete: %q; expected 6 workloads, each in %d ways", len(r.Figures), len(cells), r.Incomplete, len(ways))
+	}
+	text, err := os.ReadFile(filepath.Join(out, "results.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Figures {
+		if row := "| " + f.Workload + " | " + f.Contender + " | "; !strings.Contains(string(text), row) {
+			t.Errorf("results.md lacks %q", row)
+		}
+	}
+	if !strings.Contains(p.Output(), "--seed 1") || !strings.Contains(p.Output(), r.Versions["server"]) {
+		t.Error("seed and versions are not printed")
+	}
+}
+
+func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
+	out := t.TempDir()
+	p := start(t, out, "proxy", "--workloads", "select", "--clients", "2", "--rounds", "100", "--duration", "1s")
+	p.Line("round 2 of 100")
+	p.Signal(syscall.SIGINT)
+	if code := p.End(); code != 1 {
+		t.Errorf("exit code %d; expected 1", code)
+	}
+	r := read(t, out)
+	if !strings.Contains(r.Incomplete, "turns") || len(r.Samples) < 6 || len(r.Figures) < 6 {
+		t.Errorf("incomplete %q, %d samples, %d figures; expected at least the first round", r.Incomplete, len(r.Samples), len(r.Figures))
+	}
+	data := strings.TrimPrefix(p.Line("data in "), "data in ")
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Errorf("the servers' folder %s is left (%v)", data, err)
+	}
+}
+
+func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
+	for args, want := range map[string]string{
+		"proxy --workloads select,magic": `"magic"`, "proxy --clients 0": "1 to 200", "proxy --rounds 0": "at least 1",
+		"proxy --duration 1500ms": "whole seconds", "proxy --warm-up -1s": "0 or more", "proxy --pgflurry /no/such/program": "/no/such/program",
+	} {
+		out, err := exec.Command(binary, strings.Fields(args)...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "starting") {
+			t.Errorf("%s: error %v, said %q; expected %q", args, err, out, want)
+		}
+	}
+}
+
+func read(t *testing.T, out string) *bench.Report {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(out, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r bench.Report
+	if err := json.Unmarshal(content, &r); err != nil {
+		t.Fatal(err)
+	}
+	return &r
+}
