@@ -24,6 +24,7 @@ var order = [...]string{
 	"next_snowflake.sql",
 	"next_snowflakes.sql",
 	"decode.sql",
+	"segment.sql",
 }
 
 // Files returns all families in the order in which they must run.

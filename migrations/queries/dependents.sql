@@ -8,7 +8,7 @@ WITH ours AS (
           AND p.oid::regprocedure::text IN ('public.next_snowflake()', 'public.next_snowflakes(bigint)',
               'public.snowflake_time(bigint)', 'public.snowflake_worker(bigint)', 'public.snowflake_sequence(bigint)',
               'public.snowflake_parts(bigint)', 'public.snowflake_floor(timestamp with time zone)',
-              'public.snowflake_ceil(timestamp with time zone)')
+              'public.snowflake_ceil(timestamp with time zone)', 'public.next_segment(text)', 'public.next_segments(text,bigint)')
     UNION ALL
     SELECT 'pg_class'::regclass, c.oid FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('pgflurry')
 ), users AS (
@@ -29,7 +29,7 @@ WHERE relation IS NULL OR relation NOT IN (SELECT objid FROM ours WHERE classid 
 UNION
 SELECT pg_describe_object('pg_proc'::regclass, p.oid, 0)
 FROM pg_proc AS p
-WHERE p.prosrc ~ '\m(next_snowflakes?|snowflake_(time|worker|sequence|parts|floor|ceil))\M'
+WHERE p.prosrc ~ '\m(next_snowflakes?|next_segments?|snowflake_(time|worker|sequence|parts|floor|ceil))\M'
   AND NOT EXISTS (SELECT FROM ours AS o WHERE o.classid = 'pg_proc'::regclass AND o.objid = p.oid)
   AND p.pronamespace <> 'pg_catalog'::regnamespace
 ORDER BY what

@@ -5,4 +5,4 @@ FROM pg_proc AS p
 WHERE p.pronamespace = to_regnamespace('pgflurry')
    OR p.pronamespace = to_regnamespace('public')
       AND p.proname IN ('next_snowflake', 'next_snowflakes', 'snowflake_time', 'snowflake_worker', 'snowflake_sequence',
-                        'snowflake_parts', 'snowflake_floor', 'snowflake_ceil')
+                        'snowflake_parts', 'snowflake_floor', 'snowflake_ceil', 'next_segment', 'next_segments')

@@ -64,8 +64,8 @@ func TestMigrationInvariant1SeveralUpsAtOnceMakeOneNamespace(t *testing.T) {
 		}
 	}
 	conn := server.Connect(t, url)
-	if n := value[int](t, conn, "SELECT count(*) FROM pgflurry.migration"); n != 3 {
-		t.Errorf("%d rows say what was applied, want 3", n)
+	if n := value[int](t, conn, "SELECT count(*) - count(DISTINCT version_id) FROM pgflurry.migration"); n != 0 {
+		t.Errorf("%d migrations were applied a second time", n)
 	}
 	if held := value[int](t, conn, "SELECT count(*) FROM pgflurry.worker WHERE term > 0"); held != 1 {
 		t.Errorf("%d workers are claimed, want 1", held)
