@@ -20,6 +20,8 @@
 //  4. A copy of a database is noticed, and gets functions for its own use only when somebody has said what it is to be;
 //     it cannot take the place of an original that is still on the server.
 //  5. Down removes all or nothing, never with CASCADE, and not while an ID could still be ahead of the clock.
+//  6. A function that is not pgflurry's is never overwritten and never dropped, and a call that meant it means it still. Where one stands
+//     in the way of next_snowflake() and its family, Up refuses; where one has the name of an alias in public, there is no alias.
 //
 // It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser. Connect to the
 // server itself, or through a pooler in session mode: the lock lives as long as the session.

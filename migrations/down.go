@@ -25,6 +25,7 @@ const functionSequences = 2
 
 // Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of the
 // database's clock (a later namespace could repeat it), and while anything in the database uses a function of pgflurry.
+// A function in public that is not pgflurry's stays, whatever its name.
 // A database without pgflurry is left as it is; removed is false then.
 func Down(ctx context.Context, url string) (removed bool, err error) {
 	d, err := open(ctx, url)
@@ -50,13 +51,10 @@ func (d *database) remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
+		return err
+	}
 	if _, ok := applied[functionSequences]; ok { // else the first Up did not come so far that an ID could exist
-		// the checks call functions, which somebody may have dropped
-		for _, file := range sqlfuncs.Files() {
-			if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
-				return err
-			}
-		}
 		if err := d.mayRemove(ctx); err != nil {
 			return err
 		}
@@ -91,6 +89,10 @@ func (d *database) mayRemove(ctx context.Context) error {
 	if len(users) > 0 {
 		return refuse("Drop or change these first; nothing is removed with CASCADE.",
 			"%d objects use pgflurry:\n  %s", len(users), strings.Join(users, "\n  "))
+	}
+	// the check calls functions, which somebody may have dropped
+	if err := d.script(ctx, "installing "+sqlfuncs.Ticks().Name, sqlfuncs.Ticks().SQL); err != nil {
+		return err
 	}
 	return d.nothingAhead(ctx)
 }

@@ -20,6 +20,10 @@ var (
 	appliedSQL string
 	//go:embed queries/functions.sql
 	functionsSQL string
+	//go:embed queries/kept.sql
+	keptSQL string
+	//go:embed queries/foreign.sql
+	foreignSQL string
 )
 
 // A State is what Status found.
@@ -30,6 +34,7 @@ type State struct {
 	Copied     string               // why this is a copy of another database; "": it is none
 	Left       time.Duration        // until the last tick of the layout has passed, by the server's clock; at most 292 years
 	Functions  []Function           // that are not as this version installs them; empty: all are
+	Kept       []Kept               // names of pgflurry's that another function of the database has: no alias in public
 	Unchecked  string               // why the functions could not be compared; "": they were
 }
 
@@ -40,10 +45,16 @@ type Applied struct {
 	At      time.Time // zero: pending
 }
 
-// A Function is one that an Up would repair.
+// A Function is one that is not as this version installs it.
 type Function struct {
 	Name  string // with the types of its arguments
-	State string // "missing" or "changed"
+	State string // "missing" or "changed": an Up repairs it; "foreign": not pgflurry's, and an Up refuses until it is gone
+}
+
+// A Kept is a name that in public is not pgflurry's: its function is called with schema pgflurry.
+type Kept struct {
+	Name  string // without arguments
+	Other string // a function that has it, with the types of its arguments
 }
 
 // Pending says whether an Up has anything to do.
@@ -95,7 +106,7 @@ func Status(ctx context.Context, url string) (State, error) {
 		state.Unchecked = "migrations are pending"
 		return state, nil
 	}
-	state.Functions, err = d.drift(ctx)
+	state.Functions, state.Kept, err = d.drift(ctx)
 	return state, err
 }
 
@@ -121,16 +132,21 @@ func (d *database) applied(ctx context.Context) (map[int64]time.Time, error) {
 // errCompared ends the transaction of drift without a trace.
 var errCompared = errors.New("compared")
 
-// drift lists the functions that differ from those of this version.
-func (d *database) drift(ctx context.Context) ([]Function, error) {
+// drift lists the functions that differ from those of this version, and the names that are not pgflurry's.
+func (d *database) drift(ctx context.Context) (list []Function, kept []Kept, err error) {
 	if err := d.lock(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var list []Function
-	err := d.inTransaction(ctx, "comparing the functions", func() error {
+	err = d.inTransaction(ctx, "comparing the functions", func() error {
 		found, err := d.functions(ctx)
 		if err != nil {
 			return err
+		}
+		if list, err = d.foreign(ctx); err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			return errCompared
 		}
 		for _, file := range append(sqlfuncs.Files(), sqlfuncs.Install()) {
 			if err := d.script(ctx, "comparing "+file.Name, file.SQL); err != nil {
@@ -141,11 +157,46 @@ func (d *database) drift(ctx context.Context) ([]Function, error) {
 		if err != nil {
 			return err
 		}
+		if kept, err = d.kept(ctx); err != nil {
+			return err
+		}
 		list = differences(found, installed)
 		return errCompared
 	})
 	if !errors.Is(err, errCompared) {
-		return nil, fmt.Errorf("functions: %w", err)
+		return nil, nil, fmt.Errorf("functions: %w", err)
+	}
+	return list, kept, nil
+}
+
+// foreign lists what is in the way of an Up.
+func (d *database) foreign(ctx context.Context) ([]Function, error) {
+	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
+		return nil, err
+	}
+	rows, err := d.Query(ctx, foreignSQL)
+	if err != nil {
+		return nil, failed("reading the functions in public", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Function, error) {
+		f := Function{State: "foreign"}
+		return f, row.Scan(&f.Name)
+	})
+	if err != nil {
+		return nil, failed("reading the functions in public", err)
+	}
+	return list, nil
+}
+
+// kept lists the names without an alias.
+func (d *database) kept(ctx context.Context) ([]Kept, error) {
+	rows, err := d.Query(ctx, keptSQL)
+	if err != nil {
+		return nil, failed("reading the names in public", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Kept])
+	if err != nil {
+		return nil, failed("reading the names in public", err)
 	}
 	return list, nil
 }

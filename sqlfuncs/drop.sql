@@ -1,16 +1,8 @@
 -- Removes what the other files made. No CASCADE: whatever still uses a function keeps everything in place.
-DROP FUNCTION IF EXISTS public.next_snowflakes(bigint);
-DROP FUNCTION IF EXISTS public.next_snowflake();
+-- What is in public goes first, because it uses the rest.
+CALL pgflurry.drop_public();
 DROP FUNCTION IF EXISTS pgflurry.advance(bigint);
 DROP SEQUENCE IF EXISTS pgflurry.lane;
-DROP FUNCTION IF EXISTS public.snowflake_parts(bigint);
-DROP FUNCTION IF EXISTS public.snowflake_time(bigint);
-DROP FUNCTION IF EXISTS public.snowflake_worker(bigint);
-DROP FUNCTION IF EXISTS public.snowflake_sequence(bigint);
-DROP FUNCTION IF EXISTS public.snowflake_floor(timestamptz);
-DROP FUNCTION IF EXISTS public.snowflake_ceil(timestamptz);
-DROP FUNCTION IF EXISTS public.next_segment(text);
-DROP FUNCTION IF EXISTS public.next_segments(text, bigint);
 DROP FUNCTION IF EXISTS pgflurry.next_segment(text);
 DROP FUNCTION IF EXISTS pgflurry.next_segments(text, bigint);
 DROP FUNCTION IF EXISTS pgflurry.take_segment(text, text, bigint);
@@ -21,3 +13,15 @@ DROP FUNCTION IF EXISTS pgflurry.ticks_of(interval);
 DROP FUNCTION IF EXISTS pgflurry.ticks(timestamptz);
 DROP FUNCTION IF EXISTS pgflurry.system_identifier();
 DROP FUNCTION IF EXISTS pgflurry.wal_timeline();
+DROP FUNCTION IF EXISTS pgflurry.snowflake_text(bigint, integer);
+DROP FUNCTION IF EXISTS pgflurry.uuidv4();
+DROP FUNCTION IF EXISTS pgflurry.uuidv7();
+DROP FUNCTION IF EXISTS pgflurry.uuidv7_time(uuid);
+DROP PROCEDURE IF EXISTS pgflurry.drop_public();
+DROP PROCEDURE IF EXISTS pgflurry.install_aliases();
+DROP PROCEDURE IF EXISTS pgflurry.refuse_foreign();
+DROP FUNCTION IF EXISTS pgflurry.kept_names();
+DROP FUNCTION IF EXISTS pgflurry.foreign_functions();
+DROP FUNCTION IF EXISTS pgflurry.alias_body(oid);
+DROP FUNCTION IF EXISTS pgflurry.alias_names();
+DROP FUNCTION IF EXISTS pgflurry.snowflake_family();

@@ -1,3 +1,5 @@
 -- Writes the layout of the namespace row into the functions. Runs last, when the row is there.
 CALL pgflurry.install_next_snowflake();
 CALL pgflurry.install_decode();
+-- Last, because an alias needs the function that it names.
+CALL pgflurry.install_aliases();

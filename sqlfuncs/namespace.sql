@@ -22,11 +22,6 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    IF EXISTS (SELECT FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname = 'next_snowflake'
-               AND pronargs = 0 AND prosrc NOT LIKE '%pgflurry.lane%') THEN
-        RAISE EXCEPTION 'there is a function public.next_snowflake() already, and it is not pgflurry''s'
-            USING ERRCODE = 'duplicate_function', HINT = 'Rename or drop it, then run the migration again.';
-    END IF;
     INSERT INTO pgflurry.namespace (id, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
             database_workers, function_worker, home, timeline, system_identifier, database_oid,
             namespace_oid, database_name)

@@ -58,10 +58,3 @@ COMMENT ON FUNCTION pgflurry.next_segment(text) IS
 'The next number of a business tag, a row of pgflurry.segment that exists. Dense but for what proxies have reserved; in the caller''s transaction: a rolled-back draw may come again, and the tag is locked until the end of the transaction. Errors: 42704 no such tag, 22023 NULL or not 1 to 128 characters, 2200H no larger bigint, 25006 read-only transaction, 40001 in REPEATABLE READ.';
 COMMENT ON FUNCTION pgflurry.next_segments(text, bigint) IS
 'n numbers of a business tag in increasing order, 1 to 10000; taken at once, as n times next_segment() would take them. Errors: 22023 for another n or NULL, and those of next_segment().';
-
-CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN pgflurry.next_segment(tag);
-CREATE OR REPLACE FUNCTION public.next_segments(tag text, n bigint) RETURNS SETOF bigint LANGUAGE sql VOLATILE PARALLEL UNSAFE
-RETURN pgflurry.next_segments(tag, n);
-COMMENT ON FUNCTION public.next_segment(text) IS 'The same as pgflurry.next_segment(text).';
-COMMENT ON FUNCTION public.next_segments(text, bigint) IS 'The same as pgflurry.next_segments(text, bigint).';

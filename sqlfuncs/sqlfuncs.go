@@ -2,7 +2,8 @@
 //
 // Every file can be run again at any time: it creates what is missing and replaces what differs. They run after the
 // migrations, within one transaction, with search_path set to "pg_catalog, pg_temp" (each name outside pg_catalog is
-// written with its schema): first those of Files in their order, then the call of pgflurry.create_namespace, then Install.
+// written with its schema): first those of Names and Files in their order, then the call of pgflurry.create_namespace,
+// then Install.
 package sqlfuncs
 
 import "embed"
@@ -18,6 +19,7 @@ type File struct {
 
 // order of installation: a file uses only what stands before it.
 var order = [...]string{
+	"refuse_foreign.sql",
 	"server.sql",
 	"ticks.sql",
 	"namespace.sql",
@@ -25,9 +27,17 @@ var order = [...]string{
 	"next_snowflakes.sql",
 	"decode.sql",
 	"segment.sql",
+	"snowflake_text.sql",
+	"uuid.sql",
 }
 
-// Files returns all families in the order in which they must run.
+// Names says which names in schema public are pgflurry's. It runs before all others, and changes nothing in public.
+func Names() File { return file("public_names.sql") }
+
+// Ticks counts time in ticks, as Files does; alone it is enough to judge whether IDs are ahead of the clock.
+func Ticks() File { return file("ticks.sql") }
+
+// Files returns all families in the order in which they must run. The first of them fails if a function of the user's own is in the way.
 func Files() []File {
 	all := make([]File, len(order))
 	for i, name := range order {
@@ -36,10 +46,12 @@ func Files() []File {
 	return all
 }
 
-// Install writes the layout of the namespace row into the functions that carry it; the row must be there.
+// Install writes the layout of the namespace row into the functions that carry it, and makes the aliases in public; the row
+// must be there.
 func Install() File { return file("install.sql") }
 
-// Drop removes all functions and the sequence that Install made. It fails, changing nothing, while something depends on them.
+// Drop removes all functions and the sequence that Install made, and none of the user's own. Names must have run. It fails, changing
+// nothing, while something depends on them.
 func Drop() File { return file("drop.sql") }
 
 func file(name string) File {

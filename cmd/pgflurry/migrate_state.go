@@ -33,6 +33,9 @@ func stateTable(state migrations.State) *table {
 	for _, f := range state.Functions {
 		t.add("function "+f.Name, f.State, "")
 	}
+	for _, k := range state.Kept {
+		t.add("function public."+k.Name, "kept", k.Other+" is not pgflurry's: call pgflurry."+k.Name)
+	}
 	n := state.Namespace
 	if n == nil {
 		t.add("namespace", "missing", "")

@@ -1,14 +1,13 @@
 -- What outside pgflurry uses something of pgflurry: defaults, generated columns, views, indexes, constraints, functions whose
--- bodies PostgreSQL knows. Functions whose body is a text are found by the names in it.
+-- bodies PostgreSQL knows. Functions whose body is a text are found by the names in it, but not by those of the aliases in public:
+-- names such as incr or unlock would find functions that never heard of pgflurry.
 WITH ours AS (
     SELECT 'pg_proc'::regclass AS classid, p.oid AS objid
     FROM pg_proc AS p
     WHERE p.pronamespace = to_regnamespace('pgflurry')
        OR p.pronamespace = to_regnamespace('public')
-          AND p.oid::regprocedure::text IN ('public.next_snowflake()', 'public.next_snowflakes(bigint)',
-              'public.snowflake_time(bigint)', 'public.snowflake_worker(bigint)', 'public.snowflake_sequence(bigint)',
-              'public.snowflake_parts(bigint)', 'public.snowflake_floor(timestamp with time zone)',
-              'public.snowflake_ceil(timestamp with time zone)', 'public.next_segment(text)', 'public.next_segments(text,bigint)')
+          AND (p.oid IN (SELECT to_regprocedure('public.' || function) FROM pgflurry.snowflake_family())
+               OR pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid))
     UNION ALL
     SELECT 'pg_class'::regclass, c.oid FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('pgflurry')
 ), users AS (
@@ -29,7 +28,7 @@ WHERE relation IS NULL OR relation NOT IN (SELECT objid FROM ours WHERE classid 
 UNION
 SELECT pg_describe_object('pg_proc'::regclass, p.oid, 0)
 FROM pg_proc AS p
-WHERE p.prosrc ~ '\m(next_snowflakes?|next_segments?|snowflake_(time|worker|sequence|parts|floor|ceil))\M'
+WHERE p.prosrc ~ '\m(next_snowflakes?|next_segments?|snowflake_(time|worker|sequence|parts|floor|ceil))\M|\mpgflurry\.'
   AND NOT EXISTS (SELECT FROM ours AS o WHERE o.classid = 'pg_proc'::regclass AND o.objid = p.oid)
   AND p.pronamespace <> 'pg_catalog'::regnamespace
 ORDER BY what

@@ -1,8 +1,10 @@
--- Every function of pgflurry as it stands, to compare with what would be installed.
+-- Every function of pgflurry as it stands, to compare with what would be installed. An alias in public is nothing but a call of the
+-- function of its name in schema pgflurry.
 SELECT p.oid::regprocedure::text,
        md5(pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), ''))
 FROM pg_proc AS p
 WHERE p.pronamespace = to_regnamespace('pgflurry')
    OR p.pronamespace = to_regnamespace('public')
-      AND p.proname IN ('next_snowflake', 'next_snowflakes', 'snowflake_time', 'snowflake_worker', 'snowflake_sequence',
-                        'snowflake_parts', 'snowflake_floor', 'snowflake_ceil', 'next_segment', 'next_segments')
+      AND (p.proname IN ('next_snowflake', 'next_snowflakes', 'snowflake_time', 'snowflake_worker', 'snowflake_sequence',
+                         'snowflake_parts', 'snowflake_floor', 'snowflake_ceil')
+           OR pg_get_function_sqlbody(p.oid) LIKE format('RETURN pgflurry.%I(%%', p.proname))

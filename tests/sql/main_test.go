@@ -4,11 +4,8 @@ package sql_test
 
 import (
 	"context"
-	"errors"
 	"os"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,16 +22,34 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience bounds every step against the database; a test that needs longer hangs.
-const patience = 30 * time.Second
+const patience = server.Patience
 
-// within is a context that ends when the test does, or hangs.
-func within(t testing.TB) context.Context {
+// Short names for what every test here does.
+
+func within(t testing.TB) context.Context { t.Helper(); return server.Within(t) }
+
+func hint(err error) string { return server.Hint(err) }
+
+func value[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) T {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	t.Cleanup(cancel)
-	return ctx
+	return server.Value[T](t, conn, query, args...)
 }
+
+func values[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) []T {
+	t.Helper()
+	return server.Values[T](t, conn, query, args...)
+}
+
+func run(t testing.TB, conn *pgx.Conn, script string) { t.Helper(); server.Do(t, conn, script) }
+
+func refused(t testing.TB, conn *pgx.Conn, sqlstate, statement string) *pgconn.PgError {
+	t.Helper()
+	return server.Refused(t, conn, sqlstate, statement)
+}
+
+func says(t testing.TB, err error, texts ...string) { t.Helper(); server.Says(t, err, texts...) }
+
+func role(t testing.TB, url, name string) string { t.Helper(); return server.Role(t, url, name) }
 
 // up migrates and fails the test on an error.
 func up(t testing.TB, url string, s migrations.Settings) {
@@ -51,80 +66,6 @@ func down(t testing.TB, url string) error {
 	return err
 }
 
-// hint is what an error says should be done.
-func hint(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		return hinted.Hint()
-	}
-	var said *pgconn.PgError
-	if errors.As(err, &said) {
-		return said.Hint
-	}
-	return ""
-}
-
-// value is the one value of a query.
-func value[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := conn.QueryRow(within(t), query, args...).Scan(&v); err != nil {
-		t.Fatalf("%v\nin %s", err, query)
-	}
-	return v
-}
-
-// values is the one column of a query.
-func values[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) []T {
-	t.Helper()
-	rows, err := conn.Query(within(t), query, args...)
-	if err != nil {
-		t.Fatalf("%v\nin %s", err, query)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowTo[T])
-	if err != nil {
-		t.Fatalf("%v\nin %s", err, query)
-	}
-	return list
-}
-
-// run executes statements without results.
-func run(t testing.TB, conn *pgx.Conn, script string) {
-	t.Helper()
-	if _, err := conn.PgConn().Exec(within(t), script).ReadAll(); err != nil {
-		t.Fatalf("%v\nin %s", err, script)
-	}
-}
-
-// refused expects a statement to fail with this SQLSTATE, and returns the error.
-func refused(t testing.TB, conn *pgx.Conn, sqlstate, statement string) *pgconn.PgError {
-	t.Helper()
-	_, err := conn.PgConn().Exec(within(t), statement).ReadAll()
-	var said *pgconn.PgError
-	if !errors.As(err, &said) || said.Code != sqlstate {
-		t.Errorf("%s: %v, want SQLSTATE %s", statement, err, sqlstate)
-		return &pgconn.PgError{}
-	}
-	if conn.PgConn().TxStatus() != 'I' {
-		run(t, conn, "ROLLBACK")
-	}
-	return said
-}
-
-// says expects an error with all these texts in its message or its hint.
-func says(t testing.TB, err error, texts ...string) {
-	t.Helper()
-	if err == nil {
-		t.Errorf("no error, want one that says %q", texts)
-		return
-	}
-	for _, text := range texts {
-		if all := err.Error() + "\n" + hint(err); !strings.Contains(all, text) {
-			t.Errorf("error does not say %q:\n%s", text, all)
-		}
-	}
-}
-
 // row reads the namespace of a database.
 func row(t testing.TB, url string) namespace.Namespace {
 	t.Helper()
@@ -133,12 +74,4 @@ func row(t testing.TB, url string) namespace.Namespace {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// role makes a role that may log in and drops it with its objects when the test ends.
-func role(t testing.TB, url, name string) string {
-	t.Helper()
-	server.Exec(t, url, "CREATE ROLE "+name+" LOGIN")
-	t.Cleanup(func() { server.Exec(t, url, "DROP OWNED BY "+name+" CASCADE; DROP ROLE "+name) })
-	return server.As(t, url, name, "")
 }

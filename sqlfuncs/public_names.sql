@@ -1,0 +1,137 @@
+-- Names in schema public, and whose they are. pgflurry must not overwrite, shadow or drop a function of the user's own.
+--
+-- Two kinds of names:
+--
+--  * The snowflake family lives in public alone, because the proxy answers for it there. Where another function has one of
+--    these signatures nothing is installed: two meanings of next_snowflake() would be two ID spaces. A function is told
+--    to be pgflurry's by a text in its body, so one that was changed a little is repaired and one that was replaced is not.
+--
+--  * The other functions live in schema pgflurry. Those that applications call have an alias in public. An alias is nothing but
+--    RETURN pgflurry.name(its arguments), and a function is the alias exactly if that is its body. Where any other
+--    function has the name, in whatever schema and with whatever arguments, no alias is made: calls that meant the other
+--    one could mean the alias from then on. The qualified name always works.
+
+CREATE OR REPLACE FUNCTION pgflurry.snowflake_family(OUT function text, OUT mark text) RETURNS SETOF record
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT * FROM (VALUES
+        ('next_snowflake()', 'pgflurry.lane'),
+        ('next_snowflakes(bigint)', 'public.next_snowflake()'),
+        ('snowflake_time(bigint)', 'is not an ID of layout'),
+        ('snowflake_worker(bigint)', 'is not an ID of layout'),
+        ('snowflake_sequence(bigint)', 'is not an ID of layout'),
+        ('snowflake_parts(bigint)', 'public.snowflake_time(id)'),
+        ('snowflake_floor(timestamp with time zone)', 'no ID of layout'),
+        ('snowflake_ceil(timestamp with time zone)', 'no ID of layout')) AS family (function, mark);
+END;
+COMMENT ON FUNCTION pgflurry.snowflake_family() IS
+'The functions that live in public alone, without the name of the schema, and a text that the body of each holds if it is pgflurry''s.';
+
+CREATE OR REPLACE FUNCTION pgflurry.alias_names() RETURNS SETOF text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT * FROM (VALUES
+        ('next_segment'), ('next_segments'),
+        ('uuidv4'), ('uuidv7'), ('uuidv7_time'),
+        ('snowflake_text')) AS names (name);
+END;
+COMMENT ON FUNCTION pgflurry.alias_names() IS
+'Names of functions of schema pgflurry that have an alias in public: what applications call. What an administrator calls now and then has none.';
+
+CREATE OR REPLACE FUNCTION pgflurry.alias_body(of oid) RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+RETURN (SELECT format('RETURN pgflurry.%I(%s)', p.proname, coalesce((
+            SELECT string_agg(quote_ident(name), ', ' ORDER BY place)
+            FROM unnest(p.proargnames) WITH ORDINALITY AS a (name, place) WHERE place <= p.pronargs), ''))
+        FROM pg_proc AS p WHERE p.oid = of);
+COMMENT ON FUNCTION pgflurry.alias_body(oid) IS
+'The body of an alias of a function: one call of the function of that name in schema pgflurry with the same arguments. NULL for an oid that is no function.';
+
+CREATE OR REPLACE FUNCTION pgflurry.foreign_functions() RETURNS SETOF text
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT p.oid::regprocedure::text
+    FROM pgflurry.snowflake_family() AS f
+    JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
+    WHERE strpos(p.prosrc, f.mark) = 0
+    ORDER BY 1;
+END;
+COMMENT ON FUNCTION pgflurry.foreign_functions() IS
+'Functions in public that have a signature of the snowflake family and are not pgflurry''s: while there is one, nothing is installed.';
+
+CREATE OR REPLACE FUNCTION pgflurry.kept_names(OUT name text, OUT other text) RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT ours.name, min(p.oid::regprocedure::text)
+    FROM pgflurry.alias_names() AS ours (name)
+    JOIN pg_proc AS p ON p.proname = ours.name
+    WHERE p.pronamespace NOT IN ('pgflurry'::regnamespace, 'pg_catalog'::regnamespace)
+      AND (p.pronamespace <> 'public'::regnamespace OR pg_get_function_sqlbody(p.oid) IS DISTINCT FROM pgflurry.alias_body(p.oid))
+      AND NOT EXISTS (SELECT FROM pg_proc AS a WHERE a.proname = ours.name AND a.pronamespace = 'public'::regnamespace
+                      AND pg_get_function_sqlbody(a.oid) = pgflurry.alias_body(a.oid))
+    GROUP BY ours.name ORDER BY ours.name;
+END;
+COMMENT ON FUNCTION pgflurry.kept_names() IS
+'Names that have no alias in public because another function of the database has the name, with one such function each.';
+
+CREATE OR REPLACE PROCEDURE pgflurry.refuse_foreign()
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    one text;
+BEGIN
+    SELECT min(f) INTO one FROM pgflurry.foreign_functions() AS f;
+    IF one IS NOT NULL THEN
+        RAISE EXCEPTION 'there is a function % already, and it is not pgflurry''s', one
+            USING ERRCODE = 'duplicate_function', HINT = 'Rename or drop it, then run the migration again.';
+    END IF;
+END $fn$;
+COMMENT ON PROCEDURE pgflurry.refuse_foreign() IS
+'Error 42723 if public has a function of a signature of the snowflake family that is not pgflurry''s.';
+
+CREATE OR REPLACE PROCEDURE pgflurry.install_aliases()
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    f record;
+BEGIN
+    FOR f IN
+        SELECT p.oid, p.proname, pg_get_function_arguments(p.oid) AS arguments, pg_get_function_result(p.oid) AS result,
+               CASE p.provolatile WHEN 'i' THEN 'IMMUTABLE' WHEN 's' THEN 'STABLE' ELSE 'VOLATILE' END
+                   || CASE WHEN p.proisstrict THEN ' STRICT' ELSE '' END
+                   || CASE p.proparallel WHEN 's' THEN ' PARALLEL SAFE' ELSE ' PARALLEL UNSAFE' END AS kind,
+               p.oid::regprocedure AS signature
+        FROM pg_proc AS p JOIN pgflurry.alias_names() AS ours (name) ON p.proname = ours.name
+        WHERE p.pronamespace = 'pgflurry'::regnamespace
+          AND ours.name NOT IN (SELECT name FROM pgflurry.kept_names())
+        ORDER BY p.proname, p.oid::regprocedure::text
+    LOOP
+        IF EXISTS (SELECT FROM pg_proc AS a JOIN pg_proc AS p ON p.oid = f.oid
+                   WHERE a.pronamespace = 'public'::regnamespace AND a.proname = f.proname AND a.proargtypes = p.proargtypes
+                     AND pg_get_function_sqlbody(a.oid) IS DISTINCT FROM pgflurry.alias_body(a.oid)) THEN
+            CONTINUE;
+        END IF;
+        EXECUTE format('CREATE OR REPLACE FUNCTION public.%I(%s) RETURNS %s LANGUAGE sql %s %s',
+            f.proname, f.arguments, f.result, f.kind, pgflurry.alias_body(f.oid));
+        EXECUTE format('COMMENT ON FUNCTION public.%I(%s) IS %L', f.proname, pg_get_function_identity_arguments(f.oid),
+            format('The same as %s: %s', f.signature, obj_description(f.oid, 'pg_proc')));
+    END LOOP;
+END $fn$;
+COMMENT ON PROCEDURE pgflurry.install_aliases() IS
+'Makes the aliases in public, except for names that another function of the database has. May be run again at any time.';
+
+CREATE OR REPLACE PROCEDURE pgflurry.drop_public()
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    ours text;
+BEGIN
+    FOR ours IN
+        SELECT p.oid::regprocedure::text FROM pg_proc AS p JOIN pgflurry.alias_names() AS names (name) ON p.proname = names.name
+            WHERE p.pronamespace = 'public'::regnamespace AND pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid)
+        UNION ALL
+        SELECT p.oid::regprocedure::text FROM pgflurry.snowflake_family() AS f JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
+            WHERE strpos(p.prosrc, f.mark) > 0
+    LOOP
+        EXECUTE 'DROP FUNCTION ' || ours;
+    END LOOP;
+END $fn$;
+COMMENT ON PROCEDURE pgflurry.drop_public() IS
+'Drops pgflurry''s own functions in public, without CASCADE, and no other.';

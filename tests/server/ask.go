@@ -1,0 +1,105 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Patience bounds every step against the database; a test that needs longer hangs.
+const Patience = 30 * time.Second
+
+// Within is a context that ends when the test does, or hangs.
+func Within(t testing.TB) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// Value is the one value of a query.
+func Value[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) T {
+	t.Helper()
+	var v T
+	if err := conn.QueryRow(Within(t), query, args...).Scan(&v); err != nil {
+		t.Fatalf("%v\nin %s", err, query)
+	}
+	return v
+}
+
+// Values is the one column of a query.
+func Values[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) []T {
+	t.Helper()
+	rows, err := conn.Query(Within(t), query, args...)
+	if err != nil {
+		t.Fatalf("%v\nin %s", err, query)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[T])
+	if err != nil {
+		t.Fatalf("%v\nin %s", err, query)
+	}
+	return list
+}
+
+// Do executes statements without results.
+func Do(t testing.TB, conn *pgx.Conn, script string) {
+	t.Helper()
+	if _, err := conn.PgConn().Exec(Within(t), script).ReadAll(); err != nil {
+		t.Fatalf("%v\nin %s", err, script)
+	}
+}
+
+// Refused expects a statement to fail with this SQLSTATE, and returns the error.
+func Refused(t testing.TB, conn *pgx.Conn, sqlstate, statement string) *pgconn.PgError {
+	t.Helper()
+	_, err := conn.PgConn().Exec(Within(t), statement).ReadAll()
+	var said *pgconn.PgError
+	if !errors.As(err, &said) || said.Code != sqlstate {
+		t.Errorf("%s: %v, want SQLSTATE %s", statement, err, sqlstate)
+		return &pgconn.PgError{}
+	}
+	if conn.PgConn().TxStatus() != 'I' {
+		Do(t, conn, "ROLLBACK")
+	}
+	return said
+}
+
+// Says expects an error with all these texts in its message or its hint.
+func Says(t testing.TB, err error, texts ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("no error, want one that says %q", texts)
+		return
+	}
+	for _, text := range texts {
+		if all := err.Error() + "\n" + Hint(err); !strings.Contains(all, text) {
+			t.Errorf("error does not say %q:\n%s", text, all)
+		}
+	}
+}
+
+// Hint is what an error says should be done.
+func Hint(err error) string {
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) {
+		return hinted.Hint()
+	}
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return said.Hint
+	}
+	return ""
+}
+
+// Role makes a role that may log in, drops it with its objects when the test ends, and returns the URL of its connections.
+func Role(t testing.TB, url, name string) string {
+	t.Helper()
+	Exec(t, url, "CREATE ROLE "+name+" LOGIN")
+	t.Cleanup(func() { Exec(t, url, "DROP OWNED BY "+name+" CASCADE; DROP ROLE "+name) })
+	return As(t, url, name, "")
+}
