@@ -31,8 +31,7 @@ func quietSession(fromClient, fromServer []byte) *session {
 	if relay, err := s.settleReply('Z', []byte{'I'}); !relay || err != nil {
 		panic("a session that does not start")
 	}
-	s.ledger.settle(s.relayed)
-	s.relayed = 0
+	s.ledger.settle()
 	return s
 }
 

@@ -24,20 +24,6 @@ type run struct {
 	count int
 }
 
-// finishedPortal is the unnamed portal of an answered unit: all its rows were sent, so executing it again gives none.
-type finishedPortal struct {
-	form    *form
-	formats []uint16
-	block   uint64 // ledger.block when it was bound
-}
-
-// finishedLives: the portal is there until the transaction ends, which is with its segment unless a block is open, or until
-// another message destroys it (enter).
-func (s *session) finishedLives() bool {
-	return s.finished.form != nil && s.quiescent() && s.finished.block == s.ledger.block &&
-		(s.segment.local || s.ledger.status == 'T')
-}
-
 // quiescent: conditions 1, 3, 4 and 5 of doc.go. Only then may the ledger be read without its lock.
 func (s *session) quiescent() bool {
 	l := s.ledger
@@ -93,12 +79,10 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	}
 	limit := int32(binary.BigEndian.Uint32(body[1:]))
 	u := &s.unit
-	if u.form == nil && limit >= 0 && s.finishedLives() {
-		s.out = appendComplete(s.out, 0)
-		s.segment.local = true
-		return s.answered(size)
+	if !u.bound {
+		return s.answerFinished('E', size)
 	}
-	if !u.bound || limit < 0 || (limit > 0 && int(limit) <= u.rows) || !s.reserve(u.rows*len(u.form.columns)) {
+	if limit < 0 || (limit > 0 && int(limit) <= u.rows) || !s.reserve(u.rows*len(u.form.columns)) {
 		return false, nil
 	}
 	if u.parseSize > 0 {
@@ -122,13 +106,10 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 
 // answerClose answers Close of a portal that was answered before.
 func (s *session) answerClose(body []byte, size int) (bool, error) {
-	if s.unit.form != nil || !isUnnamedPortal(body) || !s.finishedLives() {
+	if !isUnnamedPortal(body) {
 		return false, nil
 	}
-	s.finished.form = nil
-	s.out = append(s.out, '3', 0, 0, 0, 4)
-	s.segment.local = true
-	return s.answered(size)
+	return s.answerFinished('C', size)
 }
 
 // answerSync ends a segment of which everything was answered. A Sync on its own is forwarded: it asks whether PostgreSQL

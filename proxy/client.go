@@ -73,6 +73,9 @@ func (s *session) malformed(cause error) error {
 
 // fillFromClient reads once. While draining it is also where a session that owes nothing ends.
 func (s *session) fillFromClient() error {
+	if err := s.awaitRoom(); err != nil {
+		return err
+	}
 	if s.proxy.draining.Load() && s.atRest() {
 		return clientError{code: failDraining}
 	}

@@ -18,10 +18,8 @@ func (s *session) endCopyLocked(e *entry) {
 		}
 		// Everything up to the CopyDone goes, and the entry of the copy itself takes its place.
 		kept := *e
-		for _, ignored := range l.entries[l.first+1 : i] {
-			if ignored.reply.ready() {
-				s.relayed++
-			}
+		for _, ignored := range l.entries[l.first+1 : i+1] {
+			l.relayed.add(&ignored)
 			if ignored.endsStaleness() {
 				l.stale.inFlight--
 			}

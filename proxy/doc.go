@@ -9,7 +9,8 @@
 //	       ◄── writer (one whole message at a time) ◄──┴── server.go ◄── upstream
 //	                         ledger.go: what upstream still owes, in order
 //
-// The two goroutines of a session never wait for each other, with one exception (stale.go, "settle"). client.go owns the
+// The two goroutines of a session never wait for each other, but that the client's may wait for upstream's replies, which need
+// nothing from the client (stale.go, "settle"; finished.go; backpressure.go). client.go owns the
 // client's read side, the upstream's write side and every decision; server.go owns the upstream's read side. Both write
 // to the client, whole messages under one lock. They share the ledger and nothing else.
 //
@@ -22,21 +23,22 @@
 //  2. Its database belongs to the namespace (Permission), and the form's function is surely ours.
 //  3. Startup is over and every forwarded Query, FunctionCall and Sync has had its ReadyForQuery relayed.
 //  4. No extended-query message has been forwarded since the last forwarded Sync: once one message of a segment (all up to
-//     its Sync) is forwarded, all of it is.
+//     its Sync) is forwarded, all of it is. But for what concerns the portal of a unit that was answered (finished.go).
 //  5. The last ReadyForQuery said I or T, never E.
 //  6. The text is an answered form (match.go).
 //  7. Result formats: none, one, or one per column; each 0 or 1. Parameters: those the form has, and no others.
 //  8. Execute asks for all rows: max_rows is 0 or more than the rows (exactly the rows would be PortalSuspended).
 //  9. The generator gives all IDs now, or within 50 ms.
 //
-// From 3 and 4 it follows that nothing is owed by upstream when a local reply is written. So local replies are never
+// From 3 and 4, and from the wait in finished.go, it follows that nothing is owed by upstream when a local reply is written. So local replies are never
 // queued, and error-skip, implicit transactions and statements in flight stay PostgreSQL's business.
 //
 // # Invariants
 //
 // Each has a test of its name.
 //
-//  1. Bytes that are not part of an answered unit or a local Sync or Flush reach upstream unchanged, in order.
+//  1. Bytes that are not part of an answered unit or a local Sync or Flush reach upstream unchanged, in order. Between them may
+//     be messages of the proxy's own (stale.go) and a Flush.
 //  2. Bytes from upstream reach the client unchanged, in order, but for the replies to messages the proxy itself sent.
 //  3. The client never sees half a message followed by another one.
 //  4. A local reply is written only while upstream owes nothing.

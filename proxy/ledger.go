@@ -62,8 +62,11 @@ type parsed struct {
 // ledger is what upstream owes, oldest first, and what its replies have settled. One mutex guards it, held for a few
 // instructions at a time; owed may be read without.
 type ledger struct {
-	// owed counts the ReadyForQuery that are yet to be relayed. It falls while the client's writer is held for them.
-	owed atomic.Int32
+	// open counts the entries whose replies are yet to be relayed, owed those among them that end with ReadyForQuery. Both
+	// fall while the client's writer is held for the replies.
+	open, owed atomic.Int32
+	// awaited is what relayClient waits for open to fall to; -1 while it does not.
+	awaited atomic.Int32
 	// started: the first ReadyForQuery came, so the client is authenticated.
 	started atomic.Bool
 	// lost says that replies can no longer be told apart, so the session only relays from here on (copy.go).
@@ -77,13 +80,26 @@ type ledger struct {
 	epoch    uint64 // raised when remembered statements may be gone
 	block    uint64 // raised when a transaction block, and its portals with it, may be over
 	stale    staleness
-	settled  sync.Cond // owed fell to 0, or the session ended, or lost was set
+	settled  sync.Cond // owed fell to 0, open to awaited, upstream began to copy in, the session ended, or lost was set
 	ended    bool
+
+	relayed tally // popped, and to be settled when the replies are written; server.go's alone
+}
+
+// tally counts entries, and those among them that end with ReadyForQuery.
+type tally struct{ entries, readies int32 }
+
+func (t *tally) add(e *entry) {
+	t.entries++
+	if e.reply.ready() {
+		t.readies++
+	}
 }
 
 func newLedger() *ledger {
 	l := &ledger{}
 	l.settled.L = &l.mu
+	l.awaited.Store(-1)
 	l.push(entry{reply: owesReady})
 	return l
 }
@@ -101,34 +117,42 @@ func (l *ledger) push(e entry) {
 		}
 		l.skipping = false
 	}
+	if e.reply == copyEnd && l.first == len(l.entries) {
+		return // upstream ignores it
+	}
+	l.open.Add(1)
 	if e.reply.ready() {
 		l.owed.Add(1)
 	}
 	if e.endsStaleness() {
 		l.stale.inFlight++
 	}
-	if l.first > 0 && len(l.entries) == cap(l.entries) {
+	if l.first > len(l.entries)/2 && len(l.entries) == cap(l.entries) {
 		l.entries = l.entries[:copy(l.entries, l.entries[l.first:])]
 		l.first = 0
 	}
 	l.entries = append(l.entries, e)
 }
 
-// head is the oldest entry that a reply can belong to; nil when nothing is owed. A CopyDone that no copy was waiting for
-// is ignored by PostgreSQL, and here.
+// head is the oldest entry; nil when nothing is owed.
 func (l *ledger) head() *entry {
-	for l.first < len(l.entries) && l.entries[l.first].reply == copyEnd {
-		l.pop()
-	}
 	if l.first == len(l.entries) {
 		return nil
 	}
 	return &l.entries[l.first]
 }
 
-// pop takes the head off.
+// pop takes the head off, and each CopyDone behind it: no copy was waiting for that, so PostgreSQL ignores it.
 func (l *ledger) pop() {
+	l.popOne()
+	for l.first < len(l.entries) && l.entries[l.first].reply == copyEnd {
+		l.popOne()
+	}
+}
+
+func (l *ledger) popOne() {
 	e := &l.entries[l.first]
+	l.relayed.add(e)
 	if e.endsStaleness() {
 		l.stale.inFlight--
 	}
@@ -143,25 +167,24 @@ func (l *ledger) pop() {
 	}
 }
 
-// skip drops what upstream will ignore after an error in an extended-query message: everything before the next Sync. It
-// returns how many ReadyForQuery are no longer owed (a Query in between is ignored as well).
-func (l *ledger) skip() (dropped int) {
+// skip drops what upstream will ignore after an error in an extended-query message: everything before the next Sync (a
+// Query in between is ignored as well).
+func (l *ledger) skip() {
 	for l.first < len(l.entries) {
 		if l.entries[l.first].reply == owesSync {
-			return dropped
+			return
 		}
-		if l.entries[l.first].reply.ready() {
-			dropped++
-		}
-		l.pop()
+		l.popOne()
 	}
 	l.skipping = true
-	return dropped
 }
 
-// settle lowers owed by what has been relayed.
-func (l *ledger) settle(n int) {
-	if n > 0 && l.owed.Add(int32(-n)) == 0 {
+// settle counts as relayed what was popped since it was called last.
+func (l *ledger) settle() {
+	done := l.relayed
+	l.relayed = tally{}
+	owed, open := l.owed.Add(-done.readies), l.open.Add(-done.entries)
+	if (done.readies > 0 && owed == 0) || open <= l.awaited.Load() {
 		l.wake()
 	}
 }

@@ -73,17 +73,15 @@ func (s *session) streamReply(kind byte, body []byte, size int) error {
 // flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client that
 // has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
 func (s *session) flushReplies() error {
-	in := s.fromServer
-	if in.run == in.held && s.relayed == 0 {
+	in, relayed := s.fromServer, s.ledger.relayed
+	if in.run == in.held && relayed.entries == 0 {
 		return nil
 	}
-	settled := s.relayed
-	s.relayed = 0
 	err := s.toClient.do(func(w io.Writer) error {
-		s.ledger.settle(settled)
+		s.ledger.settle()
 		return in.flush(w)
 	})
-	if settled > 0 && s.proxy.draining.Load() {
+	if relayed.readies > 0 && s.proxy.draining.Load() {
 		s.interrupt()
 	}
 	return err
@@ -166,13 +164,12 @@ func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
 	}
 	l := s.ledger
 	l.status = body[0]
-	if l.status != 'T' {
+	if l.status == 'I' {
 		l.block++
 	}
 	l.started.Store(true)
 	l.stale.arrived(e, true)
 	l.pop()
-	s.relayed++
 	return true, nil
 }
 
@@ -182,7 +179,7 @@ func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
 func (s *session) failLocked(e *entry) (relay bool, err error) {
 	l := s.ledger
 	if e == nil {
-		s.relayed += l.skip()
+		l.skip()
 		return true, nil
 	}
 	if e.copying && !l.copyEndsCleanly() {
@@ -194,7 +191,7 @@ func (s *session) failLocked(e *entry) (relay bool, err error) {
 	}
 	l.stale.arrived(e, false)
 	l.pop()
-	s.relayed += l.skip()
+	l.skip()
 	return true, nil
 }
 
@@ -208,10 +205,10 @@ func (s *session) loseLocked() (relay bool, err error) {
 }
 
 // Command tags after which remembered statements may be gone (pgbouncer #972; DO and CALL may run any SQL), and after which
-// the portals of a transaction block may be.
+// the portals of a transaction may be.
 var (
 	forgettingTags = []string{"DEALLOCATE", "DISCARD ALL", "DO", "CALL"}
-	endingTags     = []string{"COMMIT", "ROLLBACK", "PREPARE TRANSACTION"}
+	endingTags     = []string{"COMMIT", "ROLLBACK", "PREPARE TRANSACTION", "CLOSE CURSOR ALL"}
 )
 
 func noteTag(l *ledger, kind byte, body []byte) {

@@ -46,7 +46,6 @@ type session struct {
 
 	// server.go
 	fromServer *inbox
-	relayed    int  // ReadyForQuery in the run, to be settled as it is written
 	sawFatal   bool // upstream has told the client why it ends
 }
 

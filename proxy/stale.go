@@ -34,6 +34,7 @@ const (
 var (
 	closeStatement = []byte{'C', 0, 0, 0, 6, 'S', 0}
 	closePortal    = []byte{'C', 0, 0, 0, 6, 'P', 0}
+	flushMessage   = []byte{'H', 0, 0, 0, 4}
 )
 
 // localQuery: a simple Query destroys the unnamed statement and portal.

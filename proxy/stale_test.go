@@ -31,15 +31,17 @@ func TestAStatementThatALocalQueryDestroyedIsClosedUpstream(t *testing.T) {
 	r.toClient(theirFailure, ready('I')) // 26000, as without the proxy
 }
 
-func TestAPortalThatUpstreamDoesNotKnowIsClosedBeforeItsUse(t *testing.T) {
+func TestAPortalThatALocalQueryDestroyedIsClosedUpstream(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.begins()
-	r.unitAnswered("1", 'T')
-	other := parse("s", "SELECT 5")
-	r.send(other, executeAll, syncIt)
-	r.toUpstream(other, closePortal, executeAll, syncIt)
-	r.reply(parseDone, closeDone, theirFailure, ready('E'))
-	r.toClient(parseDone, theirFailure, ready('E'))
+	theirs := join(parse("", "SELECT 5"), bindIt, syncIt)
+	r.relays(theirs, join(parseDone, bindDone, ready('T')))
+	r.send(ourQuery)
+	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('T'))
+	r.send(executeAll, syncIt)
+	r.toUpstream(closePortal, executeAll, syncIt)
+	r.reply(closeDone, theirFailure, ready('E'))
+	r.toClient(theirFailure, ready('E')) // 34000, as without the proxy
 }
 
 func TestStalenessSurvivesAParseThatUpstreamSkipped(t *testing.T) {
@@ -110,22 +112,6 @@ func TestARowCountComesFromAParameterWhoseTypeIsKnown(t *testing.T) {
 	r.relays(join(describe, syncIt), join(types, ourRow, ready('I')))
 	r.send(run)
 	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
-}
-
-func TestAFinishedPortalLivesToTheEndOfItsTransaction(t *testing.T) {
-	r := newRig(t, &counter{})
-	prepare := parse("s", "SELECT 5")
-	r.begins()
-	r.unitAnswered("1", 'T')
-	r.send(prepare, syncIt) // leaves the portal alone
-	r.toUpstream(prepare, syncIt)
-	r.reply(parseDone, ready('T'))
-	r.toClient(parseDone, ready('T'))
-	r.send(executeAll, syncIt)
-	r.toClient(complete("SELECT 0"), ready('T'))
-	r.relays(query("COMMIT"), join(complete("COMMIT"), ready('I')))
-	r.send(executeAll, syncIt)
-	r.toUpstream(executeAll, syncIt)
 }
 
 func TestAClosedUnnamedStatementIsGone(t *testing.T) {

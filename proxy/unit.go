@@ -88,16 +88,11 @@ func (s *session) holdDescribe(body []byte, size int) (bool, error) {
 	if !isUnnamedPortal(body) {
 		return false, nil
 	}
-	switch {
-	case s.unit.bound && !s.unit.described:
+	if s.unit.bound && !s.unit.described {
 		s.unit.described = true
 		return s.hold(size)
-	case s.unit.form == nil && s.finishedLives():
-		s.out = appendRowDescription(s.out, s.finished.form, s.finished.formats)
-		s.segment.local = true
-		return s.answered(size)
 	}
-	return false, nil
+	return s.answerFinished('D', size)
 }
 
 func isUnnamedPortal(body []byte) bool {

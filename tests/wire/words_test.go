@@ -15,9 +15,6 @@ var (
 )
 
 // alphabet is what words are made of: commands as drivers send them, and as none does.
-//
-// Execute alone is no letter: in a failed transaction PostgreSQL refuses it with 25P02, and behind the proxy, where there
-// may be no such portal, with 34000.
 var alphabet = map[byte]step{
 	'q': say(Query(ours)),
 	'Q': say(Query("SELECT 1")),
@@ -39,6 +36,8 @@ var alphabet = map[byte]step{
 	'N': say(Parse("", "nonsense")),
 	'm': say(Parse("", ours), Bind("", ""), ExecuteMax("", 1)),
 	'M': together(unit(ours), Execute(""), DescribePortal("")),
+	'e': say(Execute("")),
+	'E': say(DescribePortal(""), ExecuteMax("", 1)),
 	'w': say(Bind("p", ""), Execute("p"), ClosePortal("p")),
 	'c': say(CloseStatement("s")),
 	'z': say(CloseStatement("")),
@@ -61,7 +60,7 @@ var alphabet = map[byte]step{
 
 const (
 	shortLetters = "qQx()uUXbnrdsh"
-	longLetters  = shortLetters + "qqqqssuuuuuubbbbrrrrRRnnpPNmMwczZDKCRBfoiI3tTvV"
+	longLetters  = shortLetters + "qqqqssuuuuuubbbbrrrrRRnnpPNmMeeeEEwczZDKCRBfoiI3tTvV"
 )
 
 // spell makes a conversation of a word: each letter a step, and a Sync at the end.
