@@ -1,0 +1,31 @@
+// Package clients runs real drivers, each in its own language, directly against PostgreSQL and through the proxy, and compares.
+//
+// A driver's program stands in the folder of its language. Called with the argument "version" it prints the driver's version and
+// exits 0, or exits otherwise if the driver is not installed. Called without one it does the deeds below in this order, and prints
+// a line of JSON for each:
+//
+//	{"deed": "…", "result": …, "ids": ["…"]}        the result is compared, the IDs are counted and must be new
+//	{"deed": "…", "none": "…"}                      the driver cannot do it, and why
+//	{"deed": "…", "error": "…", "sqlstate": "…"}    it failed: a failed test; expected errors belong in the result
+//
+//	password     log in as client_password (cleartext method), then with a wrong password
+//	scram        the same as client_scram (SCRAM-SHA-256)
+//	tls          the same over TLS, the certificate verified against CLIENT_CA
+//	unprepared   SELECT next_snowflake() in the driver's plainest way: column name, type, command tag
+//	prepared     the same, prepared once and executed 20 times, in text and binary where there is a choice
+//	pipeline     50 IDs in one batch
+//	mixed        20 IDs in one batch with 20 other statements between them
+//	transaction  an ID and a row that uses it, rolled back; an error; an ID refused in the failed transaction; rolled back; an ID
+//	copy         COPY into item, whose key is DEFAULT next_snowflake(), and out of it; an ID
+//	notify       LISTEN, an ID, NOTIFY from another connection
+//	cancel       cancel a running pg_sleep in the driver's way; an ID on the same connection
+//	default      INSERT with the key returned in the driver's way
+//	parallel     1,000 IDs on each of four connections at once: those of the first in the order they came, then the second's, and so on
+//
+// The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and PGSSLMODE=disable;
+// both roles have the password "right"; CLIENT_CA is a file of certificates; CLIENT_MODE is the variant of the driver. The table is
+// item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
+//
+// PGFLURRY_TEST_CLIENTS says which drivers must be there: nothing, only psql; 1, the first group; all, all of them. With the flag
+// -update the test writes its results into docs/clients.md; without it they are compared with that page.
+package clients

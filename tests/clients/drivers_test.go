@@ -1,0 +1,79 @@
+package clients
+
+// driver is one line of the table.
+type driver struct {
+	name     string   // as the table shows it
+	language string   // of the snippet, as Markdown names it
+	program  string   // source below this folder; the page shows its snippet
+	build    []string // command that makes the program, if it must be made; {out} is a folder for it
+	command  []string // runs it
+	mode     string   // CLIENT_MODE
+	packages string   // what has it in Debian and npm
+	remark   string   // for the table
+	first    bool     // one of the first group, which CI runs
+}
+
+const (
+	jar    = "/usr/share/java/postgresql.jar"
+	python = "/usr/bin/python3" // Debian's, which has Debian's modules
+)
+
+func pythonDriver(name, program, packages string) driver {
+	return driver{name: name, language: "python", program: program, command: []string{python, program}, packages: packages}
+}
+
+func nodeDriver(name, program string) driver {
+	return driver{name: name, language: "js", program: program, command: []string{"node", program}, packages: "nodejs, npm ci in tests/clients/node"}
+}
+
+func goDriver(name, program, mode string) driver {
+	return driver{
+		name: name, language: "go", program: "go/" + program + "/main.go", build: []string{"go", "-C", "go", "build", "-o", "{out}/", "./..."},
+		command: []string{"{out}/" + program}, mode: mode, packages: "go mod download in tests/clients/go",
+	}
+}
+
+func jdbcDriver(name, mode string) driver {
+	return driver{
+		name: name, language: "java", program: "jdbc/Deeds.java",
+		build:   []string{"javac", "-Xlint:all", "-cp", jar, "-d", "{out}", "jdbc/Deeds.java", "jdbc/Report.java"},
+		command: []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jar + ":{out}", "Deeds"},
+		mode:    mode, packages: "default-jdk-headless libpostgresql-jdbc-java",
+	}
+}
+
+func (d driver) saying(remark string) driver {
+	d.remark = remark
+	return d
+}
+
+func inFirstGroup(all ...driver) []driver {
+	for i := range all {
+		all[i].first = true
+	}
+	return all
+}
+
+const beginTravels = "with autocommit off, BEGIN travels with the first statement, which is then PostgreSQL's to answer"
+
+var drivers = inFirstGroup(
+	driver{name: "psql", language: "sql", program: "psql/deeds", command: []string{"bash", "psql/deeds"}, packages: "postgresql-client", remark: "EXECUTE in SQL is PostgreSQL's"},
+	goDriver("pgx, cache_statement (its default)", "pgx", "cache_statement"),
+	goDriver("pgx, cache_describe", "pgx", "cache_describe"),
+	goDriver("pgx, describe_exec", "pgx", "describe_exec"),
+	goDriver("pgx, exec", "pgx", "exec"),
+	goDriver("pgx, simple_protocol", "pgx", "simple_protocol").saying("a batch is one Query of many statements"),
+	goDriver("lib/pq", "pq", ""),
+	goDriver("lib/pq, binary_parameters=yes", "pq", "binary_parameters=yes"),
+	pythonDriver("psycopg 3", "python/with_psycopg3.py", "python3-psycopg").saying("in a pipeline, prepare=False keeps the IDs with the proxy"),
+	pythonDriver("psycopg 2", "python/with_psycopg2.py", "python3-psycopg2").saying("EXECUTE in SQL is PostgreSQL's"),
+	jdbcDriver("JDBC", "").saying(beginTravels),
+	jdbcDriver("JDBC, prepareThreshold=1", "prepareThreshold=1").saying(beginTravels),
+	jdbcDriver("JDBC, prepareThreshold=-1 (binary from the first)", "prepareThreshold=-1"),
+	jdbcDriver("JDBC, binaryTransfer=false", "binaryTransfer=false").saying(beginTravels),
+	jdbcDriver("JDBC, preferQueryMode=simple", "preferQueryMode=simple"),
+	jdbcDriver("JDBC, preferQueryMode=extendedForPrepared", "preferQueryMode=extendedForPrepared").saying(beginTravels),
+	jdbcDriver("JDBC, preferQueryMode=extendedCacheEverything", "preferQueryMode=extendedCacheEverything"),
+	nodeDriver("node-postgres (pg)", "node/with_pg.js"),
+	nodeDriver("postgres.js (postgres)", "node/with_postgres.js"),
+)

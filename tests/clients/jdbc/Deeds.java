@@ -1,0 +1,244 @@
+import java.io.StringReader;
+import java.io.StringWriter;
+import java.sql.Connection;
+import java.sql.DriverManager;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.ResultSetMetaData;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import org.postgresql.PGConnection;
+import org.postgresql.PGNotification;
+import org.postgresql.copy.CopyManager;
+
+/** PostgreSQL's JDBC driver. CLIENT_MODE is added to the URL's parameters. */
+final class Deeds {
+    private static final String URL = "jdbc:postgresql://" + env("PGHOST") + ":" + env("PGPORT") + "/" + env("PGDATABASE") + "?" + mode();
+
+    private static String env(String name) {
+        return System.getenv(name);
+    }
+
+    private static String mode() {
+        String mode = env("CLIENT_MODE");
+        return mode == null ? "" : mode;
+    }
+
+    private static Connection connect() throws SQLException {
+        return connect(env("PGUSER"), "", "sslmode", "disable");
+    }
+
+    private static Connection connect(String user, String password, String... more) throws SQLException {
+        Properties settings = new Properties();
+        settings.setProperty("user", user);
+        settings.setProperty("password", password);
+        for (int n = 0; n < more.length; n += 2) {
+            settings.setProperty(more[n], more[n + 1]);
+        }
+        return DriverManager.getConnection(URL, settings);
+    }
+
+    private static long draw(Connection connection) throws SQLException {
+        return number(connection, "SELECT next_snowflake()");
+    }
+
+    private static long number(Connection connection, String sql, long... parameters) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            for (int n = 0; n < parameters.length; n++) {
+                statement.setLong(n + 1, parameters[n]);
+            }
+            try (ResultSet rows = statement.executeQuery()) {
+                rows.next();
+                return rows.getLong(1);
+            }
+        }
+    }
+
+    private static Report.Outcome login(String role, String... more) throws Exception {
+        String user;
+        try (Connection connection = connect(role, "right", more); Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT current_user")) {
+            rows.next();
+            user = rows.getString(1);
+        }
+        Object wrong = Report.refused(() -> {
+            connect(role, "wrong", more).close();
+            return null;
+        });
+        return new Report.Outcome(List.of(user, wrong), List.of());
+    }
+
+    private static Report.Outcome unprepared() throws SQLException {
+        try (Connection connection = connect(); Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery("SELECT next_snowflake()")) {
+            ResultSetMetaData column = rows.getMetaData();
+            rows.next();
+            Object id = rows.getObject(1);
+            List<Object> result = List.of(column.getColumnName(1), column.getColumnTypeName(1), column.getColumnClassName(1), column.getColumnDisplaySize(1),
+                column.isNullable(1), id.getClass().getName(), rows.next());
+            return new Report.Outcome(result, List.of((Long) id));
+        }
+    }
+
+    private static Report.Outcome prepared() throws SQLException {
+        List<Long> ids = new ArrayList<>();
+        try (Connection connection = connect(); PreparedStatement statement = connection.prepareStatement("SELECT next_snowflake() AS id")) {
+            while (ids.size() < 20) {
+                try (ResultSet rows = statement.executeQuery()) {
+                    rows.next();
+                    ids.add(rows.getLong("id"));
+                }
+            }
+            long names = number(connection, "SELECT count(*) FROM pg_prepared_statements");
+            return new Report.Outcome(List.of(names), ids);
+        }
+    }
+
+    // snippet: begin
+    /** The IDs for all rows in one round trip, the rows in another, in one transaction. */
+    private static List<Long> orderWithLines(Connection connection, List<String> lines) throws SQLException {
+        List<Long> ids = new ArrayList<>();
+        connection.setAutoCommit(false);
+        try (Statement draw = connection.createStatement();
+                ResultSet drawn = draw.executeQuery("SELECT next_snowflake() FROM generate_series(1, " + lines.size() + ")");
+                PreparedStatement insert = connection.prepareStatement("INSERT INTO item (id, name) VALUES (?, ?)")) {
+            for (String line : lines) {
+                drawn.next();
+                ids.add(drawn.getLong(1));
+                insert.setLong(1, drawn.getLong(1));
+                insert.setString(2, line);
+                insert.addBatch();
+            }
+            insert.executeBatch();
+        }
+        connection.commit();
+        return ids;
+    }
+    // snippet: end
+
+    private static Report.Outcome transaction() throws Exception {
+        try (Connection connection = connect(); Statement statement = connection.createStatement()) {
+            List<Long> ids = new ArrayList<>(orderWithLines(connection, List.of("one", "two")));
+            long first = draw(connection);
+            int inserted = statement.executeUpdate("INSERT INTO item (id, name) VALUES (" + first + ", 'gone')");
+            long seen = number(connection, "SELECT count(*) FROM item WHERE id = ?", first);
+            connection.rollback();
+            long left = number(connection, "SELECT count(*) FROM item WHERE id = ?", first);
+            long kept = number(connection, "SELECT count(*) FROM item WHERE id IN (?, ?)", ids.get(0), ids.get(1));
+            Object zero = Report.refused(() -> new Report.Outcome(number(connection, "SELECT 1/0"), List.of()));
+            Object failed = Report.refused(() -> new Report.Outcome(draw(connection), List.of()));
+            connection.rollback();
+            ids.addAll(List.of(first, draw(connection)));
+            connection.rollback();
+            return new Report.Outcome(List.of(inserted, seen, left, kept, zero, failed), ids);
+        }
+    }
+
+    private static Report.Outcome copy() throws Exception {
+        try (Connection connection = connect(); Statement statement = connection.createStatement()) {
+            statement.execute("TRUNCATE item");
+            CopyManager copies = connection.unwrap(PGConnection.class).getCopyAPI();
+            long in = copies.copyIn("COPY item (name) FROM STDIN", new StringReader("one\ntwo\n"));
+            StringWriter out = new StringWriter();
+            copies.copyOut("COPY (SELECT id, name FROM item ORDER BY id) TO STDOUT", out);
+            List<Long> ids = new ArrayList<>();
+            List<String> names = new ArrayList<>();
+            for (String line : out.toString().split("\n")) {
+                String[] fields = line.split("\t");
+                ids.add(Long.valueOf(fields[0]));
+                names.add(fields[1]);
+            }
+            ids.add(draw(connection));
+            return new Report.Outcome(List.of(in, names), ids);
+        }
+    }
+
+    private static Report.Outcome listen() throws SQLException {
+        try (Connection listener = connect(); Connection sender = connect(); Statement statement = listener.createStatement()) {
+            statement.execute("LISTEN news");
+            long id = draw(listener);
+            try (Statement other = sender.createStatement()) {
+                other.execute("NOTIFY news, 'hello'");
+            }
+            PGNotification[] heard = listener.unwrap(PGConnection.class).getNotifications(0); // 0: until one comes
+            return new Report.Outcome(Arrays.stream(heard).map(each -> each.getName() + " " + each.getParameter()).toList(), List.of(id));
+        }
+    }
+
+    private static Report.Outcome cancel() throws Exception {
+        ExecutorService threads = Executors.newSingleThreadExecutor();
+        try (Connection sleeper = connect(); Connection other = connect(); Statement statement = sleeper.createStatement()) {
+            Future<Object> said = threads.submit(() -> Report.refused(() -> {
+                statement.execute("SELECT pg_sleep(60)");
+                return null;
+            }));
+            String asleep = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%' AND datname = current_database()";
+            while (number(other, asleep) == 0) {
+                Thread.onSpinWait();
+            }
+            statement.cancel();
+            return new Report.Outcome(said.get(), List.of(draw(sleeper)));
+        } finally {
+            threads.shutdown();
+        }
+    }
+
+    private static Report.Outcome byDefault() throws SQLException {
+        try (Connection connection = connect();
+                PreparedStatement insert = connection.prepareStatement("INSERT INTO item (name) VALUES (?)", new String[] {"id"})) {
+            insert.setString(1, "new");
+            int rows = insert.executeUpdate();
+            try (ResultSet keys = insert.getGeneratedKeys()) {
+                keys.next();
+                return new Report.Outcome(List.of(rows, keys.getMetaData().getColumnTypeName(1)), List.of(keys.getLong("id")));
+            }
+        }
+    }
+
+    private static Report.Outcome parallel() throws Exception {
+        Callable<List<Long>> thousand = () -> {
+            List<Long> ids = new ArrayList<>();
+            try (Connection connection = connect()) {
+                while (ids.size() < 1000) {
+                    ids.add(draw(connection));
+                }
+            }
+            return ids;
+        };
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        List<Long> all = new ArrayList<>();
+        for (Future<List<Long>> drawn : threads.invokeAll(List.of(thousand, thousand, thousand, thousand))) {
+            all.addAll(drawn.get());
+        }
+        threads.shutdown();
+        return new Report.Outcome(null, all);
+    }
+
+    public static void main(String[] arguments) {
+        if (arguments.length > 0) {
+            System.out.println(org.postgresql.util.DriverInfo.DRIVER_VERSION);
+            return;
+        }
+        Report.deed("password", () -> login("client_password", "sslmode", "disable"));
+        Report.deed("scram", () -> login("client_scram", "sslmode", "disable"));
+        Report.deed("tls", () -> login("client_scram", "sslmode", "verify-full", "sslrootcert", env("CLIENT_CA")));
+        Report.deed("unprepared", Deeds::unprepared);
+        Report.deed("prepared", Deeds::prepared);
+        Report.none("pipeline", "JDBC batches only statements without rows");
+        Report.none("mixed", "JDBC batches only statements without rows");
+        Report.deed("transaction", Deeds::transaction);
+        Report.deed("copy", Deeds::copy);
+        Report.deed("notify", Deeds::listen);
+        Report.deed("cancel", Deeds::cancel);
+        Report.deed("default", Deeds::byDefault);
+        Report.deed("parallel", Deeds::parallel);
+    }
+}

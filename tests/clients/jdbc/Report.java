@@ -1,0 +1,64 @@
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** What a program shares with every other one: one JSON line a deed. */
+final class Report {
+    /** A deed: it gives the result and the IDs. */
+    interface Deed {
+        Outcome act() throws Exception;
+    }
+
+    record Outcome(Object result, List<Long> ids) {}
+
+    private Report() {}
+
+    static void deed(String name, Deed deed) {
+        Map<String, Object> line = new TreeMap<>(Map.of("deed", name));
+        try {
+            Outcome outcome = deed.act();
+            line.put("result", outcome.result());
+            line.put("ids", outcome.ids().stream().map(String::valueOf).toList());
+        } catch (Exception problem) {
+            line.put("error", problem.toString());
+            line.put("sqlstate", problem instanceof java.sql.SQLException sql ? sql.getSQLState() : "");
+        }
+        System.out.println(json(line));
+    }
+
+    static void none(String name, String why) {
+        System.out.println(json(Map.of("deed", name, "none", why)));
+    }
+
+    /** What act throws: that it does is the expected outcome. */
+    static Object refused(Deed act) throws Exception {
+        try {
+            act.act();
+        } catch (java.sql.SQLException problem) {
+            return List.of(problem.getClass().getSimpleName(), String.valueOf(problem.getSQLState()), problem.getMessage());
+        }
+        return "no error";
+    }
+
+    private static String json(Object value) {
+        if (value == null || value instanceof Number || value instanceof Boolean) {
+            return String.valueOf(value);
+        }
+        if (value instanceof List<?> list) {
+            List<String> all = new ArrayList<>();
+            list.forEach(each -> all.add(json(each)));
+            return "[" + String.join(", ", all) + "]";
+        }
+        if (value instanceof Map<?, ?> map) {
+            List<String> all = new ArrayList<>();
+            map.forEach((key, each) -> all.add(json(key) + ": " + json(each)));
+            return "{" + String.join(", ", all) + "}";
+        }
+        StringBuilder text = new StringBuilder("\"");
+        for (char c : value.toString().toCharArray()) {
+            text.append(c == '"' || c == '\\' ? "\\" + c : c < ' ' ? String.format("\\u%04x", (int) c) : String.valueOf(c));
+        }
+        return text.append('"').toString();
+    }
+}

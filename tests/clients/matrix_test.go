@@ -1,0 +1,222 @@
+package clients
+
+import (
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+var update = flag.Bool("update", false, "write the results into docs/clients.md")
+
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	program.Remove()
+	os.Exit(code)
+}
+
+func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T) {
+	asked := os.Getenv("PGFLURRY_TEST_CLIENTS")
+	if asked == "" {
+		t.Skip("PGFLURRY_TEST_CLIENTS is not set: make test-clients installs the drivers and runs them")
+	}
+	m := newMatrix(t)
+	results := make(map[string]result)
+	for _, d := range drivers {
+		t.Run(d.name, func(t *testing.T) {
+			switch {
+			case asked == "1" && !d.first:
+				t.Skip("not of the first group, and PGFLURRY_TEST_CLIENTS is 1")
+			case asked != "1" && asked != "all":
+				t.Fatalf("PGFLURRY_TEST_CLIENTS is %q; expected 1 (the first group) or all", asked)
+			}
+			version, err := m.maker.version(d)
+			if err != nil {
+				t.Fatalf("%s does not run: tests/clients/install gets it (%s)\n%v", d.name, d.packages, err)
+			}
+			direct := m.visit(t, d, m.direct)
+			proxied := m.visit(t, d, m.proxied)
+			compare(t, m, direct, proxied)
+			results[d.name] = result{version, marks(t, proxied), remarks(d, proxied)}
+		})
+	}
+	if t.Failed() {
+		return
+	}
+	if *update {
+		writePage(t, results)
+	}
+	comparePage(t, results)
+}
+
+// matrix is what all drivers share: one database, one proxy, and every ID that was ever seen.
+type matrix struct {
+	maker
+	direct, proxied string // URLs
+	ca              string // file of certificates that the servers' are verified with
+	seen            map[string]string
+}
+
+func newMatrix(t *testing.T) *matrix {
+	t.Helper()
+	m := &matrix{maker: maker{out: t.TempDir(), made: make(map[string]error), versions: make(map[string]string)}, seen: make(map[string]string)}
+	m.direct = server.Migrated(t)
+	server.Exec(t, m.direct, setupSQL)
+	m.ca, _ = certified(t)
+	t.Cleanup(func() { server.Exec(t, server.Cluster(t).URL("postgres"), "DROP ROLE client_password, client_scram") })
+	m.proxied = serve(t, m.direct, m.direct)
+	return m
+}
+
+// visit does the deeds at one address and notes their IDs.
+func (m *matrix) visit(t *testing.T, d driver, at string) []line {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Exec(t, m.direct, "TRUNCATE item")
+	lines := m.run(t, d, []string{
+		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"), "PGUSER=postgres", "PGSSLMODE=disable", "CLIENT_CA=" + m.ca,
+	})
+	for i := range lines {
+		for _, id := range lines[i].IDs {
+			where := fmt.Sprintf("%s, %s, port %s", d.name, lines[i].Deed, u.Port())
+			if before, twice := m.seen[id]; twice {
+				t.Errorf("ID %s came in %s and in %s", id, before, where)
+			}
+			m.seen[id] = where
+		}
+		lines[i].Result = masked(lines[i].Result, u.Port())
+	}
+	return lines
+}
+
+var anID = regexp.MustCompile(`\b\d{17,19}\b`)
+
+// masked replaces what must differ, IDs and the server's port, at any depth.
+func masked(value any, port string) any {
+	switch v := value.(type) {
+	case string:
+		return strings.ReplaceAll(anID.ReplaceAllString(v, "ID"), port, "PORT")
+	case []any:
+		for i := range v {
+			v[i] = masked(v[i], port)
+		}
+	case map[string]any:
+		for key := range v {
+			v[key] = masked(v[key], port)
+		}
+	}
+	return value
+}
+
+// clientTLS is whether the proxy speaks TLS to clients.
+const clientTLS = false
+
+func compare(t *testing.T, m *matrix, direct, proxied []line) {
+	t.Helper()
+	for i, d := range direct {
+		p := proxied[i]
+		if d.Deed == "tls" && !clientTLS {
+			continue
+		}
+		if d.None != p.None || !reflect.DeepEqual(d.Result, p.Result) {
+			t.Errorf("%s:\ndirect  %v %s\nproxied %v %s", d.Deed, d.Result, d.None, p.Result, p.None)
+		}
+		if len(d.IDs) != len(p.IDs) || d.None == "" && len(d.IDs) != idsOf(d) {
+			t.Errorf("%s: %d IDs directly, %d through the proxy; expected %d", d.Deed, len(d.IDs), len(p.IDs), idsOf(d))
+		}
+		if d.Deed == "parallel" {
+			rise(t, d)
+			rise(t, p)
+		}
+		for _, id := range d.IDs {
+			if workerOf(t, id) != databaseWorker {
+				t.Errorf("%s: the direct connection gave ID %s of worker %d", d.Deed, id, workerOf(t, id))
+			}
+		}
+	}
+}
+
+// rise fails unless the IDs of each connection rise, for each worker by itself: a session that mixes answered and forwarded calls mixes
+// two workers, and its IDs may step back by the clock error between them.
+func rise(t *testing.T, parallel line) {
+	t.Helper()
+	for thousand := range slices.Chunk(parallel.IDs, 1000) {
+		last := make(map[int]string)
+		for _, id := range thousand {
+			if worker := workerOf(t, id); len(id) < len(last[worker]) || len(id) == len(last[worker]) && id <= last[worker] {
+				t.Errorf("ID %s came after %s on one connection", id, last[worker])
+			}
+			last[workerOf(t, id)] = id
+		}
+	}
+}
+
+// idsOf is how many IDs a deed must give; where drivers differ, as many as it gave, but one.
+func idsOf(l line) int {
+	switch l.Deed {
+	case "password", "scram", "tls":
+		return 0
+	case "prepared", "mixed":
+		return 20
+	case "pipeline":
+		return 50
+	case "parallel":
+		return 4000
+	}
+	return max(1, len(l.IDs))
+}
+
+// databaseWorker is the worker of the function in a database that was migrated alone.
+const databaseWorker = 0
+
+// workerOf reads the worker field of the default layout, 41/0/10/12.
+func workerOf(t *testing.T, id string) int {
+	t.Helper()
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil || n <= 0 {
+		t.Fatalf("%q is no ID", id)
+	}
+	return int(n>>12) & 1023
+}
+
+// serve runs a proxy and returns the URL of the database through it, once the proxy answers from memory.
+func serve(t *testing.T, upstream, database string, more ...string) string {
+	t.Helper()
+	at, _ := start(t, upstream, database, more...)
+	return at
+}
+
+// start is serve for tests that want to end the proxy.
+func start(t *testing.T, upstream, database string, more ...string) (string, *program.Process) {
+	t.Helper()
+	to, err := url.Parse(upstream)
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := fmt.Sprint(filepath.Base(t.Name()), len(more))
+	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--upstream", to.Host, "--lease-database", database, "--node", node}, more...)
+	p := program.Start(t, arguments...)
+	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
+	to.Host, _, _ = strings.Cut(address, " ")
+	p.Line("worker acquired")
+	conn := server.Connect(t, to.String()+"&default_query_exec_mode=exec")
+	for id := ""; id == "" || workerOf(t, id) == databaseWorker; { // the permission follows the first look at the database
+		if err := conn.QueryRow(t.Context(), "SELECT next_snowflake()::text").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return to.String(), p
+}

@@ -1,0 +1,46 @@
+// What every program here shares: one JSON line a deed.
+import { readFileSync } from 'node:fs'
+
+export const passwordRole = 'client_password', scramRole = 'client_scram', password = 'right'
+export const asleep = `SELECT count(*)::int AS sleepers FROM pg_stat_activity
+  WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%' AND datname = current_database()`
+export const tls = () => ({ ca: readFileSync(process.env.CLIENT_CA, 'utf8'), rejectUnauthorized: true })
+
+// version of a module, from its own package.json.
+export const version = module =>
+  JSON.parse(readFileSync(new URL(`node_modules/${module}/package.json`, import.meta.url))).version
+
+// run prints the version if that is all that is asked for; else it does the deeds, each of which gives a line's fields.
+export async function run(version, deeds) {
+  if (process.argv[2] === 'version') {
+    console.log(version)
+    return
+  }
+  for (const [deed, act] of Object.entries(deeds)) {
+    let line
+    try {
+      line = await act()
+    } catch (problem) {
+      line = { error: String(problem?.stack ?? problem), sqlstate: problem?.code ?? '' }
+    }
+    console.log(JSON.stringify({ deed, ...line }))
+  }
+}
+
+// refused is what a promise is rejected with: that it is, is the expected outcome.
+export async function refused(promise) {
+  try {
+    await promise
+  } catch (problem) {
+    return { name: problem.name, sqlstate: problem.code, severity: problem.severity, text: problem.message }
+  }
+  return 'no error'
+}
+
+export const none = why => async () => ({ none: why })
+
+// inParallel draws 1,000 IDs on each of four connections; draw(n) opens one and gives n IDs in the order they came.
+export async function inParallel(draw) {
+  const drawn = await Promise.all([1, 2, 3, 4].map(() => draw(1000)))
+  return { ids: drawn.flat().map(String) }
+}

@@ -1,0 +1,127 @@
+// node-postgres, the module "pg".
+import { once } from 'node:events'
+import pg from 'pg'
+import * as report from './report.js'
+
+// connected is a client; everything that settings do not say comes from PGHOST and its like.
+async function connected(settings) {
+  const client = new pg.Client(settings)
+  await client.connect()
+  return client
+}
+
+async function using(settings, act) {
+  const client = await connected(settings)
+  try {
+    return await act(client)
+  } finally {
+    await client.end()
+  }
+}
+
+const login = (user, more) => () =>
+  using({ user, password: report.password, ...more }, async client => {
+    const { rows } = await client.query('SELECT current_user AS name')
+    return { result: { user: rows[0].name, wrong: await report.refused(connected({ user, password: 'wrong', ...more })) } }
+  })
+
+const unprepared = () =>
+  using({}, async client => {
+    const { rows, fields, command, rowCount } = await client.query('SELECT next_snowflake()')
+    const { name, dataTypeID, dataTypeSize, format } = fields[0]
+    const id = rows[0].next_snowflake
+    return { result: [command, rowCount, name, dataTypeID, dataTypeSize, format, typeof id], ids: [id] }
+  })
+
+const prepared = () =>
+  using({}, async client => {
+    const ids = []
+    for (let n = 0; n < 20; n++) {
+      const { rows } = await client.query({ name: 'draw', text: 'SELECT next_snowflake() AS id' })
+      ids.push(rows[0].id)
+    }
+    const names = await client.query('SELECT name, statement FROM pg_prepared_statements')
+    return { result: names.rows, ids }
+  })
+
+// snippet: begin
+// A bigint comes as a string, whole (not with binary: true, which makes a number of it). On a client made with
+// { pipeline: true } all of these are sent at once.
+async function orderWithLines(client, lines) {
+  const drawn = await Promise.all(lines.map(() => client.query('SELECT next_snowflake() AS id')))
+  const ids = drawn.map(({ rows }) => rows[0].id)
+  await client.query('INSERT INTO item (id, name) SELECT * FROM unnest($1::bigint[], $2::text[])', [ids, lines])
+  return ids
+}
+// snippet: end
+
+const pipeline = () =>
+  using({ pipeline: true }, async client => {
+    const lines = Array.from({ length: 50 }, (_, n) => `line ${n}`)
+    const ids = await orderWithLines(client, lines)
+    const { rows } = await client.query('SELECT array_agg(name ORDER BY id) AS names FROM item')
+    return { result: rows[0].names, ids }
+  })
+
+const mixed = () =>
+  using({ pipeline: true }, async client => {
+    const pairs = await Promise.all(Array.from({ length: 20 }, async (_, n) => {
+      const [id, number] = await Promise.all([client.query('SELECT next_snowflake() AS id'), client.query('SELECT $1::int AS n', [n])])
+      return [id.rows[0].id, number.rows[0].n]
+    }))
+    return { result: pairs.map(pair => pair[1]), ids: pairs.map(pair => pair[0]) }
+  })
+
+const transaction = () =>
+  using({}, async client => {
+    await client.query('BEGIN')
+    const first = (await client.query('SELECT next_snowflake() AS id')).rows[0].id
+    const inserted = await client.query("INSERT INTO item (id, name) VALUES ($1, 'gone')", [first])
+    const seen = await client.query('SELECT count(*) FROM item WHERE id = $1', [first])
+    await client.query('ROLLBACK')
+    const left = await client.query('SELECT count(*) FROM item WHERE id = $1', [first])
+    await client.query('BEGIN')
+    const zero = await report.refused(client.query('SELECT 1/0'))
+    const failed = await report.refused(client.query('SELECT next_snowflake()'))
+    const ended = (await client.query('COMMIT')).command
+    const last = (await client.query('SELECT next_snowflake() AS id')).rows[0].id
+    return { result: [inserted.command, inserted.rowCount, seen.rows, left.rows, zero, failed, ended], ids: [first, last] }
+  })
+
+const notify = () =>
+  using({}, listener => using({}, async sender => {
+    await listener.query('LISTEN news')
+    const id = (await listener.query('SELECT next_snowflake() AS id')).rows[0].id
+    const heard = once(listener, 'notification')
+    await sender.query("NOTIFY news, 'hello'")
+    const [{ channel, payload }] = await heard
+    return { result: [channel, payload], ids: [id] }
+  }))
+
+const cancel = () =>
+  using({}, sleeper => using({}, async other => {
+    const said = report.refused(sleeper.query('SELECT pg_sleep(60)'))
+    while ((await other.query(report.asleep)).rows[0].sleepers === 0);
+    await other.query('SELECT pg_cancel_backend($1)', [sleeper.processID])
+    const cancelled = await said
+    return { result: cancelled, ids: [(await sleeper.query('SELECT next_snowflake() AS id')).rows[0].id] }
+  }))
+
+const byDefault = () =>
+  using({}, async client => {
+    const { rows, command, rowCount } = await client.query('INSERT INTO item (name) VALUES ($1) RETURNING id', ['new'])
+    return { result: [command, rowCount, typeof rows[0].id], ids: [rows[0].id] }
+  })
+
+const draw = n =>
+  using({}, async client => {
+    const ids = []
+    for (let i = 0; i < n; i++) ids.push((await client.query('SELECT next_snowflake() AS id')).rows[0].id)
+    return ids
+  })
+
+await report.run(report.version('pg'), {
+  password: login(report.passwordRole), scram: login(report.scramRole), tls: () => login(report.scramRole, { ssl: report.tls() })(),
+  unprepared, prepared, pipeline, mixed, transaction, copy: report.none('COPY is another module, pg-copy-streams'),
+  notify, cancel, default: byDefault, parallel: () => report.inParallel(draw),
+})
