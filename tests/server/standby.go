@@ -70,8 +70,14 @@ func Crash(t testing.TB, cluster *postgres.Cluster) {
 	}
 	select {
 	case <-cluster.Done():
-	case <-time.After(20 * time.Second):
-		t.Fatalf("the server (process %d) has not ended", cluster.PID)
+	case <-time.After(time.Minute):
+		for _, pid := range children(t, cluster.PID) {
+			command, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+			t.Logf("still there: %s\n%.200s", command, status)
+		}
+		log, _ := os.ReadFile(cluster.Log)
+		t.Fatalf("the server (process %d) has not ended; it says:\n%s", cluster.PID, log[max(0, len(log)-2000):])
 	}
 }
 

@@ -1,0 +1,33 @@
+package faults
+
+import (
+	"testing"
+
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(t *testing.T) {
+	r := ownServer(t, threeWorkers)
+	r.do("CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)")
+	proxies := []*program.Proxy{program.Serve(t, r.direct, "one", short), program.Serve(t, r.direct, "two", short)}
+	for range 2 {
+		for _, p := range proxies {
+			conn := server.Connect(t, p.URL)
+			r.drawUntil(conn, r.byProxy)
+			r.draw(conn, 500)
+			r.note(ask[int64](r, "INSERT INTO item DEFAULT VALUES RETURNING id"))
+			r.draw(r.conn, 500)
+		}
+		server.Crash(t, r.cluster)
+		r.cluster = server.Again(t, r.cluster.Data, r.cluster.Port)
+		r.visit(r.direct)
+		for _, p := range proxies {
+			conn := r.again(p.URL)
+			r.draw(conn, 500)
+			r.drawUntil(conn, r.byProxy)
+			r.note(ask[int64](r, "INSERT INTO item DEFAULT VALUES RETURNING id"))
+			r.draw(r.conn, 500)
+		}
+	}
+}

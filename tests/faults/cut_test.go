@@ -1,0 +1,81 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/network"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T) {
+	for name, cut := range map[string]func(*network.Link){
+		"packets are dropped":     (*network.Link).Silence,
+		"connections are refused": func(l *network.Link) { l.Lead("") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRoom(t, oneWorker)
+			link, lease := network.To(t, r.direct)
+			p := program.Serve(t, r.direct, "cut off", short, "--lease-database", lease)
+			conn := server.Connect(t, p.URL)
+			r.drawUntil(conn, r.by(1))
+			cut(link)
+			r.drawUntil(conn, r.by(function))
+			mark := r.mark(1) // or a little above what was acknowledged, if an answer was lost
+			rival := program.ServeUnleased(t, r.direct, "rival", short)
+			rival.Leased()
+			other := server.Connect(t, rival.URL)
+			if first := r.drawUntil(other, r.by(1)); r.tickOf(first) < mark {
+				t.Errorf("the rival begins at tick %d, below the mark %d", r.tickOf(first), mark)
+			}
+			r.draw(conn, 100)
+
+			link.Heal()
+			if name == "connections are refused" {
+				link.Lead(hostOf(t, r.direct))
+			}
+			p.Line("the worker is lost")
+			for range 100 {
+				if id := r.draw(conn, 1)[0]; r.workerOf(id) != function {
+					t.Fatalf("ID %d is of the worker that the rival has", id)
+				}
+				r.draw(other, 1)
+			}
+		})
+	}
+}
+
+// The sessions' way to PostgreSQL is silent too: what the proxy answers goes on, and what PostgreSQL must answer waits for it.
+func TestWithEverythingCutOffAnOpenSessionHasIDsUpToTheMark(t *testing.T) {
+	r := newRoom(t, oneWorker)
+	link, through := network.To(t, r.direct)
+	p := program.Serve(t, through, "cut off", short)
+	conn := server.Connect(t, p.URL)
+	r.drawUntil(conn, r.by(1))
+	link.Silence()
+	var last int64
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		var id int64
+		err := conn.QueryRow(ctx, "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)
+		cancel()
+		if errors.Is(err, context.DeadlineExceeded) {
+			break // forwarded into the silence
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.note(id)
+		last = id
+	}
+	if mark := r.mark(1); r.workerOf(last) != 1 || r.tickOf(last) >= mark {
+		t.Errorf("the last ID is of worker %d and tick %d; the mark is %d", r.workerOf(last), r.tickOf(last), mark)
+	}
+	link.Heal()
+	r.drawUntil(r.again(p.URL), r.by(1))
+}

@@ -1,0 +1,215 @@
+// Package faults attacks proxies as real processes, and the function in the database beside them: they are killed and stopped, the
+// network is cut, the server crashes and fails over. Every ID is recorded by the clients and compared with all others.
+package faults
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/migrations"
+	"pgflurry/postgres"
+	"pgflurry/tests/program"
+	"pgflurry/tests/recorder"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	program.Remove()
+	os.Exit(code)
+}
+
+// The layouts of these tests have few workers, so that a worker is soon taken over: 0 is the function's, the others are for proxies.
+const (
+	oneWorker    = "41/0/1/12"
+	threeWorkers = "41/0/2/12"
+)
+
+// function is the worker of the function in the database.
+const function = 0
+
+// short is the flag that fits the short windows of a room.
+const short = "--window=1s"
+
+// A room is a database with short windows, and everything that was drawn there.
+type room struct {
+	t       testing.TB
+	cluster *postgres.Cluster // its server; nil if it is shared
+	direct  string
+	conn    *pgx.Conn // as superuser
+	workers int64     // how many the layout has, for proxies and the function
+	all     *recorder.Recorder
+}
+
+// newRoom is a room on the server that all tests share.
+func newRoom(t testing.TB, layout string) *room {
+	t.Helper()
+	return furnish(t, server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}))
+}
+
+// ownServer is a room on a server that the test may crash.
+func ownServer(t testing.TB, layout string) *room {
+	t.Helper()
+	server.Binaries(t)
+	cluster := server.Private(t, nil)
+	url := cluster.URL("postgres")
+	if err := migrations.Up(t.Context(), url, migrations.Settings{Layout: layout, DatabaseWorkers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	r := furnish(t, url)
+	r.cluster = cluster
+	return r
+}
+
+func furnish(t testing.TB, url string) *room {
+	t.Helper()
+	r := &room{t: t, direct: url, conn: server.Connect(t, url), all: recorder.New("", 0)}
+	r.do("UPDATE pgflurry.namespace SET max_window = '1 s', skew = '100 ms', quarantine = '1.2 s'")
+	r.workers = ask[int64](r, "SELECT count(*) FROM pgflurry.worker")
+	return r
+}
+
+// visit makes another server the one that is asked from now on.
+func (r *room) visit(url string) {
+	r.t.Helper()
+	r.direct, r.conn = url, server.Connect(r.t, url)
+}
+
+// ask returns the one value of a query.
+func ask[T any](r *room, sql string, args ...any) (v T) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := r.conn.QueryRow(ctx, sql, args...).Scan(&v); err != nil {
+		r.t.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+func (r *room) do(sql string, args ...any) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if _, err := r.conn.Exec(ctx, sql, args...); err != nil {
+		r.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// patience bounds every step; a test that needs longer hangs.
+const patience = 40 * time.Second
+
+// until asks again and again until the answer is true.
+func (r *room) until(sql string, args ...any) {
+	r.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !ask[bool](r, sql, args...) {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("not true for %v: %s", patience, sql)
+		}
+	}
+}
+
+// mark is the stored mark of a worker, in ticks.
+func (r *room) mark(worker int64) int64 {
+	r.t.Helper()
+	return ask[int64](r, "SELECT reserved_until FROM pgflurry.worker WHERE worker = $1", worker)
+}
+
+func (r *room) workerOf(id int64) int64 { return id >> 12 & (r.workers - 1) }
+
+func (r *room) tickOf(id int64) int64 { return (id >> 12) / r.workers }
+
+// note records IDs; one that came before fails the test.
+func (r *room) note(ids ...int64) {
+	r.t.Helper()
+	if err := r.all.Add(ids...); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// draw draws so many IDs one by one, which must succeed, and records them.
+func (r *room) draw(conn *pgx.Conn, n int) (ids []int64) {
+	r.t.Helper()
+	for range n {
+		id, err := one(conn)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.note(id)
+		ids = append(ids, id)
+	}
+	return ids
+}
+
+// drawUntil draws and records until an ID is as wanted, and returns it.
+func (r *room) drawUntil(conn *pgx.Conn, wanted func(id int64) bool) int64 {
+	r.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		id := r.draw(conn, 1)[0]
+		if wanted(id) {
+			return id
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatalf("no such ID in %v; the last one is of worker %d", patience, r.workerOf(id))
+		}
+	}
+}
+
+// by says whether an ID is of a worker.
+func (r *room) by(worker int64) func(id int64) bool {
+	return func(id int64) bool { return r.workerOf(id) == worker }
+}
+
+// byProxy says whether an ID is of any proxy's worker.
+func (r *room) byProxy(id int64) bool { return r.workerOf(id) != function }
+
+// one draws an ID by the simple protocol.
+func one(conn *pgx.Conn) (id int64, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err = conn.QueryRow(ctx, "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)
+	return id, err
+}
+
+// again connects as soon as that is possible.
+func (r *room) again(url string) *pgx.Conn {
+	r.t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		conn, err := pgx.Connect(ctx, url)
+		cancel()
+		if err == nil {
+			r.t.Cleanup(func() { conn.Close(context.Background()) })
+			return conn
+		}
+		if time.Now().After(deadline) {
+			r.t.Fatal(err)
+		}
+	}
+}
+
+func hostOf(t testing.TB, direct string) string {
+	t.Helper()
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Host
+}
+
+func hostAndPort(t testing.TB, address string) (host, port string) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host, port
+}
