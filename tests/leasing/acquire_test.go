@@ -296,7 +296,7 @@ func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilItIsSettled(t *testi
 	dump := filepath.Join(t.TempDir(), "dump")
 	run := func(program string, args ...string) {
 		t.Helper()
-		command := exec.CommandContext(r.context(), filepath.Join(server.Binaries(t).Dir, program), args...)
+		command := exec.CommandContext(r.context(), server.Tool(t, program), args...)
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)
 		}

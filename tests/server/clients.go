@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"testing"
 
 	"pgflurry/postgres"
 )
@@ -32,4 +34,22 @@ func clientsFor(provider postgres.Provider) (undo func(), err error) {
 		}
 	}
 	return undo, os.Setenv("PATH", dir+string(filepath.ListSeparator)+before)
+}
+
+// Tool finds a client program beside the server's, or else on the machine: some packages of PostgreSQL hold the server alone. Where
+// the machine's is older than the server and would refuse it, the test steps aside.
+func Tool(t testing.TB, name string) string {
+	t.Helper()
+	own := Binaries(t)
+	if _, err := os.Stat(filepath.Join(own.Dir, name)); err == nil {
+		return filepath.Join(own.Dir, name)
+	}
+	newest, err := postgres.Find("")
+	if err != nil {
+		t.Fatalf("%s is not beside the server's programs, nor elsewhere: %v", name, err)
+	}
+	if newest.Major < own.Major && slices.Contains([]string{"pg_basebackup", "pg_dump", "pg_receivewal"}, name) {
+		t.Skipf("%s of PostgreSQL %d refuses a server of version %d", name, newest.Major, own.Major)
+	}
+	return filepath.Join(newest.Dir, name)
 }

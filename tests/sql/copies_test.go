@@ -243,11 +243,10 @@ func TestADumpThatIsRestoredIsACopyAndWorks(t *testing.T) {
 	original := server.Migrated(t)
 	server.Exec(t, original, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); INSERT INTO item (n) SELECT generate_series(1, 1000)")
 	restored := server.Database(t)
-	binaries := server.Binaries(t)
 	script := filepath.Join(t.TempDir(), "dump.sql")
 	for _, command := range []*exec.Cmd{
-		exec.CommandContext(within(t), filepath.Join(binaries.Dir, "pg_dump"), "--file", script, original),
-		exec.CommandContext(within(t), filepath.Join(binaries.Dir, "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.DevNull, "-f", script, restored),
+		exec.CommandContext(within(t), server.Tool(t, "pg_dump"), "--file", script, original),
+		exec.CommandContext(within(t), server.Tool(t, "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.DevNull, "-f", script, restored),
 	} {
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)

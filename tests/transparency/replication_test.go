@@ -18,24 +18,6 @@ import (
 	"pgflurry/tests/server"
 )
 
-// tool finds a client program beside the server, or else on the machine. Those of physical replication refuse servers newer than
-// they are.
-func tool(t testing.TB, name string, refuses bool) string {
-	t.Helper()
-	own := server.Binaries(t)
-	if _, err := os.Stat(filepath.Join(own.Dir, name)); err == nil {
-		return filepath.Join(own.Dir, name)
-	}
-	newest, err := postgres.Find("")
-	if err != nil {
-		t.Fatalf("%s is not beside the server, nor elsewhere: %v", name, err)
-	}
-	if refuses && newest.Major < own.Major {
-		t.Skipf("%s of PostgreSQL %d refuses a server of %d; the raw stream is tested all the same", name, newest.Major, own.Major)
-	}
-	return filepath.Join(newest.Dir, name)
-}
-
 // run runs a program to its end, or to the end of the test's patience.
 func run(t testing.TB, name string, arguments ...string) string {
 	t.Helper()
@@ -70,7 +52,7 @@ func hostPort(t testing.TB, at string) []string {
 }
 
 func TestABaseBackupTakenThroughTheProxyStarts(t *testing.T) {
-	program := tool(t, "pg_basebackup", true)
+	program := server.Tool(t, "pg_basebackup")
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
 	server.Exec(t, direct, "CREATE TABLE item AS SELECT generate_series(1, 100000) AS n")
@@ -96,7 +78,7 @@ func TestABaseBackupTakenThroughTheProxyStarts(t *testing.T) {
 }
 
 func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
-	program := tool(t, "pg_receivewal", true)
+	program := server.Tool(t, "pg_receivewal")
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
 	at, p := through(t, direct)
@@ -144,7 +126,7 @@ func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
 }
 
 func TestChangesDecodedThroughTheProxyAreTheServers(t *testing.T) {
-	program := tool(t, "pg_recvlogical", false)
+	program := server.Tool(t, "pg_recvlogical")
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
 	conn := server.Connect(t, direct)

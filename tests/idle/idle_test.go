@@ -1,0 +1,198 @@
+package idle
+
+import (
+	"bufio"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+var (
+	wanted  = flag.Int("sessions", 10_000, "how many sessions to open")
+	profile = flag.String("profile", "", "write the proxy's heap profile, with the sessions open, to this file")
+)
+
+func TestMain(m *testing.M) {
+	switch role := os.Getenv(roleVariable); role {
+	case "":
+		os.Exit(m.Run())
+	case "proxy":
+		beProxy()
+	case "upstream":
+		beUpstream()
+	default:
+		fmt.Fprintf(os.Stderr, "%s is %q; expected proxy or upstream\n", roleVariable, role)
+		os.Exit(2)
+	}
+}
+
+// room raises the limit of descriptors for this process and its children, and returns how many sessions fit: two descriptors
+// each in the proxy.
+func room(b *testing.B) int {
+	const spare = 100
+	need := syscall.Rlimit{Cur: uint64(2**wanted + spare), Max: uint64(2**wanted + spare)}
+	var have syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &have); err != nil {
+		b.Fatal(err)
+	}
+	need.Max = max(need.Max, have.Max)
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &need); err == nil {
+		return *wanted
+	}
+	fit := int(have.Max-spare) / 2
+	b.Logf("this process may have %d descriptors, so %d sessions are opened instead of %d; as root it would raise the limit", have.Max, fit, *wanted)
+	have.Cur = have.Max
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &have); err != nil {
+		b.Fatal(err)
+	}
+	return min(fit, *wanted)
+}
+
+func BenchmarkIdleSessions(b *testing.B) {
+	for b.Loop() {
+		measure(b, room(b))
+	}
+}
+
+func measure(b *testing.B, sessions int) {
+	up := start(b, "upstream", "")
+	proxy := start(b, "proxy", up.address)
+	before, kernelBefore := proxy.ask(b, "settle"), slabs(b)
+	conns := make([]net.Conn, sessions)
+	var opening sync.WaitGroup
+	next := make(chan int)
+	for range 8 {
+		opening.Go(func() {
+			for i := range next {
+				c, err := work(proxy.address)
+				if err != nil {
+					b.Errorf("session %d: %v", i, err)
+				}
+				conns[i] = c
+			}
+		})
+	}
+	for i := range conns {
+		next <- i
+	}
+	close(next)
+	opening.Wait()
+	if b.Failed() {
+		b.FailNow()
+	}
+	asIs, kernel := proxy.ask(b, "report"), slabs(b)
+	settled := proxy.ask(b, "settle")
+	if asIs.Sessions != sessions || asIs.IDs != int64(sessions) {
+		b.Fatalf("the proxy has %d sessions and gave %d IDs; expected %d of each", asIs.Sessions, asIs.IDs, sessions)
+	}
+	if *profile != "" {
+		proxy.ask(b, "profile "+*profile)
+	}
+	per := func(after, before uint64) float64 {
+		return (float64(after) - float64(before)) / float64(sessions) / 1024
+	}
+	b.ReportMetric(0, "ns/op") // the time says nothing
+	b.ReportMetric(float64(sessions), "sessions")
+	b.ReportMetric(per(asIs.RSS, before.RSS), "KiB-RSS/session")
+	b.ReportMetric(per(settled.RSS, before.RSS), "KiB-settled-RSS/session")
+	b.ReportMetric(per(settled.Stacks, before.Stacks), "KiB-stacks/session")
+	b.ReportMetric(per(settled.Heap, before.Heap), "KiB-heap/session")
+	b.ReportMetric(per(kernel, kernelBefore), "KiB-kernel/session")
+	for _, c := range conns {
+		c.Close()
+	}
+	proxy.end(b)
+	up.end(b)
+}
+
+// work opens a session, draws an ID from memory, prepares and runs a statement of upstream's, and leaves it idle.
+func work(address string) (net.Conn, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	var hello []byte
+	for _, p := range []string{"user", "ann", "database", "app", "application_name", "idle", "client_encoding", "UTF8", ""} {
+		hello = append(append(hello, p...), 0)
+	}
+	hello = append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(hello)+8)), 3<<16), hello...)
+	in := bufio.NewReaderSize(conn, 512)
+	for _, said := range [][]byte{
+		hello, message('Q', "SELECT next_snowflake()\x00"),
+		append(append(append(message('P', "name\x00SELECT 1\x00\x00\x00"), message('B', "\x00name\x00\x00\x00\x00\x00\x00\x00")...),
+			message('E', "\x00\x00\x00\x00\x00")...), message('S', "")...),
+	} {
+		if _, err := conn.Write(said); err != nil {
+			return conn, err
+		}
+		if err := untilReady(in); err != nil {
+			return conn, fmt.Errorf("after %q: %w", said, err)
+		}
+	}
+	return conn, nil
+}
+
+func message(kind byte, body string) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{kind}, uint32(len(body)+4)), body...)
+}
+
+// untilReady reads up to and with the next ReadyForQuery.
+func untilReady(in *bufio.Reader) error {
+	for {
+		kind, _, err := frame(in)
+		if err != nil || kind == 'Z' {
+			return err
+		}
+	}
+}
+
+func frame(in *bufio.Reader) (kind byte, body []byte, err error) {
+	var head [5]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		return 0, nil, err
+	}
+	size := binary.BigEndian.Uint32(head[1:])
+	if size < 4 || size > 1<<20 {
+		return 0, nil, fmt.Errorf("message %q of %d bytes", head[0], size)
+	}
+	body = make([]byte, size-4)
+	_, err = io.ReadFull(in, body)
+	return head[0], body, err
+}
+
+// slabs is the kernel's memory for its own objects, sockets among them, in bytes.
+func slabs(b *testing.B) uint64 {
+	b.Helper()
+	return field(b, "/proc/meminfo", "Slab:")
+}
+
+// field is a line of a file of /proc that tells kilobytes, in bytes.
+func field(b testing.TB, path, name string) uint64 {
+	value, err := kilobytes(path, name)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return value
+}
+
+func kilobytes(path, name string) (uint64, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(content)) {
+		if rest, ok := strings.CutPrefix(line, name); ok {
+			var n uint64
+			_, err := fmt.Sscan(rest, &n)
+			return n << 10, err
+		}
+	}
+	return 0, fmt.Errorf("%s has no line %s", path, name)
+}

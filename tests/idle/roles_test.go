@@ -1,0 +1,192 @@
+package idle
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"runtime/pprof"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"pgflurry/proxy"
+)
+
+const roleVariable = "PGFLURRY_IDLE_ROLE"
+
+// child is this program in another role. It prints the address it listens on, then answers each line with a line.
+type child struct {
+	cmd     *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	address string
+}
+
+func start(b *testing.B, role, upstream string) *child {
+	b.Helper()
+	c := &child{cmd: exec.Command(os.Args[0], upstream)}
+	c.cmd.Env = append(os.Environ(), roleVariable+"="+role)
+	c.cmd.Stderr = os.Stderr
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := c.cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	c.in, c.out = in, bufio.NewReader(out)
+	b.Cleanup(func() { _ = c.cmd.Process.Kill() })
+	line, err := c.out.ReadString('\n')
+	if err != nil {
+		b.Fatalf("the %s did not start: %v", role, err)
+	}
+	c.address = strings.TrimSpace(line)
+	return c
+}
+
+// report is what the proxy tells of itself, in bytes.
+type report struct {
+	RSS, Heap, Stacks uint64
+	Sessions          int
+	IDs               int64
+}
+
+func (c *child) ask(b *testing.B, command string) (r report) {
+	b.Helper()
+	if _, err := fmt.Fprintln(c.in, command); err != nil {
+		b.Fatal(err)
+	}
+	line, err := c.out.ReadBytes('\n')
+	if err != nil {
+		b.Fatalf("%s: %v", command, err)
+	}
+	if err := json.Unmarshal(line, &r); err != nil {
+		b.Fatalf("%s: %q: %v", command, line, err)
+	}
+	return r
+}
+
+// end lets the child end by itself, which it does at the end of its input.
+func (c *child) end(b *testing.B) {
+	b.Helper()
+	c.in.Close()
+	if err := c.cmd.Wait(); err != nil {
+		b.Error(err)
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func listen() net.Listener {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	check(err)
+	fmt.Println(listener.Addr())
+	return listener
+}
+
+type counter struct{ last atomic.Int64 }
+
+func (c *counter) TryNextN(n int) (int64, int, error) {
+	return 1<<60 + c.last.Add(int64(n)) - int64(n), n, nil
+}
+func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
+
+// beProxy serves, and tells what it has become, until its input ends.
+func beProxy() {
+	p, err := proxy.New(proxy.Settings{
+		Network: "tcp", Address: os.Args[1], IDs: &counter{},
+		Permission: func(string) *proxy.Permission {
+			all := &proxy.Permission{}
+			all.Set(proxy.AnswerAll)
+			return all
+		},
+	})
+	check(err)
+	listener := listen()
+	go func() { check(p.Serve(listener)) }()
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		command, path, _ := strings.Cut(lines.Text(), " ")
+		if command != "report" {
+			debug.FreeOSMemory()
+		}
+		if path != "" {
+			var b bytes.Buffer
+			check(pprof.Lookup("heap").WriteTo(&b, 0))
+			check(os.WriteFile(path, b.Bytes(), 0o644))
+		}
+		rss, err := kilobytes("/proc/self/status", "VmRSS:")
+		check(err)
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		st := p.Stats()
+		line, err := json.Marshal(report{RSS: rss, Heap: m.HeapAlloc, Stacks: m.StackInuse, Sessions: st.Sessions, IDs: st.IDs})
+		check(err)
+		fmt.Println(string(line))
+	}
+}
+
+// greeting is what PostgreSQL 15 says to a client that it trusts, but for the values.
+var greeting = bytes.Join([][]byte{
+	message('R', "\x00\x00\x00\x00"), message('S', "application_name\x00idle\x00"), message('S', "client_encoding\x00UTF8\x00"),
+	message('S', "DateStyle\x00ISO, MDY\x00"), message('S', "default_transaction_read_only\x00off\x00"), message('S', "in_hot_standby\x00off\x00"),
+	message('S', "integer_datetimes\x00on\x00"), message('S', "IntervalStyle\x00postgres\x00"), message('S', "is_superuser\x00on\x00"),
+	message('S', "server_encoding\x00UTF8\x00"), message('S', "server_version\x0015.4\x00"), message('S', "session_authorization\x00ann\x00"),
+	message('S', "standard_conforming_strings\x00on\x00"), message('S', "TimeZone\x00Etc/UTC\x00"),
+	message('K', "\x00\x00\x00\x01\x00\x00\x00\x02"), message('Z', "I"),
+}, nil)
+
+// beUpstream greets, completes every unit and says nothing else, until its input ends.
+func beUpstream() {
+	listener := listen()
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			check(err)
+			go func() {
+				defer conn.Close()
+				in := bufio.NewReaderSize(conn, 512)
+				var size [4]byte
+				if _, err := io.ReadFull(in, size[:]); err != nil {
+					return
+				}
+				if _, err := in.Discard(int(binary.BigEndian.Uint32(size[:])) - 4); err != nil {
+					return
+				}
+				for said := greeting; ; {
+					if _, err := conn.Write(said); err != nil || untilSync(in) != nil {
+						return
+					}
+					said = bytes.Join([][]byte{message('1', ""), message('2', ""), message('C', "SELECT 0\x00"), message('Z', "I")}, nil)
+				}
+			}()
+		}
+	}()
+	_, _ = io.Copy(io.Discard, os.Stdin)
+}
+
+func untilSync(in *bufio.Reader) error {
+	for {
+		kind, _, err := frame(in)
+		if err != nil || kind == 'S' {
+			return err
+		}
+	}
+}
