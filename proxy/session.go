@@ -57,7 +57,8 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
 	login := time.Now().Add(p.loginTimeout)
 
-	o, err := p.admit(conn, login)
+	var o opening
+	err := apart(log, func() (err error) { o, err = p.admit(conn, login); return err })
 	if err != nil {
 		tellClient(conn, err)
 		if !isProbe(err) {
@@ -71,7 +72,8 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 		}
 		return
 	}
-	s, err := p.open(conn, o, log)
+	var s *session
+	err = apart(log, func() (err error) { s, err = p.open(conn, o, log); return err })
 	if err != nil {
 		tellClient(conn, err)
 		log.Warn("session refused", "cause", err)
@@ -158,6 +160,20 @@ func (s *session) safely(relay func() error) (err error) {
 	err = clientError{code: failInternal}
 	defer recoverTo(s.log)
 	return relay()
+}
+
+// apart runs f on a stack of its own. Dialling and handshakes need a deep one, which a session would otherwise keep as long as it
+// lives: it would be a third of what an idle one costs.
+func apart(log *slog.Logger, f func() error) error {
+	err := error(clientError{code: failInternal})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer recoverTo(log)
+		err = f()
+	}()
+	<-done
+	return err
 }
 
 // upstreamError marks a failed write to upstream, so that it is not taken for the client's end.
