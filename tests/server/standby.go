@@ -17,9 +17,8 @@ import (
 // follows the primary at source ("host=… port=…"), or, if that is empty, gets nothing that the primary writes from now on.
 func Standby(t testing.TB, primary *postgres.Cluster, name, source string, options map[string]string) *postgres.Cluster {
 	t.Helper()
-	binaries := Binaries(t)
 	data := filepath.Join(filepath.Dir(primary.Data), name)
-	backup := exec.Command(filepath.Join(binaries.Dir, "pg_basebackup"),
+	backup := exec.Command(Tool(t, "pg_basebackup"),
 		"--no-sync", "--checkpoint=fast", "--wal-method=stream", "-D", data, "-d", primary.URL("postgres"))
 	backup.Dir = filepath.Dir(primary.Data)
 	backup.SysProcAttr = asOwner(t, primary.Data, data)
