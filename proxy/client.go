@@ -243,7 +243,9 @@ func (s *session) enter(kind byte, body []byte) error {
 		l.push(e)
 	case 'H':
 		s.segment.forwarded = true // a malformed one makes upstream skip to the Sync, which it then has to get
-	case 'p', 'X', 'd':
+	case 'p':
+		return s.checkBinding(body)
+	case 'X', 'd':
 	default:
 		// PostgreSQL ends the session over it (invalid frontend message type); until then nothing is certain.
 		l.mu.Lock()

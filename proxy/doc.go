@@ -1,8 +1,10 @@
 // Package proxy is the wire: it relays the PostgreSQL protocol between a client and the upstream, byte for byte, and
 // answers the forms of next_snowflake() from memory whenever nobody could tell the difference.
 //
-//	           startup.go      session.go: one function, read top to bottom
-//	client ──► admit ──► dial ──► relay, two goroutines ──► end
+//	           startup.go    upstream.go    login.go        session.go: one function, read top to bottom
+//	client ──► admit ──────► reach ───────► (log in) ─────► relay, two goroutines ──► end
+//	           clienttls.go: TLS, if asked  only if it asks
+//	                                        for passwords
 //
 //	           client.go: frame ─ decide ┬─ forward ──────────────► upstream
 //	client ──►                           └─ answer.go ─┐
@@ -39,13 +41,17 @@
 //
 //  1. Bytes that are not part of an answered unit or a local Sync or Flush reach upstream unchanged, in order. Between them may
 //     be messages of the proxy's own (stale.go) and a Flush.
-//  2. Bytes from upstream reach the client unchanged, in order, but for the replies to messages the proxy itself sent.
+//  2. Bytes from upstream reach the client unchanged, in order, but for the replies to messages the proxy itself sent, and for
+//     SCRAM with channel binding in an offer where it cannot work (binding.go).
 //  3. The client never sees half a message followed by another one.
 //  4. A local reply is written only while upstream owes nothing.
 //  5. One Bind draws its IDs once, whatever is executed afterwards.
-//  6. No length a peer claims is allocated: a frame larger than the buffer is streamed, one above the cap ends the session.
+//  6. No length a peer claims is allocated, but that of a password up to 64 kB: a frame larger than the buffer is streamed, one
+//     above the cap ends the session.
 //  7. When a session has ended, no goroutine and no descriptor of it is left.
 //  8. The proxy never answers an answered form with an ERROR; its own errors are FATAL and end the session.
+//  9. Once TLS is agreed with a peer, nothing that came in plain text is believed, and nothing is said in plain text.
+//  10. A password that the proxy asked for is gone from its buffers when it was used, and is sent only where others cannot read it.
 //
 // # What upstream must not notice
 //

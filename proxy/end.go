@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"io"
+	"net"
 	"syscall"
 	"time"
 )
@@ -22,10 +23,19 @@ func (s *session) serverEnded(err error) {
 	case s.sawFatal:
 		return
 	default:
-		own = clientError{failUpstreamLost, err}
+		own = s.upstreamGone(err)
 	}
 	s.log.Warn("session lost", "cause", own)
 	s.farewell(own.code)
+}
+
+// upstreamGone tells an upstream that is lost from one that refuses the proxy's certificate: in TLS 1.3 it does so after the
+// handshake.
+func (s *session) upstreamGone(err error) clientError {
+	if alert := new(net.OpError); errors.As(err, &alert) && alert.Op == "remote error" && !s.ledger.started.Load() {
+		return clientError{failUpstreamTLS, err}
+	}
+	return clientError{failUpstreamLost, err}
 }
 
 // clientEnded ends the upstream connection as the client ended its own.

@@ -22,6 +22,13 @@ const (
 	failNotAccepting
 	failTooMany
 	failInternal
+	failTLSRequired
+	failALPN
+	failUpstreamTLS
+	failUpstreamCertificate
+	failBinding
+	failCleartext
+	failProof
 )
 
 // clientText is one row of the table of errors a client can get from the proxy itself. All are FATAL.
@@ -43,6 +50,14 @@ var clientTexts = map[failure]clientText{
 	failNotAccepting: {"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection."},
 	failTooMany:      {"53300", "too many connections to the proxy", "Wait until others have left, or raise the proxy's --max-connections."},
 	failInternal:     {"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers."},
+
+	failTLSRequired:         {"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client."},
+	failALPN:                {"08P01", "TLS without SSLRequest needs the protocol name postgresql (ALPN)", "Use sslnegotiation=direct of libpq 17 or newer, or none."},
+	failUpstreamTLS:         {"08001", "no TLS connection to the PostgreSQL server behind the proxy could be made", "Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. The proxy's log has the cause."},
+	failUpstreamCertificate: {"08001", "the certificate of the PostgreSQL server behind the proxy is not trusted", "Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. The proxy's log has the cause."},
+	failBinding:             {"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS", "Set channel_binding=disable in the client, or give the proxy --client-auth password or the server's own certificate."},
+	failCleartext:           {"28000", "the PostgreSQL server behind the proxy asks for the password in clear text over an unencrypted network", "Give the proxy --upstream-tls, or let the server use scram-sha-256."},
+	failProof:               {"28000", "the password exchange with the PostgreSQL server behind the proxy failed", "What answers there may not be that server. The proxy's log has the cause."},
 }
 
 // clientError is a failure that the client is told, with the cause that only the log is told.
@@ -57,6 +72,9 @@ func (e clientError) Error() string {
 	}
 	return clientTexts[e.code].message + ": " + e.cause.Error()
 }
+
+// Hint says what to do.
+func (e clientError) Hint() string { return clientTexts[e.code].hint }
 
 func (e clientError) Unwrap() error { return e.cause }
 

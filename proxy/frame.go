@@ -124,6 +124,23 @@ func (in *inbox) fillEmpty() error {
 	return in.err
 }
 
+// await waits until the frame at pos is whole, and looks at it; nothing before it may be waiting to be passed on. A frame that
+// is larger than the buffer is an error.
+func (in *inbox) await() (kind byte, body []byte, size int, err error) {
+	for {
+		kind, body, size, whole, fits, err := in.next()
+		if err == nil && !fits {
+			err = errFrame{kind, uint32(size - 1), bufferSize - headerSize}
+		}
+		if whole || err != nil {
+			return kind, body, size, err
+		}
+		if err := in.fill(); err != nil {
+			return 0, nil, 0, err
+		}
+	}
+}
+
 // full says that no byte can be read before something is passed on.
 func (in *inbox) full() bool { return in.run == 0 && in.end == bufferSize }
 
@@ -134,6 +151,12 @@ func (in *inbox) commit() { in.held = in.pos }
 func (in *inbox) drop() {
 	in.run = in.pos
 	in.held = in.pos
+}
+
+// take takes one whole frame, the one at pos, out of the stream.
+func (in *inbox) take(size int) {
+	in.pos += size
+	in.drop()
 }
 
 // flush passes on what is committed, in one write.

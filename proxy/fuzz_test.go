@@ -78,7 +78,7 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 	f.Add([]byte{0x16, 3, 1, 2, 0})
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		rest := bytes.NewReader(append(bytes.Clone(stream), "surplus"...))
-		o, err := readOpening(&memory{in: rest})
+		_, o, err := readOpening(&memory{in: rest}, nil)
 		if err != nil {
 			return
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"sync"
@@ -67,6 +66,15 @@ type Settings struct {
 	LoginTimeout time.Duration
 	// DialTimeout bounds connecting to upstream; 10 s if zero.
 	DialTimeout time.Duration
+	// ClientTLS is what clients get that ask for TLS; they are refused it if nil. SetClientTLS changes it.
+	ClientTLS *ClientTLS
+	// RequireTLS refuses sessions without TLS. Cancel requests may come without: libpq before 17 sends them so.
+	RequireTLS bool
+	// UpstreamTLS protects the connections to upstream. SetUpstreamTLS changes it.
+	UpstreamTLS UpstreamTLS
+	// AskPassword makes the proxy log in for its clients: where upstream wants a password in any way, the client is asked for
+	// it in clear text. Nothing is kept of it. Needs RequireTLS.
+	AskPassword bool
 	// Log gets the causes that clients are not told; discarded if nil.
 	Log *slog.Logger
 }
@@ -78,6 +86,9 @@ type Proxy struct {
 	ids                       IDs
 	permission                func(string) *Permission
 	loginTimeout, dialTimeout time.Duration
+	requireTLS, askPassword   bool
+	clientTLS                 atomic.Pointer[ClientTLS] // nil: TLS is refused
+	upstreamTLS               atomic.Pointer[upstreamTLS]
 	log                       *slog.Logger
 	draining                  atomic.Bool
 	lastID                    atomic.Int64
@@ -105,9 +116,12 @@ func New(s Settings) (*Proxy, error) {
 	if s.Network != "tcp" && s.Network != "unix" || s.Address == "" {
 		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path", s.Network, s.Address)
 	}
+	if s.AskPassword && !s.RequireTLS || s.RequireTLS && s.ClientTLS == nil {
+		return nil, errors.New("proxy settings ask for passwords without requiring TLS, or require TLS without a certificate")
+	}
 	p := &Proxy{
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, log: s.Log, maxSessions: s.MaxSessions,
-		loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout,
+		loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
 		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: newBuffers(),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
@@ -122,6 +136,10 @@ func New(s Settings) (*Proxy, error) {
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
+	}
+	p.SetClientTLS(s.ClientTLS)
+	if err := p.SetUpstreamTLS(s.UpstreamTLS); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
@@ -248,27 +266,4 @@ func (p *Proxy) Stats() Stats {
 		st.IDs += s.answeredIDs.Load()
 	}
 	return st
-}
-
-func (p *Proxy) dialUpstream() (net.Conn, error) {
-	dialer := net.Dialer{Timeout: p.dialTimeout}
-	return dialer.DialContext(p.ctx, p.network, p.address)
-}
-
-// relayCancel passes a CancelRequest on as it came and waits, as libpq does, until upstream closes: then it was handled.
-func (p *Proxy) relayCancel(raw []byte) error {
-	server, err := p.dialUpstream()
-	if err != nil {
-		return err
-	}
-	defer server.Close()
-	defer context.AfterFunc(p.ctx, func() { server.Close() })()
-	if err := server.SetDeadline(time.Now().Add(p.dialTimeout)); err != nil {
-		return err
-	}
-	if _, err := server.Write(raw); err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, server)
-	return err
 }

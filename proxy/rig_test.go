@@ -55,7 +55,7 @@ func newRig(t *testing.T, ids IDs) *rig {
 	return r
 }
 
-func newRigBeforeStartup(t *testing.T, ids IDs) *rig {
+func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig {
 	t.Helper()
 	back := listen(t)
 	front := listen(t)
@@ -71,8 +71,7 @@ func newRigBeforeStartup(t *testing.T, ids IDs) *rig {
 	}()
 	all := &Permission{}
 	all.Set(AnswerAll)
-	var err error
-	r.proxy, err = New(Settings{
+	settings := Settings{
 		Network: "tcp", Address: back.Addr().String(), IDs: ids,
 		Permission: func(database string) *Permission {
 			if database == "d" {
@@ -80,8 +79,12 @@ func newRigBeforeStartup(t *testing.T, ids IDs) *rig {
 			}
 			return nil
 		},
-	})
-	if err != nil {
+	}
+	for _, f := range change {
+		f(&settings)
+	}
+	var err error
+	if r.proxy, err = New(settings); err != nil {
 		t.Fatal(err)
 	}
 	go r.proxy.Serve(front)

@@ -91,8 +91,10 @@ func (s *session) flushReplies() error {
 // Message types: https://www.postgresql.org/docs/current/protocol-message-formats.html.
 func (s *session) settleReply(kind byte, body []byte) (relay bool, err error) {
 	switch kind {
-	case 'D', 'd', 'N', 'A', 'S', 'R', 'K', 'v', 'c', 'V':
-		return true, nil // rows, copy data, what may come at any time, and authentication
+	case 'D', 'd', 'N', 'A', 'S', 'K', 'v', 'c', 'V':
+		return true, nil // rows, copy data, and what may come at any time
+	case 'R':
+		return s.settleAuthentication(body)
 	}
 	l := s.ledger
 	if l.lost.Load() {
@@ -232,17 +234,23 @@ func startsWithOne(tag []byte, of []string) bool {
 	return false
 }
 
-// isFatal reads the severity that is not translated (field V).
+// isFatal reads the severity that is not translated.
 func isFatal(body []byte) bool {
+	severity := string(errorField(body, 'V'))
+	return severity == "FATAL" || severity == "PANIC"
+}
+
+// errorField finds one field of an ErrorResponse, https://www.postgresql.org/docs/current/protocol-error-fields.html.
+func errorField(body []byte, name byte) []byte {
 	for len(body) > 1 {
 		field, rest, ok := bytes.Cut(body[1:], []byte{0})
 		if !ok {
-			return false
+			return nil
 		}
-		if body[0] == 'V' {
-			return bytes.Equal(field, []byte("FATAL")) || bytes.Equal(field, []byte("PANIC"))
+		if body[0] == name {
+			return field
 		}
 		body = rest
 	}
-	return false
+	return nil
 }

@@ -27,7 +27,10 @@ type session struct {
 	server     net.Conn // proxy ↔ upstream
 	ledger     *ledger
 	toClient   writer
-	leaving    atomic.Bool // the client has left or is being sent away: upstream's end is no news
+	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy (binding.go).
+	keepsBinding bool
+	bindingCut   atomic.Bool // it was taken out of upstream's offer
+	leaving      atomic.Bool // the client has left or is being sent away: upstream's end is no news
 
 	answers     atomic.Int64 // units and queries answered; written by client.go alone
 	answeredIDs atomic.Int64
@@ -57,10 +60,12 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
 	login := time.Now().Add(p.loginTimeout)
 
+	client := conn // or TLS on top of it
 	var o opening
-	err := apart(log, func() (err error) { o, err = p.admit(conn, login); return err })
+	err := apart(log, func() (err error) { client, o, err = p.admit(conn, login); return err })
+	defer client.Close()
 	if err != nil {
-		tellClient(conn, err)
+		tellClient(client, err)
 		if !isProbe(err) {
 			log.Warn("connection refused", "cause", err)
 		}
@@ -73,9 +78,9 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 		return
 	}
 	var s *session
-	err = apart(log, func() (err error) { s, err = p.open(conn, o, log); return err })
+	err = apart(log, func() (err error) { s, err = p.open(client, o, login, log); return err })
 	if err != nil {
-		tellClient(conn, err)
+		tellClient(client, err)
 		log.Warn("session refused", "cause", err)
 		return
 	}
@@ -86,27 +91,31 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 	log.Debug("session ended", "cause", err, "answers", s.answers.Load(), "ids", s.answeredIDs.Load())
 }
 
-// admit reads what the client wants.
-func (p *Proxy) admit(conn net.Conn, login time.Time) (opening, error) {
-	if err := conn.SetReadDeadline(login); err != nil {
-		return opening{}, err
+// admit reads what the client wants, and returns the connection to go on with: conn, or TLS on top of it.
+func (p *Proxy) admit(conn net.Conn, login time.Time) (net.Conn, opening, error) {
+	if err := conn.SetDeadline(login); err != nil {
+		return conn, opening{}, err
 	}
-	o, err := readOpening(conn)
-	if err != nil {
-		var late net.Error
-		if errors.As(err, &late) && late.Timeout() {
-			err = clientError{failLogin, err}
-		}
-		return opening{}, err
+	client, o, err := readOpening(conn, p.clientTLS.Load())
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+		err = clientError{failLogin, err}
 	}
-	if !o.cancel && p.draining.Load() {
-		return opening{}, clientError{code: failNotAccepting}
+	if deadlineErr := conn.SetDeadline(noDeadline); err == nil {
+		err = deadlineErr
 	}
-	return o, conn.SetReadDeadline(noDeadline)
+	_, inside := client.(encrypted)
+	switch {
+	case err != nil:
+	case !o.cancel && p.draining.Load():
+		err = clientError{code: failNotAccepting}
+	case !o.cancel && p.requireTLS && !inside:
+		err = clientError{code: failTLSRequired}
+	}
+	return client, o, err
 }
 
 // open connects to upstream and hands it the startup packet as it came. From here on the session owns both connections.
-func (p *Proxy) open(client net.Conn, o opening, log *slog.Logger) (*session, error) {
+func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logger) (*session, error) {
 	if err := p.room(); err != nil { // before PostgreSQL is bothered
 		return nil, err
 	}
@@ -116,21 +125,16 @@ func (p *Proxy) open(client net.Conn, o opening, log *slog.Logger) (*session, er
 	}
 	s.fromClient.max = maxFrameBeforeReady
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	server, err := p.dialUpstream()
-	if err != nil {
-		return nil, clientError{failDial, err}
-	}
-	s.server, s.fromServer = upstreamConn{server}, newInbox(server, p.buffers)
-	if err := p.remember(s); err != nil {
-		server.Close()
+	if err := s.reach(login); err != nil {
+		s.cancel()
 		return nil, err
 	}
-	if _, err := server.Write(o.raw); err != nil {
-		p.forget(s)
-		server.Close()
-		return nil, clientError{failDial, err}
-	}
 	s.opening.raw = nil
+	if err := p.remember(s); err != nil {
+		s.cancel()
+		s.server.Close()
+		return nil, err
+	}
 	return s, nil
 }
 
@@ -138,6 +142,12 @@ func (p *Proxy) open(client net.Conn, o opening, log *slog.Logger) (*session, er
 func (s *session) relay(login time.Time) error {
 	late := time.AfterFunc(time.Until(login), s.loginLate)
 	defer late.Stop()
+	if s.proxy.askPassword {
+		if err := apart(s.log, s.logIn); err != nil {
+			s.loginEnded(err)
+			return err
+		}
+	}
 	ended := make(chan error, 1)
 	go func() {
 		err := s.safely(s.relayServer)

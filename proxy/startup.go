@@ -29,52 +29,97 @@ type opening struct {
 	replication bool
 }
 
-// readOpening reads first packets until one settles what the connection is for. SSLRequest and GSSENCRequest are refused
-// with N, each at most once, in any order. It reads exactly the packets, so nothing is buffered when encryption or the
-// relay begins. io.EOF before the first byte is a probe and comes back as io.EOF.
-func readOpening(conn net.Conn) (opening, error) {
+// readOpening reads first packets until one settles what the connection is for, and returns the connection to go on with,
+// which is inside TLS if the client asked for it. GSSENCRequest is refused with N, and so is SSLRequest without an offer;
+// each may come once, in any order. It reads exactly the packets: nothing is buffered when encryption or the relay begins,
+// so what a client (or somebody in between) sends in plain text behind an SSLRequest is taken for a TLS record, and refused.
+// io.EOF before the first byte is a probe and comes back as io.EOF.
+func readOpening(conn net.Conn, offer *ClientTLS) (net.Conn, opening, error) {
+	first := make([]byte, 1)
+	if _, err := io.ReadFull(conn, first); err != nil {
+		return conn, opening{}, err
+	}
+	if first[0] == tlsHandshake {
+		var err error
+		if conn, err = offer.acceptDirect(conn, first); err != nil {
+			return conn, opening{}, err
+		}
+		first = nil
+	}
 	var asked [2]bool
 	for {
-		raw, err := readPacket(conn)
+		raw, err := readPacket(conn, first)
 		if err != nil {
-			return opening{}, err
+			return conn, opening{}, err
 		}
+		first = nil
 		code := binary.BigEndian.Uint32(raw[4:])
-		switch {
-		case (code == codeSSL || code == codeGSSENC) && len(raw) != 8:
-			return opening{}, clientError{failProtocol, fmt.Errorf("encryption request of %d bytes; expected 8", len(raw))}
-		case code == codeSSL || code == codeGSSENC:
-			which := &asked[code-codeSSL]
-			if *which {
-				return opening{}, clientError{failProtocol, fmt.Errorf("encryption request %d was sent twice", code)}
-			}
-			*which = true
-			if _, err := conn.Write([]byte{'N'}); err != nil {
-				return opening{}, err
-			}
-		case code == codeCancel:
-			// A process ID and a key of 4 to 256 bytes (protocol 3.2).
-			if len(raw) < 16 || len(raw) > 12+256 {
-				return opening{}, clientError{failProtocol, fmt.Errorf("CancelRequest of %d bytes; expected 16 to 268", len(raw))}
-			}
-			return opening{raw: raw, cancel: true}, nil
-		case code>>16 != 3:
-			return opening{}, clientError{failVersion, fmt.Errorf("protocol %d.%d", code>>16, code&0xffff)}
-		default:
-			return parseStartup(raw)
+		if code != codeSSL && code != codeGSSENC {
+			o, err := parseOpening(raw, code)
+			return conn, o, err
+		}
+		which := &asked[code-codeSSL]
+		if err := encryptionRequest(conn, raw, *which); err != nil {
+			return conn, opening{}, err
+		}
+		*which = true
+		if conn, err = answerEncryption(conn, code, offer); err != nil {
+			return conn, opening{}, err
 		}
 	}
 }
 
-func readPacket(conn net.Conn) ([]byte, error) {
+// encryptionRequest refuses a request for encryption that cannot be meant.
+func encryptionRequest(conn net.Conn, raw []byte, again bool) error {
+	_, inside := conn.(encrypted)
+	switch {
+	case len(raw) != 8:
+		return clientError{failProtocol, fmt.Errorf("encryption request of %d bytes; expected 8", len(raw))}
+	case again:
+		return clientError{failProtocol, fmt.Errorf("encryption request %d was sent twice", binary.BigEndian.Uint32(raw[4:]))}
+	case inside:
+		return clientError{failProtocol, fmt.Errorf("encryption request %d inside TLS", binary.BigEndian.Uint32(raw[4:]))}
+	}
+	return nil
+}
+
+func answerEncryption(conn net.Conn, code uint32, offer *ClientTLS) (net.Conn, error) {
+	if code == codeGSSENC || offer == nil {
+		_, err := conn.Write([]byte{'N'})
+		return conn, err
+	}
+	if _, err := conn.Write([]byte{'S'}); err != nil {
+		return conn, err
+	}
+	return offer.accept(conn, nil)
+}
+
+// parseOpening reads the packet that settles what the connection is for.
+func parseOpening(raw []byte, code uint32) (opening, error) {
+	switch {
+	case code == codeCancel:
+		// A process ID and a key of 4 to 256 bytes (protocol 3.2).
+		if len(raw) < 16 || len(raw) > 12+256 {
+			return opening{}, clientError{failProtocol, fmt.Errorf("CancelRequest of %d bytes; expected 16 to 268", len(raw))}
+		}
+		return opening{raw: raw, cancel: true}, nil
+	case code>>16 != 3:
+		return opening{}, clientError{failVersion, fmt.Errorf("protocol %d.%d", code>>16, code&0xffff)}
+	}
+	return parseStartup(raw)
+}
+
+// readPacket reads one packet, the first bytes of which may have been read.
+func readPacket(conn net.Conn, begun []byte) ([]byte, error) {
 	var head [8]byte
-	if _, err := io.ReadFull(conn, head[:1]); err != nil {
-		return nil, err
+	n := copy(head[:], begun)
+	if n == 0 {
+		if _, err := io.ReadFull(conn, head[:1]); err != nil {
+			return nil, err
+		}
+		n = 1
 	}
-	if head[0] == tlsHandshake {
-		return nil, fmt.Errorf("the client began a TLS handshake, which is not configured") // it could read no plain text
-	}
-	if _, err := io.ReadFull(conn, head[1:]); err != nil {
+	if _, err := io.ReadFull(conn, head[n:]); err != nil {
 		return nil, tornPacket{err}
 	}
 	length := binary.BigEndian.Uint32(head[:])

@@ -33,6 +33,8 @@ type proxySettings struct {
 	drainTimeout   time.Duration
 	maxConnections int           // 0: no limit
 	loginTimeout   time.Duration // 0: the proxy's default
+	tls            tlsSettings
+	reload         <-chan os.Signal // each reads the TLS files again; may be nil
 	log            *slog.Logger
 	listening      func(net.Addr) // called once clients are accepted; may be nil
 	granted        func()         // called once IDs come from memory; may be nil
@@ -58,10 +60,14 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	s.log = slog.New(s.clock.dated(s.log.Handler()))
 	ids := &lateIDs{}
 	permissions := newPermissions(s.databases)
-	p, err := proxy.New(proxy.Settings{
+	settings := proxy.Settings{
 		Network: network, Address: upstream, IDs: ids, Permission: permissions.of,
 		MaxSessions: s.maxConnections, LoginTimeout: s.loginTimeout, Log: s.log,
-	})
+	}
+	if err := s.tls.complete(&settings); err != nil {
+		return err
+	}
+	p, err := proxy.New(settings)
 	if err != nil {
 		return err
 	}
@@ -80,7 +86,7 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	var work sync.WaitGroup
 	wrong := make(chan error, 1)
 	work.Go(func() {
-		if err := s.issue(issuing, config, network, upstream, ids, permissions); err != nil {
+		if err := s.issue(issuing, config, throughUpstream(config, network, upstream, p.DialUpstream), ids, permissions); err != nil {
 			wrong <- err
 		}
 	})
@@ -89,11 +95,9 @@ func runProxy(ctx context.Context, s proxySettings) error {
 		s.listening(ln.Addr())
 	}
 
-	select {
-	case <-ctx.Done():
+	err = s.awaitEnd(ctx, p, wrong)
+	if err == nil {
 		s.log.Info("draining", "sessions", p.Stats().Sessions, "timeout", s.drainTimeout)
-		err = nil
-	case err = <-wrong:
 	}
 	draining, cancel := context.WithTimeout(context.Background(), s.drainTimeout)
 	defer cancel()
@@ -105,6 +109,20 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	st := p.Stats()
 	s.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined)
 	return err
+}
+
+// awaitEnd returns when the proxy is to end; an error says why it must.
+func (s proxySettings) awaitEnd(ctx context.Context, p *proxy.Proxy, wrong <-chan error) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case err := <-wrong:
+			return err
+		case <-s.reload:
+			s.tls.reload(p, s.log)
+		}
+	}
 }
 
 // notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through itself
@@ -169,7 +187,7 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 
 // issue finds the namespace, makes its generator, and keeps it supplied until ctx ends. An error means that the
 // configuration is wrong; what may mend itself is waited for.
-func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, network, upstream string, ids *lateIDs, permissions *permissions) error {
+func (s proxySettings) issue(ctx context.Context, config, lookConfig *pgx.ConnConfig, ids *lateIDs, permissions *permissions) error {
 	ns, err := s.findNamespace(ctx, config)
 	if err != nil || ctx.Err() != nil {
 		return err
@@ -199,7 +217,7 @@ func (s proxySettings) issue(ctx context.Context, config *pgx.ConnConfig, networ
 	defer stop()
 	wrong := make(chan error, 1)
 	watch := &watcher{
-		settings: s, config: throughUpstream(config, network, upstream), id: ns.ID, permissions: permissions,
+		settings: s, config: lookConfig, id: ns.ID, permissions: permissions,
 		told: make(map[string]string), seen: make(map[string]bool), functions: make(map[int]string),
 	}
 	watchers.Go(func() {

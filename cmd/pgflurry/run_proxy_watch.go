@@ -203,8 +203,8 @@ func withHint(fields []any, hint string) []any {
 	return append(fields, "hint", hint)
 }
 
-// throughUpstream is the lease role's way to the upstream. The proxy speaks plain text to it, and so does this look.
-func throughUpstream(config *pgx.ConnConfig, network, upstream string) *pgx.ConnConfig {
+// throughUpstream is the lease role's way to the upstream: the one that sessions take, TLS included.
+func throughUpstream(config *pgx.ConnConfig, network, upstream string, dial func(context.Context) (net.Conn, error)) *pgx.ConnConfig {
 	there := config.Copy()
 	there.Fallbacks, there.TLSConfig, there.ValidateConnect = nil, nil, nil
 	there.Host, there.Port = upstream, 0
@@ -214,9 +214,7 @@ func throughUpstream(config *pgx.ConnConfig, network, upstream string) *pgx.Conn
 			there.Host, there.Port = host, uint16(number)
 		}
 	}
-	there.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		return (&net.Dialer{}).DialContext(ctx, network, upstream)
-	}
+	there.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 	there.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
 	return there
 }
@@ -287,9 +285,12 @@ func hintOf(err error) string {
 func lookHint(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
-		return "The proxy speaks no TLS to the upstream yet: put a tunnel or pooler that does between them, or allow plain connections from here in pg_hba.conf."
+		return "Give the proxy --upstream-tls require, or verify-full with --upstream-tls-ca."
 	}
-	return hintOf(connectError(err))
+	if advice := hintOf(connectError(err)); advice != "" {
+		return advice
+	}
+	return hintOf(err)
 }
 
 func sleep(ctx context.Context, d time.Duration) {

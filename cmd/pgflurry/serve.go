@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,10 +26,12 @@ The worker in its IDs is leased in the lease database. While no worker is held, 
 function inside PostgreSQL answers; serve says so and keeps trying.
 
 On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout, gives the
-worker back and ends. A second signal ends it at once.`,
+worker back and ends. A second signal ends it at once. On SIGHUP it reads the files of TLS again; open sessions
+do not notice.`,
 		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
   pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql --lease-database "host=/var/run/postgresql dbname=app"
-  PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app pgflurry serve --databases app,reports`,
+  PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app pgflurry serve --databases app,reports
+  pgflurry serve --upstream db.example.com:5432 --upstream-tls verify-full --upstream-tls-ca system --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var level slog.Level
@@ -35,6 +39,10 @@ worker back and ends. A second signal ends it at once.`,
 				return fmt.Errorf("--log-level is %q; expected debug, info, warn or error", logLevel)
 			}
 			s.log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+			hangups := make(chan os.Signal, 1)
+			signal.Notify(hangups, syscall.SIGHUP)
+			defer signal.Stop(hangups)
+			s.reload = hangups
 			return runProxy(cmd.Context(), s)
 		},
 	}
@@ -49,6 +57,7 @@ worker back and ends. A second signal ends it at once.`,
 	f.DurationVar(&s.drainTimeout, "drain-timeout", 30*time.Second, "how long open transactions may go on after the first signal")
 	f.IntVar(&s.maxConnections, "max-connections", 0, "sessions that may be open at once (default no limit; PostgreSQL has its own)")
 	f.DurationVar(&s.loginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to its first query")
+	s.tls.flags(f)
 	f.StringVar(&logLevel, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
 	return cmd
 }

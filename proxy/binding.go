@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"net"
+)
+
+// SCRAM's channel binding ties a login to the certificate the client sees, https://www.postgresql.org/docs/current/sasl-authentication.html.
+// A proxy that ends TLS shows its own, so that a relayed login with binding fails, unless both legs show the same one. So the
+// mechanism with binding (PLUS) is taken out of upstream's offer. What a client then answers is settled by the flag its first
+// message begins with:
+//
+//	n  it cannot bind, or shall not    upstream accepts it
+//	y  it could, and believes that     upstream would call it an attack, rightly from where it sits. The proxy ends
+//	   the server cannot               the session with a hint instead, before upstream counts a failed login
+//
+// A client without TLS says n.
+
+// Requests for authentication, https://www.postgresql.org/docs/current/protocol-message-formats.html.
+const (
+	authCleartext    = 3
+	authMD5          = 5
+	authSASL         = 10
+	authSASLContinue = 11
+	authSASLFinal    = 12
+)
+
+const (
+	scramPlain = "SCRAM-SHA-256"
+	scramPlus  = "SCRAM-SHA-256-PLUS"
+)
+
+// authRequest splits an Authentication message; -1 where it is none.
+func authRequest(body []byte) (request int, rest []byte) {
+	if len(body) < 4 {
+		return -1, nil
+	}
+	return int(binary.BigEndian.Uint32(body)), body[4:]
+}
+
+// sameCertificate says that both connections show one certificate.
+func sameCertificate(client, server net.Conn) bool {
+	c, inside := client.(encrypted)
+	s, outside := server.(encrypted)
+	return inside && outside && bytes.Equal(c.certificate, s.certificate)
+}
+
+// settleAuthentication relays a request for authentication, without PLUS where that cannot work.
+func (s *session) settleAuthentication(body []byte) (relay bool, err error) {
+	request, mechanisms := authRequest(body)
+	if request != authSASL || s.keepsBinding || s.ledger.started.Load() {
+		return true, nil
+	}
+	offer, cut := withoutPlus(mechanisms)
+	if !cut {
+		return true, nil
+	}
+	if len(offer) == 0 {
+		return false, clientError{code: failBinding}
+	}
+	s.bindingCut.Store(true)
+	if err := s.flushReplies(); err != nil {
+		return false, err
+	}
+	message := authMessage(authSASL, offer, []byte{0})
+	return false, s.toClient.do(func(w io.Writer) error {
+		_, err := w.Write(message)
+		return err
+	})
+}
+
+// authMessage makes an Authentication message.
+func authMessage(request int, parts ...[]byte) []byte {
+	body := bytes.Join(parts, nil)
+	b := binary.BigEndian.AppendUint32([]byte{'R'}, uint32(8+len(body)))
+	return append(binary.BigEndian.AppendUint32(b, uint32(request)), body...)
+}
+
+// withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte, as the list is by another.
+func withoutPlus(mechanisms []byte) (offer []byte, cut bool) {
+	for len(mechanisms) > 0 && mechanisms[0] != 0 {
+		name, rest, ok := bytes.Cut(mechanisms, []byte{0})
+		if !ok {
+			return nil, false
+		}
+		if string(name) == scramPlus {
+			cut = true
+		} else {
+			offer = append(append(offer, name...), 0)
+		}
+		mechanisms = rest
+	}
+	return offer, cut
+}
+
+// checkBinding looks at a client's first SCRAM message after an offer that was cut.
+func (s *session) checkBinding(body []byte) error {
+	if !s.bindingCut.Load() || s.ledger.started.Load() {
+		return nil
+	}
+	mechanism, first := cutName(body)
+	if string(mechanism) == scramPlus || string(mechanism) == scramPlain && len(first) > 4 && first[4] == 'y' {
+		return clientError{code: failBinding}
+	}
+	return nil
+}

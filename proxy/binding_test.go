@@ -1,0 +1,133 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/tls"
+	"encoding/binary"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/authority"
+)
+
+// offer is a request for SASL authentication.
+func saslOffer(mechanisms ...string) []byte {
+	return authMessage(authSASL, z(strings.Join(mechanisms, "\x00")), []byte{0})
+}
+
+// saslFirst is a client's first message of SCRAM.
+func saslFirst(mechanism, flag string) []byte {
+	data := flag + ",,n=,r=abc"
+	return message('p', z(mechanism), binary.BigEndian.AppendUint32(nil, uint32(len(data))), []byte(data))
+}
+
+func TestPlusIsCutAndTheFlagDecides(t *testing.T) {
+	for name, c := range map[string]struct {
+		first   []byte
+		refused bool
+	}{
+		"n passes":             {saslFirst(scramPlain, "n"), false},
+		"y is refused":         {saslFirst(scramPlain, "y"), true},
+		"p is refused":         {saslFirst(scramPlus, "p=tls-server-end-point"), true},
+		"a torn one passes":    {message('p', z(scramPlain), []byte{0, 0}), false},
+		"a password passes":    {message('p', z("secret")), false},
+		"another method's too": {saslFirst("OTHER", "y"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigBeforeStartup(t, &counter{})
+			r.send(startup("user", "u", "database", "d"))
+			r.upstream = <-r.arrivals
+			r.toUpstream(startup("user", "u", "database", "d"))
+			negotiate := message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0})
+			r.reply(negotiate, saslOffer(scramPlus, scramPlain))
+			r.toClient(negotiate, saslOffer(scramPlain))
+			r.send(c.first)
+			if c.refused {
+				r.toClient(fatalMessage(failBinding))
+				if got := r.rest(r.upstream); len(got) > 0 {
+					t.Errorf("upstream got %q; expected the end", got)
+				}
+				return
+			}
+			r.toUpstream(c.first)
+			r.reply(authOK, ready('I'))
+			r.toClient(authOK, ready('I'))
+			r.answersAgain("1")
+		})
+	}
+}
+
+func TestAnOfferWithoutPlusIsRelayedAndSoIsTheFlagY(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.send(startup("user", "u", "database", "d"))
+	r.upstream = <-r.arrivals
+	r.toUpstream(startup("user", "u", "database", "d"))
+	r.reply(saslOffer(scramPlain))
+	r.toClient(saslOffer(scramPlain))
+	r.send(saslFirst(scramPlain, "y"))
+	r.toUpstream(saslFirst(scramPlain, "y"))
+}
+
+func TestAnOfferOfPlusAloneEndsTheSessionWithAHint(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.send(startup("user", "u", "database", "d"))
+	r.upstream = <-r.arrivals
+	r.toUpstream(startup("user", "u", "database", "d"))
+	r.reply(saslOffer(scramPlus))
+	r.toClient(fatalMessage(failBinding))
+}
+
+func TestTheOfferOfPlusPassesWhereBothSidesShowOneCertificate(t *testing.T) {
+	ca := authority.New(t, "CA")
+	one, other := ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}}), ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}})
+	trusted := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test"}
+	for _, pair := range []authority.Pair{one, other} {
+		offer, err := NewClientTLS(one.TLS, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.ClientTLS = offer }, reaches(UpstreamTLS{Mode: TLSRequire}))
+		r.requestsTLS(trusted)
+		r.send(startup("user", "u", "database", "d"))
+		if err := r.takesTLS(shows(pair)); err != nil {
+			t.Fatal(err)
+		}
+		r.toUpstream(startup("user", "u", "database", "d"))
+		r.reply(saslOffer(scramPlus, scramPlain))
+		if bytes.Equal(pair.Cert, other.Cert) {
+			r.toClient(saslOffer(scramPlain))
+			continue
+		}
+		r.toClient(saslOffer(scramPlus, scramPlain))
+		r.send(saslFirst(scramPlus, "p=tls-server-end-point"))
+		r.toUpstream(saslFirst(scramPlus, "p=tls-server-end-point"))
+	}
+}
+
+func FuzzAnOfferLosesPlusAndNothingElse(f *testing.F) {
+	f.Add([]byte(scramPlus + "\x00" + scramPlain + "\x00\x00"))
+	f.Add([]byte(scramPlus))
+	f.Add([]byte("A\x00" + scramPlus + "\x00B\x00\x00rest"))
+	f.Fuzz(func(t *testing.T, mechanisms []byte) {
+		offer, cut := withoutPlus(bytes.Clone(mechanisms))
+		list, _, whole := bytes.Cut(mechanisms, []byte{0, 0})
+		if len(mechanisms) > 0 && mechanisms[0] == 0 {
+			list, whole = nil, true
+		}
+		if !whole {
+			return
+		}
+		var want []string
+		had := false
+		for name := range strings.SplitSeq(string(list), "\x00") {
+			if name == scramPlus {
+				had = true
+			} else if name != "" {
+				want = append(want, name)
+			}
+		}
+		if got := strings.TrimSuffix(string(offer), "\x00"); cut != had || got != strings.Join(want, "\x00") {
+			t.Fatalf("of %q remains %q, cut %v; expected %q, %v", mechanisms, got, cut, want, had)
+		}
+	})
+}

@@ -1,0 +1,75 @@
+package proxy
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net"
+	"strings"
+)
+
+// certificateError is a certificate of upstream that is not trusted.
+type certificateError struct{ cause error }
+
+func (e certificateError) Error() string { return e.cause.Error() }
+func (e certificateError) Unwrap() error { return e.cause }
+
+// verifyUpstream judges the chain that upstream showed as libpq does.
+func verifyUpstream(chain []*x509.Certificate, cas *x509.CertPool, host string, named bool) error {
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	if _, err := chain[0].Verify(x509.VerifyOptions{Roots: cas, Intermediates: between}); err != nil {
+		return certificateError{err}
+	}
+	if named && !namesHost(chain[0], host) {
+		return certificateError{fmt.Errorf("certificate of %s is not for host %q", names(chain[0]), host)}
+	}
+	return nil
+}
+
+// namesHost compares as libpq does: the alternative names, and the common name if there is no alternative name of the kind
+// that the host is (verify-full in https://www.postgresql.org/docs/current/libpq-ssl.html).
+func namesHost(c *x509.Certificate, host string) bool {
+	ip := net.ParseIP(host)
+	for _, name := range c.DNSNames {
+		if matchesName(name, host) {
+			return true
+		}
+	}
+	for _, address := range c.IPAddresses {
+		if address.Equal(ip) {
+			return true
+		}
+	}
+	if ip != nil && len(c.IPAddresses) > 0 || ip == nil && len(c.DNSNames) > 0 {
+		return false
+	}
+	return matchesName(c.Subject.CommonName, host)
+}
+
+// matchesName: a * at the front stands for one label.
+func matchesName(pattern, host string) bool {
+	if strings.ContainsRune(pattern, 0) || pattern == "" {
+		return false
+	}
+	if strings.EqualFold(pattern, host) {
+		return true
+	}
+	parent, wild := strings.CutPrefix(pattern, "*")
+	label := len(host) - len(parent)
+	return wild && len(parent) > 1 && parent[0] == '.' && label > 0 &&
+		strings.EqualFold(host[label:], parent) && !strings.Contains(host[:label], ".")
+}
+
+// names is what a certificate says whose it is, for the log.
+func names(c *x509.Certificate) string {
+	all := append([]string{}, c.DNSNames...)
+	for _, address := range c.IPAddresses {
+		all = append(all, address.String())
+	}
+	if len(all) == 0 {
+		return fmt.Sprintf("%q", c.Subject.CommonName)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,49 @@
+package proxy
+
+import (
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"net"
+	"strings"
+	"testing"
+)
+
+func TestACertificateNamesAHostAsLibpqReadsIt(t *testing.T) {
+	for _, c := range []struct {
+		names  string // alternative names; "" for none
+		common string
+		host   string
+		want   bool
+	}{
+		{"db.example.com", "", "db.example.com", true},
+		{"db.example.com", "", "DB.Example.COM", true},
+		{"db.example.com", "", "example.com", false},
+		{"*.example.com", "", "db.example.com", true},
+		{"*.example.com", "", "a.db.example.com", false},
+		{"*.example.com", "", "example.com", false},
+		{"*.example.com", "", ".example.com", false},
+		{"d*.example.com", "", "db.example.com", false},
+		{"*", "", "db", false},
+		{"*.", "", "db.", false},
+		{"", "db.example.com", "db.example.com", true},
+		{"", "*.example.com", "db.example.com", true},
+		{"other.example.com", "db.example.com", "db.example.com", false},
+		{"10.0.0.1", "db.example.com", "db.example.com", true}, // no name of the host's kind
+		{"10.0.0.1", "", "10.0.0.1", true},
+		{"10.0.0.2", "10.0.0.1", "10.0.0.1", false},
+		{"db.example.com", "10.0.0.1", "10.0.0.1", true},
+		{"::1", "", "0:0:0:0:0:0:0:1", true},
+		{"", "", "db", false},
+		{"", "", "", false},
+	} {
+		certificate := &x509.Certificate{Subject: pkix.Name{CommonName: c.common}}
+		if ip := net.ParseIP(c.names); ip != nil {
+			certificate.IPAddresses = []net.IP{ip}
+		} else if c.names != "" {
+			certificate.DNSNames = strings.Split(c.names, ",")
+		}
+		if got := namesHost(certificate, c.host); got != c.want {
+			t.Errorf("a certificate of %q (%q) for host %q: %v", c.names, c.common, c.host, got)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/md5"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+
+	"github.com/xdg-go/scram"
+)
+
+// logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It returns at
+// the first message that is no such request; that stays in the inbox, and the relay goes on with it: the session begins,
+// upstream refuses the password in its own words, or it wants what only the client can give.
+//
+// Of the password nothing is kept: the buffers it came through are wiped, and what the SCRAM library copies is garbage when
+// logIn returns.
+func (s *session) logIn() error {
+	var password []byte
+	defer func() { clear(password) }()
+	for {
+		kind, body, size, err := s.fromServer.await()
+		switch request, rest := authRequest(body); {
+		case err != nil:
+			return s.upstreamGone(err)
+		case kind == 'v' || kind == 'N':
+			if err := s.passOn(size); err != nil {
+				return err
+			}
+			continue
+		case kind != 'R' || request != authCleartext && request != authMD5 && request != authSASL:
+			return nil
+		default:
+			challenge := slices.Clone(rest)
+			s.fromServer.take(size)
+			if password == nil {
+				if password, err = s.askForPassword(); err != nil {
+					return err
+				}
+			}
+			if err := s.prove(request, challenge, password); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// prove answers one request for a password.
+func (s *session) prove(request int, challenge, password []byte) error {
+	switch request {
+	case authCleartext:
+		if s.exposed() {
+			return clientError{code: failCleartext}
+		}
+		return s.sendPassword(append(slices.Clone(password), 0))
+	case authMD5:
+		if len(challenge) != 4 {
+			return clientError{failProof, fmt.Errorf("an md5 salt of %d bytes; expected 4", len(challenge))}
+		}
+		return s.sendPassword(md5Proof(s.opening.user, password, challenge))
+	}
+	return s.proveSCRAM(challenge, password)
+}
+
+// exposed says that others can read what is sent to upstream.
+func (s *session) exposed() bool {
+	conn := s.server.(upstreamConn).Conn
+	_, inside := conn.(encrypted)
+	address, tcp := conn.RemoteAddr().(*net.TCPAddr)
+	return !inside && tcp && !address.IP.IsLoopback()
+}
+
+// md5Proof is what PostgreSQL's md5 method asks for: the hash of the hash that it stores, with a salt of this connection.
+func md5Proof(user string, password, salt []byte) []byte {
+	stored := md5.Sum(append(slices.Clone(password), user...))
+	proof := md5.Sum(append([]byte(hex.EncodeToString(stored[:])), salt...))
+	return append([]byte("md5"+hex.EncodeToString(proof[:])), 0)
+}
+
+// askForPassword asks the client for its password in clear text.
+func (s *session) askForPassword() ([]byte, error) {
+	if err := s.toClient.write(authMessage(authCleartext)); err != nil {
+		return nil, err
+	}
+	kind, body, err := s.fromClient.secret()
+	switch {
+	case errors.As(err, new(errFrame)):
+		return nil, clientError{failProtocol, err}
+	case errors.Is(err, os.ErrDeadlineExceeded): // an interrupt
+		return nil, clientError{code: failDraining}
+	case err != nil:
+		return nil, err
+	case kind == 'X':
+		return nil, errTerminated
+	case kind != 'p' || bytes.IndexByte(body, 0) != len(body)-1:
+		return nil, clientError{failProtocol, fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body))}
+	}
+	return body[:len(body)-1], nil
+}
+
+// secret waits for one frame, takes it out of the stream and wipes it from the buffer. It may be larger than the buffer, as
+// tokens in place of passwords can be; max bounds what is allocated.
+func (in *inbox) secret() (kind byte, contents []byte, err error) {
+	for {
+		kind, body, size, whole, fits, err := in.next()
+		if err != nil {
+			return kind, nil, err
+		}
+		if whole || !fits {
+			contents = make([]byte, size-headerSize)
+			n := copy(contents, body)
+			clear(body)
+			in.take(headerSize + n)
+			_, err = io.ReadFull(in.conn, contents[n:])
+			return kind, contents, err
+		}
+		if err := in.fill(); err != nil {
+			return 0, nil, err
+		}
+	}
+}
+
+// sendPassword sends a PasswordMessage, SASLInitialResponse or SASLResponse, and wipes it.
+func (s *session) sendPassword(contents []byte) error {
+	message := binary.BigEndian.AppendUint32([]byte{'p'}, uint32(4+len(contents)))
+	message = append(message, contents...)
+	defer clear(message)
+	defer clear(contents)
+	_, err := s.server.Write(message)
+	return err
+}
+
+// passOn relays one message of upstream, before the relay does.
+func (s *session) passOn(size int) error {
+	in := s.fromServer
+	err := s.toClient.write(in.buf[in.pos : in.pos+size])
+	in.take(size)
+	return err
+}
+
+// proveSCRAM does SCRAM-SHA-256, bound to upstream's certificate where upstream offers that.
+// https://www.postgresql.org/docs/current/sasl-authentication.html
+func (s *session) proveSCRAM(mechanisms, password []byte) error {
+	mechanism, conversation, err := s.newSCRAM(mechanisms, string(password))
+	if err != nil {
+		return clientError{failProof, err}
+	}
+	first, err := conversation.Step("")
+	if err != nil {
+		return clientError{failProof, err}
+	}
+	opening := append([]byte(mechanism), 0)
+	opening = binary.BigEndian.AppendUint32(opening, uint32(len(first)))
+	if err := s.sendPassword(append(opening, first...)); err != nil {
+		return err
+	}
+	for _, expected := range []int{authSASLContinue, authSASLFinal} {
+		kind, body, size, err := s.fromServer.await()
+		if err != nil {
+			return s.upstreamGone(err)
+		}
+		if kind == 'E' {
+			return nil // upstream refuses the password; the relay says so
+		}
+		request, said := authRequest(body)
+		if kind != 'R' || request != expected {
+			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", kind, request, expected)}
+		}
+		answer, err := conversation.Step(string(said))
+		if err != nil {
+			return clientError{failProof, err}
+		}
+		s.fromServer.take(size)
+		if expected == authSASLContinue {
+			if err := s.sendPassword([]byte(answer)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// newSCRAM chooses the mechanism as libpq does, and leaves the password as it is where it cannot be normalised, as PostgreSQL.
+// PostgreSQL takes the user of the startup packet and none from SCRAM.
+func (s *session) newSCRAM(mechanisms []byte, password string) (mechanism string, c *scram.ClientConversation, err error) {
+	without, plus := withoutPlus(mechanisms)
+	if !bytes.Contains(append([]byte{0}, without...), []byte("\x00"+scramPlain+"\x00")) {
+		return "", nil, fmt.Errorf("upstream offers %q; expected %s", mechanisms, scramPlain)
+	}
+	client, err := scram.SHA256.NewClient("", password, "")
+	if err != nil {
+		client, err = scram.SHA256.NewClientUnprepped("", password, "")
+	}
+	if err != nil {
+		return "", nil, err
+	}
+	client.WithMinIterations(1) // the server's setting scram_iterations
+	leg, inside := s.server.(upstreamConn).Conn.(encrypted)
+	if !inside {
+		return scramPlain, client.NewConversation(), nil
+	}
+	if !plus {
+		return scramPlain, client.NewConversationAdvertisingChannelBinding(), nil
+	}
+	state := leg.ConnectionState()
+	binding, err := scram.NewTLSServerEndpointBinding(&state)
+	if err != nil { // undefined for some signatures, such as Ed25519
+		return scramPlain, client.NewConversation(), nil
+	}
+	return scramPlus, client.NewConversationWithChannelBinding(binding), nil
+}
+
+// loginEnded ends a session whose login failed before upstream decided over it.
+func (s *session) loginEnded(err error) {
+	if errors.As(err, new(upstreamError)) {
+		err = s.upstreamGone(err)
+	}
+	var own clientError
+	if errors.As(err, &own) && !s.leaving.Swap(true) { // else it was killed, and has been told
+		s.log.Warn("session ended by the proxy", "cause", own)
+		s.farewell(own.code)
+	}
+	s.server.Close()
+	s.client.Close()
+}

@@ -1,0 +1,209 @@
+package proxy
+
+import (
+	"bytes"
+	"crypto/tls"
+	"net"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/authority"
+)
+
+var askPassword = authMessage(authCleartext)
+
+func password(text string) []byte { return message('p', z(text)) }
+
+// asks is a session of a proxy that asks for passwords, with an upstream in plain text that has its startup packet.
+func asks(t *testing.T, change ...func(*Settings)) *rig {
+	t.Helper()
+	offer, trusted := offers(t)
+	change = append(change, offer, requires, func(s *Settings) { s.AskPassword = true })
+	r := newRigBeforeStartup(t, &counter{}, change...)
+	r.requestsTLS(trusted)
+	r.send(startup("user", "u", "database", "d"))
+	return r
+}
+
+func (r *rig) started() *rig {
+	r.t.Helper()
+	r.upstream = <-r.arrivals
+	r.toUpstream(startup("user", "u", "database", "d"))
+	return r
+}
+
+func TestAPasswordIsAskedForAndGivenInTheWayUpstreamWants(t *testing.T) {
+	negotiate := message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0})
+	token := strings.Repeat("x", 60_000)
+	for name, c := range map[string]struct{ request, given, proof []byte }{
+		"cleartext": {authMessage(authCleartext), password("secret"), password("secret")},
+		// md5(md5("secret" + "u") + salt), by md5sum
+		"a token of 60 kB": {authMessage(authCleartext), password(token), password(token)},
+		"md5":              {authMessage(authMD5, []byte("salt")), password("secret"), password("md5f0e7c406521852962c8b0cf264d8bcbd")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := asks(t).started()
+			r.reply(negotiate, c.request)
+			r.toClient(negotiate, askPassword)
+			r.send(c.given)
+			r.toUpstream(c.proof)
+			r.reply(authOK, ready('I'))
+			r.toClient(authOK, ready('I'))
+			r.answersAgain("1")
+			r.relays(query("SELECT 1"), join(dataRow("1"), complete("SELECT 1"), ready('I')))
+		})
+	}
+}
+
+func TestWhatNoPasswordAnswersIsRelayed(t *testing.T) {
+	refusal := message('E', z("SFATAL"), z("VFATAL"), z("C28P01"), z("Mno"), []byte{0})
+	for name, said := range map[string][]byte{
+		"trust": join(authOK, ready('I')), "a refusal": refusal, "GSSAPI": authMessage(7), "nonsense": message('R', []byte{1}),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := asks(t).started()
+			r.reply(said)
+			r.toClient(said)
+		})
+	}
+	t.Run("a refusal of the password", func(t *testing.T) {
+		r := asks(t).started()
+		r.reply(askPassword)
+		r.toClient(askPassword)
+		r.send(password("wrong"))
+		r.toUpstream(password("wrong"))
+		r.reply(refusal)
+		r.upstream.Close()
+		if got := r.rest(r.client); !bytes.Equal(got, refusal) {
+			t.Errorf("the client got %q; expected upstream's own words alone", got)
+		}
+	})
+}
+
+func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
+	for name, c := range map[string]struct {
+		request, answer []byte
+		fail            failure
+	}{
+		"a client that says something else":  {askPassword, query("SELECT 1"), failProtocol},
+		"a password of more than 64 kB":      {askPassword, []byte{'p', 0, 1, 0, 4}, failProtocol},
+		"a password with a zero in it":       {askPassword, message('p', []byte("a\x00b\x00")), failProtocol},
+		"a password without an end":          {askPassword, message('p', []byte("a")), failProtocol},
+		"a password that is no message":      {askPassword, []byte{'p', 0, 0, 0, 1}, failProtocol},
+		"an md5 salt of three bytes":         {authMessage(authMD5, []byte("sal")), password("x"), failProof},
+		"an upstream that offers PLUS alone": {saslOffer(scramPlus), password("x"), failProof},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := asks(t).started()
+			r.reply(c.request)
+			r.toClient(askPassword)
+			r.send(c.answer)
+			r.toClient(fatalMessage(c.fail))
+			r.rest(r.upstream)
+		})
+	}
+	t.Run("an upstream that vanishes", func(t *testing.T) {
+		r := asks(t).started()
+		r.upstream.Close()
+		r.toClient(fatalMessage(failUpstreamLost))
+	})
+	t.Run("a client that vanishes", func(t *testing.T) {
+		r := asks(t).started()
+		r.reply(askPassword)
+		r.toClient(askPassword)
+		r.client.(*tls.Conn).NetConn().Close()
+		r.rest(r.upstream)
+	})
+	t.Run("a client that says goodbye", func(t *testing.T) {
+		r := asks(t).started()
+		r.reply(askPassword)
+		r.toClient(askPassword)
+		r.send(message('X'))
+		r.rest(r.upstream)
+	})
+	t.Run("a drain", func(t *testing.T) {
+		r := asks(t).started()
+		r.reply(askPassword)
+		r.toClient(askPassword)
+		r.proxy.draining.Store(true)
+		r.proxy.each((*session).interrupt)
+		r.toClient(fatalMessage(failDraining))
+	})
+}
+
+func TestAnUpstreamThatCannotProveItselfGetsNoSession(t *testing.T) {
+	for name, final := range map[string][]byte{
+		"a wrong signature": authMessage(authSASLFinal, []byte("v=d3Jvbmc=")),
+		"no signature":      authOK,
+		"an error":          authMessage(authSASLFinal, []byte("e=other-error")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := asks(t).started()
+			r.reply(saslOffer(scramPlain))
+			r.toClient(askPassword)
+			r.send(password("secret"))
+			first := r.frame()
+			nonce := first[bytes.LastIndex(first, []byte("r="))+2:]
+			r.reply(authMessage(authSASLContinue, []byte("r="), nonce, []byte("more,s=c2FsdA==,i=1")))
+			r.frame()
+			r.reply(final)
+			r.toClient(fatalMessage(failProof))
+		})
+	}
+}
+
+// frame reads one message at upstream and returns its contents.
+func (r *rig) frame() []byte {
+	r.t.Helper()
+	in := newInbox(r.upstream, newBuffers())
+	_, body, _, err := in.await()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return bytes.Clone(body)
+}
+
+// addressed is a connection to some address.
+type addressed struct {
+	net.Conn
+	to net.Addr
+}
+
+func (a addressed) RemoteAddr() net.Addr { return a.to }
+
+func TestInvariant10APasswordInClearTextIsSentOnlyWhereNobodyElseReads(t *testing.T) {
+	for name, c := range map[string]struct {
+		conn    net.Conn
+		exposed bool
+	}{
+		"a network":     {addressed{to: &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1)}}, true},
+		"loopback":      {addressed{to: &net.TCPAddr{IP: net.IPv6loopback}}, false},
+		"a Unix socket": {addressed{to: &net.UnixAddr{}}, false},
+	} {
+		s := &session{server: upstreamConn{c.conn}}
+		if got := s.exposed(); got != c.exposed {
+			t.Errorf("%s: exposed %v", name, got)
+		}
+	}
+	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
+	r := asks(t, reaches(UpstreamTLS{Mode: TLSRequire}))
+	if err := r.takesTLS(shows(pair)); err != nil {
+		t.Fatal(err)
+	}
+	r.toUpstream(startup("user", "u", "database", "d"))
+	r.reply(askPassword)
+	r.toClient(askPassword)
+	r.send(password("secret"))
+	r.toUpstream(password("secret"))
+}
+
+func TestInvariant10NothingOfAPasswordStaysInTheBuffer(t *testing.T) {
+	s := quietSession(password("secret"), nil)
+	got, err := s.askForPassword()
+	if err != nil || string(got) != "secret" {
+		t.Fatalf("read %q, %v", got, err)
+	}
+	if left := s.fromClient.buf[:64]; bytes.Contains(left, []byte("secret")) {
+		t.Errorf("the buffer holds %q", left)
+	}
+}
