@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -84,6 +85,27 @@ func children(t testing.TB, pid int) []int {
 		}
 	}
 	return found
+}
+
+// IsBackend says whether a process is one of the cluster's, which must be asked before it is sent a signal: it may have ended, and
+// its number be somebody else's.
+func IsBackend(cluster *postgres.Cluster, pid int) bool {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", cluster.PID))
+}
+
+// Storm is how long tests that let many faults happen shall go on; 0 is a short while. PGFLURRY_TEST_STORM=5m makes it long.
+func Storm(t testing.TB) time.Duration {
+	t.Helper()
+	text := os.Getenv("PGFLURRY_TEST_STORM")
+	if text == "" {
+		return 0
+	}
+	length, err := time.ParseDuration(text)
+	if err != nil || length <= 0 {
+		t.Fatalf("PGFLURRY_TEST_STORM is %q; expected a length of time such as 5m", text)
+	}
+	return length
 }
 
 // Binaries are the server's programs on this machine, for tests that run some of them by hand (pg_basebackup, pg_ctl). Where Docker has the

@@ -18,7 +18,7 @@ import (
 func crash(t *testing.T, cluster *postgres.Cluster, conn *pgx.Conn) {
 	t.Helper()
 	pid := int(conn.PgConn().PID())
-	if !childOf(cluster.PID, pid) {
+	if !server.IsBackend(cluster, pid) {
 		t.Fatalf("process %d is no backend of this server", pid)
 	}
 	witness := server.Connect(t, cluster.URL("postgres"))

@@ -1,12 +1,11 @@
 package sql_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -16,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/migrations"
+	"pgflurry/postgres"
 	"pgflurry/tests/server"
 )
 
@@ -62,31 +62,17 @@ func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 				server.Exec(t, url, steppingClock)
 			}
 			s := &storm{url: url, clock: clock}
-			ctx, cancel := context.WithTimeout(t.Context(), stormLength(t))
+			ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(server.Storm(t), 5*time.Second))
 			defer cancel()
 			var sessions sync.WaitGroup
 			for i := range 10 {
 				sessions.Go(func() { s.session(ctx, rand.New(rand.NewPCG(uint64(i), 7))) })
 			}
-			sessions.Go(func() { s.trouble(ctx, cluster.PID) })
+			sessions.Go(func() { s.trouble(ctx, cluster) })
 			sessions.Wait()
 			s.judge(t)
 		})
 	}
-}
-
-// stormLength is short in an ordinary run; PGFLURRY_TEST_STORM=5m makes it long.
-func stormLength(t *testing.T) time.Duration {
-	t.Helper()
-	text := os.Getenv("PGFLURRY_TEST_STORM")
-	if text == "" {
-		return 5 * time.Second
-	}
-	length, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatalf("PGFLURRY_TEST_STORM: %v", err)
-	}
-	return length
 }
 
 // session draws until ctx ends, on a new connection whenever the old one is gone.
@@ -150,7 +136,7 @@ func appendID(ids []int64, text []byte) []int64 {
 }
 
 // trouble stops, cancels and terminates backends, and crashes the server twice.
-func (s *storm) trouble(ctx context.Context, postmaster int) {
+func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 	dice := rand.New(rand.NewPCG(1, 2))
 	crashes := time.NewTicker(1700 * time.Millisecond)
 	defer crashes.Stop()
@@ -164,7 +150,7 @@ func (s *storm) trouble(ctx context.Context, postmaster int) {
 			if err != nil {
 				break
 			}
-			if !childOf(postmaster, pid) {
+			if !server.IsBackend(cluster, pid) {
 				continue // it has ended, and its number may be somebody else's
 			}
 			switch dice.IntN(8) {
@@ -189,12 +175,6 @@ func (s *storm) trouble(ctx context.Context, postmaster int) {
 		}
 		conn.Close(context.WithoutCancel(ctx))
 	}
-}
-
-// childOf says whether a process is a backend of the cluster, as /proc tells.
-func childOf(postmaster, pid int) bool {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
-	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", postmaster))
 }
 
 // pause is the time for which a backend is stopped.

@@ -1,0 +1,165 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// The kinds of clients.
+const (
+	ofProxy    = iota // draws through a proxy, which answers from memory, or relays where it has no lease
+	ofFunction        // draws from the function
+	ofKeys            // inserts rows whose key is DEFAULT next_snowflake(), through a proxy
+	kinds
+)
+
+// statements are what the clients of a kind say; %d is a number of IDs up to its most.
+var statements = [kinds][]struct {
+	text string
+	most int
+}{
+	ofProxy: {
+		{"SELECT * FROM next_snowflakes(%d)", 10_000},
+		{"SELECT * FROM next_snowflakes(%d)", 10_000},
+		{"SELECT next_snowflake() FROM generate_series(1, %d)", 10_000},
+		{"SELECT next_snowflake() -- %d", 1},
+	},
+	ofFunction: {
+		{"SELECT next_snowflake() + 0 FROM generate_series(1, %d)", 3000},
+		{"SELECT next_snowflake() -- %d", 1},
+		{"BEGIN; SAVEPOINT s; SELECT next_snowflake() FROM generate_series(1, %d); ROLLBACK TO s; COMMIT", 1000},
+		{"BEGIN; SET LOCAL statement_timeout = '5ms'; SELECT next_snowflake() FROM generate_series(1, %d); COMMIT", 5000},
+		{"COPY (SELECT next_snowflake() FROM generate_series(1, %d)) TO STDOUT", 2000},
+	},
+	ofKeys: {
+		{"INSERT INTO item (n) SELECT generate_series(1, %d) RETURNING id", 300},
+		{"INSERT INTO item DEFAULT VALUES RETURNING id -- %d", 1},
+		{"BEGIN; INSERT INTO item (n) SELECT generate_series(1, %d) RETURNING id; ROLLBACK", 300},
+	},
+}
+
+// clients starts them: for each node two that draw and one that inserts, and five for the function.
+func (s *storm) clients(running *sync.WaitGroup) {
+	number := uint64(0)
+	start := func(kind int, url func() string) {
+		number++
+		dice := rand.New(rand.NewPCG(s.seed, number))
+		running.Go(func() { s.client(kind, url, dice) })
+	}
+	for _, n := range s.nodes {
+		url := func() string { return *n.url.Load() }
+		start(ofProxy, url)
+		start(ofProxy, url)
+		start(ofKeys, url)
+	}
+	for range 5 {
+		start(ofFunction, func() string { return s.through })
+	}
+}
+
+// client draws until the storm is over, on a new connection whenever the old one is gone.
+func (s *storm) client(kind int, url func() string, dice *rand.Rand) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-s.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	ids := make([]int64, 0, 10_000)
+	for ctx.Err() == nil {
+		conn, err := connect(ctx, url())
+		if err != nil {
+			s.broken.Add(1)
+			pause(ctx, 20*time.Millisecond) // the server is away; others need the processor
+			continue
+		}
+		for ctx.Err() == nil && !conn.IsClosed() {
+			ids, err = drawMany(ctx, conn, dice, kind, ids[:0])
+			if err != nil {
+				s.broken.Add(1)
+			}
+			s.record(kind, ids)
+		}
+		conn.Close(context.WithoutCancel(ctx))
+	}
+}
+
+func connect(ctx context.Context, url string) (*pgconn.PgConn, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	return pgconn.Connect(ctx, url)
+}
+
+// drawMany runs one statement and returns all IDs that came, also before an error.
+func drawMany(ctx context.Context, conn *pgconn.PgConn, dice *rand.Rand, kind int, ids []int64) ([]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	of := statements[kind][dice.IntN(len(statements[kind]))]
+	text := fmt.Sprintf(of.text, 1+dice.IntN(of.most))
+	if text[:4] == "COPY" {
+		lines := collected{ids: ids}
+		_, err := conn.CopyTo(ctx, &lines, text)
+		return lines.ids, err
+	}
+	results := conn.Exec(ctx, text)
+	for results.NextResult() {
+		for result := results.ResultReader(); result.NextRow(); {
+			id, err := strconv.ParseInt(string(result.Values()[0]), 10, 64)
+			if err != nil {
+				return ids, err
+			}
+			ids = append(ids, id)
+		}
+	}
+	err := results.Close()
+	if err != nil && !conn.IsClosed() && conn.TxStatus() != 'I' {
+		_, _ = conn.Exec(ctx, "ROLLBACK").ReadAll() // whatever becomes of the connection
+	}
+	return ids, err
+}
+
+// collected takes the lines of a COPY; what is no whole line yet waits for the rest.
+type collected struct {
+	ids  []int64
+	part int64
+}
+
+func (c *collected) Write(data []byte) (int, error) {
+	for _, b := range data {
+		if b == '\n' {
+			c.ids, c.part = append(c.ids, c.part), 0
+		} else {
+			c.part = c.part*10 + int64(b-'0')
+		}
+	}
+	return len(data), nil
+}
+
+func (s *storm) record(kind int, ids []int64) {
+	if err := s.all.Add(ids...); err != nil {
+		select {
+		case s.twice <- fmt.Errorf("a client of kind %d: %w", kind, err):
+		default: // one is enough
+		}
+	}
+	s.ids.Add(int64(len(ids)))
+	s.byKind[kind].Add(int64(len(ids)))
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,181 @@
+package faults
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgflurry/migrations"
+	"pgflurry/postgres"
+	"pgflurry/tests/network"
+	"pgflurry/tests/program"
+	"pgflurry/tests/recorder"
+	"pgflurry/tests/server"
+)
+
+// A storm is several proxies and the function drawing from one namespace as fast as they can, while one fault follows another.
+type storm struct {
+	*room
+	dice     *rand.Rand // of the troubles; each client has its own
+	seed     uint64
+	database *network.Link // to the primary, whichever that is
+	through  string        // URL of the database through it
+	nodes    []*node
+	standbys int // made so far
+
+	ended  chan struct{} // closed when the clients shall end
+	twice  chan error    // what the recorder found
+	ids    atomic.Int64
+	byKind [kinds]atomic.Int64
+	broken atomic.Int64 // statements that ended with an error, and connections that failed
+}
+
+// A node is a place where a proxy runs, one after the other.
+type node struct {
+	name  string
+	lease *network.Link // to the lease database
+	args  []string
+	proxy *program.Proxy
+	url   atomic.Pointer[string] // of the present proxy
+}
+
+// enough IDs for an ordinary run, and for one that PGFLURRY_TEST_STORM makes long.
+const (
+	enough = 10_000_000
+	most   = 1_000_000_000
+	memory = 1 << 30 // bytes of the recorder before it writes to files
+)
+
+func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
+	s := newStorm(t)
+	var clients sync.WaitGroup
+	s.clients(&clients)
+	begin := time.Now()
+	faults := 0
+	for faults < len(troubles) || !s.over(time.Since(begin)) {
+		for _, trouble := range s.shuffled() {
+			at := time.Now()
+			s.happen(trouble)
+			t.Logf("%6.1f s  %-60s %6.1f s, %d IDs", time.Since(begin).Seconds(), trouble.what, time.Since(at).Seconds(), s.ids.Load())
+			faults++
+		}
+	}
+	close(s.ended)
+	clients.Wait()
+	s.judge(time.Since(begin), faults)
+}
+
+// over says whether there are IDs enough.
+func (s *storm) over(passed time.Duration) bool {
+	long := server.Storm(s.t)
+	if long == 0 {
+		return s.ids.Load() >= enough
+	}
+	return passed > long || s.ids.Load() >= most
+}
+
+func newStorm(t *testing.T) *storm {
+	t.Helper()
+	cluster := server.Private(t, stormOptions)
+	url := cluster.URL("postgres")
+	// seven workers for proxies: they are taken over again and again
+	if err := migrations.Up(t.Context(), url, migrations.Settings{Layout: "41/0/3/12", DatabaseWorkers: 1}); err != nil {
+		t.Fatal(err)
+	}
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	s := &storm{
+		room: furnish(t, url), seed: seed, dice: rand.New(rand.NewPCG(seed, 0)),
+		ended: make(chan struct{}), twice: make(chan error, 1),
+	}
+	s.cluster = cluster
+	s.all = recorder.New(t.TempDir(), memory)
+	s.do("CREATE UNLOGGED TABLE item (n int, id bigint DEFAULT next_snowflake())")
+	s.database, s.through = network.To(t, url)
+	for i := range 3 {
+		n := &node{name: fmt.Sprint("node ", i)}
+		var lease string
+		n.lease, lease = network.To(t, s.through)
+		if i == 0 && os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
+			lease = server.Pooler(t, lease, 2)
+		}
+		n.args = []string{short, "--lease-database", lease, "--drain-timeout", "1s"}
+		s.nodes = append(s.nodes, n)
+		s.start(n)
+	}
+	return s
+}
+
+var stormOptions = map[string]string{"max_wal_size": "256MB", "wal_sender_timeout": "10s", "wal_keep_size": "64MB"}
+
+// start starts a node's next proxy and waits until it answers.
+func (s *storm) start(n *node) {
+	s.t.Helper()
+	n.proxy = program.ServeUnleased(s.t, s.through, n.name, n.args...)
+	n.url.Store(&n.proxy.URL)
+	n.proxy.Leased()
+}
+
+func (s *storm) anyNode() *node { return s.nodes[s.dice.IntN(len(s.nodes))] }
+
+func (s *storm) shuffled() []trouble {
+	list := append([]trouble(nil), troubles...)
+	s.dice.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	return list
+}
+
+// happen lets a fault happen, and sees that afterwards every proxy and the function give IDs again.
+func (s *storm) happen(trouble trouble) {
+	s.t.Helper()
+	trouble.happen(s)
+	for _, n := range s.nodes {
+		s.drawUntil(s.again(*n.url.Load()), s.byProxy)
+	}
+	s.draw(s.conn, 1)
+	s.do("TRUNCATE item")
+	select {
+	case err := <-s.twice:
+		s.t.Fatalf("after %q: %v", trouble.what, err)
+	default:
+	}
+}
+
+func (s *storm) judge(passed time.Duration, faults int) {
+	s.t.Helper()
+	select {
+	case err := <-s.twice:
+		s.t.Fatal(err)
+	default:
+	}
+	total := s.all.Len()
+	s.t.Logf("%d IDs in %v (%.0f a second) with %d faults, none twice: %d by proxies, %d by the function, %d of keys; %d statements or connections broken",
+		total, passed.Round(time.Second), float64(total)/passed.Seconds(), faults,
+		s.byKind[ofProxy].Load(), s.byKind[ofFunction].Load(), s.byKind[ofKeys].Load(), s.broken.Load())
+	if server.Storm(s.t) == 0 && total < enough {
+		s.t.Errorf("only %d IDs, expected %d", total, enough)
+	}
+	for kind := range s.byKind {
+		if s.byKind[kind].Load() < 1000 {
+			s.t.Errorf("only %d IDs of kind %d: this proves little", s.byKind[kind].Load(), kind)
+		}
+	}
+	if s.broken.Load() == 0 {
+		s.t.Error("nothing was broken off, so the faults were none")
+	}
+	if err := errors.Join(s.all.Close()); err != nil {
+		s.t.Error(err)
+	}
+}
+
+// primary is the server of the room from now on.
+func (s *storm) primary(cluster *postgres.Cluster) {
+	s.t.Helper()
+	s.cluster = cluster
+	s.visit(cluster.URL("postgres"))
+	s.database.Lead(fmt.Sprint("127.0.0.1:", cluster.Port))
+}

@@ -1,0 +1,191 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"syscall"
+	"time"
+
+	"pgflurry/tests/server"
+)
+
+// A trouble is one fault, from its begin to its end.
+type trouble struct {
+	what   string
+	happen func(*storm)
+}
+
+var troubles = []trouble{
+	{"a proxy is killed, another takes its place", (*storm).killProxy},
+	{"a proxy ends in order, another takes its place", (*storm).endProxy},
+	{"a proxy is stopped until its worker may be taken", (*storm).stopProxy},
+	{"the network of a lease is silent until the mark has passed", (*storm).silentLease},
+	{"answers to a lease are lost", (*storm).lostAnswers},
+	{"the network of the database is cut for a moment", (*storm).cutDatabase},
+	{"a worker's row is locked until another is taken", (*storm).lockRow},
+	{"sessions are stopped, cancelled and terminated", (*storm).harass},
+	{"a backend dies, the server recovers", (*storm).killBackend},
+	{"the server is shut down at once and started again", (*storm).crashServer},
+	{"failover to a synchronous standby", func(s *storm) { s.failOver(true) }},
+	{"failover to a standby that has not heard the last of it", func(s *storm) { s.failOver(false) }},
+}
+
+func (s *storm) killProxy() {
+	n := s.anyNode()
+	n.proxy.Signal(syscall.SIGKILL)
+	n.proxy.End()
+	s.start(n)
+}
+
+func (s *storm) endProxy() {
+	n := s.anyNode()
+	n.proxy.Signal(syscall.SIGTERM)
+	if code := n.proxy.End(); code != 0 {
+		s.t.Errorf("the proxy ended with %d", code)
+	}
+	s.start(n)
+}
+
+// held is the worker that a node has, as the rows tell.
+func (s *storm) held(n *node) (worker int64) {
+	s.t.Helper()
+	return ask[int64](s.room, "SELECT worker FROM pgflurry.worker WHERE node = $1 ORDER BY acquired_at DESC LIMIT 1", n.name)
+}
+
+// passed waits until a worker's mark and quarantine have passed.
+func (s *storm) passed(worker int64) {
+	s.t.Helper()
+	s.until(`SELECT w.reserved_until + pgflurry.ticks_of(n.quarantine) < pgflurry.ticks(clock_timestamp())
+		FROM pgflurry.worker w, pgflurry.namespace n WHERE w.worker = $1`, worker)
+}
+
+func (s *storm) stopProxy() {
+	n := s.anyNode()
+	worker := s.held(n)
+	n.proxy.Signal(syscall.SIGSTOP)
+	s.passed(worker)
+	n.proxy.Signal(syscall.SIGCONT)
+}
+
+func (s *storm) silentLease() {
+	n := s.anyNode()
+	worker := s.held(n)
+	n.lease.Silence()
+	s.passed(worker)
+	n.lease.Heal()
+}
+
+// lostAnswers lets about three renewals through on each connection, and ends the next one's answer somewhere.
+func (s *storm) lostAnswers() {
+	n := s.anyNode()
+	printed := n.proxy.Printed()
+	n.lease.CutAnswers(1500 + s.dice.IntN(1500))
+	n.proxy.LineFrom(printed, "the database does not acknowledge")
+	n.lease.Heal()
+}
+
+func (s *storm) cutDatabase() {
+	s.database.Lead("")
+	s.draw(s.conn, 1000)
+	s.database.Lead(fmt.Sprint("127.0.0.1:", s.cluster.Port))
+}
+
+func (s *storm) lockRow() {
+	n := s.anyNode()
+	printed := n.proxy.Printed()
+	s.do("BEGIN")
+	s.do("SELECT FROM pgflurry.worker WHERE worker = $1 FOR UPDATE", s.held(n))
+	n.proxy.LineFrom(printed, "worker acquired")
+	s.do("ROLLBACK")
+}
+
+func (s *storm) harass() {
+	for range 60 {
+		pid := s.victim()
+		if pid == 0 {
+			continue
+		}
+		switch s.dice.IntN(6) {
+		case 0:
+			s.do("SELECT pg_terminate_backend($1)", pid)
+		case 1, 2:
+			s.do("SELECT pg_cancel_backend($1)", pid)
+		default:
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+			pause(context.Background(), time.Duration(s.dice.IntN(60))*time.Millisecond) // how long it is stopped
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+	}
+}
+
+// victim is a client's backend; 0 if it has just ended.
+func (s *storm) victim() int {
+	s.t.Helper()
+	pid := ask[int](s.room, `SELECT coalesce((SELECT pid FROM pg_stat_activity
+		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1), 0)`)
+	if !server.IsBackend(s.cluster, pid) {
+		return 0
+	}
+	return pid
+}
+
+// killBackend makes the server end all sessions at once and recover from its log, as after a lack of memory.
+func (s *storm) killBackend() {
+	pid := 0
+	for pid == 0 {
+		pid = s.victim()
+	}
+	begun := ask[time.Time](s.room, "SELECT pg_postmaster_start_time()")
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		s.t.Fatal(err)
+	}
+	for ctx := context.Background(); ; {
+		if _, err := s.conn.Exec(ctx, "SELECT pg_sleep(10)"); err != nil {
+			break
+		}
+	}
+	s.conn = s.again(s.direct)
+	if now := ask[time.Time](s.room, "SELECT pg_postmaster_start_time()"); !now.Equal(begun) {
+		s.t.Errorf("the postmaster of %v is now one of %v", begun, now)
+	}
+}
+
+func (s *storm) crashServer() {
+	server.Crash(s.t, s.cluster)
+	s.primary(server.Again(s.t, s.cluster.Data, s.cluster.Port, stormOptions))
+}
+
+// failOver crashes the primary and promotes a standby, which is made now. A synchronous one has every acknowledged commit; the
+// other one misses what came after it was made.
+func (s *storm) failOver(synchronous bool) {
+	s.standbys++
+	name := fmt.Sprint("standby", s.standbys)
+	source := ""
+	if synchronous {
+		source = fmt.Sprintf("host=127.0.0.1 port=%d", s.cluster.Port)
+	}
+	standby := server.Standby(s.t, s.cluster, name, source, stormOptions)
+	if synchronous {
+		s.do("ALTER SYSTEM SET synchronous_standby_names = " + name)
+		s.do("SELECT pg_reload_conf()")
+		s.until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+	}
+	s.draw(s.conn, 2000)
+	server.Crash(s.t, s.cluster)
+	s.database.Lead("")
+	old := s.cluster
+	s.visit(standby.URL("postgres"))
+	if !ask[bool](s.room, "SELECT pg_promote()") {
+		s.t.Fatal("the standby was not promoted")
+	}
+	if synchronous { // the setting came with the files
+		s.do("ALTER SYSTEM RESET synchronous_standby_names")
+		s.do("SELECT pg_reload_conf()")
+		s.until("SELECT current_setting('synchronous_standby_names') = ''")
+	}
+	s.primary(standby)
+	if err := os.RemoveAll(old.Data); err != nil { // a long storm makes many
+		s.t.Error(err)
+	}
+}
