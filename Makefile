@@ -15,3 +15,12 @@ test-versions:
 test-clients:
 	tests/clients/install all
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/clients -update
+
+# Proxies and function under one fault after another, until a thousand million IDs are compared or SOAK is over.
+SOAK ?= 2h
+soak:
+	PGFLURRY_TEST_STORM=$(SOAK) go test -count=1 -timeout 0 -v -run Storm ./tests/faults
+
+# What docs/uniqueness.md says in figures: take-over, PostgreSQL away, the cost of a lease.
+measure-lease:
+	go test -count=1 -timeout 0 -run '^$$' -bench . -benchtime 9x ./tests/faults

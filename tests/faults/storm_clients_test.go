@@ -88,6 +88,9 @@ func (s *storm) client(kind int, url func() string, dice *rand.Rand) {
 				s.broken.Add(1)
 			}
 			s.record(kind, ids)
+			if s.breath > 0 {
+				pause(ctx, time.Duration(dice.Int64N(int64(s.breath))))
+			}
 		}
 		conn.Close(context.WithoutCancel(ctx))
 	}

@@ -28,6 +28,7 @@ type storm struct {
 	nodes    []*node
 	standbys int // made so far
 
+	breath time.Duration // that a client takes after a statement, at most: in a short storm the troubles get the processor
 	ended  chan struct{} // closed when the clients shall end
 	twice  chan error    // what the recorder found
 	ids    atomic.Int64
@@ -92,6 +93,9 @@ func newStorm(t *testing.T) *storm {
 	s := &storm{
 		room: furnish(t, url), seed: seed, dice: rand.New(rand.NewPCG(seed, 0)),
 		ended: make(chan struct{}), twice: make(chan error, 1),
+	}
+	if server.Storm(t) == 0 {
+		s.breath = 60 * time.Millisecond
 	}
 	s.cluster = cluster
 	s.all = recorder.New(t.TempDir(), memory)
@@ -170,6 +174,12 @@ func (s *storm) judge(passed time.Duration, faults int) {
 	if err := errors.Join(s.all.Close()); err != nil {
 		s.t.Error(err)
 	}
+}
+
+// drawMany draws from the function at once, which must succeed, and records.
+func (s *storm) drawMany(n int) {
+	s.t.Helper()
+	s.note(ask[[]int64](s.room, "SELECT array_agg(next_snowflake()) FROM generate_series(1, $1)", n)...)
 }
 
 // primary is the server of the room from now on.

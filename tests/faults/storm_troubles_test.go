@@ -87,7 +87,7 @@ func (s *storm) lostAnswers() {
 
 func (s *storm) cutDatabase() {
 	s.database.Lead("")
-	s.draw(s.conn, 1000)
+	s.drawMany(1000)
 	s.database.Lead(fmt.Sprint("127.0.0.1:", s.cluster.Port))
 }
 
@@ -171,7 +171,7 @@ func (s *storm) failOver(synchronous bool) {
 		s.do("SELECT pg_reload_conf()")
 		s.until("SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
 	}
-	s.draw(s.conn, 2000)
+	s.drawMany(2000)
 	server.Crash(s.t, s.cluster)
 	s.database.Lead("")
 	old := s.cluster
