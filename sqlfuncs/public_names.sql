@@ -32,8 +32,12 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 BEGIN ATOMIC
     SELECT * FROM (VALUES
         ('next_segment'), ('next_segments'),
+        ('next_auto_increment'), ('next_replace_id'),
+        ('incr'), ('incrby'), ('get_counter'), ('set_counter'),
         ('uuidv4'), ('uuidv7'), ('uuidv7_time'),
-        ('snowflake_text')) AS names (name);
+        ('snowflake_text'),
+        ('issue_token'), ('redeem_token'),
+        ('try_lock'), ('unlock'), ('renew_lock')) AS names (name);
 END;
 COMMENT ON FUNCTION pgflurry.alias_names() IS
 'Names of functions of schema pgflurry that have an alias in public: what applications call. What an administrator calls now and then has none.';

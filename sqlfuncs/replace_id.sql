@@ -1,0 +1,38 @@
+-- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO … and LAST_INSERT_ID(), in PostgreSQL's terms: one
+-- statement deletes the row of the name and inserts it again with the next number of a sequence.
+--
+-- Numbers never repeat, whatever is rolled back, because sequences are not transactional. What a draw costs: the name is locked until
+-- the transaction ends, and it leaves one dead row with two dead index entries for vacuum.
+--
+-- The unique key on the name does two things. A session that finds no row to delete, because another one has just put it
+-- there, fails on the key instead of adding a second row, and tries again. And the delete finds its row by an index.
+
+CREATE OR REPLACE FUNCTION pgflurry.next_replace_id(name text) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    drawn bigint;
+BEGIN
+    PERFORM pgflurry.check_text('next_replace_id', 'name', name);
+    LOOP
+        BEGIN
+            -- The insert reads the count, so the row is gone before its successor comes.
+            WITH gone AS (
+                DELETE FROM pgflurry.replace_sequence AS r WHERE r.seq_name = name RETURNING r.seq_id
+            )
+            INSERT INTO pgflurry.replace_sequence AS r (seq_name)
+                SELECT name FROM (SELECT count(*) FROM gone) AS done
+                RETURNING r.seq_id INTO drawn;
+            RETURN drawn;
+        EXCEPTION WHEN unique_violation THEN
+            -- Another session has replaced the row meanwhile; the next statement sees what it committed, but not in a snapshot
+            -- that the whole transaction keeps.
+            IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+                RAISE EXCEPTION 'next_replace_id: another transaction has drawn for %', quote_literal(name)
+                    USING ERRCODE = '40001', HINT = 'Retry the transaction.';
+            END IF;
+        END;
+    END LOOP;
+END $fn$;
+
+COMMENT ON FUNCTION pgflurry.next_replace_id(text) IS
+'The next number for a name, which need not exist; all names draw from one sequence. Never repeated, also not after a rollback, which leaves a gap. The name is locked until the end of the transaction, and each draw leaves a dead row. Errors: 22023 NULL or not 1 to 255 characters, 2200H no larger bigint, 25006 read-only transaction, 40001 in REPEATABLE READ.';
