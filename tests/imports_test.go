@@ -18,6 +18,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"sqlfuncs":     {},
 	"acknowledge":  {modules: []string{"github.com/jackc/pgx/v5"}},
 	"lease":        {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"segment":      {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"proxy":        {modules: []string{"github.com/jackc/pgx/v5", "github.com/xdg-go/scram"}},
 	"postgres":     {modules: []string{"github.com/jackc/pgx/v5", "golang.org/x/sys"}},
 	"namespace":    {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},

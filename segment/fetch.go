@@ -1,0 +1,187 @@
+package segment
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Run fetches blocks until ctx ends, whatever the database does meanwhile. Call it once. Let nobody need numbers any more before ctx
+// ends: what is left then is skipped.
+func (s *Source) Run(ctx context.Context) {
+	var work sync.WaitGroup
+	for range fetchers {
+		work.Go(func() { s.fetchFrom(ctx, s.known) })
+	}
+	work.Go(func() { s.fetchFrom(ctx, s.fresh) })
+	work.Go(func() { s.keepRefreshing(ctx) })
+	work.Wait()
+	s.end()
+}
+
+// fetchFrom serves one queue. A connection that nothing needs is closed after a while.
+func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
+	store := s.open()
+	defer store.Close()
+	idle := time.NewTimer(idleLimit)
+	defer idle.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case b := <-queue:
+			s.fetch(ctx, store, b)
+			idle.Reset(idleLimit)
+		case <-idle.C:
+			store.Close()
+		}
+	}
+}
+
+// fetch fetches one block.
+func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
+	b.mu.Lock()
+	request := b.supply.begin()
+	b.mu.Unlock()
+
+	attempt, cancel := context.WithTimeout(ctx, fetchLimit)
+	defer cancel()
+	block, err := store.Fetch(attempt, request)
+
+	at := s.now()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer b.wake()
+	switch {
+	case errors.Is(err, ErrUnknownTag):
+		s.removed(b, at)
+	case err != nil:
+		if !errors.Is(err, ErrExhausted) {
+			b.supply.unknown++
+		}
+		b.supply.failed(err, at)
+		s.noteFailure(ctx, b, err)
+	default:
+		left := b.supply.left()
+		if b.supply.fetched(block, at) {
+			s.noteWentBack(b, block.Before, request.Above, left)
+		}
+		if b.told != "" {
+			s.log.Info("numbers are fetched again", "tag", b.supply.tag)
+			b.told = ""
+		}
+	}
+}
+
+// keepRefreshing looks every minute at the tags in use.
+func (s *Source) keepRefreshing(ctx context.Context) {
+	store := s.open()
+	defer store.Close()
+	every := time.NewTicker(refreshEvery)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-every.C:
+			s.refresh(ctx, store)
+			store.Close()
+		}
+	}
+}
+
+// refresh notices tags that were removed, and rows that have changed. Where the database does not answer everything goes on as it was.
+func (s *Source) refresh(ctx context.Context, store Store) {
+	for batch := range slices.Chunk(s.inUse(), refreshAtOnce) {
+		tags := make([]string, len(batch))
+		marks := make(map[string]int64, len(batch))
+		for i, u := range batch {
+			tags[i], marks[u.tag] = u.tag, u.mark
+		}
+		attempt, cancel := context.WithTimeout(ctx, refreshLimit)
+		rows, err := store.Rows(attempt, tags)
+		cancel()
+		if err != nil {
+			if ctx.Err() == nil {
+				s.log.Warn("the tags of pgflurry.segment could not be looked at", "cause", err)
+			}
+			return
+		}
+		found := make(map[string]Row, len(rows))
+		for _, r := range rows {
+			found[r.Tag] = r
+		}
+		for _, u := range batch {
+			row, ok := found[u.tag]
+			s.compare(u, row, ok)
+		}
+	}
+}
+
+// use is a tag in use, with its mark as it was before its row was read.
+type use struct {
+	*buffer
+	tag  string
+	mark int64
+}
+
+// inUse lists the tags that had a block, and forgets those that never did: they have no row.
+func (s *Source) inUse() (all []use) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for tag, b := range s.buffers {
+		b.mu.Lock()
+		switch {
+		case b.supply.mark > 0:
+			all = append(all, use{b, tag, b.supply.mark})
+		case !b.supply.fetching:
+			b.gone = true
+			delete(s.buffers, tag)
+		}
+		b.mu.Unlock()
+	}
+	return all
+}
+
+func (s *Source) compare(u use, row Row, ok bool) {
+	b := u.buffer
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	left := b.supply.left()
+	switch {
+	case !ok && b.supply.mark == u.mark && !b.supply.fetching:
+		s.removed(b, s.now())
+		b.wake()
+	case ok && b.supply.refreshed(row, u.mark):
+		s.noteWentBack(b, row.Next, u.mark, left)
+		if b.supply.due(s.now()) {
+			s.enqueue(b) // raises the row again
+		}
+	}
+}
+
+// removed forgets a tag that has no row, with the buffer locked.
+func (s *Source) removed(b *buffer, at time.Duration) {
+	if b.supply.mark > 0 {
+		s.log.Info("the tag was removed: no numbers of it are given any more", "tag", b.supply.tag, "skipped", b.supply.left())
+	}
+	b.supply.forget(at)
+}
+
+// end skips what is left, for good.
+func (s *Source) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended.Store(true)
+	for _, b := range s.buffers {
+		b.mu.Lock()
+		if left := b.supply.left(); left > 0 {
+			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", left, "next", b.supply.current.next)
+		}
+		b.supply.drop()
+		b.wake()
+		b.mu.Unlock()
+	}
+}

@@ -1,0 +1,18 @@
+-- Takes a block from the row of a tag. Always answers with one row, which is NULL where the tag has no row.
+-- $1 tag, $2 numbers wanted, $3 the block must begin here or later
+WITH old AS MATERIALIZED (
+    SELECT s.biz_tag, s.max_id, s.step::bigint AS step,
+           greatest(s.max_id, $3::bigint) AS first,
+           least(greatest($2::bigint, s.step), 1000000) AS size
+    FROM pgflurry.segment AS s WHERE s.biz_tag = $1::text
+    FOR UPDATE
+),
+taken AS (
+    UPDATE pgflurry.segment AS s
+    SET max_id = old.first + old.size, update_time = clock_timestamp()
+    FROM old
+    WHERE s.biz_tag = old.biz_tag AND old.first <= 9223372036854775807 - old.size
+    RETURNING s.max_id AS until
+)
+SELECT old.biz_tag, old.max_id, old.step, old.first, taken.until
+FROM (VALUES (true)) AS always LEFT JOIN old ON true LEFT JOIN taken ON true;

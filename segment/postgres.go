@@ -1,0 +1,78 @@
+package segment
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/acknowledge"
+)
+
+var (
+	//go:embed fetch.sql
+	fetchSQL string
+	//go:embed rows.sql
+	rowsSQL string
+)
+
+// Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round trip on an open
+// connection; after any outcome but a clean acknowledgement the next call opens another.
+type Postgres struct{ writer *acknowledge.Writer }
+
+// NewPostgres makes a Store for the database config names; nothing is opened yet. The user needs SELECT and UPDATE on pgflurry.segment.
+func NewPostgres(config *pgconn.Config) *Postgres {
+	return &Postgres{writer: acknowledge.NewWriter(config)}
+}
+
+// Fetch implements Store.
+func (p *Postgres) Fetch(ctx context.Context, r Request) (Block, error) {
+	row, err := p.writer.Write(ctx, fetchSQL, acknowledge.Text(r.Tag), acknowledge.Number(r.Size), acknowledge.Number(r.Above))
+	if err != nil {
+		return Block{}, fmt.Errorf("fetching a block of tag %q: %w", r.Tag, err)
+	}
+	unknownTag := row.Null()
+	tag := row.Text()
+	b := Block{Before: row.Number(), Step: row.Number(), First: row.Number()}
+	exhausted := row.Null()
+	b.Until = row.Number()
+	switch {
+	case row.Err() != nil:
+		err = row.Err()
+	case unknownTag:
+		return Block{}, fmt.Errorf("tag %q: %w", r.Tag, ErrUnknownTag)
+	case tag != r.Tag:
+		err = fmt.Errorf("the row is of tag %q", tag)
+	case exhausted:
+		return Block{}, fmt.Errorf("tag %q: %w", r.Tag, ErrExhausted)
+	case b.First < max(b.Before, r.Above) || b.Until-b.First != min(max(r.Size, b.Step), MaxBlock):
+		err = fmt.Errorf("the numbers [%d, %d) are not what was asked for", b.First, b.Until)
+	default:
+		return b, nil
+	}
+	p.Close()
+	return Block{}, fmt.Errorf("fetching a block of tag %q: reading the answer: %w", r.Tag, err)
+}
+
+// Rows implements Store.
+func (p *Postgres) Rows(ctx context.Context, tags []string) ([]Row, error) {
+	asked, err := json.Marshal(tags)
+	if err != nil {
+		return nil, err
+	}
+	row, err := p.writer.Write(ctx, rowsSQL, asked)
+	if err != nil {
+		return nil, fmt.Errorf("reading %d tags: %w", len(tags), err)
+	}
+	var rows []Row
+	if err := json.Unmarshal([]byte(row.Text()), &rows); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("reading %d tags: %w", len(tags), err)
+	}
+	return rows, nil
+}
+
+// Close implements Store.
+func (p *Postgres) Close() { p.writer.Close() }

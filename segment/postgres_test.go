@@ -1,0 +1,77 @@
+package segment
+
+import (
+	"errors"
+	"testing"
+
+	"pgflurry/tests/scripted"
+)
+
+var aRequest = Request{Tag: "order", Size: 4000, Above: 6001}
+
+// taken is a block of 4000 numbers from 6001 on: tag, max_id before, step, first, until.
+var taken = []string{"order", "6001", "2000", "6001", "10001"}
+
+func TestInvariant2AFetchIsOnlyAcknowledgedCleanly(t *testing.T) {
+	for _, c := range scripted.Spoiled {
+		t.Run(c.Name, func(t *testing.T) {
+			spoiled, good := scripted.Clean(taken...), scripted.Clean(taken...)
+			c.Spoil(&spoiled)
+			config, connections := scripted.Server(t, &spoiled, &good)
+			store := NewPostgres(config)
+			defer store.Close()
+			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) || errors.Is(err, ErrExhausted) {
+				t.Fatalf("block %+v, error %v; expected an unknown outcome", b, err)
+			}
+			b, err := store.Fetch(t.Context(), aRequest)
+			if want := (Block{First: 6001, Until: 10001, Step: 2000, Before: 6001}); err != nil || b != want {
+				t.Errorf("block %+v, error %v on the second connection", b, err)
+			}
+			if n := connections.Load(); n != 2 {
+				t.Errorf("%d connections, expected 2", n)
+			}
+		})
+	}
+}
+
+func TestInvariant2ABlockThatWasNotAskedForIsUnknown(t *testing.T) {
+	for name, row := range map[string][]string{
+		"another tag":              {"item", "6001", "2000", "6001", "10001"},
+		"fewer numbers":            {"order", "6001", "2000", "6001", "10000"},
+		"below what was given":     {"order", "5000", "2000", "5000", "9000"},
+		"below the row":            {"order", "7000", "2000", "6001", "10001"},
+		"half a row":               {"order", "6001", "2000"},
+		"text instead of a number": {"order", "6001", "2000", "x", "10001"},
+		"nothing":                  {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			odd, good := scripted.Clean(row...), scripted.Clean(taken...)
+			config, connections := scripted.Server(t, &odd, &good)
+			store := NewPostgres(config)
+			defer store.Close()
+			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) || errors.Is(err, ErrExhausted) {
+				t.Fatalf("block %+v, error %v; expected an unknown outcome", b, err)
+			}
+			if _, err := store.Fetch(t.Context(), aRequest); err != nil || connections.Load() != 2 {
+				t.Errorf("error %v, %d connections; expected a second one", err, connections.Load())
+			}
+		})
+	}
+}
+
+func TestATagWithoutARowAndOneAtItsEndAreCleanAnswers(t *testing.T) {
+	missing := scripted.Clean("NULL", "NULL", "NULL", "NULL", "NULL")
+	full := scripted.Clean("order", "9223372036854775807", "2000", "9223372036854775807", "NULL")
+	config, connections := scripted.Server(t, &missing, &full)
+	store := NewPostgres(config)
+	defer store.Close()
+	if _, err := store.Fetch(t.Context(), aRequest); !errors.Is(err, ErrUnknownTag) {
+		t.Errorf("error %v, expected %v", err, ErrUnknownTag)
+	}
+	if _, err := store.Fetch(t.Context(), aRequest); !errors.Is(err, ErrExhausted) {
+		t.Errorf("error %v, expected %v", err, ErrExhausted)
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections, expected 1", n)
+	}
+}

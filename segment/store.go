@@ -1,0 +1,59 @@
+package segment
+
+import (
+	"context"
+	"errors"
+)
+
+// MaxBlock is the most numbers that one fetch takes.
+const MaxBlock = 1_000_000
+
+// MaxTag is the longest tag, in characters.
+const MaxTag = 128
+
+// Request asks for a block.
+type Request struct {
+	Tag   string
+	Size  int64 // numbers, 1 … MaxBlock; the row's step is the least there are
+	Above int64 // the block begins here or later: what this process was given before must not come again; 0: nothing was
+}
+
+// Block is a clean acknowledgement: the numbers [First, Until) are this process's alone.
+type Block struct {
+	First, Until int64
+	Step         int64 // of the row
+	Before       int64 // max_id of the row before; below Request.Above it has forgotten what it gave
+}
+
+// Row is what a row says.
+type Row struct {
+	Tag  string
+	Next int64 // max_id
+	Step int64
+}
+
+var (
+	// ErrUnknownTag: the tag has no row. A clean answer.
+	ErrUnknownTag = errors.New("the tag has no row in pgflurry.segment")
+	// ErrExhausted: the tag has come to the end of bigint. A clean answer.
+	ErrExhausted = errors.New("the tag has come to the end of bigint")
+	// ErrResting: a fetch has failed; the next attempt comes later.
+	ErrResting = errors.New("no block could be fetched")
+	// ErrTooManyTags: there is no room for a tag that was not used before.
+	ErrTooManyTags = errors.New("too many tags are in use")
+	// ErrEnded: Run has ended.
+	ErrEnded = errors.New("no numbers are given any more")
+)
+
+// Store is the table as one goroutine sees it.
+//
+// An error that wraps ErrUnknownTag or ErrExhausted is a clean answer. Every other error of Fetch means that the outcome is
+// unknown: a block may have been taken, may not have, or may still be. Every call ends when its context does.
+type Store interface {
+	// Fetch takes a block from the row of a tag.
+	Fetch(context.Context, Request) (Block, error)
+	// Rows gives the rows of those of the tags that have one.
+	Rows(ctx context.Context, tags []string) ([]Row, error)
+	// Close ends the connection, if there is one. A later call opens another.
+	Close()
+}
