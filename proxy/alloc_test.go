@@ -23,10 +23,11 @@ func (e *endless) Write(b []byte) (int, error) { return len(b), nil }
 func quietSession(fromClient, fromServer []byte) *session {
 	all := &Permission{}
 	all.Set(AnswerAll)
+	all.SetSegments(AnswerAll)
 	client, server := &endless{bytes: fromClient}, &endless{bytes: fromServer}
 	s := &session{
 		proxy: &Proxy{ids: &counter{}}, client: client, toClient: writer{conn: client}, server: server, ledger: newLedger(),
-		permission: all, fromClient: newInbox(client, newBuffers()), fromServer: newInbox(server, newBuffers()),
+		permission: all, segments: &tags{}, fromClient: newInbox(client, newBuffers()), fromServer: newInbox(server, newBuffers()),
 	}
 	if relay, err := s.settleReply('Z', []byte{'I'}); !relay || err != nil {
 		panic("a session that does not start")
@@ -64,6 +65,8 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 		"unnamed unit":              join(ourParse, bindIt, describeIt, executeAll, syncIt),
 		"bind of what was prepared": join(bindIt, describeIt, executeAll, syncIt),
 		"the same in binary":        join(bindBinary, describeIt, executeAll, syncIt),
+		"number of a tag":           query("SELECT next_segment('order')"),
+		"number of a bound tag":     join(parse("", "SELECT next_segment($1)"), bindTag("order"), describeIt, executeAll, syncIt),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(unit, nil)

@@ -10,6 +10,8 @@ import (
 const (
 	// patience is how long an answer may wait for its IDs before the statement is forwarded instead.
 	patience = 50 * time.Millisecond
+	// segmentPatience is the same for numbers of a tag, which may have to be fetched.
+	segmentPatience = 200 * time.Millisecond
 	// outChunk is how many bytes of replies are gathered before they are written in the middle of an answer.
 	outChunk = 16 << 10
 	// maxIdleOut is the reply buffer a session keeps between bursts, in bytes.
@@ -33,9 +35,9 @@ func (s *session) quiescent() bool {
 	return l.status == 'I' || l.status == 'T'
 }
 
-// mayAnswer: condition 2. What names a function without its schema needs more than what names public.
+// mayAnswer: condition 2. What names a function without its schema needs more than what names it.
 func (s *session) mayAnswer(f *form) bool {
-	return s.permission.allows(f.unqualified)
+	return s.permission.allows(f) && (f.tag == nil || s.segments != nil)
 }
 
 // answerQuery answers a simple Query: RowDescription, one DataRow a row, CommandComplete, ReadyForQuery.
@@ -44,7 +46,7 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 		return false, nil
 	}
 	f := s.matchText(body[:len(body)-1])
-	if f == nil || f.param || !s.mayAnswer(f) || !s.reserve(f.rows*len(f.columns)) {
+	if f == nil || f.params() > 0 || !s.mayAnswer(f) || !s.reserve(f.tagOr(nil), f.rows*len(f.columns)) {
 		return false, nil
 	}
 	s.out = appendRowDescription(s.out, f, nil)
@@ -82,7 +84,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	if !u.bound {
 		return s.answerFinished('E', size)
 	}
-	if limit < 0 || (limit > 0 && int(limit) <= u.rows) || !s.reserve(u.rows*len(u.form.columns)) {
+	if limit < 0 || (limit > 0 && int(limit) <= u.rows) || !s.reserve(u.form.tagOr(u.tag), u.rows*len(u.form.columns)) {
 		return false, nil
 	}
 	if u.parseSize > 0 {
@@ -148,13 +150,13 @@ func (s *session) answered(size int) (bool, error) {
 	return true, nil
 }
 
-// reserve takes n IDs, all of them or, as far as the answer goes, none.
-func (s *session) reserve(n int) bool {
+// reserve takes n IDs, or numbers of a tag if it is not nil: all of them or, as far as the answer goes, none.
+func (s *session) reserve(tag []byte, n int) bool {
 	s.runs = s.runs[:0]
 	for taken := 0; taken < n; {
-		first, count, err := s.proxy.ids.TryNextN(n - taken)
+		first, count, err := s.tryNextN(tag, n-taken)
 		if err == nil && count == 0 {
-			return s.reserveSlowly(n - taken)
+			return s.reserveSlowly(tag, n-taken)
 		}
 		if err != nil {
 			s.proxy.declined.Add(1)
@@ -166,12 +168,23 @@ func (s *session) reserve(n int) bool {
 	return true
 }
 
-// reserveSlowly goes on where the present tick is used up.
-func (s *session) reserveSlowly(n int) bool {
-	ctx, cancel := context.WithTimeout(s.ctx, patience)
+func (s *session) tryNextN(tag []byte, n int) (first int64, count int, err error) {
+	if tag != nil {
+		return s.segments.TryNextN(tag, n)
+	}
+	return s.proxy.ids.TryNextN(n)
+}
+
+// reserveSlowly goes on where the present tick, or what is in memory of the tag, is used up.
+func (s *session) reserveSlowly(tag []byte, n int) bool {
+	wait := patience
+	if tag != nil {
+		wait = segmentPatience
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, wait)
 	defer cancel()
 	for n > 0 {
-		first, count, err := s.proxy.ids.NextN(ctx, n)
+		first, count, err := s.nextN(ctx, tag, n)
 		if err != nil {
 			s.proxy.declined.Add(1)
 			return false
@@ -180,6 +193,13 @@ func (s *session) reserveSlowly(n int) bool {
 		n -= count
 	}
 	return true
+}
+
+func (s *session) nextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error) {
+	if tag != nil {
+		return s.segments.NextN(ctx, tag, n)
+	}
+	return s.proxy.ids.NextN(ctx, n)
 }
 
 // rows writes the reserved IDs, row by row, and the CommandComplete.

@@ -365,8 +365,15 @@ func (s *session) matchParse(body []byte) (name []byte, f *form) {
 		return name, nil
 	}
 	f = s.matchText(rest[:end])
-	if f == nil || types > 1 || (types == 1 && !f.param) {
+	if f == nil || types > f.params() {
 		return name, nil
+	}
+	if f.tag != nil && f.tag.param && types > 0 {
+		switch binary.BigEndian.Uint32(rest[end+3:]) {
+		case 0, oidText, oidVarchar: // 0: not declared, so text
+		default:
+			return name, nil
+		}
 	}
 	return name, f
 }

@@ -1,5 +1,5 @@
 // Package proxy is the wire: it relays the PostgreSQL protocol between a client and the upstream, byte for byte, and
-// answers the forms of next_snowflake() from memory whenever nobody could tell the difference.
+// answers the forms of next_snowflake() and next_segment(tag) from memory whenever nobody could tell the difference.
 //
 //	           startup.go    upstream.go    login.go        session.go: one function, read top to bottom
 //	client ──► admit ──────► reach ───────► (log in) ─────► relay, two goroutines ──► end
@@ -30,7 +30,7 @@
 //  6. The text is an answered form (match.go).
 //  7. Result formats: none, one, or one per column; each 0 or 1. Parameters: those the form has, and no others.
 //  8. Execute asks for all rows: max_rows is 0 or more than the rows (exactly the rows would be PortalSuspended).
-//  9. The generator gives all IDs now, or within 50 ms.
+//  9. The generator gives all IDs now, or within 50 ms; all numbers of the tag are there now, or within 200 ms.
 //
 // From 3 and 4, and from the wait in finished.go, it follows that nothing is owed by upstream when a local reply is written. So local replies are never
 // queued, and error-skip, implicit transactions and statements in flight stay PostgreSQL's business.

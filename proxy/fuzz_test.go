@@ -107,13 +107,18 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 }
 
 func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
-	f.Add(bindIt[headerSize:], false)
-	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1})[headerSize:], true)
-	f.Fuzz(func(t *testing.T, body []byte, param bool) {
+	f.Add(bindIt[headerSize:], false, false)
+	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1})[headerSize:], true, false)
+	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 5}, []byte("order"), []byte{0, 0})[headerSize:], false, true)
+	f.Add(message('B', z(""), z("s"), []byte{0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 'x', 0, 0, 0, 1, '5', 0, 0})[headerSize:], true, true)
+	f.Fuzz(func(t *testing.T, body []byte, count, named bool) {
 		_, rest := cutName(body)
 		_, rest = cutName(rest)
-		form := &form{columns: make([]column, 2), rows: 3, param: param}
-		rows, formats, ok := readBind(rest, form, oidInt8, nil)
+		form := &form{columns: make([]column, 2), rows: 3, param: count}
+		if named {
+			form.tag = &tag{param: true}
+		}
+		b, ok := readBind(rest, form, oidInt8, nil)
 		if !ok {
 			return
 		}
@@ -121,12 +126,15 @@ func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 		if err := m.Decode(body); err != nil {
 			t.Fatalf("accepted a Bind the other codec refuses: %v", err)
 		}
-		if len(m.ResultFormatCodes) != len(formats) || (len(m.Parameters) == 1) != param || rows < 1 || rows*2 > maxIDs {
-			t.Fatalf("read %d rows and formats %v of %+v", rows, formats, m)
+		if len(m.ResultFormatCodes) != len(b.formats) || len(m.Parameters) != form.params() || b.rows < 1 || b.rows*2 > maxIDs {
+			t.Fatalf("read %+v of %+v", b, m)
+		}
+		if named && !bytes.Equal(b.tag, m.Parameters[0]) || !named && b.tag != nil {
+			t.Fatalf("read the tag %q of %+v", b.tag, m)
 		}
 		for i, code := range m.ResultFormatCodes {
-			if uint16(code) != formats[i] {
-				t.Fatalf("formats %v of %+v", formats, m)
+			if uint16(code) != b.formats[i] {
+				t.Fatalf("formats %v of %+v", b.formats, m)
 			}
 		}
 	})

@@ -50,7 +50,7 @@ type statement struct {
 	form      *form
 	live      bool   // ParseComplete came
 	epoch     uint64 // ledger.epoch when it came
-	parameter uint32 // type OID of $1; 0 until a ParameterDescription was relayed
+	countType uint32 // type OID of the count if it is a parameter; 0 until a ParameterDescription was relayed
 }
 
 // parsed is an unnamed statement as the client believes it to be. form is nil where the text is no answered form.

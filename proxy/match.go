@@ -1,17 +1,21 @@
 package proxy
 
+import "bytes"
+
 // Answered forms. In brackets: may be missing. Keywords and names in any case, names also quoted; comments and space
 // between any two tokens.
 //
 //	statement  SELECT call {, call} [FROM series] [;]
 //	           SELECT * FROM ids [;]
-//	call       [public.] next_snowflake() [::bigint | ::int8 | ::text] [[AS] label]
+//	call       value [::bigint | ::int8 | ::text] [[AS] label]
+//	value      [public.] next_snowflake() | [public. | pgflurry.] next_segment(tag)
 //	series     generate_series(1, count) [alias]
-//	ids        [public.] next_snowflakes(count) [alias]
-//	count      1 … 10000 | $1
+//	ids        [public.] next_snowflakes(count) [alias] | [public. | pgflurry.] next_segments(tag, count) [alias]
+//	count      1 … 10000 | $1, or $2 where the tag is $1
+//	tag        'text' without a backslash | $1
 //	alias      [AS] name [(name)]
 //
-// All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not fit is
+// The values of a statement are either all IDs or all numbers of one tag. All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not fit is
 // forwarded: a statement PostgreSQL accepts and match refuses costs a round trip, the other way round is a wrong answer.
 
 const (
@@ -26,10 +30,40 @@ type form struct {
 	columns []column
 	// rows is the literal count, 1 when there is no FROM, 0 when the count is a parameter. 1 … maxIDs/len(columns)
 	rows int
-	// param: the count is $1, and there is no other parameter. Whoever binds it keeps rows times columns within maxIDs
+	// param: the count is the last parameter. Whoever binds it keeps rows times columns within maxIDs
 	param bool
-	// unqualified: an answered function's name was written without "public.", so search_path decides which function it is
+	// unqualified: an answered function's name was written without a schema, so search_path decides which function it is
 	unqualified bool
+	// tag: the values are numbers of this tag; nil: they are IDs
+	tag *tag
+}
+
+// tag is the business tag that an answered form names.
+type tag struct {
+	text  []byte // ASCII, 1 to 128 characters; nil if it is a parameter
+	param bool   // it is $1
+}
+
+// params is how many parameters the form has: the tag, the count.
+func (f *form) params() (n int) {
+	if f.tag != nil && f.tag.param {
+		n++
+	}
+	if f.param {
+		n++
+	}
+	return n
+}
+
+// tagOr is the tag of the form, which is bound if it is a parameter; nil for IDs.
+func (f *form) tagOr(bound []byte) []byte {
+	switch {
+	case f.tag == nil:
+		return nil
+	case f.tag.param:
+		return bound
+	}
+	return f.tag.text
 }
 
 // column is one column of an answered form.
@@ -90,11 +124,18 @@ func (p *parser) end() bool {
 }
 
 func (p *parser) call() bool {
-	if !p.function("next_snowflake") || !p.mark('(') || !p.mark(')') {
+	segment, ok := p.function("next_snowflake", "next_segment")
+	if !ok || !p.mark('(') || (segment && !p.tag()) || !p.mark(')') {
+		return false
+	}
+	if !segment && p.form.tag != nil {
 		return false
 	}
 	// a cast leaves the column the function's name
 	c := column{name: "next_snowflake"}
+	if segment {
+		c.name = "next_segment"
+	}
 	if p.mark(tokenCast) {
 		switch {
 		case p.keyword("text"):
@@ -116,23 +157,54 @@ func (p *parser) series() bool {
 	return p.name("generate_series") && p.mark('(') && p.one() && p.mark(',') && p.count() && p.mark(')') && p.alias(&ignored)
 }
 
-// ids is the set-returning function: its only column is named as the table, unless the alias names the column.
+// ids is a set-returning function: its only column is named as the table, unless the alias names the column.
 func (p *parser) ids() bool {
+	segment, ok := p.function("next_snowflakes", "next_segments")
 	name := "next_snowflakes"
-	if !p.function("next_snowflakes") || !p.mark('(') || !p.count() || !p.mark(')') || !p.alias(&name) {
+	if segment {
+		name = "next_segments"
+	}
+	if !ok || !p.mark('(') || (segment && !(p.tag() && p.mark(','))) || !p.count() || !p.mark(')') || !p.alias(&name) {
 		return false
 	}
 	p.form.columns = []column{{name: name}}
 	return true
 }
 
-// function reads the name of an answered function, qualified or not.
-func (p *parser) function(name string) bool {
-	if p.name("public") {
-		return p.mark('.') && p.name(name)
+// function reads the name of one of two answered functions, qualified or not; the one for segments is in two schemas.
+func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
+	switch {
+	case p.name("pgflurry"):
+		return true, p.mark('.') && p.name(segment)
+	case p.name("public"):
+		if !p.mark('.') {
+			return false, false
+		}
+	default:
+		p.form.unqualified = true
 	}
-	p.form.unqualified = true
-	return p.name(name)
+	if p.name(snowflake) {
+		return false, true
+	}
+	return true, p.name(segment)
+}
+
+// tag reads the tag: the same one in each call, and none behind an ID.
+func (p *parser) tag() bool {
+	t := tag{param: p.kind == tokenParam}
+	text := p.tokens.text()
+	switch {
+	case p.kind == tokenString && len(text) > 0:
+		t.text = bytes.Clone(text)
+	case !t.param || string(text) != "1":
+		return false
+	}
+	p.next()
+	if p.form.tag == nil {
+		p.form.tag = &t
+		return len(p.form.columns) == 0
+	}
+	return p.form.tag.param == t.param && bytes.Equal(p.form.tag.text, t.text)
 }
 
 func (p *parser) one() bool {
@@ -142,7 +214,11 @@ func (p *parser) one() bool {
 
 func (p *parser) count() bool {
 	if p.kind == tokenParam {
-		if string(p.tokens.text()) != "1" {
+		number := "1"
+		if p.form.params() > 0 {
+			number = "2"
+		}
+		if string(p.tokens.text()) != number {
 			return false
 		}
 		p.form.rows, p.form.param = 0, true

@@ -67,6 +67,7 @@ type (
 		AStar  *struct{} `json:"A_Star"`
 		AConst *struct {
 			Ival     struct{ Ival int }
+			Sval     *struct{ Sval string }
 			Location int
 		} `json:"A_Const"`
 		Param  *struct{ Number, Location int } `json:"ParamRef"`
@@ -117,8 +118,13 @@ func (s *selectTree) form() (form, error) {
 			}
 			val = cast.Arg
 		}
-		if val.FuncCall == nil || len(val.FuncCall.Args) != 0 || !f.answers(val, "next_snowflake") {
-			return f, errors.New("not a call of next_snowflake()")
+		switch {
+		case val.FuncCall != nil && len(val.FuncCall.Args) == 0 && f.tag == nil && f.answers(val, "next_snowflake"):
+		case val.FuncCall != nil && len(val.FuncCall.Args) == 1 && (f.tag != nil || len(f.columns) == 0) &&
+			f.answers(val, "next_segment", "pgflurry") && f.names(val.FuncCall.Args[0]):
+			c.name = "next_segment"
+		default:
+			return f, errors.New("not a call of next_snowflake() or next_segment(tag)")
 		}
 		if target.ResTarget.Name != "" {
 			c.name = target.ResTarget.Name
@@ -148,14 +154,20 @@ func (s *selectTree) ids(f *form) error {
 	if err != nil {
 		return err
 	}
-	if !f.answers(call, "next_snowflakes") || len(call.FuncCall.Args) != 1 {
-		return errors.New("not next_snowflakes(n)")
+	args := call.FuncCall.Args
+	function := "next_snowflakes"
+	switch {
+	case len(args) == 1 && f.answers(call, function):
+	case len(args) == 2 && f.answers(call, "next_segments", "pgflurry") && f.names(args[0]):
+		function = "next_segments"
+	default:
+		return errors.New("not next_snowflakes(n) or next_segments(tag, n)")
 	}
 	if name == "" {
-		name = "next_snowflakes"
+		name = function
 	}
 	f.columns = []column{{name: name}}
-	return f.count(call.FuncCall.Args[0])
+	return f.count(args[len(args)-1])
 }
 
 // source is the one function of the FROM clause, and the name an alias gives its column.
@@ -178,20 +190,41 @@ func (s *selectTree) source() (call node, name string, err error) {
 	return from.Functions[0].List.Items[0], name, nil
 }
 
-func (f *form) answers(call node, name string) bool {
-	switch dotted(call.FuncCall.Funcname) {
-	case name:
+// answers: a function of this name in public, or in one more schema.
+func (f *form) answers(call node, name string, schemas ...string) bool {
+	function := dotted(call.FuncCall.Funcname)
+	if function == name {
 		f.unqualified = true
 		return true
-	case "public." + name:
-		return true
+	}
+	for _, schema := range append(schemas, "public") {
+		if function == schema+"."+name {
+			return true
+		}
 	}
 	return false
 }
 
-func (f *form) count(n node) error {
+// names takes the tag, which must be the same in each call.
+func (f *form) names(n node) bool {
+	t := &tag{}
 	switch {
 	case n.Param != nil && n.Param.Number == 1:
+		t.param = true
+	case n.AConst != nil && n.AConst.Sval != nil && n.AConst.Sval.Sval != "":
+		t.text = []byte(n.AConst.Sval.Sval)
+	default:
+		return false
+	}
+	if f.tag == nil {
+		f.tag = t
+	}
+	return reflect.DeepEqual(f.tag, t)
+}
+
+func (f *form) count(n node) error {
+	switch {
+	case n.Param != nil && n.Param.Number == 1+f.params():
 		f.rows, f.param = 0, true
 	case n.AConst != nil && n.AConst.Ival.Ival >= 1 && n.AConst.Ival.Ival*len(f.columns) <= 10_000:
 		f.rows = n.AConst.Ival.Ival
@@ -265,6 +298,7 @@ func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 			"SELECT next_snowflake()::bigint %s;", "SELECT next_snowflake() FROM generate_series(1, 2) %s",
 			"SELECT next_snowflake() FROM generate_series(1, 2) AS %s;", "SELECT next_snowflake() FROM generate_series(1, 2) g(%s)",
 			"SELECT next_snowflake() FROM generate_series(1, 2) %s(i)", "SELECT * FROM next_snowflakes(2) %s",
+			"SELECT next_segment('a') %s", "SELECT * FROM next_segments($1, $2) %s",
 		} {
 			sql := fmt.Sprintf(shape, word)
 			_, err := oracle(sql)

@@ -40,7 +40,9 @@ func (ts tokens) join(t *rapid.T) string {
 }
 
 // runsOn: letters, digits, $, and quotes, of which two would be a doubled one.
-func runsOn(c byte) bool { return startsIdentifier(c) || isDigit(c) || c == '$' || c == '"' }
+func runsOn(c byte) bool {
+	return startsIdentifier(c) || isDigit(c) || c == '$' || c == '"' || c == '\''
+}
 
 func optional(t *rapid.T, g *rapid.Generator[string]) string {
 	if rapid.Bool().Draw(t, "with") {
@@ -81,7 +83,11 @@ func drawName(t *rapid.T, bare bool) (name, spelt string) {
 
 func drawFunction(t *rapid.T, f *form, name string) tokens {
 	if rapid.Bool().Draw(t, "qualified") {
-		return tokens{spell(t, "public", true), ".", spell(t, name, true)}
+		schema := "public"
+		if f.tag != nil {
+			schema = rapid.SampledFrom([]string{"public", "pgflurry"}).Draw(t, "schema")
+		}
+		return tokens{spell(t, schema, true), ".", spell(t, name, true)}
 	}
 	f.unqualified = true
 	return tokens{spell(t, name, true)}
@@ -89,11 +95,30 @@ func drawFunction(t *rapid.T, f *form, name string) tokens {
 
 func drawCount(t *rapid.T, f *form, most int) string {
 	if rapid.Bool().Draw(t, "parameter") {
+		number := 1 + f.params()
 		f.param, f.rows = true, 0
-		return "$1"
+		return fmt.Sprint("$", number)
 	}
 	f.rows = rapid.IntRange(1, most).Draw(t, "rows")
 	return fmt.Sprint(optional(t, rapid.Just("00")), f.rows)
+}
+
+// drawTag makes the form one of numbers of a tag, as often as one of IDs.
+func drawTag(t *rapid.T, f *form) {
+	switch rapid.IntRange(0, 3).Draw(t, "source") {
+	case 0:
+		f.tag = &tag{param: true}
+	case 1:
+		f.tag = &tag{text: []byte(rapid.StringMatching(`[ -\[\]-~\n\t]{1,20}`).Draw(t, "tag"))}
+	}
+}
+
+// write writes the tag down.
+func (t *tag) write() string {
+	if t.param {
+		return "$1"
+	}
+	return "'" + strings.ReplaceAll(string(t.text), "'", "''") + "'"
 }
 
 func drawAlias(t *rapid.T, name *string) (ts tokens) {
@@ -120,12 +145,20 @@ func drawForm(t *rapid.T) (form, tokens) {
 	ts := tokens{spell(t, "select", false)}
 	if rapid.IntRange(0, 2).Draw(t, "shape") == 0 {
 		name := "next_snowflakes"
+		if drawTag(t, &f); f.tag != nil {
+			name = "next_segments"
+		}
 		ts = append(ts, "*", spell(t, "from", false))
 		ts = append(ts, drawFunction(t, &f, name)...)
-		ts = append(ts, "(", drawCount(t, &f, maxIDs), ")")
+		ts = append(ts, "(")
+		if f.tag != nil {
+			ts = append(ts, f.tag.write(), ",")
+		}
+		ts = append(ts, drawCount(t, &f, maxIDs), ")")
 		ts = append(ts, drawAlias(t, &name)...)
 		f.columns = []column{{name: name}}
 	} else {
+		drawTag(t, &f)
 		for i := range rapid.IntRange(1, 4).Draw(t, "columns") {
 			if i > 0 {
 				ts = append(ts, ",")
@@ -147,7 +180,14 @@ func drawForm(t *rapid.T) (form, tokens) {
 
 func drawCall(t *rapid.T, f *form) tokens {
 	c := column{name: "next_snowflake"}
-	ts := append(drawFunction(t, f, "next_snowflake"), "(", ")")
+	if f.tag != nil {
+		c.name = "next_segment"
+	}
+	ts := append(drawFunction(t, f, c.name), "(")
+	if f.tag != nil {
+		ts = append(ts, f.tag.write())
+	}
+	ts = append(ts, ")")
 	switch typ := rapid.SampledFrom([]string{"", "bigint", "int8", "text"}).Draw(t, "type"); typ {
 	case "":
 	case "text":
@@ -189,7 +229,8 @@ func TestMatchIsNotFooledByAlmostForms(t *testing.T) {
 	stray := rapid.SampledFrom(append([]string{
 		"'", `"`, "+", "-", "/", "::", ":", "[", "]", "?", "@", "0", "1", "2", "10001", "$1", "$2", "1.5", "1e3", "0x1", "all",
 		"distinct", "where", "limit", "into", "null", "cast", "collate", "over", "filter", "array", "\v", "\x00", "é", "e'x'", "u&",
-	}, "select", "from", "as", "public", "next_snowflake", "next_snowflakes", "generate_series", "(", ")", ",", ".", ";", "*", "text"))
+	}, "select", "from", "as", "public", "next_snowflake", "next_snowflakes", "generate_series", "(", ")", ",", ".", ";", "*", "text",
+		"next_segment", "next_segments", "pgflurry", "'order'", "'", `'\'`, "E'a'", "''"))
 	rapid.Check(t, func(t *rapid.T) {
 		_, ts := drawForm(t)
 		for range rapid.IntRange(1, 3).Draw(t, "changes") {

@@ -47,6 +47,24 @@ var answered = []struct {
 	{"--a\rSELECT/*/**/*/next_snowflake/***/(\n)\f;\t--\n", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
 	{"SELECT */* all */FROM next_snowflakes(1)", form{columns: bigints("next_snowflakes"), rows: 1, unqualified: true}},
 	{"SELECT *--all\nFROM next_snowflakes(1)", form{columns: bigints("next_snowflakes"), rows: 1, unqualified: true}},
+	{"SELECT next_segment('order')", form{columns: bigints("next_segment"), rows: 1, unqualified: true, tag: named("order")}},
+	{"SELECT public.next_segment( 'it''s' )::text AS n;", form{columns: []column{{"n", true}}, rows: 1, tag: named("it's")}},
+	{`select "pgflurry"."next_segment"/* the tag */('A b')`, form{columns: bigints("next_segment"), rows: 1, tag: named("A b")}},
+	{"SELECT next_segment($1) id", form{columns: bigints("id"), rows: 1, unqualified: true, tag: &tag{param: true}}},
+	{
+		"SELECT pgflurry.next_segment('a'), public.next_segment('a')::bigint b FROM generate_series(1, 3) g",
+		form{columns: bigints("next_segment", "b"), rows: 3, tag: named("a")},
+	},
+	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", form{columns: bigints("next_segment"), param: true, tag: &tag{param: true}}},
+	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", form{columns: bigints("next_segment"), param: true, tag: named("a")}},
+	{"SELECT * FROM next_segments('order', 5)", form{columns: bigints("next_segments"), rows: 5, unqualified: true, tag: named("order")}},
+	{"SELECT * FROM pgflurry.next_segments('order', $1) AS t(id)", form{columns: bigints("id"), param: true, tag: named("order")}},
+	{"SELECT * FROM public.next_segments($1, $2)", form{columns: bigints("next_segments"), param: true, tag: &tag{param: true}}},
+	{"SELECT * FROM public.next_segments($1, 10000) n", form{columns: bigints("n"), rows: 10000, tag: &tag{param: true}}},
+	{
+		"SELECT pgflurry.next_segment('" + strings.Repeat("x", 128) + "')",
+		form{columns: bigints("next_segment"), rows: 1, tag: named(strings.Repeat("x", 128))},
+	},
 	{
 		"SELECT next_snowflake() AS " + strings.Repeat("x", 63),
 		form{columns: bigints(strings.Repeat("x", 63)), rows: 1, unqualified: true},
@@ -163,6 +181,44 @@ var forwarded = []string{
 	"SELECT next_snowflake() /*/",
 	"SELECT next_snowflake() / 1",
 	"SELECT next_snowflake() - 1",
+	"SELECT next_segment()",
+	"SELECT next_segment('')",
+	"SELECT next_segment(order)",
+	`SELECT next_segment("order")`,
+	"SELECT next_segment(1)",
+	"SELECT next_segment(NULL)",
+	"SELECT next_segment('order', 1)",
+	"SELECT next_segment('order'::text)",
+	"SELECT next_segment(E'order')",
+	"SELECT next_segment(N'order')",
+	"SELECT next_segment(U&'order')",
+	"SELECT next_segment(b'1')",
+	"SELECT next_segment($$order$$)",
+	"SELECT next_segment('ord'\n'er')",
+	`SELECT next_segment('a\b')`,
+	"SELECT next_segment('é')",
+	"SELECT next_segment('order)",
+	"SELECT next_segment('" + strings.Repeat("x", 129) + "')",
+	"SELECT next_segment($2)",
+	"SELECT next_segment($1) FROM generate_series(1, $1)",
+	"SELECT next_segment('a') FROM generate_series(1, $2)",
+	"SELECT next_segment('a'), next_segment('b')",
+	"SELECT next_segment('a'), next_segment($1)",
+	"SELECT next_segment('a'), next_snowflake()",
+	"SELECT next_snowflake(), next_segment('a')",
+	"SELECT other.next_segment('a')",
+	"SELECT pgflurry.next_snowflake()",
+	"SELECT next_segments('a', 2)",
+	"SELECT * FROM next_segment('a')",
+	"SELECT * FROM next_segments('a')",
+	"SELECT * FROM next_segments('a', 0)",
+	"SELECT * FROM next_segments('a', 10001)",
+	"SELECT * FROM next_segments('a', $2)",
+	"SELECT * FROM next_segments($1, $1)",
+	"SELECT * FROM next_segments($2, $1)",
+	"SELECT * FROM next_segments(5, 'a')",
+	"SELECT * FROM next_segments('a', n => 5)",
+	"SELECT * FROM next_segments('a', '5')",
 	"SELECT next_snowflake() AS " + strings.Repeat("x", 64),
 	`SELECT next_snowflake() AS "` + strings.Repeat("x", 64) + `"`,
 	"SELECT next_snowflake()" + strings.Repeat(" ", maxText),
@@ -206,7 +262,7 @@ func TestMatchAllocatesNothingForOrdinaryStatements(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT 1", "SELECT * FROM users WHERE id = $1", "INSERT INTO t (id) VALUES (next_snowflake())", "BEGIN",
 		"select a, b from t where c = 'x'", "/* app */ UPDATE t SET a = 1", "SELECT count(*) FROM t", "SELECT \"a\" FROM t",
-		"SELECT 'x'", "SELECT $1::int", strings.Repeat("x", 4*maxText),
+		"SELECT 'x'", "SELECT nextval('x')", "SELECT $1::int", strings.Repeat("x", 4*maxText),
 	} {
 		text := []byte(sql)
 		if n := testing.AllocsPerRun(100, func() { match(text) }); n != 0 {
@@ -233,6 +289,8 @@ func BenchmarkMatch(b *testing.B) {
 		})
 	}
 }
+
+func named(name string) *tag { return &tag{text: []byte(name)} }
 
 func bigints(names ...string) (columns []column) {
 	for _, name := range names {

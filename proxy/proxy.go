@@ -28,9 +28,19 @@ type IDs interface {
 	NextN(ctx context.Context, n int) (first int64, count int, err error)
 }
 
+// Segments gives dense numbers of business tags from memory; segment.Source satisfies it. Both methods are called concurrently, and
+// do not keep tag. n is at least 1. Any error means: PostgreSQL itself has to be asked.
+type Segments interface {
+	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means: none at
+	// this very moment, soon again.
+	TryNextN(tag []byte, n int) (first int64, count int, err error)
+	// NextN does the same and waits for at least one.
+	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
+}
+
 // Permission says which answered forms a session may get from memory. It may change while sessions use it; the zero value
 // and nil permit nothing.
-type Permission struct{ level atomic.Int32 }
+type Permission struct{ ids, segments atomic.Int32 }
 
 // Level is how much a Permission permits.
 type Level int32
@@ -41,15 +51,21 @@ const (
 	AnswerAll                    // unqualified names as well: no other function of that name could be meant
 )
 
-// Set changes what sessions may get from now on.
-func (p *Permission) Set(l Level) { p.level.Store(int32(l)) }
+// Set changes which IDs sessions may get from now on.
+func (p *Permission) Set(l Level) { p.ids.Store(int32(l)) }
 
-func (p *Permission) allows(unqualified bool) bool {
+// SetSegments changes which numbers of business tags sessions may get from now on.
+func (p *Permission) SetSegments(l Level) { p.segments.Store(int32(l)) }
+
+func (p *Permission) allows(f *form) bool {
 	if p == nil {
 		return false
 	}
-	l := Level(p.level.Load())
-	return l == AnswerAll || (l == AnswerQualified && !unqualified)
+	l := Level(p.ids.Load())
+	if f.tag != nil {
+		l = Level(p.segments.Load())
+	}
+	return l == AnswerAll || (l == AnswerQualified && !f.unqualified)
 }
 
 // Settings configures a Proxy.
@@ -60,6 +76,9 @@ type Settings struct {
 	IDs IDs
 	// Permission finds what sessions to a database may get from memory; nil for none. It is called once a session.
 	Permission func(database string) *Permission
+	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none. It is
+	// called once a session.
+	Segments func(database string) Segments
 	// MaxSessions is how many sessions may be open at once; no limit if zero. Cancel requests do not count.
 	MaxSessions int
 	// LoginTimeout bounds the time from accept to the first ReadyForQuery, but for DialTimeout; 60 s if zero.
@@ -85,6 +104,7 @@ type Proxy struct {
 	maxSessions               int
 	ids                       IDs
 	permission                func(string) *Permission
+	segments                  func(string) Segments
 	loginTimeout, dialTimeout time.Duration
 	requireTLS, askPassword   bool
 	clientTLS                 atomic.Pointer[ClientTLS] // nil: TLS is refused
@@ -120,13 +140,16 @@ func New(s Settings) (*Proxy, error) {
 		return nil, errors.New("proxy settings ask for passwords without requiring TLS, or require TLS without a certificate")
 	}
 	p := &Proxy{
-		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, log: s.Log, maxSessions: s.MaxSessions,
-		loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
+		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
+		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
 		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: newBuffers(),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
 		p.permission = func(string) *Permission { return nil }
+	}
+	if p.segments == nil {
+		p.segments = func(string) Segments { return nil }
 	}
 	if p.loginTimeout == 0 {
 		p.loginTimeout = defaultLoginTimeout

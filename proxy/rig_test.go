@@ -71,8 +71,15 @@ func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig 
 	}()
 	all := &Permission{}
 	all.Set(AnswerAll)
+	all.SetSegments(AnswerAll)
 	settings := Settings{
 		Network: "tcp", Address: back.Addr().String(), IDs: ids,
+		Segments: func(database string) Segments {
+			if database == "d" {
+				return &tags{}
+			}
+			return nil
+		},
 		Permission: func(database string) *Permission {
 			if database == "d" {
 				return all

@@ -138,8 +138,8 @@ func (s *session) extendedLocked(e *entry, kind byte, body []byte) (relay bool, 
 		}
 	case kind == '2' && e.reply == owesBind, kind == '3' && e.reply == owesClose:
 	case kind == 't' && e.reply == owesDescribe:
-		if e.stmt != nil && len(body) == 6 {
-			e.stmt.parameter = binary.BigEndian.Uint32(body[2:])
+		if e.stmt != nil && e.stmt.form.param && len(body) == 2+4*e.stmt.form.params() {
+			e.stmt.countType = binary.BigEndian.Uint32(body[len(body)-4:])
 		}
 		return true, nil // RowDescription or NoData follows
 	case (kind == 'T' || kind == 'n') && e.reply == owesDescribe:

@@ -23,6 +23,7 @@ type session struct {
 	log        *slog.Logger
 	opening    opening
 	permission *Permission
+	segments   Segments // nil: none
 	client     net.Conn // client ↔ proxy
 	server     net.Conn // proxy ↔ upstream
 	ledger     *ledger
@@ -121,7 +122,7 @@ func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logg
 	}
 	s := &session{
 		proxy: p, log: log, opening: o, client: client, toClient: writer{conn: client}, ledger: newLedger(),
-		permission: p.permission(o.database), fromClient: newInbox(client, p.buffers),
+		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: newInbox(client, p.buffers),
 	}
 	s.fromClient.max = maxFrameBeforeReady
 	s.ctx, s.cancel = context.WithCancel(context.Background())

@@ -11,10 +11,14 @@ const (
 	tokenNumber tokenKind = 'n' // digits only
 	tokenParam  tokenKind = '$' // $ and digits; text is the digits
 	tokenCast   tokenKind = ':' // ::
+	tokenString tokenKind = 's' // 'text', quotes removed
 )
 
 // identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1). Longer ones it cuts, with a NOTICE.
 const identifierBytes = 63
+
+// tagBytes is the longest text of an answered form: a business tag.
+const tagBytes = 128
 
 // tokenizer reads the tokens of answered forms as PostgreSQL's own lexer does
 // (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), and calls everything else bad. Bytes above 0x7f are
@@ -25,16 +29,21 @@ const identifierBytes = 63
 type tokenizer struct {
 	sql []byte
 	at  int
-	// the text of the last word, quoted identifier, number or parameter, folded
-	folded [identifierBytes]byte
+	// the text of the last word, quoted identifier, number, parameter or string, folded
+	folded [tagBytes]byte
 	length int
 }
 
-// text is that of the last word, quoted identifier, number or parameter, valid until the next call.
+// text is that of the last word, quoted identifier, number, parameter or string, valid until the next call.
 func (t *tokenizer) text() []byte { return t.folded[:t.length] }
 
-// keep adds a byte to the text; false: it is too long.
+// keep adds a byte to the text; false: it is longer than an identifier.
 func (t *tokenizer) keep(c byte) bool {
+	return t.length < identifierBytes && t.keepAny(c)
+}
+
+// keepAny is keep for texts that are no identifiers.
+func (t *tokenizer) keepAny(c byte) bool {
 	if t.length == len(t.folded) {
 		return false
 	}
@@ -60,6 +69,9 @@ func (t *tokenizer) next() tokenKind {
 	case c == '"':
 		t.at++
 		return t.quoted()
+	case c == '\'':
+		t.at++
+		return t.constant()
 	case c == '$':
 		t.at++
 		return t.number(tokenParam)
@@ -171,6 +183,25 @@ func (t *tokenizer) quoted() tokenKind {
 	}
 	t.at++
 	return tokenQuoted
+}
+
+// constant reads on after the opening quote of a string. A doubled quote stands for one. What a backslash means depends on the session's
+// standard_conforming_strings; a string that goes on after a line break is two tokens here, of which no form is made.
+func (t *tokenizer) constant() tokenKind {
+	for ; t.at < len(t.sql); t.at++ {
+		c := t.sql[t.at]
+		if c == '\'' {
+			if t.peek(1) != '\'' {
+				t.at++
+				return tokenString
+			}
+			t.at++
+		}
+		if !isPlain(c) || c == '\\' || !t.keepAny(c) {
+			return tokenBad
+		}
+	}
+	return tokenBad
 }
 
 // number reads digits. A letter behind them makes another token of them (0x1f, 1e3, 1_000) or an error (5a, $1a).

@@ -21,6 +21,18 @@ func TestTokenizerReadsTokensAsPostgreSQLDoes(t *testing.T) {
 		{"$a", "?"},
 		{": :", "?"},
 		{"'", "?"},
+		{"'a b'", "s:a b"},
+		{"'A''b'\"q\"", "s:A'b q:q"},
+		{"''", "s:"},
+		{"'a'\n'b'", "s:a s:b"},
+		{"e'a'", "w:e s:a"},
+		{"'a", "?"},
+		{"'a''", "?"},
+		{`'a\b'`, "?"},
+		{"'\x00'", "?"},
+		{"'é'", "?"},
+		{"'" + strings.Repeat("x", 128) + "'", "s:" + strings.Repeat("x", 128)},
+		{"'" + strings.Repeat("x", 129) + "'", "?"},
 		{`""`, "?"},
 		{`"a`, "?"},
 		{"a\vb", "w:a ?"},
@@ -36,7 +48,7 @@ func TestTokenizerReadsTokensAsPostgreSQLDoes(t *testing.T) {
 		var got []string
 		for kind := z.next(); kind != tokenEnd; kind = z.next() {
 			switch kind {
-			case tokenWord, tokenQuoted, tokenNumber, tokenParam:
+			case tokenWord, tokenQuoted, tokenNumber, tokenParam, tokenString:
 				got = append(got, string(kind)+":"+string(z.text()))
 			case tokenCast:
 				got = append(got, "::")

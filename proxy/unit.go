@@ -16,16 +16,18 @@ type unit struct {
 	described bool     // Describe was read
 	rows      int      // rows that Execute will give
 	formats   []uint16 // result formats as the Bind gave them: none, one, or one per column
+	tag       []byte   // the tag that was bound, if the form has it as a parameter
 }
 
-func (u *unit) reset() { *u = unit{formats: u.formats[:0]} }
+func (u *unit) reset() { *u = unit{formats: u.formats[:0], tag: u.tag[:0]} }
 
-// Type OIDs (pg_type.dat) that a row count may have.
+// Type OIDs (pg_type.dat): of columns, of a row count (the integers), of a tag (text and varchar).
 const (
-	oidInt8 = 20
-	oidInt2 = 21
-	oidInt4 = 23
-	oidText = 25
+	oidInt8    = 20
+	oidInt2    = 21
+	oidInt4    = 23
+	oidText    = 25
+	oidVarchar = 1043
 )
 
 // hold keeps the message at pos with the unit.
@@ -59,7 +61,7 @@ func (s *session) holdBind(body []byte, size int) (bool, error) {
 	if len(portal) > 0 {
 		return false, nil
 	}
-	f, parameter := s.unit.form, uint32(0)
+	f, countType := s.unit.form, uint32(0)
 	switch {
 	case f != nil:
 		if len(name) > 0 {
@@ -69,17 +71,18 @@ func (s *session) holdBind(body []byte, size int) (bool, error) {
 		f = s.ledger.stale.current.form
 	default:
 		if st := s.named[string(name)]; st != nil && st.live && st.epoch == s.ledger.epoch {
-			f, parameter = st.form, st.parameter
+			f, countType = st.form, st.countType
 		}
 	}
 	if f == nil || !s.mayAnswer(f) {
 		return false, nil
 	}
-	rows, formats, ok := readBind(rest, f, parameter, s.unit.formats[:0])
+	b, ok := readBind(rest, f, countType, s.unit.formats[:0])
 	if !ok {
 		return false, nil
 	}
-	s.unit.form, s.unit.bound, s.unit.rows, s.unit.formats = f, true, rows, formats
+	s.unit.form, s.unit.bound, s.unit.rows, s.unit.formats = f, true, b.rows, b.formats
+	s.unit.tag = append(s.unit.tag[:0], b.tag...)
 	return s.hold(size)
 }
 
@@ -99,43 +102,71 @@ func isUnnamedPortal(body []byte) bool {
 	return len(body) == 2 && body[0] == 'P' && body[1] == 0
 }
 
-// readBind reads a Bind after its two names: parameter formats, parameters, result formats. ok is false where anything is
-// not as the form needs it, so that PostgreSQL judges it.
-func readBind(b []byte, f *form, parameter uint32, into []uint16) (rows int, formats []uint16, ok bool) {
-	paramFormats, b, ok := cutFormats(b, nil)
-	if !ok || len(paramFormats) > 1 || len(b) < 2 {
-		return 0, into, false
+// binding is what a Bind gives a form.
+type binding struct {
+	rows    int
+	tag     []byte // in the message; nil if the form has it not as a parameter
+	formats []uint16
+}
+
+// readBind reads a Bind after its two names: parameter formats, parameters, result formats. countType is the type of the count
+// if it is a parameter. ok is false where anything is not as the form needs it, so that PostgreSQL judges it.
+func readBind(b []byte, f *form, countType uint32, into []uint16) (x binding, ok bool) {
+	x = binding{rows: f.rows, formats: into}
+	var few [2]uint16
+	paramFormats, b, ok := cutFormats(b, few[:0])
+	if !ok || len(b) < 2 {
+		return x, false
 	}
-	params := binary.BigEndian.Uint16(b)
+	params := int(binary.BigEndian.Uint16(b))
 	b = b[2:]
-	rows = f.rows
-	switch {
-	case !f.param:
-		if params != 0 {
-			return 0, into, false
+	if params != f.params() || (len(paramFormats) > 1 && len(paramFormats) != params) {
+		return x, false
+	}
+	if f.tag != nil && f.tag.param {
+		if x.tag, b, ok = cutParam(b); !ok || !isTag(x.tag) { // the same bytes in text and binary
+			return x, false
 		}
-	default:
-		if params != 1 || len(b) < 4 {
-			return 0, into, false
+	}
+	if f.param {
+		var value []byte
+		if value, b, ok = cutParam(b); !ok {
+			return x, false
 		}
-		size := binary.BigEndian.Uint32(b)
-		b = b[4:]
-		if uint64(size) > uint64(len(b)) { // also NULL, whose size is -1
-			return 0, into, false
-		}
-		binaryFormat := len(paramFormats) == 1 && paramFormats[0] == 1
-		n, valid := readCount(b[:size], parameter, binaryFormat)
+		n, valid := readCount(value, countType, formatOf(paramFormats, params-1) == 1)
 		if !valid || n < 1 || n > maxIDs/int64(len(f.columns)) {
-			return 0, into, false
+			return x, false
 		}
-		rows = int(n)
-		b = b[size:]
+		x.rows = int(n)
 	}
-	formats, b, ok = cutFormats(b, into)
-	if !ok || len(b) != 0 || (len(formats) > 1 && len(formats) != len(f.columns)) {
-		return 0, formats, false
+	x.formats, b, ok = cutFormats(b, into)
+	if !ok || len(b) != 0 || (len(x.formats) > 1 && len(x.formats) != len(f.columns)) {
+		return x, false
 	}
-	return rows, formats, true
+	return x, true
+}
+
+// cutParam takes a parameter off the front; false for NULL, whose size is -1.
+func cutParam(b []byte) (value, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	size := binary.BigEndian.Uint32(b)
+	b = b[4:]
+	if uint64(size) > uint64(len(b)) {
+		return nil, nil, false
+	}
+	return b[:size], b[size:], true
+}
+
+// isTag refuses what no tag is, and what depends on the client's encoding.
+func isTag(value []byte) bool {
+	for _, c := range value {
+		if !isPlain(c) {
+			return false
+		}
+	}
+	return len(value) > 0 && len(value) <= tagBytes
 }
 
 // cutFormats reads a list of format codes, each 0 (text) or 1 (binary).

@@ -1,0 +1,118 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// tags gives 1, 2, 3, … for tag "order" and refuses others, "slow" after a wait as long as the caller's.
+type tags struct{ counter }
+
+var errNoTag = errors.New("no such tag")
+
+func (x *tags) TryNextN(tag []byte, n int) (int64, int, error) {
+	switch string(tag) {
+	case "order":
+		return x.counter.TryNextN(n)
+	case "slow":
+		return 0, 0, nil
+	}
+	return 0, 0, errNoTag
+}
+
+func (x *tags) NextN(ctx context.Context, tag []byte, n int) (int64, int, error) {
+	if string(tag) == "slow" {
+		<-ctx.Done()
+		return 0, 0, ctx.Err()
+	}
+	return x.TryNextN(tag, n)
+}
+
+// bindTag binds one text parameter.
+func bindTag(value string) []byte {
+	return message('B', z(""), z(""), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, byte(len(value))}, []byte(value), []byte{0, 0})
+}
+
+// parseTyped declares the type of the parameter.
+func parseTyped(name, text string, oid uint16) []byte {
+	return message('P', z(name), z(text), []byte{0, 1, 0, 0, byte(oid >> 8), byte(oid)})
+}
+
+var segmentRow = message('T', []byte{0, 1}, z("next_segment"), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
+
+func TestNumbersOfATagAreAnsweredFromItsSource(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(query("SELECT next_segment('order')"))
+	r.toClient(segmentRow, dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.send(parse("", "SELECT pgflurry.next_segment($1)"), bindTag("order"), describeIt, executeAll, syncIt)
+	r.toClient(parseDone, bindDone, segmentRow, dataRow("2"), complete("SELECT 1"), ready('I'))
+	r.send(bindTag("order"), executeAll, syncIt)
+	r.toClient(bindDone, dataRow("3"), complete("SELECT 1"), ready('I'))
+	for _, oid := range []uint16{0, oidText, oidVarchar} {
+		r.send(parseTyped("", "SELECT next_segment($1)", oid), bindTag("order"), executeAll, syncIt)
+		r.toClient(parseDone, bindDone, dataRow(map[uint16]string{0: "4", oidText: "5", oidVarchar: "6"}[oid]), complete("SELECT 1"), ready('I'))
+	}
+	r.send(ourQuery)
+	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I')) // IDs come from elsewhere
+}
+
+func TestATagAndACountAreBoundTogether(t *testing.T) {
+	r := newRig(t, &counter{})
+	declared := message('t', []byte{0, 2, 0, 0, 0, 25, 0, 0, 0, 20})
+	row := message('T', []byte{0, 1}, z("next_segments"), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
+	r.relays(
+		join(parse("s", "SELECT * FROM next_segments($1, $2)"), message('D', z("Ss")), syncIt),
+		join(parseDone, declared, row, ready('I')))
+	bound := func(formats []byte, count string) []byte {
+		return message('B', z(""), z("s"), formats, []byte{0, 2, 0, 0, 0, 5}, []byte("order"), []byte{0, 0, 0, byte(len(count))}, []byte(count), []byte{0, 0})
+	}
+	r.send(bound([]byte{0, 0}, "2"), executeAll, syncIt)
+	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
+	r.send(bound([]byte{0, 2, 0, 0, 0, 1}, "\x00\x00\x00\x00\x00\x00\x00\x01"), executeAll, syncIt)
+	r.toClient(bindDone, dataRow("3"), complete("SELECT 1"), ready('I'))
+	r.relays(join(bound([]byte{0, 0}, "0"), executeAll, syncIt), join(theirFailure, ready('I')))
+	r.relays(join(bound([]byte{0, 3, 0, 0, 0, 0, 0, 0}, "1"), executeAll, syncIt), join(theirFailure, ready('I')))
+}
+
+func TestATagThatGivesNothingIsForwarded(t *testing.T) {
+	r := newRig(t, &counter{})
+	for _, request := range [][]byte{
+		query("SELECT next_segment('unknown')"),
+		query("SELECT next_segment('slow')"), // after the patience
+		join(parse("", "SELECT next_segment($1)"), bindTag("unknown"), executeAll, syncIt),
+		join(parse("", "SELECT next_segment($1)"), bindTag(""), executeAll, syncIt),
+		join(parse("", "SELECT next_segment($1)"), bindTag("\xc3\xa9"), executeAll, syncIt),
+		join(parse("", "SELECT next_segment($1)"), bindTag("a\x00b"), executeAll, syncIt),
+		join(parse("", "SELECT next_segment($1)"), message('B', z(""), z(""), []byte{0, 0, 0, 1, 255, 255, 255, 255, 0, 0}), executeAll, syncIt), // NULL
+		join(parse("", "SELECT next_segment($1)"), bindIt, executeAll, syncIt),
+		join(parseTyped("", "SELECT next_segment($1)", oidInt8), bindTag("order"), executeAll, syncIt),
+		join(parseTyped("", "SELECT next_segment('order')", oidText), bindTag("order"), executeAll, syncIt),
+		query("SELECT next_segment($1)"),
+	} {
+		r.relays(request, join(theirFailure, ready('I')))
+	}
+	if n := r.proxy.Stats().Declined; n != 3 {
+		t.Errorf("%d statements are counted as declined, expected 3", n)
+	}
+}
+
+func TestNumbersOfATagHaveAPermissionOfTheirOwn(t *testing.T) {
+	ids, named := form{}, form{tag: named("order")}
+	bare := named
+	bare.unqualified = true
+	p := &Permission{}
+	p.Set(AnswerAll)
+	if !p.allows(&ids) || p.allows(&named) {
+		t.Error("the permission for IDs is taken for that of segments")
+	}
+	p.Set(AnswerNothing)
+	p.SetSegments(AnswerQualified)
+	if p.allows(&ids) || !p.allows(&named) || p.allows(&bare) {
+		t.Error("AnswerQualified for segments permits something else")
+	}
+	s := &session{permission: p}
+	if s.mayAnswer(&named) {
+		t.Error("a session without a source of segments answers")
+	}
+}
