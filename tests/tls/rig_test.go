@@ -1,0 +1,156 @@
+package tls
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pgflurry/proxy"
+	"pgflurry/tests/authority"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) {
+	code := server.Run(m)
+	program.Remove()
+	os.Exit(code)
+}
+
+const ours = "SELECT next_snowflake()"
+
+// firstLocalID begins the IDs the proxies of these tests give, far above PostgreSQL's.
+const firstLocalID = 1 << 60
+
+// counter gives IDs one after the other.
+type counter struct{ last atomic.Int64 }
+
+func (c *counter) TryNextN(n int) (int64, int, error) {
+	return firstLocalID + c.last.Add(int64(n)) - int64(n), n, nil
+}
+
+func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
+
+// hba decides how the roles of these tests log in. Who is not named comes to the package server's lines: login_scram and the
+// others by password, with TLS or without, everybody else without one.
+const hba = `hostssl all +login_cert 127.0.0.1/32 cert
+hostssl all +login_both 127.0.0.1/32 scram-sha-256 clientcert=verify-ca
+hostssl all +only_plain 127.0.0.1/32 reject
+hostnossl all +only_tls 127.0.0.1/32 reject
+`
+
+// stand is the server of this package, with TLS, and what its clients and proxies need.
+type stand struct {
+	serverCA, proxyCA, clientCA *authority.Authority
+	server                      authority.Pair // for localhost and 127.0.0.1, as all of the server's and proxies'
+}
+
+var (
+	once   sync.Once
+	shared *stand
+)
+
+// secured makes the package's server speak TLS.
+func secured(t testing.TB) *stand {
+	t.Helper()
+	once.Do(func() {
+		cluster := server.Cluster(t)
+		s := &stand{serverCA: authority.New(t, "server CA"), proxyCA: authority.New(t, "proxy CA"), clientCA: authority.New(t, "client CA")}
+		s.server = s.serverCA.Issue(t, local)
+		for _, group := range []string{"login_cert", "login_both", "only_plain", "only_tls"} {
+			server.Exec(t, cluster.URL("postgres"), "CREATE ROLE "+group)
+		}
+		server.EnableTLS(t, cluster, server.TLS{Cert: s.server.Cert, Key: s.server.Key, ClientCA: s.clientCA.PEM, HBA: hba})
+		shared = s
+	})
+	if shared == nil {
+		t.Fatal("the server could not be made to speak TLS; an earlier test says why")
+	}
+	return shared
+}
+
+// local is a certificate for where everything listens.
+var local = authority.Leaf{CommonName: "local", Hosts: []string{"localhost", "127.0.0.1"}}
+
+// role makes a role in a group, with the password "right", and returns its name.
+func role(t testing.TB, direct, group, encryption string) string {
+	t.Helper()
+	u := parse(t, direct)
+	name := u.Path[1:] + "_" + group
+	server.Exec(t, direct, "SET password_encryption = '"+encryption+"'; CREATE ROLE "+name+" LOGIN PASSWORD 'right' IN ROLE "+group)
+	t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE "+name) })
+	return name
+}
+
+// inFront starts a proxy in front of url's server that answers in every database, and returns url through it, without
+// anything about TLS.
+func inFront(t testing.TB, direct string, change func(*proxy.Settings)) string {
+	t.Helper()
+	u := parse(t, direct)
+	settings := proxy.Settings{
+		Network: "tcp", Address: u.Host, IDs: &counter{},
+		Permission: func(string) *proxy.Permission {
+			permission := &proxy.Permission{}
+			permission.Set(proxy.AnswerAll)
+			return permission
+		},
+	}
+	change(&settings)
+	p, err := proxy.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := p.Serve(listener); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		serving.Wait()
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		p.Drain(now)
+		p.Wait()
+	})
+	u.Host, u.RawQuery = listener.Addr().String(), ""
+	return u.String()
+}
+
+// offer is the proxy's side towards clients.
+func offer(t testing.TB, pair authority.Pair) *proxy.ClientTLS {
+	t.Helper()
+	made, err := proxy.NewClientTLS(pair.TLS, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made
+}
+
+func parse(t testing.TB, at string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// with adds parameters (name=value) to a URL.
+func with(at string, parameters ...string) string {
+	separator := "?"
+	if strings.Contains(at, "?") {
+		separator = "&"
+	}
+	return at + separator + strings.Join(parameters, "&")
+}
