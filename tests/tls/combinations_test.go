@@ -25,7 +25,9 @@ const (
 	same // inside TLS, and the proxy has the server's own certificate
 )
 
-func (l leg) String() string { return [...]string{"plain", "TLS", "TLS with the server's certificate"}[l] }
+func (l leg) String() string {
+	return [...]string{"plain", "TLS", "TLS with the server's certificate"}[l]
+}
 
 // combination is a line of the table in docs/tls.md.
 type combination struct {

@@ -83,7 +83,7 @@ func role(t testing.TB, direct, group, encryption string) string {
 	u := parse(t, direct)
 	name := u.Path[1:] + "_" + group
 	server.Exec(t, direct, "SET password_encryption = '"+encryption+"'; CREATE ROLE "+name+" LOGIN PASSWORD 'right' IN ROLE "+group)
-	t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE "+name) })
+	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+name+"; DROP ROLE "+name) })
 	return name
 }
 

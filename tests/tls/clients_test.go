@@ -1,0 +1,176 @@
+package tls
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/proxy"
+	"pgflurry/tests/authority"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// bothSides is a proxy with TLS on both sides, which insists on it, and a file with the CA of its certificate.
+func bothSides(t *testing.T, s *stand, direct string) (at, ca string) {
+	t.Helper()
+	at = inFront(t, direct, func(settings *proxy.Settings) {
+		settings.ClientTLS, settings.RequireTLS = offer(t, s.proxyCA.Issue(t, local)), true
+		settings.UpstreamTLS = proxy.UpstreamTLS{Mode: proxy.TLSVerifyFull, CAs: s.serverCA.Pool()}
+	})
+	return at, authority.Write(t, t.TempDir(), "ca.pem", s.proxyCA.PEM)
+}
+
+func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
+	s := secured(t)
+	at, ca := bothSides(t, s, server.Migrated(t))
+	seen := make(map[int64]bool)
+	for _, negotiation := range []string{"postgres", "direct"} {
+		conn := server.Connect(t, with(at, "sslmode=verify-full", "sslrootcert="+ca, "sslnegotiation="+negotiation))
+		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+			for range 50 {
+				var id int64
+				if err := conn.QueryRow(t.Context(), ours, mode).Scan(&id); err != nil || id < firstLocalID || seen[id] {
+					t.Fatalf("%v, %v: drew %d, %v", negotiation, mode, id, err)
+				}
+				seen[id] = true
+			}
+		}
+		var rows int
+		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM (SELECT repeat('x', 100000) FROM generate_series(1, 300)) AS big(x) WHERE length(x) = 100000").Scan(&rows); err != nil || rows != 300 {
+			t.Errorf("%d rows, %v", rows, err)
+		}
+		large := strings.Repeat("x", 20<<20)
+		var back string
+		if err := conn.QueryRow(t.Context(), "SELECT $1::text", large).Scan(&back); err != nil || back != large {
+			t.Errorf("20 MB came back as %d bytes, %v", len(back), err)
+		}
+	}
+}
+
+// sleeps waits until the session of that name runs its query: the database looks, so nothing here sleeps.
+func sleeps(t *testing.T, conn *pgx.Conn, name string) {
+	t.Helper()
+	_, err := conn.Exec(t.Context(), `DO $$ BEGIN
+		FOR i IN 1..6000 LOOP
+			PERFORM pg_stat_clear_snapshot();
+			IF EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '`+name+`' AND wait_event = 'PgSleep') THEN RETURN; END IF;
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+		RAISE 'session % does not sleep', '`+name+`';
+	END $$`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// psql sends its CancelRequest in plain text before libpq 17, and inside TLS from there on; both have to pass.
+func TestPsqlCancelsItsQueryInsideTLS(t *testing.T) {
+	s := secured(t)
+	direct := server.Migrated(t)
+	at, ca := bothSides(t, s, direct)
+	p := program.StartCommand(t, exec.Command("psql", with(at, "sslmode=verify-full", "sslrootcert="+ca, "application_name=psql_tls"), "-XAt", "-c", ours, "-c", "SELECT pg_sleep(600)"))
+	sleeps(t, server.Connect(t, direct), "psql_tls")
+	p.Signal(syscall.SIGINT)
+	if code := p.End(); code != 1 || strings.Count(p.Output(), "canceling statement due to user request") != 1 {
+		t.Errorf("psql ended with %d and said\n%s", code, p.Output())
+	}
+}
+
+func TestPgxCancelsItsQueryInsideTLSAndGoesOn(t *testing.T) {
+	s := secured(t)
+	direct := server.Migrated(t)
+	at, ca := bothSides(t, s, direct)
+	look := server.Connect(t, direct)
+	conn := server.Connect(t, with(at, "sslmode=verify-full", "sslrootcert="+ca, "application_name=pgx_tls"))
+	ended := make(chan error, 1)
+	go func() {
+		_, err := conn.Exec(t.Context(), "SELECT pg_sleep(600)")
+		ended <- err
+	}()
+	sleeps(t, look, "pgx_tls")
+	if err := conn.PgConn().CancelRequest(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "57014") {
+		t.Fatalf("the query ended with %v; expected 57014", err)
+	}
+	var id int64
+	if err := conn.QueryRow(t.Context(), ours).Scan(&id); err != nil || id < firstLocalID {
+		t.Errorf("after its cancellation the session drew %d, %v", id, err)
+	}
+}
+
+func TestPsqlIsRefusedInWords(t *testing.T) {
+	s := secured(t)
+	direct := server.Migrated(t)
+	at, _ := bothSides(t, s, direct)
+	serverCA := authority.Write(t, t.TempDir(), "ca.pem", s.serverCA.PEM)
+	without := inFront(t, direct, func(*proxy.Settings) {})
+	for url, says := range map[string]string{
+		with(at, "sslmode=disable"):                              "HINT:  Set sslmode=require",
+		with(at, "sslmode=verify-full", "sslrootcert="+serverCA): "certificate verify failed",
+		with(without, "sslmode=require"):                         "server does not support SSL",
+	} {
+		out, err := exec.Command("psql", url, "-XAt", "-c", "SELECT 1").CombinedOutput()
+		if err == nil || !strings.Contains(string(out), says) {
+			t.Errorf("psql %s: %v, it says\n%s\nexpected %q", url, err, out, says)
+		}
+	}
+}
+
+// PostgreSQL's JDBC driver before 42.7.4 knows no channel binding, so that SCRAM passes even with TLS on both sides.
+func TestJDBC(t *testing.T) {
+	if os.Getenv("PGFLURRY_TEST_CLIENTS") == "" {
+		t.Skip("PGFLURRY_TEST_CLIENTS does not ask for drivers")
+	}
+	s := secured(t)
+	direct := server.Migrated(t)
+	scram := role(t, direct, "login_scram", "scram-sha-256")
+	arguments := []string{"-cp", "/usr/share/java/postgresql.jar", "testdata/Draw.java"}
+	want := ""
+	for _, c := range combinations {
+		if c.client == plain {
+			continue
+		}
+		at, ca := c.start(t, s, direct)
+		u := parse(t, at)
+		arguments = append(arguments, fmt.Sprintf("jdbc:postgresql://%s%s?sslmode=verify-full&sslrootcert=%s&user=%s", u.Host, u.Path, ca, scram))
+		want += "100 IDs, 99 of them from memory; a query ended with 57014, a wrong password with 28P01\n"
+	}
+	// The fifth execution prepares by name, in one breath with Bind and Execute: that one is PostgreSQL's.
+	if out, err := exec.Command("java", arguments...).CombinedOutput(); err != nil || string(out) != want {
+		t.Errorf("%v, it says\n%s\nexpected\n%s", err, out, want)
+	}
+}
+
+func TestASessionThatEndsInsideTLSEndsAtPostgreSQL(t *testing.T) {
+	s := secured(t)
+	direct := server.Migrated(t)
+	at, ca := bothSides(t, s, direct)
+	look := server.Connect(t, direct)
+	conn, err := pgx.Connect(t.Context(), with(at, "sslmode=verify-full", "sslrootcert="+ca, "application_name=ending"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Close(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = look.Exec(t.Context(), `DO $$ BEGIN
+		FOR i IN 1..6000 LOOP
+			PERFORM pg_stat_clear_snapshot();
+			IF NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'ending') THEN RETURN; END IF;
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+		RAISE 'the session is still there';
+	END $$`)
+	if err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,125 @@
+package tls
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/proxy"
+	"pgflurry/tests/authority"
+	"pgflurry/tests/server"
+)
+
+// reaching starts a proxy that speaks TLS to upstream alone, and returns the URL through it.
+func reaching(t *testing.T, direct string, u proxy.UpstreamTLS) string {
+	t.Helper()
+	return with(inFront(t, direct, func(s *proxy.Settings) { s.UpstreamTLS = u }), "sslmode=disable")
+}
+
+// functionSQL is enough of the function for a client that prepares a call of it.
+const functionSQL = "CREATE FUNCTION next_snowflake() RETURNS bigint LANGUAGE sql RETURN 1"
+
+// refusal connects and returns what the proxy or PostgreSQL says against it.
+func refusal(t *testing.T, at string) *pgconn.PgError {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), at)
+	if err == nil {
+		conn.Close(context.Background())
+	}
+	said := new(pgconn.PgError)
+	if !errors.As(err, &said) {
+		t.Fatalf("%v; expected a FATAL", err)
+	}
+	return said
+}
+
+func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T) {
+	cluster := server.Private(t, nil)
+	direct := cluster.URL("postgres")
+	server.Exec(t, direct, functionSQL)
+	if err := draws(t, reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSPrefer}), false); err != nil {
+		t.Errorf("a server without TLS, prefer: %v", err)
+	}
+	if said := refusal(t, reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSRequire})); said.Code != "08001" || said.Hint == "" {
+		t.Errorf("a server without TLS, require: %v with hint %q", said, said.Hint)
+	}
+
+	ca, other := authority.New(t, "CA"), authority.New(t, "another CA")
+	elsewhere := authority.Leaf{Hosts: []string{"db.example.com"}}
+	all := []proxy.TLSMode{proxy.TLSRequire, proxy.TLSVerifyCA, proxy.TLSVerifyFull}
+	for _, c := range []struct {
+		name   string
+		signer *authority.Authority
+		leaf   authority.Leaf
+		works  []proxy.TLSMode // with the CA
+	}{
+		{"good", ca, local, all},
+		{"for another host", ca, elsewhere, []proxy.TLSMode{proxy.TLSRequire, proxy.TLSVerifyCA}},
+		{"expired", ca, authority.Leaf{Hosts: local.Hosts, Expired: true}, nil},
+		{"of another CA", other, local, nil},
+		{"with the host in its common name alone", ca, authority.Leaf{CommonName: "127.0.0.1"}, all},
+	} {
+		pair := c.signer.Issue(t, c.leaf)
+		server.EnableTLS(t, cluster, server.TLS{Cert: pair.Cert, Key: pair.Key})
+		for _, mode := range all {
+			at := reaching(t, direct, proxy.UpstreamTLS{Mode: mode, CAs: ca.Pool()})
+			if slices.Contains(c.works, mode) {
+				if err := draws(t, at, true); err != nil {
+					t.Errorf("a certificate %s, %v: %v", c.name, mode, err)
+				}
+			} else if said := refusal(t, at); said.Code != "08001" || !strings.Contains(said.Hint, "--upstream-tls-ca") {
+				t.Errorf("a certificate %s, %v: %v with hint %q", c.name, mode, said, said.Hint)
+			}
+		}
+		if err := draws(t, reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSRequire}), true); err != nil {
+			t.Errorf("a certificate %s, require without a CA: %v", c.name, err)
+		}
+	}
+}
+
+func TestPreferUsesPlainTextForWhomPostgreSQLRefusesTLS(t *testing.T) {
+	secured(t)
+	direct := server.Migrated(t)
+	at := reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSPrefer})
+	if err := draws(t, server.As(t, at, role(t, direct, "only_plain", "scram-sha-256"), ""), false); err != nil {
+		t.Error(err)
+	}
+	if err := draws(t, server.As(t, at, role(t, direct, "only_tls", "scram-sha-256"), ""), true); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheProxysCertificateLogsInWhereTheServerTakesIt(t *testing.T) {
+	s := secured(t)
+	direct := server.Migrated(t)
+	byCert, byBoth := role(t, direct, "login_cert", "scram-sha-256"), role(t, direct, "login_both", "scram-sha-256")
+	shows := func(pair *authority.Pair) string {
+		u := proxy.UpstreamTLS{Mode: proxy.TLSVerifyFull, CAs: s.serverCA.Pool()}
+		if pair != nil {
+			u.Certificate = &pair.TLS
+		}
+		return reaching(t, direct, u)
+	}
+	own, foreign := s.clientCA.Issue(t, authority.Leaf{CommonName: byCert}), s.proxyCA.Issue(t, authority.Leaf{CommonName: byCert})
+	if err := draws(t, server.As(t, shows(&own), byCert, ""), true); err != nil {
+		t.Error(err)
+	}
+	if err := draws(t, server.As(t, shows(&own), byBoth, "right"), true); err != nil {
+		t.Error(err)
+	}
+	if said := refusal(t, server.As(t, shows(nil), byCert, "")); said.Code != "28000" {
+		t.Errorf("without a certificate: %v; expected PostgreSQL's own 28000", said)
+	}
+	other := s.clientCA.Issue(t, authority.Leaf{CommonName: "somebody"})
+	if said := refusal(t, server.As(t, shows(&other), byCert, "")); said.Code != "28000" {
+		t.Errorf("with another user's certificate: %v; expected PostgreSQL's own 28000", said)
+	}
+	if said := refusal(t, server.As(t, shows(&foreign), byCert, "")); said.Code != "08001" || !strings.Contains(said.Hint, "--upstream-tls") {
+		t.Errorf("with another CA's certificate: %v with hint %q; expected 08001", said, said.Hint)
+	}
+}
