@@ -1,0 +1,130 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/generator"
+	"pgflurry/lease"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// A core is what serve joins, without the wire: keeper, clock and generator.
+type core struct {
+	keeper    *lease.Keeper
+	generator *generator.Generator
+}
+
+// A visitor is a store that has a connection only while it needs one, and waits for its turn: so a thousand of them get by with the
+// connections of a small server.
+type visitor struct {
+	*lease.Postgres
+	turns chan struct{}
+}
+
+const visitorLimit = 5 * time.Second // the keeper's own, from when the turn has come
+
+func (v visitor) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
+	return visit(ctx, v, func(ctx context.Context) (lease.Acquired, error) { return v.Postgres.Acquire(ctx, r) })
+}
+
+func (v visitor) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error) {
+	return visit(ctx, v, func(ctx context.Context) (lease.Renewed, error) { return v.Postgres.Renew(ctx, r) })
+}
+
+// Release does nothing: the database goes with the test.
+func (v visitor) Release(context.Context, lease.Lease, int64) error { return nil }
+
+func visit[T any](ctx context.Context, v visitor, do func(context.Context) (T, error)) (T, error) {
+	v.turns <- struct{}{}
+	defer func() { <-v.turns }()
+	defer v.Close()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), visitorLimit)
+	defer cancel()
+	return do(ctx)
+}
+
+// cores starts so many and waits until each has a worker. They end with the test, or before by stop.
+func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) {
+	r.t.Helper()
+	config, err := pgconn.ParseConfig(r.direct)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	id := ask[string](r, "SELECT id::text FROM pgflurry.namespace")
+	turns := make(chan struct{}, 16)
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	r.t.Cleanup(stop)
+	all = make([]*core, n)
+	for i := range all {
+		clock := lease.NewClock(time.Millisecond)
+		c := &core{}
+		if c.generator, err = generator.New(generator.Settings{Layout: generator.DefaultLayout(), Now: clock.Now}); err != nil {
+			r.t.Fatal(err)
+		}
+		s := settings
+		s.Namespace, s.Clock, s.Issuer, s.Node = id, clock, c.generator, fmt.Sprint("node ", i)
+		s.Store = visitor{lease.NewPostgres(config), turns}
+		if c.keeper, err = lease.NewKeeper(s); err != nil {
+			r.t.Fatal(err)
+		}
+		all[i] = c
+		running.Go(func() {
+			if err := c.keeper.Run(ctx); err != nil {
+				r.t.Error(err)
+			}
+		})
+	}
+	for _, c := range all {
+		select {
+		case <-c.keeper.Granted():
+		case <-time.After(3 * patience):
+			r.t.Fatalf("no worker: %+v", c.keeper.Status())
+		}
+	}
+	return all, stop
+}
+
+func TestWhenEveryWorkerIsTakenNoTwoAreTheSameAndOneMoreProxyRelays(t *testing.T) {
+	server.NoLeak(t)
+	r := &room{t: t, direct: server.Migrated(t)}
+	r.visit(r.direct)
+	n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy'")
+	holders := map[int64]int{}
+	cores, _ := r.cores(n, lease.Settings{FirstWindow: time.Minute})
+	for i, c := range cores {
+		id, err := c.generator.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		worker := id >> 12 & 1023
+		if other, taken := holders[worker]; taken {
+			t.Errorf("worker %d is taken by cores %d and %d", worker, other, i)
+		}
+		holders[worker] = i
+	}
+	if n != 1008 || len(holders) != n {
+		t.Errorf("%d workers are taken of %d, expected 1008", len(holders), n)
+	}
+	late := program.ServeUnleased(t, r.direct, "one more")
+	late.Line("no worker is free", "1008 workers")
+	late.Line("are answered from memory") // what it may do once it has a worker
+	conn := server.Connect(t, late.URL)
+	for range 100 {
+		id, err := one(conn)
+		if err != nil || id>>12&1023 != function {
+			t.Fatalf("ID %d of worker %d, %v; expected the function's", id, id>>12&1023, err)
+		}
+	}
+}
