@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
@@ -29,6 +30,7 @@ type database struct {
 	*pgx.Conn
 	settings *pgx.ConnConfig
 	facts    facts
+	warnings []string // of the server, since acknowledged was called last
 }
 
 // facts about the server and what this role may do there.
@@ -55,11 +57,13 @@ func open(ctx context.Context, url string) (*database, error) {
 	if settings.RuntimeParams["application_name"] == "" {
 		settings.RuntimeParams["application_name"] = "pgflurry migrate"
 	}
-	conn, err := pgx.ConnectConfig(ctx, settings)
-	if err != nil {
+	d := &database{settings: settings}
+	settings.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		d.warnings = append(d.warnings, fmt.Sprintf("%s: %s", n.Severity, n.Message))
+	}
+	if d.Conn, err = pgx.ConnectConfig(ctx, settings); err != nil {
 		return nil, err // says host, user and database, never the password
 	}
-	d := &database{Conn: conn, settings: settings}
 	if err := d.begin(ctx); err != nil {
 		d.close()
 		return nil, err
@@ -135,6 +139,20 @@ func (d *database) inTransaction(ctx context.Context, doing string, do func() er
 	return nil
 }
 
+// acknowledged runs a write that must not be lost, and refuses an acknowledgement with a warning in it: a commit whose wait for its
+// synchronous standby was cancelled looks like success in every other respect.
+func (d *database) acknowledged(write func() error) error {
+	d.warnings = nil
+	if err := write(); err != nil {
+		return err
+	}
+	if len(d.warnings) > 0 {
+		return refuse("Run it again. What this one may have taken is never used.",
+			"the outcome is unknown, the server warned: %s", d.warnings[0])
+	}
+	return nil
+}
+
 // script runs any number of statements without parameters.
 func (d *database) script(ctx context.Context, doing, text string) error {
 	if _, err := d.PgConn().Exec(ctx, text).ReadAll(); err != nil {
@@ -145,7 +163,9 @@ func (d *database) script(ctx context.Context, doing, text string) error {
 
 // pool is a second way into the same database, for goose.
 func (d *database) pool() *sql.DB {
-	return stdlib.OpenDB(*d.settings, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
+	settings := *d.settings
+	settings.OnNotice = nil // those are of this connection
+	return stdlib.OpenDB(settings, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, sessionSQL)
 		return err
 	}))

@@ -16,6 +16,8 @@ var (
 	quietSQL string
 	//go:embed queries/dependents.sql
 	dependentsSQL string
+	//go:embed queries/joined.sql
+	joinedSQL string
 	//go:embed queries/drop_schema.sql
 	dropSchemaSQL string
 )
@@ -26,8 +28,9 @@ const functionSequences = 2
 // Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of the
 // database's clock (a later namespace could repeat it), and while anything in the database uses a function of pgflurry.
 // A function in public that is not pgflurry's stays, whatever its name.
-// A database without pgflurry is left as it is; removed is false then.
-func Down(ctx context.Context, url string) (removed bool, err error) {
+// It refuses, too, to take the home from databases that have joined the namespace, unless leaveJoined says so. A database without
+// pgflurry is left as it is; removed is false then.
+func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err error) {
 	d, err := open(ctx, url)
 	if err != nil {
 		return false, err
@@ -42,11 +45,11 @@ func Down(ctx context.Context, url string) (removed bool, err error) {
 	if err := d.lock(ctx); err != nil {
 		return false, err
 	}
-	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx) })
+	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, leaveJoined) })
 	return err == nil, err
 }
 
-func (d *database) remove(ctx context.Context) error {
+func (d *database) remove(ctx context.Context, leaveJoined bool) error {
 	applied, err := d.applied(ctx)
 	if err != nil {
 		return err
@@ -55,7 +58,7 @@ func (d *database) remove(ctx context.Context) error {
 		return err
 	}
 	if _, ok := applied[functionSequences]; ok { // else the first Up did not come so far that an ID could exist
-		if err := d.mayRemove(ctx); err != nil {
+		if err := d.mayRemove(ctx, leaveJoined); err != nil {
 			return err
 		}
 	}
@@ -74,7 +77,7 @@ func (d *database) remove(ctx context.Context) error {
 }
 
 // mayRemove refuses while it is not safe.
-func (d *database) mayRemove(ctx context.Context) error {
+func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 	if err := d.script(ctx, "locking the tables", quietSQL); err != nil {
 		return err
 	}
@@ -94,5 +97,27 @@ func (d *database) mayRemove(ctx context.Context) error {
 	if err := d.script(ctx, "installing "+sqlfuncs.Ticks().Name, sqlfuncs.Ticks().SQL); err != nil {
 		return err
 	}
+	if !leaveJoined {
+		if err := d.noneJoined(ctx); err != nil {
+			return err
+		}
+	}
 	return d.nothingAhead(ctx)
+}
+
+// noneJoined refuses while other databases draw from the namespace that is at home here: nobody would know any more which workers they have.
+func (d *database) noneJoined(ctx context.Context) error {
+	rows, err := d.Query(ctx, joinedSQL)
+	if err != nil {
+		return failed("looking for databases that have joined", err)
+	}
+	joined, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return failed("looking for databases that have joined", err)
+	}
+	if len(joined) == 0 {
+		return nil
+	}
+	return refuse(`Run "pgflurry migrate down" on them first. Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
+		"%d databases have joined the namespace that is at home here:\n  %s", len(joined), strings.Join(joined, "\n  "))
 }

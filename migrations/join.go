@@ -21,6 +21,8 @@ var (
 	sameWindowsSQL string
 	//go:embed queries/claim.sql
 	claimSQL string
+	//go:embed queries/reclaim.sql
+	reclaimSQL string
 	//go:embed queries/claimed.sql
 	claimedSQL string
 	//go:embed queries/former_mark.sql
@@ -79,7 +81,9 @@ type claimed struct {
 // worker is lost, and never used twice.
 func (h *home) claim(ctx context.Context, d *database, version string) (claimed, error) {
 	var c claimed
-	err := h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version)).Scan(&c.worker, &c.mark)
+	err := h.acknowledged(func() error {
+		return h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version)).Scan(&c.worker, &c.mark)
+	})
 	if err == nil {
 		return c, nil
 	}
@@ -134,6 +138,37 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	return d.goOnAt(ctx, c)
 }
 
+// joinAnew gives a database that is filled already a worker of its own in the namespace it came from.
+func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
+	c, err := h.claim(ctx, d, s.Version)
+	if err != nil {
+		return err
+	}
+	if _, err := d.Exec(ctx, joinCopySQL, c.worker, address(h.settings)); err != nil {
+		return failed("joining the namespace", err)
+	}
+	return d.goOnAt(ctx, c)
+}
+
+// reclaim sees that the home knows whose the worker of this joined database is. A failover or an old backup of the home may have forgotten
+// it: then it is written down again, or, if another database was given the worker meanwhile, this one gets another.
+func (d *database) reclaim(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
+	var holder string
+	err := h.acknowledged(func() error {
+		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, d.facts.database, address(d.settings), nullable(s.Version)).Scan(&holder)
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return refuse("Give the URL of the database it joined.", "%s has no worker %d for a database function, which this database uses",
+			address(h.settings), present.FunctionWorker)
+	case err != nil:
+		return failed("looking for the worker of this database in "+address(h.settings), err)
+	case holder == d.facts.database:
+		return nil
+	}
+	return d.joinAnew(ctx, s, h)
+}
+
 // settleCopy gives a copy of a database what it needs to be safe, once somebody has said what it is to be.
 func (d *database) settleCopy(ctx context.Context, s Settings, present namespace.Namespace, h *home, why string) error {
 	switch {
@@ -143,14 +178,7 @@ func (d *database) settleCopy(ctx context.Context, s Settings, present namespace
 				"database %q is a copy from namespace %s and cannot join %s of %s: its IDs could meet theirs",
 				present.Database, present.ID, h.row.ID, address(h.settings))
 		}
-		c, err := h.claim(ctx, d, s.Version)
-		if err != nil {
-			return err
-		}
-		if _, err := d.Exec(ctx, joinCopySQL, c.worker, address(h.settings)); err != nil {
-			return failed("joining the namespace", err)
-		}
-		if err := d.goOnAt(ctx, c); err != nil {
+		if err := d.joinAnew(ctx, s, h); err != nil {
 			return err
 		}
 	case s.NewNamespace:
@@ -199,8 +227,8 @@ func (d *database) clones(present namespace.Namespace, h *home) (why string, is 
 	return fmt.Sprintf("database %q is a physical copy of %s", present.Database, address(h.settings)), true
 }
 
-// stay refuses what only copies and new databases can do.
-func (d *database) stay(s Settings, present namespace.Namespace, h *home) error {
+// stay refuses what only copies and new databases can do, and sees that the home of one that has joined knows it.
+func (d *database) stay(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
 	switch {
 	case s.NewNamespace || s.Moved:
 		return refuse("Leave --new-namespace and --moved out: they are for copies.",
@@ -213,7 +241,7 @@ func (d *database) stay(s Settings, present namespace.Namespace, h *home) error 
 	case present.Home == "":
 		return refuse("Leave --join out.", "database %q is the home of namespace %s itself", present.Database, present.ID)
 	}
-	return nil // it has joined already
+	return d.reclaim(ctx, s, present, h)
 }
 
 // nullable is NULL for an unknown text.

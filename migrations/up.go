@@ -105,7 +105,7 @@ func (d *database) settle(ctx context.Context, s Settings, home *home) error {
 	if copied {
 		return d.settleCopy(ctx, s, present, home, why)
 	}
-	return d.stay(s, present, home)
+	return d.stay(ctx, s, present, home)
 }
 
 // mayBegin refuses to make a namespace whose years, by the server's clock, have not begun or are nearly over.

@@ -120,12 +120,16 @@ A role that is to run "pgflurry serve" without owning the schema needs:
 
 func newMigrateDown() *cobra.Command {
 	var url string
+	var leaveJoined bool
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Remove everything that up made, or nothing",
 		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It refuses while IDs
 may be ahead of the database's clock, and while a default, a view or a function uses next_snowflake(). Nothing is
 removed with CASCADE.
+
+In a database that others have joined it refuses, too: they would be left without anybody who knows which workers they have.
+With --leave-joined it removes pgflurry all the same; a namespace made here later is another ID space than theirs.
 
 In a database that joined another one, its worker there stays taken: a copy of this database, which cannot be seen from
 here, may still issue IDs with it. To join again takes another of the --database-workers of the namespace.`,
@@ -135,7 +139,7 @@ here, may still issue IDs with it. To join again takes another of the --database
 			if _, err := parseURL("database", url); err != nil {
 				return err
 			}
-			removed, err := migrations.Down(cmd.Context(), url)
+			removed, err := migrations.Down(cmd.Context(), url, leaveJoined)
 			if err != nil {
 				return connectError(err)
 			}
@@ -148,6 +152,7 @@ here, may still issue IDs with it. To join again takes another of the --database
 		},
 	}
 	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&leaveJoined, "leave-joined", false, "also where other databases have joined the namespace")
 	return cmd
 }
 

@@ -116,6 +116,7 @@ func freezeOnce(b *testing.B) []float64 {
 	for i := range proxies {
 		p := program.Serve(b, url, fmt.Sprint("node ", i))
 		conns = append(conns, server.Connect(b, p.URL))
+		pause(b.Context(), 20*time.Second/proxies) // so that each is at another place between two renewals
 	}
 	// the windows have grown to their full length
 	for grown := 0; grown < proxies; pause(b.Context(), time.Second) {

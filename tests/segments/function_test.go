@@ -196,14 +196,14 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 func TestDownRefusesWhileThereAreTagsWhoseNumbersWouldBeginAnew(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
-	_, err := migrations.Down(within(t), url)
+	_, err := migrations.Down(within(t), url, false)
 	hinted, ok := err.(interface{ Hint() string })
 	if !ok || !strings.Contains(err.Error(), "1 tags") || hinted.Hint() == "" {
 		t.Fatalf("down with a tag: %v", err)
 	}
 	server.Exec(t, url, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")
 	for range 2 {
-		if _, err := migrations.Down(within(t), url); err != nil {
+		if _, err := migrations.Down(within(t), url, false); err != nil {
 			t.Fatal(err)
 		}
 		if err := migrations.Up(within(t), url, migrations.Settings{}); err != nil {

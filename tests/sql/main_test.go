@@ -62,7 +62,7 @@ func up(t testing.TB, url string, s migrations.Settings) {
 // down removes everything, and returns the refusal if there is one.
 func down(t testing.TB, url string) error {
 	t.Helper()
-	_, err := migrations.Down(within(t), url)
+	_, err := migrations.Down(within(t), url, false)
 	return err
 }
 

@@ -86,7 +86,7 @@ func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
 			t.Errorf("%d things are left behind", after-before)
 		}
 	}
-	if removed, err := migrations.Down(within(t), url); removed || err != nil {
+	if removed, err := migrations.Down(within(t), url, false); removed || err != nil {
 		t.Errorf("down of nothing has removed something: %v, %v", removed, err)
 	}
 }

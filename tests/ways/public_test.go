@@ -39,7 +39,7 @@ func TestMigrationInvariant6UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwn
 	}
 	before := server.Values[string](t, conn, bodies)
 	server.Says(t, migrations.Up(server.Within(t), url, migrations.Settings{}), "already")
-	if removed, err := migrations.Down(server.Within(t), url); !removed || err != nil {
+	if removed, err := migrations.Down(server.Within(t), url, false); !removed || err != nil {
 		t.Errorf("down after the refusal: %v, %v", removed, err)
 	}
 	var script bytes.Buffer
@@ -65,7 +65,7 @@ func TestAFunctionThatReplacedOneOfTheFamilyIsSaidToBeForeignAndSurvivesUpAndDow
 		t.Errorf("status: %+v, %v", state.Functions, err)
 	}
 	server.Says(t, migrations.Up(server.Within(t), url, migrations.Settings{}), "public.next_snowflake() already")
-	if _, err := migrations.Down(server.Within(t), url); err != nil {
+	if _, err := migrations.Down(server.Within(t), url, false); err != nil {
 		t.Errorf("%v (%s)", err, server.Hint(err))
 	}
 	if left := server.Values[string](t, conn, bodies); len(left) != 2 {
@@ -94,7 +94,7 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 	if n := server.Value[int](t, conn, "SELECT count(*) FROM pg_proc WHERE proname = 'snowflake_text' AND pronamespace = 'public'::regnamespace"); n != 0 {
 		t.Error("an alias is in the way of app.snowflake_text")
 	}
-	if _, err := migrations.Down(server.Within(t), url); err != nil {
+	if _, err := migrations.Down(server.Within(t), url, false); err != nil {
 		t.Fatal(err)
 	}
 	after := server.Values[string](t, conn, "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname IN ('uuidv7', 'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace")
