@@ -1,6 +1,7 @@
 package generator
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 )
@@ -36,14 +37,14 @@ func rest(ids []int64, m int64) []int {
 func TestAQuietSystemUsesAllRemaindersAlike(t *testing.T) {
 	const n = 64_000
 	for i, ids := range quiet(t, StartRandom, n) {
-		for m := int64(2); m <= 64; m *= 2 {
-			// Chi-square with m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)). The seed is fixed.
+		for m := int64(2); m <= 1024; m *= 2 {
+			// Chi-square with m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)); six of those. The seed is fixed.
 			mean := float64(n) / float64(m)
 			chi := 0.0
 			for _, count := range rest(ids, m) {
 				chi += (float64(count) - mean) * (float64(count) - mean) / mean
 			}
-			if limit := float64(m-1) + 20; chi > limit {
+			if limit := float64(m-1) + 6*math.Sqrt(float64(2*(m-1))); chi > limit {
 				t.Errorf("draw %d of a transaction, modulo %d: chi-square %.1f above %.1f: %v", i+1, m, chi, limit, rest(ids, m))
 			}
 		}

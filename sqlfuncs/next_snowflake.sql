@@ -132,6 +132,7 @@ DECLARE
     here     bigint;            -- the server's WAL timeline; NULL: it does not tell
     known    bigint;            -- the timeline of the last start
     waiting  boolean := false;  -- for the lock; drawn is too old to be used
+    used_up  boolean;           -- the lane's tick is used up, or the lane is at START
 BEGIN
     IF 'pgflurry.namespace'::regclass::oid <> home_table
        OR (SELECT oid FROM pg_database WHERE datname = current_database()) <> home THEN
@@ -160,7 +161,8 @@ BEGIN
             END IF;
             seconds := date_part('epoch', clock_timestamp()) - epoch;
             clock := floor(seconds / unit)::bigint;
-            IF tick < clock OR (v & no_id) <> 0 THEN  -- else somebody has just advanced, and v is an ID
+            used_up := (v & no_id) <> 0;
+            IF tick < clock OR used_up THEN  -- else somebody has just advanced, and v is an ID
                 v := NULL;
                 IF tick = 0 THEN
                     SELECT last_value INTO STRICT target FROM pgflurry.mark;
@@ -177,8 +179,11 @@ BEGIN
                         PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);
                     END IF;
                     v := target << lane_bits;
-                    IF target <> tick + 1 THEN  -- a quiet database does not give only even IDs
-                        v := v | ((seconds * 1000000)::bigint & quiet_start);
+                    -- A tick entered by the clock begins at random, so that a quiet database does not give only even IDs. A
+                    -- hash, because callers that wake with the millisecond see few different microseconds; and not random(), whose
+                    -- sequence is the session's own.
+                    IF NOT used_up OR target <> tick + 1 THEN
+                        v := v | (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
                     END IF;
                     PERFORM setval('pgflurry.lane'::regclass, v);  -- v is ours; the next draw is v + 1
                     IF here <> known THEN
