@@ -59,6 +59,7 @@ type Keeper struct {
 	wait     func(context.Context, time.Duration) error
 	protocol protocol
 
+	last        Grant         // what the issuer has; its Until is 0 before the first
 	granted     chan struct{} // closed with the first grant
 	grantedOnce sync.Once
 	sealed      atomic.Bool

@@ -1,9 +1,11 @@
 package lease
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -351,46 +353,41 @@ func TestAWorkerWhoseRowIsLockedIsLeftForAnotherOnlyWhenTheGrantHasEnded(t *test
 	})
 }
 
-// setBack is a table whose database clock can be set; everything else about it is healthy.
-type setBack struct {
-	*script
-	table *rows
-}
-
-func (s setBack) Acquire(_ context.Context, r Request) (Acquired, error) { return s.table.acquire(r) }
-func (s setBack) Renew(_ context.Context, r Renewal) (Renewed, error)    { return s.table.renew(r) }
-
-func TestAStepBackOfTheDatabasesClockStallsNobody(t *testing.T) {
+// What a failover that loses acknowledged renewals can lead to: the process gets its own worker again, with an earlier end than it has.
+func TestAWorkerThatComesBackWithAnEarlierEndLeavesTheGrantInHandUntilARenewalPassesIt(t *testing.T) {
+	s := &script{}
+	acquisitions := 0
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		a := s.take(r, 7)
+		if acquisitions++; acquisitions == 1 {
+			a.Grant.Until += 20_000
+		}
+		return a, nil
+	}
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		if acquisitions == 1 {
+			return Renewed{}, &Lost{Worker: 7, Mark: 1_000_500, Acknowledged: r.Acknowledged}
+		}
+		return s.raise(r), nil
+	}
 	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		var offset atomic.Int64
-		offset.Store(int64(2 * time.Hour))
-		table := &rows{window: 60_000, skew: 2000, quarantine: 124_000, workers: make([]rowState, 3)}
-		table.now = func() int64 { return (time.Since(start) + time.Duration(offset.Load())).Milliseconds() }
-		s := setBack{&script{start: start}, table}
-		k := keeperOf(t, s.script)
-		k.store = s
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- k.Run(ctx) }()
-		for i := range 12 * 60 * 60 { // as long as it takes the clock, at 9/10 speed, to meet the database's
-			time.Sleep(time.Second)
-			if i == 100 {
-				offset.Add(-int64(time.Hour))
-			}
-			if i > 0 && !k.Status().Ready {
-				t.Fatalf("not ready %d s after the start: %+v", i, k.Status())
-			}
+		k := keeperOf(t, s)
+		var log bytes.Buffer
+		k.log = slog.New(slog.NewTextHandler(&log, nil))
+		ctx, cancel := context.WithTimeout(t.Context(), 35*time.Second)
+		defer cancel()
+		if err := k.Run(ctx); err != nil {
+			t.Fatalf("Run ended: %v", err)
 		}
-		if ahead := k.clock.Now() - table.now(); ahead > 1 {
-			t.Errorf("the clock is still %d ticks ahead", ahead)
+		want := []string{
+			"acquire", "grant 7 [1000000, 1025000)", "renew 10s", // lost
+			"acquire", "renew 10s", "renew 20s", "grant 7 [1008333, 1033333)", // until 1013333 and 1020000 before
 		}
-		if table.workers[k.Status().Worker].mark > table.now()+62_000 {
-			t.Error("the mark has run away")
+		if story := s.story(); len(story) < len(want) || !slices.Equal(story[:len(want)], want) {
+			t.Errorf("it happened: %q, expected %q", story, want)
 		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
+		if n := strings.Count(log.String(), "the database has lost a commit it had acknowledged"); n != 2 {
+			t.Errorf("told %d times, expected with the renewal and with the acquisition:\n%s", n, log.String())
 		}
 	})
 }

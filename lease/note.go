@@ -11,10 +11,19 @@ import (
 // until it ends or becomes another one.
 
 // grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later attempt could be right.
+//
+// Where the database has lost a commit, a worker may come back with an earlier end than the issuer has. That grant cannot be shortened,
+// and need not be: it was acknowledged to this process, which is again the worker's holder. It stays until renewals pass it.
 func (k *Keeper) grant(g Grant, term int64, event string) error {
-	if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
+	if last := k.last; g.Worker == last.Worker && g.Until < last.Until {
+		if event != "" {
+			k.noteLost(&Lost{Worker: g.Worker, Mark: g.Until, Acknowledged: last.Until})
+		}
+		g = last
+	} else if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
 		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w", g.Worker, g.From, g.Until, err)
 	}
+	k.last = g
 	k.mu.Lock()
 	failed, since := k.status.Why, k.failingSince
 	k.status = Status{Held: true, Worker: g.Worker, Term: term, Until: g.Until}

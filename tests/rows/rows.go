@@ -1,0 +1,261 @@
+package rows
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Table is the namespace row and the worker rows of one database. Its methods answer and change it as the statement of their name
+// does. Times are ticks.
+type Table struct {
+	Settings
+	Now    int64  // the database's clock
+	Server string // WAL timeline of the server; "": it does not tell
+	Copied bool
+	Home   string
+
+	Timeline     string // as the namespace row has it; "": NULL
+	AcquireAfter int64
+	Rows         []Row // by worker
+}
+
+// Settings are what the namespace row fixes.
+type Settings struct {
+	Namespace                   string
+	MaxWindow, Skew, Quarantine int64
+	End                         int64 // of the timestamp bits
+	Unit                        int64 // microseconds
+}
+
+// Row is a worker.
+type Row struct {
+	Database          bool // kind
+	Owner             string
+	Term              int64
+	Mark              int64
+	Renewed           int64 // -1: NULL
+	Node              string
+	Released, Retired bool
+}
+
+// Acquire holds the parameters of acquire.sql that matter.
+type Acquire struct {
+	Namespace, Owner, Node string
+	Window                 int64
+	Lowest, Highest        int
+}
+
+// Renew holds the parameters of renew.sql.
+type Renew struct {
+	Namespace            string
+	Worker               int
+	Owner                string
+	Term                 int64
+	Acknowledged, Wanted int64
+	Window               int64
+}
+
+// Release holds the parameters of release.sql.
+type Release struct {
+	Namespace    string
+	Worker       int
+	Owner        string
+	Term         int64
+	Acknowledged int64
+}
+
+// Answer is a row as SQL answers it: string, int64, bool, or nil for NULL.
+type Answer []any
+
+// Clone is a copy that shares nothing.
+func (t *Table) Clone() Table {
+	c := *t
+	c.Rows = slices.Clone(t.Rows)
+	return c
+}
+
+func (t *Table) moved() bool { return t.Server != "" && t.Timeline != t.Server }
+
+// free is the tick at which a row may be taken.
+func (t *Table) free(r Row) int64 {
+	if r.Term == 0 || r.Released {
+		return r.Mark
+	}
+	return r.Mark + t.Quarantine
+}
+
+func (t *Table) closeGate() {
+	t.Timeline = t.Server
+	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
+}
+
+// candidates are the workers that an acquisition may take: those of the best class, any of them.
+func (t *Table) candidates(a Acquire) (workers []int) {
+	if a.Namespace != t.Namespace || t.Home != "" || t.Copied || t.moved() || t.AcquireAfter > t.Now || t.Now >= t.End {
+		return nil
+	}
+	best := ""
+	for worker, r := range t.Rows {
+		if r.Database || r.Retired || worker < a.Lowest || worker > a.Highest || t.free(r) > t.Now {
+			continue
+		}
+		class := "1"
+		switch {
+		case r.Node == a.Node:
+			class = fmt.Sprintf("0 %020d", 1<<62-r.Mark)
+		case r.Term > 0:
+			class = fmt.Sprintf("2 %020d", r.Mark)
+		}
+		if workers == nil || class < best {
+			best, workers = class, nil
+		}
+		if class == best {
+			workers = append(workers, worker)
+		}
+	}
+	return workers
+}
+
+// Acquire is acquire.sql. choose picks one of the workers that may be taken.
+func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
+	before := t.Clone()
+	moved := t.moved()
+	if moved && a.Namespace == t.Namespace {
+		t.closeGate()
+	}
+	taken := Answer{nil, nil, nil, nil}
+	granted := before.candidates(a)
+	if granted != nil {
+		worker := choose(granted)
+		r := &t.Rows[worker]
+		*r = Row{
+			Owner: a.Owner, Term: r.Term + 1, Node: a.Node, Renewed: t.Now,
+			Mark: min(max(r.Mark, t.Now)+min(a.Window, t.MaxWindow), t.End),
+		}
+		taken = Answer{int64(worker), r.Term, t.Now, r.Mark}
+	}
+	var opens any
+	switch {
+	case moved:
+		opens = max(before.AcquireAfter, t.Now+t.Quarantine)
+	case before.AcquireAfter > t.Now:
+		opens = before.AcquireAfter
+	}
+	all := Answer{t.Namespace, orNull(t.Home), t.Copied, t.Server == ""}
+	all = append(append(all, taken...), t.Now*t.Unit, opens, t.ahead(opens))
+	if granted != nil {
+		return append(all, nil, nil, nil, nil)
+	}
+	return append(all, before.refusal(a)...)
+}
+
+// refusal says when a worker will be free.
+func (t *Table) refusal(a Acquire) Answer {
+	workers, retired := int64(0), int64(0)
+	var next any
+	for worker, r := range t.Rows {
+		if r.Database || worker < a.Lowest || worker > a.Highest {
+			continue
+		}
+		workers++
+		if r.Retired {
+			retired++
+		} else if next == nil || t.free(r) < next.(int64) {
+			next = t.free(r)
+		}
+	}
+	return Answer{workers, retired, next, t.ahead(next)}
+}
+
+func (t *Table) ahead(tick any) any {
+	if tick == nil {
+		return nil
+	}
+	return (tick.(int64) - t.Now) * t.Unit
+}
+
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// Renew is renew.sql.
+func (t *Table) Renew(n Renew) Answer {
+	matches := n.Namespace == t.Namespace && t.Home == "" && !t.Copied
+	if matches && t.moved() {
+		t.closeGate()
+	}
+	all := Answer{t.Namespace, orNull(t.Home), t.Copied}
+	if n.Worker < 0 || n.Worker >= len(t.Rows) {
+		return append(all, nil, t.Now*t.Unit, nil, true, nil, false, nil)
+	}
+	r := &t.Rows[n.Worker]
+	before := *r
+	taken := before.Owner != n.Owner || before.Term != n.Term || before.Owner == ""
+	expired := before.Mark+t.Quarantine-t.Skew <= t.Now
+	var renewed any
+	if matches && !r.Database && !taken && !r.Released && !r.Retired && r.Mark >= n.Acknowledged && !expired {
+		passed := int64(0)
+		if r.Renewed >= 0 {
+			passed = max(0, t.Now-r.Renewed)
+		}
+		limit := max(t.Now+min(n.Window, t.MaxWindow)+t.Skew, r.Mark+passed)
+		r.Mark = max(r.Mark, min(n.Wanted, t.End, limit))
+		r.Renewed = t.Now
+		renewed = r.Mark
+	}
+	return append(all, renewed, t.Now*t.Unit, before.Mark, taken, orNull(before.Node), before.Retired, expired)
+}
+
+// Release is release.sql.
+func (t *Table) Release(l Release) Answer {
+	if l.Namespace != t.Namespace || l.Worker < 0 || l.Worker >= len(t.Rows) {
+		return Answer{t.Namespace, nil}
+	}
+	r := &t.Rows[l.Worker]
+	if r.Database || r.Owner != l.Owner || r.Term != l.Term || r.Released || r.Owner == "" {
+		return Answer{t.Namespace, nil}
+	}
+	r.Mark, r.Released = max(r.Mark, l.Acknowledged), true
+	return Answer{t.Namespace, int64(l.Worker)}
+}
+
+// Reseed is reseed.sql. owner makes a new owner.
+func (t *Table) Reseed(owner func() string) Answer {
+	mark := min(t.End, t.Now+t.MaxWindow+t.Skew)
+	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
+	if t.Server != "" {
+		t.Timeline = t.Server
+	}
+	workers, raised, held := int64(0), int64(0), int64(0)
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if r.Database {
+			continue
+		}
+		workers++
+		if r.Mark < mark {
+			raised++
+		}
+		if r.Term > 0 && !r.Released && !r.Retired && r.Mark > t.Now {
+			held++
+		}
+		r.Mark, r.Renewed = max(r.Mark, mark), -1
+		if r.Term > 0 {
+			r.Owner, r.Term = owner(), r.Term+1
+		}
+	}
+	return Answer{workers, raised, held, mark, t.AcquireAfter}
+}
+
+// Retire is retire.sql; its Answer is only whether it was done.
+func (t *Table) Retire(worker int, held bool) (done bool) {
+	r := &t.Rows[worker]
+	if r.Database || r.Retired || !held && r.Term > 0 && !r.Released && r.Renewed >= 0 && r.Mark > t.Now {
+		return false
+	}
+	r.Retired = true
+	return true
+}
