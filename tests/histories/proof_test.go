@@ -50,7 +50,7 @@ func prove(t *testing.T, w world) {
 		}
 		sum.add(live(w, chosen(seed), broken))
 	}
-	for range histories / 500 {
+	for range max(1, histories/500) {
 		rapid.Check(t, func(t *rapid.T) {
 			choose := func(what string, low, high int) int { return rapid.IntRange(low, high).Draw(t, what) }
 			sum.add(live(w, choose, t.Fatalf))
