@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Run fetches blocks until ctx ends, whatever the database does meanwhile. Call it once. Let nobody need numbers any more before ctx
-// ends: what is left then is skipped.
+// Run fetches blocks until ctx ends, whatever the database does meanwhile, and returns when fetches that are under way are over, 2 s
+// later at most. Call it once. Let nobody need numbers any more before ctx ends: what is left then is skipped.
 func (s *Source) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	for range fetchers {
@@ -46,7 +46,8 @@ func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
 	request := b.supply.begin()
 	b.mu.Unlock()
 
-	attempt, cancel := context.WithTimeout(ctx, fetchLimit)
+	// The end does not cut it short: then nobody would know of the block.
+	attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 	defer cancel()
 	block, err := store.Fetch(attempt, request)
 
@@ -177,8 +178,8 @@ func (s *Source) end() {
 	s.ended.Store(true)
 	for _, b := range s.buffers {
 		b.mu.Lock()
-		if left := b.supply.left(); left > 0 {
-			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", left, "next", b.supply.current.next)
+		if b.supply.mark > 0 {
+			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", b.supply.left(), "given", b.supply.given)
 		}
 		b.supply.drop()
 		b.wake()

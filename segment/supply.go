@@ -8,8 +8,8 @@ const (
 	// shortLife and longLife of a block double and halve the size of the next fetch.
 	shortLife = 15 * time.Minute
 	longLife  = 30 * time.Minute
-	// leastRate is the shortest time that a rate is measured over.
-	leastRate = time.Millisecond
+	// rateOver is the shortest time that a rate is measured over: one burst is no rate.
+	rateOver = time.Second
 
 	firstRest   = 100 * time.Millisecond // after a fetch that failed; doubles up to longestRest
 	longestRest = 5 * time.Second
@@ -63,7 +63,7 @@ func (s *supply) take(n int, at time.Duration) (first int64, count int) {
 // usedUp learns from how long the current block lasted, and goes on with the next one if it is there.
 func (s *supply) usedUp(at time.Duration) {
 	life := at - s.began
-	s.rate = float64(s.full) / max(life, leastRate).Seconds()
+	s.rate = float64(s.full) / max(life, rateOver).Seconds()
 	switch {
 	case life < shortLife:
 		s.size = min(2*s.size, MaxBlock)
@@ -89,10 +89,7 @@ func (s *supply) due(at time.Duration) bool {
 	if left == 0 || 10*used >= s.full {
 		return true
 	}
-	rate := s.rate
-	if life := at - s.began; life >= leastRate {
-		rate = max(rate, float64(used)/life.Seconds())
-	}
+	rate := max(s.rate, float64(used)/max(at-s.began, rateOver).Seconds())
 	return float64(left) <= rate*lead.Seconds()
 }
 

@@ -44,7 +44,7 @@ type proxySettings struct {
 // runProxy joins proxy, generator and lease, and runs them until ctx ends or the configuration proves wrong.
 //
 // Goroutines: Serve accepts; issue finds the namespace, then keeps the lease (lease.Keeper.Run) beside watch, which keeps the
-// permissions current. All have ended when runProxy returns.
+// permissions current; segments fetch blocks (segment.Source.Run), one a database. All have ended when runProxy returns.
 func runProxy(ctx context.Context, s proxySettings) error {
 	config, err := s.check()
 	if err != nil {
@@ -60,8 +60,9 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	s.log = slog.New(s.clock.dated(s.log.Handler()))
 	ids := &lateIDs{}
 	permissions := newPermissions(s.databases)
+	segments := &segmentSources{}
 	settings := proxy.Settings{
-		Network: network, Address: upstream, IDs: ids, Permission: permissions.of,
+		Network: network, Address: upstream, IDs: ids, Permission: permissions.of, Segments: segments.of,
 		MaxSessions: s.maxConnections, LoginTimeout: s.loginTimeout, Log: s.log,
 	}
 	if err := s.tls.complete(&settings); err != nil {
@@ -69,6 +70,10 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	}
 	p, err := proxy.New(settings)
 	if err != nil {
+		return err
+	}
+	lookConfig := throughUpstream(config, network, upstream, p.DialUpstream)
+	if err := segments.open(s, lookConfig); err != nil {
 		return err
 	}
 	ln, err := listen(s.listen)
@@ -86,10 +91,11 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	var work sync.WaitGroup
 	wrong := make(chan error, 1)
 	work.Go(func() {
-		if err := s.issue(issuing, config, throughUpstream(config, network, upstream, p.DialUpstream), ids, permissions); err != nil {
+		if err := s.issue(issuing, config, lookConfig, ids, permissions); err != nil {
 			wrong <- err
 		}
 	})
+	work.Go(func() { segments.run(issuing) })
 	work.Go(func() { _ = p.Serve(ln) })
 	if s.listening != nil {
 		s.listening(ln.Addr())

@@ -110,7 +110,7 @@ type watcher struct {
 	config      *pgx.ConnConfig // of the lease role, through the upstream
 	id          string          // namespace
 	permissions *permissions
-	told        map[string]string // by database, what was logged last
+	told        map[string]string // by database, what was logged last; for segments under a key of their own
 	functions   map[int]string    // by function worker, the database
 	seen        map[string]bool   // databases that were judged at least once
 }
@@ -132,6 +132,7 @@ func (w *watcher) watch(ctx context.Context) error {
 				// A database that is away keeps its permission: IDs go on. One that answers with a refusal does not.
 				if refuses(err) {
 					w.permissions.of(name).Set(proxy.AnswerNothing)
+					w.permissions.of(name).SetSegments(proxy.AnswerNothing)
 				}
 				w.tellOnce(name, "database could not be looked at", connectError(err).Error(), lookHint(err))
 				next = pause
@@ -152,7 +153,7 @@ func (w *watcher) watch(ctx context.Context) error {
 func (w *watcher) look(ctx context.Context, name string) error {
 	config := w.config.Copy()
 	config.Database = name
-	var judged namespace.Answers
+	var judged, segments namespace.Answers
 	err := look(ctx, config, func(ctx context.Context, conn *pgx.Conn) error {
 		if !w.seen[name] {
 			if ns, err := namespace.Read(ctx, conn); err == nil {
@@ -162,7 +163,9 @@ func (w *watcher) look(ctx context.Context, name string) error {
 			}
 		}
 		var err error
-		judged, err = namespace.Answerable(ctx, conn, w.id)
+		if judged, err = namespace.Answerable(ctx, conn, w.id); err == nil {
+			segments, err = namespace.AnswerableSegments(ctx, conn, w.id)
+		}
 		return err
 	})
 	if err != nil {
@@ -172,6 +175,9 @@ func (w *watcher) look(ctx context.Context, name string) error {
 	level := levelOf(judged)
 	w.permissions.of(name).Set(level)
 	w.tellOnce(name, findings[level], judged.Why, "")
+	level = levelOf(segments)
+	w.permissions.of(name).SetSegments(level)
+	w.tellSegmentsOnce(name, segmentFindings[level], segments.Why)
 	return nil
 }
 

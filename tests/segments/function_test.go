@@ -12,7 +12,7 @@ import (
 
 func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	if row := value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment"); row != "(leaf-segment-test,1,2000)" {
+	if row := server.Value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment"); row != "(leaf-segment-test,1,2000)" {
 		t.Errorf("the starting row is %s", row)
 	}
 	var all []int64
@@ -29,7 +29,7 @@ func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
 	if n := len(numbers(t, conn, "SELECT * FROM next_segments('leaf-segment-test', 10000)")); n != 10000 {
 		t.Errorf("next_segments gave %d numbers", n)
 	}
-	if next := value[int64](t, conn, "SELECT max_id FROM pgflurry.segment"); next != 10009 {
+	if next := server.Value[int64](t, conn, "SELECT max_id FROM pgflurry.segment"); next != 10009 {
 		t.Errorf("the row's next number is %d", next)
 	}
 }
@@ -38,8 +38,8 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
-	run(t, conn, "INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('full', 9223372036854775807), ('nearly', 9223372036854775805)")
-	before := value[string](t, conn, "SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
+	server.Do(t, conn, "INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('full', 9223372036854775807), ('nearly', 9223372036854775805)")
+	before := server.Value[string](t, conn, "SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
 	for statement, state := range map[string]string{
 		"SELECT next_segment(NULL)":                                                               "22023",
 		"SELECT next_segment('')":                                                                 "22023",
@@ -57,7 +57,7 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 		"UPDATE pgflurry.segment SET max_id = max_id - 1":                                         "23001",
 		"SET session_replication_role = replica; UPDATE pgflurry.segment SET max_id = max_id - 1": "23001",
 	} {
-		if said := refused(t, conn, state, statement); said.Hint == "" {
+		if said := server.Refused(t, conn, state, statement); said.Hint == "" {
 			t.Errorf("%s: no hint with %q", statement, said.Message)
 		}
 	}
@@ -66,15 +66,15 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 		"UPDATE pgflurry.segment SET step = 0", "UPDATE pgflurry.segment SET step = 1000001",
 		"INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('x', 0)", "UPDATE pgflurry.segment SET description = repeat('x', 257)",
 	} {
-		refused(t, conn, "23514", statement)
+		server.Refused(t, conn, "23514", statement)
 	}
-	run(t, conn, "SET default_transaction_read_only = on")
-	refused(t, conn, "25006", "SELECT next_segment('order')")
-	if after := value[string](t, conn, "SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s"); after != before {
+	server.Do(t, conn, "SET default_transaction_read_only = on")
+	server.Refused(t, conn, "25006", "SELECT next_segment('order')")
+	if after := server.Value[string](t, conn, "SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s"); after != before {
 		t.Errorf("the table was\n%s\nand is\n%s", before, after)
 	}
-	run(t, conn, "SET default_transaction_read_only = off")
-	if said := refused(t, conn, "42704", "SELECT next_segment('it''s')"); !strings.Contains(said.Hint, "VALUES ('it''s')") {
+	server.Do(t, conn, "SET default_transaction_read_only = off")
+	if said := server.Refused(t, conn, "42704", "SELECT next_segment('it''s')"); !strings.Contains(said.Hint, "VALUES ('it''s')") {
 		t.Errorf("the hint does not say how to add the tag: %s", said.Hint)
 	}
 	if got := numbers(t, conn, "SELECT * FROM next_segments('nearly', 2)"); !slices.Equal(got, []int64{9223372036854775805, 9223372036854775806}) {
@@ -86,14 +86,14 @@ func TestADrawIsPartOfItsTransaction(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	one, other := server.Connect(t, url), server.Connect(t, url)
-	run(t, one, "BEGIN")
-	if n := value[int64](t, one, "SELECT next_segment('order')"); n != 1 {
+	server.Do(t, one, "BEGIN")
+	if n := server.Value[int64](t, one, "SELECT next_segment('order')"); n != 1 {
 		t.Errorf("the first number is %d", n)
 	}
-	run(t, other, "SET lock_timeout = '50 ms'")
-	refused(t, other, "55P03", "SELECT next_segment('order')") // the row is locked until the transaction ends
-	run(t, one, "ROLLBACK")
-	if n := value[int64](t, other, "SELECT next_segment('order')"); n != 1 {
+	server.Do(t, other, "SET lock_timeout = '50 ms'")
+	server.Refused(t, other, "55P03", "SELECT next_segment('order')") // the row is locked until the transaction ends
+	server.Do(t, one, "ROLLBACK")
+	if n := server.Value[int64](t, other, "SELECT next_segment('order')"); n != 1 {
 		t.Errorf("the number that was rolled back did not come again, but %d", n)
 	}
 }
@@ -107,7 +107,7 @@ func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 	var sessions sync.WaitGroup
 	for s := range 8 {
 		conn := server.Connect(t, url)
-		ctx := within(t)
+		ctx := server.Within(t)
 		sessions.Go(func() {
 			for i := range 60 {
 				tx, err := conn.Begin(ctx)
@@ -152,21 +152,21 @@ func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
 	server.Exec(t, url, "CREATE ROLE segment_user LOGIN")
 	t.Cleanup(func() { server.Exec(t, url, "DROP ROLE segment_user") })
 	conn := server.Connect(t, server.As(t, url, "segment_user", ""))
-	run(t, conn, "SELECT next_segment('order'), pgflurry.next_segment('order'); SELECT * FROM next_segments('order', 2); SELECT * FROM pgflurry.next_segments('order', 2)")
+	server.Do(t, conn, "SELECT next_segment('order'), pgflurry.next_segment('order'); SELECT * FROM next_segments('order', 2); SELECT * FROM pgflurry.next_segments('order', 2)")
 	for _, statement := range []string{
 		"SELECT * FROM pgflurry.segment", "UPDATE pgflurry.segment SET step = 1", "DELETE FROM pgflurry.segment", "TRUNCATE pgflurry.segment",
 		"INSERT INTO pgflurry.segment (biz_tag) VALUES ('mine')", "SELECT * FROM pgflurry.segment FOR UPDATE", "BEGIN; LOCK TABLE pgflurry.segment IN ACCESS SHARE MODE",
 		"SELECT pgflurry.take_segment('x', 'order', 5)", "CREATE TABLE pgflurry.mine ()", "CREATE FUNCTION pgflurry.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 		"CREATE OR REPLACE FUNCTION pgflurry.next_segment(tag text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "DROP FUNCTION public.next_segment(text)",
 	} {
-		refused(t, conn, "42501", statement)
+		server.Refused(t, conn, "42501", statement)
 	}
 	server.Exec(t, url, "REVOKE EXECUTE ON FUNCTION pgflurry.next_segment(text) FROM PUBLIC")
-	if err := migrations.Up(within(t), url, migrations.Settings{}); err != nil {
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	refused(t, conn, "42501", "SELECT next_segment('order')")
-	refused(t, conn, "42501", "SELECT pgflurry.next_segment('order')")
+	server.Refused(t, conn, "42501", "SELECT next_segment('order')")
+	server.Refused(t, conn, "42501", "SELECT pgflurry.next_segment('order')")
 }
 
 // hostile replaces, for whoever has it first on the search_path, what the functions use.
@@ -186,31 +186,31 @@ GRANT USAGE ON SCHEMA hostile TO PUBLIC;`
 
 func TestAHostileSearchPathChangesNothing(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	run(t, conn, hostile)
+	server.Do(t, conn, hostile)
 	for _, path := range []string{"hostile, pg_catalog, public", "hostile, pg_temp, pg_catalog", "''"} {
-		run(t, conn, "SET search_path = "+path)
-		run(t, conn, "SELECT public.next_segment('leaf-segment-test'), pgflurry.next_segment('leaf-segment-test'); SELECT * FROM public.next_segments('leaf-segment-test', 5)")
+		server.Do(t, conn, "SET search_path = "+path)
+		server.Do(t, conn, "SELECT public.next_segment('leaf-segment-test'), pgflurry.next_segment('leaf-segment-test'); SELECT * FROM public.next_segments('leaf-segment-test', 5)")
 	}
 }
 
 func TestDownRefusesWhileThereAreTagsWhoseNumbersWouldBeginAnew(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
-	_, err := migrations.Down(within(t), url, false)
+	_, err := migrations.Down(server.Within(t), url, false)
 	hinted, ok := err.(interface{ Hint() string })
 	if !ok || !strings.Contains(err.Error(), "1 tags") || hinted.Hint() == "" {
 		t.Fatalf("down with a tag: %v", err)
 	}
 	server.Exec(t, url, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")
 	for range 2 {
-		if _, err := migrations.Down(within(t), url, false); err != nil {
+		if _, err := migrations.Down(server.Within(t), url, false); err != nil {
 			t.Fatal(err)
 		}
-		if err := migrations.Up(within(t), url, migrations.Settings{}); err != nil {
+		if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n := value[int64](t, server.Connect(t, url), "SELECT next_segment('leaf-segment-test')"); n != 1 {
+	if n := server.Value[int64](t, server.Connect(t, url), "SELECT next_segment('leaf-segment-test')"); n != 1 {
 		t.Errorf("after down and up the first number is %d", n)
 	}
 }

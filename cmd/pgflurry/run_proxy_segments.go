@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/proxy"
+	"pgflurry/segment"
+)
+
+// segmentSources holds one source of segments per database whose sessions may be answered. Each reserves its blocks where the
+// sessions of its database go, through the upstream: in the very table that the function there draws from.
+type segmentSources struct{ byDatabase map[string]*segment.Source }
+
+// open makes the sources, before the first session. Nothing is connected until somebody wants numbers of a tag.
+func (x *segmentSources) open(s proxySettings, config *pgx.ConnConfig) error {
+	x.byDatabase = make(map[string]*segment.Source, len(s.databases))
+	for _, name := range s.databases {
+		there := config.Copy()
+		there.Database = name
+		source, err := segment.New(segment.Settings{
+			Open: func() segment.Store { return segment.NewPostgres(&there.Config) },
+			Now:  s.clock.monotonic, Log: s.log.With("database", name),
+		})
+		if err != nil {
+			return err
+		}
+		x.byDatabase[name] = source
+	}
+	return nil
+}
+
+func (x *segmentSources) of(database string) proxy.Segments {
+	if source := x.byDatabase[database]; source != nil {
+		return source
+	}
+	return nil
+}
+
+// run keeps all sources supplied until ctx ends.
+func (x *segmentSources) run(ctx context.Context) {
+	var running sync.WaitGroup
+	for _, source := range x.byDatabase {
+		running.Go(func() { source.Run(ctx) })
+	}
+	running.Wait()
+}
+
+// segmentFindings are what a look at a database comes to for segments.
+var segmentFindings = map[proxy.Level]string{
+	proxy.AnswerNothing:   "next_segment() is relayed to PostgreSQL",
+	proxy.AnswerQualified: "next_segment() is answered from memory where its schema is named",
+	proxy.AnswerAll:       "next_segment() is answered from memory",
+}
+
+// tellSegmentsOnce logs what has changed about the segments of a database. To have none is no fault.
+func (w *watcher) tellSegmentsOnce(database, what, why string) {
+	key := database + " segments"
+	if w.told[key] == what+why {
+		return
+	}
+	w.told[key] = what + why
+	fields := []any{"database", database}
+	if why != "" {
+		fields = append(fields, "cause", why)
+	}
+	w.settings.log.Info(what, fields...)
+}

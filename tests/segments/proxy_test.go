@@ -1,0 +1,318 @@
+package segments
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// serve starts a proxy and waits until it answers for segments.
+func serve(t testing.TB, direct, node string, more ...string) *program.Proxy {
+	t.Helper()
+	p := program.ServeUnleased(t, direct, node, more...)
+	p.Line("msg=\"next_segment() is answered from memory\"")
+	return p
+}
+
+// nextOf is max_id of a tag.
+func nextOf(t testing.TB, conn *pgx.Conn, name string) int64 {
+	t.Helper()
+	return server.Value[int64](t, conn, "SELECT max_id FROM pgflurry.segment WHERE biz_tag = $1", name)
+}
+
+// span is first, first+1, …, n numbers.
+func span(first int64, n int) (all []int64) {
+	for i := range n {
+		all = append(all, first+int64(i))
+	}
+	return all
+}
+
+func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 2000)
+	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
+	var all []int64
+	for _, query := range []string{
+		"SELECT next_segment('order')", "SELECT public.next_segment('order') AS id", "SELECT pgflurry.next_segment('order')::bigint",
+		"SELECT * FROM next_segments('order', 3)", "SELECT next_segment('order') FROM generate_series(1, 4)",
+	} {
+		all = append(all, numbers(t, through, query)...)
+	}
+	all = append(all, numbers(t, through, "SELECT next_segment($1)", "order")...)
+	all = append(all, numbers(t, through, "SELECT * FROM next_segments($1, $2)", "order", 5)...)
+	if !slices.Equal(all, span(1, 16)) {
+		t.Errorf("the proxy gave %v, expected 1 to 16", all)
+	}
+	if text := server.Value[string](t, through, "SELECT next_segment('order')::text"); text != "17" {
+		t.Errorf("as text: %q", text)
+	}
+	if next := nextOf(t, database, "order"); next != 2001 {
+		t.Errorf("the row's next number is %d; a proxy reserves a block of 2000", next)
+	}
+	if n := numbers(t, database, "SELECT next_segment('order')"); n[0] != 2001 {
+		t.Errorf("the function gave %d, expected the first number beyond the block", n[0])
+	}
+	// What is not an answered form reaches the function.
+	if n := numbers(t, through, "SELECT next_segment('order') + 0"); n[0] != 2002 {
+		t.Errorf("a forwarded call gave %d", n[0])
+	}
+}
+
+func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 2000)
+	conn := server.Connect(t, serve(t, direct, "one").URL)
+	for range 2 {
+		server.Do(t, conn, "BEGIN")
+		numbers(t, conn, "SELECT next_segment('order')")
+		server.Do(t, conn, "ROLLBACK")
+	}
+	if n := numbers(t, conn, "SELECT next_segment('order')"); n[0] != 3 {
+		t.Errorf("after two draws that were rolled back comes %d, expected 3", n[0])
+	}
+}
+
+func TestATagIsFoundAtOnceAndAnUnknownOneIsTheFunctionsError(t *testing.T) {
+	direct := server.Migrated(t)
+	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
+	if said := server.Refused(t, through, "42704", "SELECT next_segment('order')"); said.Hint == "" {
+		t.Error("no hint")
+	}
+	server.Refused(t, through, "22023", "SELECT next_segment('')")
+	server.Refused(t, through, "22023", "SELECT * FROM next_segments('order', 0)")
+	tag(t, direct, "item", 2000)
+	if n := numbers(t, through, "SELECT next_segment('item')"); n[0] != 1 || nextOf(t, database, "item") != 2001 {
+		t.Errorf("a new tag gave %d, and the row says %d; expected 1 from a block", n[0], nextOf(t, database, "item"))
+	}
+}
+
+func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 2000)
+	p := serve(t, direct, "one")
+	conn := server.Connect(t, p.URL)
+	numbers(t, conn, "SELECT next_segment('order')")
+	server.Exec(t, direct, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")
+	numbers(t, conn, "SELECT * FROM next_segments('order', 199)") // a tenth is used: the proxy fetches, and finds no row
+	if line := p.Line("the tag was removed"); program.Field(line, "skipped") != "1800" {
+		t.Errorf("%q does not tell what was left", line)
+	}
+	server.Refused(t, conn, "42704", "SELECT next_segment('order')")
+}
+
+// skipped is what a proxy says at its end that it left.
+func skipped(t testing.TB, p *program.Proxy) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(program.Field(p.Line("numbers are left and skipped"), "skipped"), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 100) // small blocks: many fetches beside the function's locks
+	proxies := []*program.Proxy{serve(t, direct, "one"), serve(t, direct, "two"), serve(t, direct, "three")}
+	var mu sync.Mutex
+	var all []int64
+	var drawing sync.WaitGroup
+	for i := range 9 {
+		// A batch that a proxy cannot complete in time is drawn by the function, and what it had of it is a gap; so they draw one by one.
+		url, most := direct, 40
+		if i >= len(proxies) {
+			url, most = proxies[i%len(proxies)].URL, 1
+		}
+		conn, ctx := server.Connect(t, url), server.Within(t)
+		drawing.Go(func() {
+			for j := range 150 {
+				drawn, err := draw(ctx, conn, "SELECT * FROM next_segments('order', $1)", 1+(j+i)%most)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !slices.IsSorted(drawn) {
+					t.Errorf("one call gave %v", drawn)
+				}
+				mu.Lock()
+				all = append(all, drawn...)
+				mu.Unlock()
+			}
+		})
+	}
+	drawing.Wait()
+	count := int64(len(all))
+	for _, p := range proxies {
+		p.Signal(syscall.SIGTERM)
+		count += skipped(t, p)
+		if code := p.End(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	slices.Sort(all)
+	for i := 1; i < len(all); i++ {
+		if all[i] == all[i-1] {
+			t.Fatalf("%d came twice", all[i])
+		}
+	}
+	// Each number below the row's next one was given, or is told to be skipped; so no fetch and no draw took one that it did not use.
+	next := nextOf(t, server.Connect(t, direct), "order")
+	if all[0] != 1 || all[len(all)-1] >= next {
+		t.Errorf("numbers from %d to %d, though the row says %d", all[0], all[len(all)-1], next)
+	}
+	if count != next-1 {
+		t.Errorf("%d numbers were given or skipped, of %d", count, next-1)
+	}
+}
+
+func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 100)
+	seen := map[int64]bool{}
+	last := int64(0)
+	for range 4 {
+		p := serve(t, direct, "same node")
+		conn := server.Connect(t, p.URL)
+		for range 20 {
+			for _, n := range numbers(t, conn, "SELECT * FROM next_segments('order', 7)") {
+				if seen[n] || n <= last {
+					t.Fatalf("%d after %d", n, last)
+				}
+				seen[n], last = true, n
+			}
+		}
+		p.Signal(syscall.SIGKILL)
+		p.End()
+	}
+}
+
+func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarded(t *testing.T) {
+	for name, c := range map[string]struct{ change, query, says string }{
+		"EXECUTE was revoked":        {"REVOKE EXECUTE ON FUNCTION pgflurry.next_segments(text, bigint) FROM PUBLIC", "SELECT next_segment('order')", "revoked from PUBLIC"},
+		"another one in public":      {"CREATE FUNCTION public.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "SELECT next_segment('order')", "next_segment(integer)"},
+		"the alias was replaced":     {"CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint LANGUAGE sql AS 'SELECT pgflurry.next_segment(tag)'", "SELECT next_segment('order')", "next_segment(text)"},
+		"another one elsewhere":      {"CREATE SCHEMA other; CREATE FUNCTION other.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "SELECT next_segment('order')", "other.next_segment(text)"},
+		"the role may not reserve":   {"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO cannot_reserve", "SELECT next_segment('order')", "GRANT SELECT, UPDATE ON pgflurry.segment"},
+		"pgflurry cannot be reached": {"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "revoked from PUBLIC"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			direct := server.Migrated(t)
+			tag(t, direct, "order", 2000)
+			server.Exec(t, direct, c.change)
+			lease := direct
+			if name == "the role may not reserve" {
+				lease = server.As(t, direct, "cannot_reserve", "")
+				t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY cannot_reserve; DROP ROLE cannot_reserve") })
+			}
+			p := program.ServeUnleased(t, direct, "one", "--lease-database", lease)
+			p.Line("msg=\"next_segment() is", c.says)
+			numbers(t, server.Connect(t, p.URL), c.query)
+			if next := nextOf(t, server.Connect(t, direct), "order"); next != 2 {
+				t.Errorf("the row says %d, expected that the call itself drew number 1", next)
+			}
+		})
+	}
+}
+
+func TestEachDatabaseHasItsOwnTags(t *testing.T) {
+	home, other := server.Migrated(t), server.Database(t)
+	if err := migrations.Up(server.Within(t), other, migrations.Settings{JoinURL: home}); err != nil {
+		t.Fatal(err)
+	}
+	tag(t, home, "order", 2000)
+	tag(t, other, "order", 10)
+	server.Exec(t, other, "UPDATE pgflurry.segment SET max_id = 501 WHERE biz_tag = 'order'")
+	p := serve(t, home, "one", "--databases", databaseOf(t, home)+","+databaseOf(t, other))
+	p.Line("next_segment() is answered", "database="+databaseOf(t, other))
+	there := server.Connect(t, server.In(t, p.URL, databaseOf(t, other)))
+	here := server.Connect(t, p.URL)
+	if a, b := numbers(t, here, "SELECT next_segment('order')")[0], numbers(t, there, "SELECT next_segment('order')")[0]; a != 1 || b != 501 {
+		t.Errorf("the databases gave %d and %d, expected 1 and 501", a, b)
+	}
+	if next := nextOf(t, server.Connect(t, other), "order"); next != 511 && next != 521 {
+		t.Errorf("the other database's row says %d, expected one or two blocks of its own step", next)
+	}
+}
+
+// A transaction that draws by the function holds the row; the proxy goes on with what it has, and then its callers wait as others do.
+func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 1000)
+	through := server.Connect(t, serve(t, direct, "one").URL)
+	numbers(t, through, "SELECT next_segment('order')")
+	holder := server.Connect(t, direct)
+	server.Do(t, holder, "BEGIN; SELECT next_segment('order')")
+	numbers(t, through, "SELECT * FROM next_segments('order', 999)")
+	ctx, cancel := context.WithCancel(server.Within(t))
+	result := make(chan error, 1)
+	go func() {
+		_, err := draw(ctx, through, "SELECT next_segment('order')")
+		result <- err
+	}()
+	watch := server.Connect(t, direct)
+	for server.Value[int](t, watch, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'SELECT next_segment%'") == 0 {
+		if err := ctx.Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.Do(t, holder, "COMMIT")
+	if err := <-result; err != nil {
+		t.Error(err)
+	}
+	cancel()
+}
+
+func TestStepsFollowTheClockOfTheProxy(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 10)
+	p := program.StartSteered(t, program.ServeArgs(t, direct, "one")...)
+	proxy := p.Proxy(direct)
+	p.Line("msg=\"next_segment() is answered from memory\"")
+	database, through := server.Connect(t, direct), server.Connect(t, proxy.URL)
+	// A block of 10 and, because it lasted an instant, one of 20.
+	numbers(t, through, "SELECT * FROM next_segments('order', 10)")
+	if nextOf(t, database, "order") == 11 {
+		becomes(t, database, 11, 31)
+	}
+	p.Steer("monotonic=1h")
+	// That one has lasted an hour: the next is of 10 again.
+	numbers(t, through, "SELECT * FROM next_segments('order', 20)")
+	becomes(t, database, 31, 41)
+	for grew := int64(0); grew < 640; { // in haste they double
+		was := nextOf(t, database, "order")
+		numbers(t, through, "SELECT * FROM next_segments('order', 10)")
+		grew = max(grew, nextOf(t, database, "order")-was)
+	}
+}
+
+// becomes waits until the row of tag order no longer says one number, and expects the other one.
+func becomes(t testing.TB, conn *pgx.Conn, from, to int64) {
+	t.Helper()
+	ctx, next := server.Within(t), from
+	for next == from && ctx.Err() == nil {
+		next = nextOf(t, conn, "order")
+	}
+	if next != to {
+		t.Fatalf("the row's next number went from %d to %d, expected %d", from, next, to)
+	}
+}
+
+func databaseOf(t testing.TB, url string) string {
+	t.Helper()
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Database
+}
