@@ -19,5 +19,7 @@
 // behind each. Two letters in a fresh session each, and long random words, cut down to the shortest that still differs, are in
 // words_test.go. All words of four letters: go test ./tests/wire -run Letters -args -letters=4.
 //
+// One of the ways that each conversation goes is inside TLS.
+//
 // Bytes are read with github.com/jackc/pgproto3/v2, which shares no code with the codec in the proxy.
 package wire

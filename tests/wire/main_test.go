@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -12,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/proxy"
+	"pgflurry/tests/authority"
 	"pgflurry/tests/server"
 )
 
@@ -32,11 +34,12 @@ type stand struct {
 	chopped   *house // gives IDs; upstream's bytes come in crumbs
 }
 
-// house is a proxy with two doors: a socket, and pipes that keep each write apart.
+// house is a proxy with three doors: a socket, TLS on it, and pipes that keep each write apart.
 type house struct {
 	name  string
 	proxy *proxy.Proxy
 	dial  func() (net.Conn, error)
+	tls   func() (net.Conn, error)
 	pipe  func() (net.Conn, error)
 }
 
@@ -71,8 +74,14 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids proxy.ID
 	if upstream != st.address {
 		network = "tcp"
 	}
+	ca := authority.New(st.t, "CA of the proxy")
+	offer, err := proxy.NewClientTLS(ca.Issue(st.t, authority.Leaf{Hosts: []string{"proxy.test"}}).TLS, nil)
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	trusts := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test", NextProtos: []string{"postgresql"}}
 	p, err := proxy.New(proxy.Settings{
-		Network: network, Address: upstream, IDs: ids,
+		Network: network, Address: upstream, IDs: ids, ClientTLS: offer,
 		Permission: func(database string) *proxy.Permission {
 			permission := &proxy.Permission{}
 			if database == st.database {
@@ -107,7 +116,13 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids proxy.ID
 	return &house{
 		name: name, proxy: p, pipe: pipes.Dial,
 		dial: func() (net.Conn, error) { return net.Dial("tcp", socket.Addr().String()) },
+		tls:  func() (net.Conn, error) { return tls.Dial("tcp", socket.Addr().String(), trusts) },
 	}
+}
+
+// inside is the same house, entered by TLS.
+func (h *house) inside() *house {
+	return &house{name: h.name + " inside TLS", proxy: h.proxy, dial: h.tls}
 }
 
 // source gives the local IDs, in runs of random length.

@@ -215,6 +215,7 @@ func (st *stand) check(t *testing.T, c conversation, r *rand.Rand) {
 	cuts := randomCuts(r, c)
 	for _, w := range []way{
 		{"moody proxy, patient client", func() (transcript, error) { return st.patientlyThrough(c, st.moody) }},
+		{"moody proxy, patient client inside TLS", func() (transcript, error) { return st.patientlyThrough(c, st.moody.inside()) }},
 		{"relaying proxy", func() (transcript, error) { return st.patientlyThrough(c, st.relaying) }},
 		{"answering proxy, one breath", func() (transcript, error) { return st.cutThrough(c, st.answering.dial, "answering") }},
 		{"answering proxy, crumbs from upstream", func() (transcript, error) { return st.patientlyThrough(c, st.chopped) }},
