@@ -26,7 +26,7 @@ func quietSession(fromClient, fromServer []byte) *session {
 	all.SetSegments(AnswerAll)
 	client, server := &endless{bytes: fromClient}, &endless{bytes: fromServer}
 	s := &session{
-		proxy: &Proxy{ids: &counter{}}, client: client, toClient: writer{conn: client}, server: server, ledger: newLedger(),
+		proxy: &Proxy{ids: &counter{}}, client: client, toClient: newWriter(client), server: server, ledger: newLedger(),
 		permission: all, segments: &tags{}, fromClient: newInbox(client, newBuffers()), fromServer: newInbox(server, newBuffers()),
 	}
 	if relay, err := s.settleReply('Z', []byte{'I'}); !relay || err != nil {

@@ -56,12 +56,7 @@ type inbox struct {
 }
 
 func newInbox(conn net.Conn, buffers *sync.Pool) *inbox {
-	in := &inbox{conn: conn, max: maxFrame, buffers: buffers}
-	if c, ok := conn.(syscall.Conn); ok && canWaitWithoutBuffer {
-		if raw, err := c.SyscallConn(); err == nil {
-			in.raw = raw
-		}
-	}
+	in := &inbox{conn: conn, max: maxFrame, buffers: buffers, raw: descriptorOf(conn)}
 	in.ready = in.readReady
 	return in
 }

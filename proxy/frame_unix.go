@@ -4,19 +4,35 @@ package proxy
 
 import (
 	"io"
+	"net"
 	"syscall"
 )
 
-const canWaitWithoutBuffer = true
+// Go's descriptors do not block: a read or a write returns at once, with nothing done if it would have to wait. So the scheduler
+// need not be told of them (readNow, writeNow), which it takes as a hint that others should have this processor: on a busy
+// machine that costs more than the call.
+
+// descriptorOf is nil where conn has none of its own, as with TLS.
+func descriptorOf(conn net.Conn) syscall.RawConn {
+	c, ok := conn.(syscall.Conn)
+	if !ok {
+		return nil
+	}
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return nil
+	}
+	return raw
+}
 
 // readReady reads from the descriptor if that is possible now; false asks to be called again when it is.
 func (in *inbox) readReady(descriptor uintptr) bool {
 	buffer := in.buffers.Get().(*[bufferSize]byte)
-	n, err := syscall.Read(int(descriptor), buffer[:])
+	n, err := readNow(descriptor, buffer[:])
 	for err == syscall.EINTR {
-		n, err = syscall.Read(int(descriptor), buffer[:])
+		n, err = readNow(descriptor, buffer[:])
 	}
-	if n > 0 {
+	if err == 0 && n > 0 {
 		in.buf, in.end, in.err = buffer[:], n, nil
 		return true
 	}
@@ -24,10 +40,29 @@ func (in *inbox) readReady(descriptor uintptr) bool {
 	switch err {
 	case syscall.EAGAIN:
 		return false
-	case nil:
+	case 0:
 		in.err = io.EOF
 	default:
 		in.err = err
+	}
+	return true
+}
+
+// tryWrite writes what the descriptor takes now; false asks to be called again when it takes more.
+func (o *outlet) tryWrite(descriptor uintptr) bool {
+	for len(o.left) > 0 {
+		n, err := writeNow(descriptor, o.left)
+		switch err {
+		case 0:
+			o.n += n
+			o.left = o.left[n:]
+		case syscall.EINTR:
+		case syscall.EAGAIN:
+			return false
+		default:
+			o.err = err
+			return true
+		}
 	}
 	return true
 }

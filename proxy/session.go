@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"runtime/debug"
@@ -121,7 +122,7 @@ func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logg
 		return nil, err
 	}
 	s := &session{
-		proxy: p, log: log, opening: o, client: client, toClient: writer{conn: client}, ledger: newLedger(),
+		proxy: p, log: log, opening: o, client: client, toClient: newWriter(client), ledger: newLedger(),
 		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: newInbox(client, p.buffers),
 	}
 	s.fromClient.max = maxFrameBeforeReady
@@ -193,10 +194,13 @@ type upstreamError struct{ cause error }
 func (e upstreamError) Error() string { return "write to upstream: " + e.cause.Error() }
 func (e upstreamError) Unwrap() error { return e.cause }
 
-type upstreamConn struct{ net.Conn }
+type upstreamConn struct {
+	net.Conn
+	to io.Writer // Conn, or an outlet to it
+}
 
 func (c upstreamConn) Write(b []byte) (int, error) {
-	n, err := c.Conn.Write(b)
+	n, err := c.to.Write(b)
 	if err != nil {
 		err = upstreamError{err}
 	}

@@ -190,7 +190,7 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	if err != nil {
 		return err
 	}
-	s.server, s.fromServer = upstreamConn{server}, newInbox(server, s.proxy.buffers)
+	s.server, s.fromServer = upstreamConn{server, newOutlet(server)}, newInbox(server, s.proxy.buffers)
 	s.keepsBinding = sameCertificate(s.client, server)
 	if _, err := server.Write(s.opening.raw); err != nil {
 		server.Close()

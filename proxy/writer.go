@@ -14,9 +14,12 @@ const farewellTime = time.Second
 // writer is the one way to a client: whole messages, one writer at a time. Both goroutines of a session use it.
 type writer struct {
 	conn net.Conn
+	to   io.Writer // conn, or an outlet to it
 	mu   sync.Mutex
 	torn bool // a write failed, perhaps in the middle of a message: nothing can follow it
 }
+
+func newWriter(conn net.Conn) writer { return writer{conn: conn, to: newOutlet(conn)} }
 
 // errTornWriter: the client has had its last message.
 var errTornWriter = errors.New("nothing can be written to the client any more")
@@ -27,7 +30,7 @@ func (w *writer) write(b []byte) error {
 	if w.torn {
 		return errTornWriter
 	}
-	_, err := w.conn.Write(b)
+	_, err := w.to.Write(b)
 	w.torn = w.torn || err != nil
 	return err
 }
@@ -39,7 +42,7 @@ func (w *writer) do(f func(io.Writer) error) error {
 	if w.torn {
 		return errTornWriter
 	}
-	err := f(w.conn)
+	err := f(w.to)
 	w.torn = w.torn || err != nil
 	return err
 }
@@ -59,7 +62,7 @@ func (w *writer) farewell(code failure) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.torn {
-		_, _ = w.conn.Write(fatalMessage(code))
+		_, _ = w.to.Write(fatalMessage(code))
 		w.torn = true
 	}
 }

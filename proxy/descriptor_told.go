@@ -1,0 +1,28 @@
+//go:build unix && (!linux || race)
+
+package proxy
+
+import (
+	"errors"
+	"syscall"
+)
+
+// The scheduler is told after all: other systems have no stable calls but those of their C library, and the race detector sees
+// what is ordered by a socket only if syscall.Read and syscall.Write are used.
+
+func readNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
+	n, err := syscall.Read(int(descriptor), b)
+	return n, errno(err)
+}
+
+func writeNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
+	n, err := syscall.Write(int(descriptor), b)
+	return n, errno(err)
+}
+
+func errno(err error) (e syscall.Errno) {
+	if err != nil && !errors.As(err, &e) {
+		e = syscall.EIO
+	}
+	return e
+}

@@ -1,0 +1,38 @@
+package proxy
+
+import (
+	"io"
+	"net"
+	"syscall"
+)
+
+// outlet writes to a connection through its descriptor, without telling the scheduler (frame_unix.go). One goroutine at a time.
+type outlet struct {
+	raw  syscall.RawConn
+	left []byte
+	n    int
+	err  error
+	try  func(descriptor uintptr) (done bool) // tryWrite, made once
+}
+
+// newOutlet is conn itself where it has no descriptor of its own, as with TLS.
+func newOutlet(conn net.Conn) io.Writer {
+	raw := descriptorOf(conn)
+	if raw == nil {
+		return conn
+	}
+	o := &outlet{raw: raw}
+	o.try = o.tryWrite
+	return o
+}
+
+// Write returns when all of b is written, or no more can be.
+func (o *outlet) Write(b []byte) (int, error) {
+	o.left, o.n, o.err = b, 0, nil
+	err := o.raw.Write(o.try)
+	o.left = nil
+	if o.err != nil {
+		err = o.err
+	}
+	return o.n, err
+}
