@@ -1,10 +1,10 @@
 # Short names for the stages of .ci/run, which is where they are defined.
-.PHONY: ci lint tests versions fuzz demo images fresh_root test-versions test-clients
+.PHONY: ci lint tests mutants versions fuzz demo images fresh_root test-versions test-clients
 
 ci:
 	.ci/run
 
-lint tests versions fuzz demo images fresh_root:
+lint tests mutants versions fuzz demo images fresh_root:
 	.ci/run $@
 
 # PostgreSQL 16, 17 and 18 from npm packages, whatever the machine has.

@@ -1,0 +1,178 @@
+package mutants
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// mutant is one guard, and the code without it.
+type mutant struct {
+	guard    string
+	file     string // from the root of the module
+	from, to string
+	test     string // -run; empty: the histories
+	in       string // package of the test; empty: tests/histories
+}
+
+var mutants = []mutant{
+	{
+		guard: "acknowledged before raised: what was asked for is not what was granted", file: "lease/protocol.go",
+		from: "h.until, h.reserve = r.Until, asked.Window", to: "h.until, h.reserve = max(r.Until, asked.Wanted), asked.Window",
+	},
+	{
+		guard: "acknowledged before raised: an unknown outcome raises nothing", file: "lease/keeper.go",
+		from: "k.protocol.unknownRenew(err, received)",
+		to:   "k.protocol.unknownRenew(err, received); _ = k.grant(Grant{r.Worker, k.protocol.held.from, max(r.Wanted, r.Acknowledged)}, r.Term, \"\")",
+	},
+	{
+		guard: "a notice is a failure", file: "acknowledge/acknowledge.go",
+		from: "if len(x.notices) > 0 {", to: "if false {",
+	},
+	{
+		guard: "the tags must be right", file: "acknowledge/acknowledge.go",
+		from: "if !slices.Equal(tags, acknowledgedTags) {", to: "if false && !slices.Equal(tags, acknowledgedTags) {",
+	},
+	{
+		guard: "seal before release", file: "lease/keeper.go",
+		from: "\t\tk.issuer.Seal()\n", to: "",
+	},
+	{
+		guard: "the mark is a bound on the way out", file: "generator/generator.go",
+		from: "if at.tick >= grant.until {", to: "if false {",
+	},
+	{
+		guard: "from is a bound: in a tick entered by the clock", file: "generator/generator.go",
+		from: "case tick < now && grant.from <= now:", to: "case tick < now:",
+		test: "Invariant", in: "generator",
+	},
+	{
+		guard: "from is a bound: in a tick that was begun or overflowed", file: "generator/generator.go",
+		from: "oldest := max(grant.from, now-maxLag)", to: "oldest := now - maxLag",
+		test: "Invariant", in: "generator",
+	},
+	{
+		guard: "another worker begins in a tick of its own", file: "generator/generator.go",
+		from: "&g.maxWorker == grant.worker && last != 0", to: "&g.maxWorker >= 0 && last != 0",
+		test: "Invariant", in: "generator",
+	},
+	{
+		guard: "nothing after the seal", file: "generator/generator.go",
+		from: "\t\tif state == sealed {\n", to: "\t\tif false {\n",
+	},
+	{
+		guard: "an ID is issued by a swap that one alone wins", file: "generator/generator.go",
+		from: "if g.state.CompareAndSwap(state, uint64(first+int64(count)-1)|at.flag) {",
+		to:   "if g.state.Store(uint64(first+int64(count)-1) | at.flag); true {",
+		test: "Invariant", in: "generator",
+	},
+	{
+		guard: "a fresh owner for each acquisition", file: "lease/keeper.go",
+		from: "newOwner: newOwner,", to: "newOwner: func() string { return \"00000000-0000-4000-8000-000000000001\" },",
+	},
+	{
+		guard: "a renewal tells what was acknowledged, so that a lost commit is noticed", file: "lease/protocol.go",
+		from: "Acknowledged: h.until,", to: "Acknowledged: 0,",
+		test: "Invariant1", in: "lease",
+	},
+	{
+		guard: "a grant is never shortened", file: "lease/note.go",
+		from: "g.Worker == last.Worker && g.Until < last.Until {", to: "false {",
+		test: "SecondFault",
+	},
+	{
+		guard: "a clock that is ahead is slowed, not set back", file: "lease/clock.go",
+		from: "\t\t\tnext.shown = shown\n\t\t}", to: "\t\t}",
+		test: "NineTenths|Invariant7", in: "lease",
+	},
+}
+
+// histories are the tests of tests/histories that hold the invariants.
+const histories = "TestInvariants"
+
+func TestEachGuardThatIsTakenAwayIsNoticed(t *testing.T) {
+	if os.Getenv("PGFLURRY_TEST_MUTANTS") != "1" {
+		t.Skip("compiles the core many times, in a minute or two: set PGFLURRY_TEST_MUTANTS=1, as .ci/run does")
+	}
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report strings.Builder
+	for _, m := range mutants {
+		died, err := m.run(root, t.TempDir())
+		if err != nil {
+			t.Errorf("%s: %v", m.guard, err)
+			continue
+		}
+		fmt.Fprintf(&report, "\n%-75s %s", m.guard, died)
+	}
+	t.Logf("each guard taken away, and what noticed:%s", report.String())
+}
+
+// run lays the mutant over the code and runs its test, which must fail. died says how soon it did.
+func (m mutant) run(root, dir string) (died string, err error) {
+	path := filepath.Join(root, m.file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	if n := strings.Count(string(text), m.from); n != 1 {
+		return "", fmt.Errorf("%q stands %d times in %s, expected once: the mutant no longer fits", m.from, n, m.file)
+	}
+	mutated, overlay := filepath.Join(dir, filepath.Base(m.file)), filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutated}})
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(
+		os.WriteFile(mutated, []byte(strings.Replace(string(text), m.from, m.to, 1)), 0o644),
+		os.WriteFile(overlay, replace, 0o644),
+	); err != nil {
+		return "", err
+	}
+	test, in := m.test, m.in
+	if test == "" {
+		test = histories
+	}
+	if in == "" {
+		in = "tests/histories"
+	}
+	command := exec.Command("go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-failfast", "-run", test, "pgflurry/"+in,
+		"-rapid.nofailfile", "-rapid.shrinktime=0s")
+	command.Dir = root
+	out, err := command.CombinedOutput()
+	switch {
+	case err == nil:
+		return "", fmt.Errorf("nothing noticed: %s in %s passes", test, in)
+	case !strings.Contains(string(out), "--- FAIL: ") && !strings.Contains(string(out), "panic: "):
+		return "", fmt.Errorf("the test did not fail, it could not run:\n%s", out)
+	}
+	return summary(string(out)), nil
+}
+
+var (
+	history = regexp.MustCompile(`history (\d+), after (\S+): (.*)`)
+	byRapid = regexp.MustCompile(`failed after (\d+) tests: (.*)`)
+	failed  = regexp.MustCompile(`--- FAIL: (\S+) \((\S+)\)`)
+)
+
+// summary is how many histories were tried, how long it took, and what was broken, as far as the output tells.
+func summary(out string) string {
+	if m := history.FindStringSubmatch(out); m != nil {
+		return fmt.Sprintf("%4s histories %9s  %.60s", m[1], m[2], m[3])
+	}
+	if m := byRapid.FindStringSubmatch(out); m != nil {
+		return fmt.Sprintf("%4s histories            %.60s", m[1], m[2])
+	}
+	if m := failed.FindStringSubmatch(out); m != nil {
+		return fmt.Sprintf("               %9s  %.60s", m[2], m[1])
+	}
+	return "a panic"
+}
