@@ -53,6 +53,7 @@ func newStand(t testing.TB, seed uint64) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
+	addTags(t, url)
 	st := &stand{t: t, database: config.Database, direct: map[string]transcript{}}
 	st.network, st.address = pgconn.NetworkAddress(config.Host, config.Port)
 	if err := server.Connect(t, url).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&st.version); err != nil {
@@ -68,7 +69,7 @@ func newStand(t testing.TB, seed uint64) *stand {
 func (st *stand) dialDirect() (net.Conn, error) { return net.Dial(st.network, st.address) }
 
 // newHouse starts a proxy, and ends it with the test.
-func (st *stand) newHouse(name, upstream string, level proxy.Level, ids proxy.IDs) *house {
+func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source) *house {
 	st.t.Helper()
 	network := st.network
 	if upstream != st.address {
@@ -82,10 +83,12 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids proxy.ID
 	trusts := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test", NextProtos: []string{"postgresql"}}
 	p, err := proxy.New(proxy.Settings{
 		Network: network, Address: upstream, IDs: ids, ClientTLS: offer,
+		Segments: func(string) proxy.Segments { return tags{ids} },
 		Permission: func(database string) *proxy.Permission {
 			permission := &proxy.Permission{}
 			if database == st.database {
 				permission.Set(level)
+				permission.SetSegments(level)
 			}
 			return permission
 		},
