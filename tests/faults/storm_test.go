@@ -89,7 +89,6 @@ func newStorm(t *testing.T) *storm {
 		t.Fatal(err)
 	}
 	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
 	s := &storm{
 		room: furnish(t, url), seed: seed, dice: rand.New(rand.NewPCG(seed, 0)),
 		ended: make(chan struct{}), twice: make(chan error, 1),

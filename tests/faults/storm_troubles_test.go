@@ -7,6 +7,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
@@ -19,8 +22,8 @@ type trouble struct {
 var troubles = []trouble{
 	{"a proxy is killed, another takes its place", (*storm).killProxy},
 	{"a proxy ends in order, another takes its place", (*storm).endProxy},
-	{"a proxy is stopped until its worker may be taken", (*storm).stopProxy},
-	{"the network of a lease is silent until the mark has passed", (*storm).silentLease},
+	{"a proxy is stopped while another takes its worker", (*storm).stopProxy},
+	{"the network of a lease is silent while another takes the worker", (*storm).silentLease},
 	{"answers to a lease are lost", (*storm).lostAnswers},
 	{"the network of the database is cut for a moment", (*storm).cutDatabase},
 	{"a worker's row is locked until another is taken", (*storm).lockRow},
@@ -65,7 +68,9 @@ func (s *storm) stopProxy() {
 	worker := s.held(n)
 	n.proxy.Signal(syscall.SIGSTOP)
 	s.passed(worker)
-	n.proxy.Signal(syscall.SIGCONT)
+	end := s.usurp(n)
+	n.proxy.Signal(syscall.SIGCONT) // its clients wait: it answers them before it learns anything
+	end()
 }
 
 func (s *storm) silentLease() {
@@ -73,7 +78,34 @@ func (s *storm) silentLease() {
 	worker := s.held(n)
 	n.lease.Silence()
 	s.passed(worker)
+	end := s.usurp(n) // while the clients of the first one draw on
+	end()
 	n.lease.Heal()
+}
+
+// usurp starts another proxy of the same node, which is given the node's last worker, and draws from it; more until end.
+func (s *storm) usurp(n *node) (end func()) {
+	s.t.Helper()
+	twin := program.ServeUnleased(s.t, s.through, n.name, short, "--drain-timeout", "1s")
+	twin.Leased()
+	conn := s.again(twin.URL)
+	draw := func() {
+		s.t.Helper()
+		for range 30 {
+			rows, _ := conn.Query(context.Background(), "SELECT * FROM next_snowflakes(10000)", pgx.QueryExecModeSimpleProtocol)
+			ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			s.record(ofProxy, ids)
+		}
+	}
+	draw()
+	return func() {
+		draw()
+		twin.Signal(syscall.SIGTERM)
+		twin.End()
+	}
 }
 
 // lostAnswers lets about three renewals through on each connection, and ends the next one's answer somewhere.
