@@ -98,6 +98,19 @@ func TestADrawIsPartOfItsTransaction(t *testing.T) {
 	}
 }
 
+func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
+	url := server.Migrated(t)
+	tag(t, url, "order", 2000)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "CREATE TABLE orders (id bigint DEFAULT next_segment('order') PRIMARY KEY, what text); INSERT INTO orders (what) SELECT 'x' FROM generate_series(1, 5)")
+	if ids := numbers(t, conn, "SELECT id FROM orders ORDER BY id"); !slices.Equal(ids, []int64{1, 2, 3, 4, 5}) {
+		t.Errorf("the rows have %v", ids)
+	}
+	server.Do(t, conn, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
+	numbers(t, server.Connect(t, url), "SELECT next_segment('order')")
+	server.Refused(t, conn, "40001", "SELECT next_segment('order')")
+}
+
 // Each session commits some of its transactions and rolls others back. The committed numbers are exactly 1 to their count.
 func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 	url := server.Migrated(t)

@@ -111,6 +111,26 @@ func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
 	server.Refused(t, conn, "42704", "SELECT next_segment('order')")
 }
 
+func TestARowThatHasForgottenABlockIsRaisedAndTheRestOfTheBlockIsNotGiven(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 2000)
+	p := serve(t, direct, "one")
+	conn := server.Connect(t, p.URL)
+	numbers(t, conn, "SELECT next_segment('order')")
+	server.Exec(t, direct, `ALTER TABLE pgflurry.segment DISABLE TRIGGER guard_segment;
+		UPDATE pgflurry.segment SET max_id = 1 WHERE biz_tag = 'order'`) // as a failover that lost the commit leaves it
+	numbers(t, conn, "SELECT * FROM next_segments('order', 199)") // a tenth is used: the proxy fetches
+	if line := p.Line("the row of the tag has fallen back"); program.Field(line, "skipped") != "1800" {
+		t.Errorf("%q does not tell what was left", line)
+	}
+	if n := numbers(t, conn, "SELECT next_segment('order')"); n[0] != 2001 {
+		t.Errorf("it goes on with %d, expected 2001", n[0])
+	}
+	if next := nextOf(t, server.Connect(t, direct), "order"); next != 4001 {
+		t.Errorf("the row says %d, expected 4001", next)
+	}
+}
+
 // skipped is what a proxy says at its end that it left.
 func skipped(t testing.TB, p *program.Proxy) int64 {
 	t.Helper()
