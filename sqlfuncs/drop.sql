@@ -39,6 +39,7 @@ DROP FUNCTION IF EXISTS pgflurry.next_auto_increment(text);
 DROP FUNCTION IF EXISTS pgflurry.check_batch(text, integer);
 DROP FUNCTION IF EXISTS pgflurry.check_ttl(text, interval);
 DROP FUNCTION IF EXISTS pgflurry.check_text(text, text, text);
+DROP FUNCTION IF EXISTS pgflurry.snowflake_clock();
 DROP FUNCTION IF EXISTS pgflurry.snowflake_lifetime();
 DROP FUNCTION IF EXISTS pgflurry.layout_years(integer, interval);
 DROP FUNCTION IF EXISTS pgflurry.snowflake_text(bigint, integer);

@@ -1,4 +1,4 @@
--- How long a layout lasts.
+-- How long a layout lasts, and how its IDs stand to the clock.
 
 CREATE OR REPLACE FUNCTION pgflurry.layout_years(timestamp_bits integer, unit interval DEFAULT '1 millisecond') RETURNS numeric
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $fn$
@@ -34,3 +34,20 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_lifetime() IS
 'From when to when the layout of this database''s namespace gives IDs, how many years that is and how many are left by the server''s clock, and a warning when those are fewer than 5.';
+
+CREATE OR REPLACE FUNCTION pgflurry.snowflake_clock(OUT ahead_ms bigint, OUT waits bigint, OUT refusals bigint)
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    n    pgflurry.namespace;
+    tick bigint;
+BEGIN
+    SELECT * INTO STRICT n FROM pgflurry.namespace;
+    SELECT last_value >> (63 - n.timestamp_bits) INTO STRICT tick FROM pgflurry.lane;
+    IF tick > 0 THEN  -- else nothing was drawn since the server started from a crash
+        ahead_ms := (tick - pgflurry.ticks(clock_timestamp())) * extract(epoch FROM n.unit) * 1000;
+    END IF;
+    SELECT CASE WHEN is_called THEN last_value ELSE 0 END INTO STRICT waits FROM pgflurry.clock_waits;
+    SELECT CASE WHEN is_called THEN last_value ELSE 0 END INTO STRICT refusals FROM pgflurry.clock_refusals;
+END $fn$;
+COMMENT ON FUNCTION pgflurry.snowflake_clock() IS
+'How this database''s next_snowflake() stands to the server''s clock: by how many milliseconds the tick of its last ID is ahead (negative: behind, as in a quiet database; NULL: none since a crash), how many calls have waited because it was a second ahead (the clock was set back, or more IDs were asked for than the layout holds), and how many have failed with SNF01. The counts are since the migration.';

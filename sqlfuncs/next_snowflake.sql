@@ -132,6 +132,7 @@ DECLARE
     here     bigint;            -- the server's WAL timeline; NULL: it does not tell
     known    bigint;            -- the timeline of the last start
     waiting  boolean := false;  -- for the lock; drawn is too old to be used
+    counted  boolean := false;  -- that this call waits for the clock
     used_up  boolean;           -- the lane's tick is used up, or the lane is at START
 BEGIN
     IF 'pgflurry.namespace'::regclass::oid <> home_table
@@ -217,10 +218,15 @@ BEGIN
                       HINT = 'Correct the clock of the server. If it is right, the layout has come to its end: a new namespace is needed.';
         END IF;
         IF target - clock > worth_a_wait THEN
+            PERFORM nextval('pgflurry.clock_refusals'::regclass);
             RAISE EXCEPTION 'next_snowflake: the clock of the database server is %% ms behind the last ID, more than %% ms',
                 round((target - clock) * unit * 1000), round(worth_a_wait * unit * 1000)
                 USING ERRCODE = 'SNF01',
                       HINT = 'The clock was set back. Correct it, or retry when it has caught up.';
+        END IF;
+        IF NOT counted THEN
+            PERFORM nextval('pgflurry.clock_waits'::regclass);
+            counted := true;
         END IF;
         PERFORM pg_sleep(0.01);  -- without the lock; all who wait let the clock catch up
         waiting := true;
