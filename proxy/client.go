@@ -243,16 +243,16 @@ func (s *session) enter(kind byte, body []byte) error {
 		l.push(e)
 	case 'H':
 		s.segment.forwarded = true // a malformed one makes upstream skip to the Sync, which it then has to get
-	case 'p':
-		return s.checkBinding(body)
 	case 'X', 'd':
 	default:
+		if kind == 'p' && !l.started.Load() {
+			return s.checkBinding(body)
+		}
 		// PostgreSQL ends the session over it (invalid frontend message type); until then nothing is certain.
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if _, err := s.loseLocked(); err != nil {
-			return err
-		}
+		_, err := s.loseLocked()
+		return err
 	}
 	return nil
 }

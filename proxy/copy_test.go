@@ -65,3 +65,13 @@ func TestWhatIsSentWhileUpstreamSkipsIsOwedNothing(t *testing.T) {
 	r.relays(join(parse("s", "SELECT 1"), query("SELECT 1"), syncIt), ready('I'))
 	r.answersAgain("1")
 }
+
+func TestAfterAMessageThatEndsTheSessionNothingIsAnswered(t *testing.T) {
+	for name, fatal := range map[string][]byte{"of no type that there is": message('y', z("what")), "a password after the login": message('p', z("secret"))} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, &counter{})
+			r.send(fatal, ourQuery)
+			r.toUpstream(fatal, ourQuery)
+		})
+	}
+}

@@ -86,10 +86,11 @@ func TestAMalformedMessageEndsASessionWhoseUpstreamStallsInsideAMessage(t *testi
 	r.proxy.Wait()
 }
 
-func TestDrainingWaitsForTheReplyOfASlowReader(t *testing.T) {
+// newUnbufferedRig has a client whose writes end when the proxy has read them, and to whom nothing is written that it has not read.
+func newUnbufferedRig(t *testing.T) *rig {
 	r := newRigBeforeStartup(t, &counter{})
 	r.client.Close()
-	client, far := net.Pipe() // unbuffered: what the client has not read is not written
+	client, far := net.Pipe()
 	r.client = client
 	r.proxy.conns.Go(func() { r.proxy.serve(far, 99) })
 	go r.client.Write(startup("user", "u", "database", "d"))
@@ -97,16 +98,17 @@ func TestDrainingWaitsForTheReplyOfASlowReader(t *testing.T) {
 	r.toUpstream(startup("user", "u", "database", "d"))
 	r.reply(authOK, ready('I'))
 	r.toClient(authOK, ready('I'))
+	return r
+}
+
+func TestDrainingWaitsForTheReplyOfASlowReader(t *testing.T) {
+	r := newUnbufferedRig(t)
 	r.send(query("SELECT much"))
 	r.toUpstream(query("SELECT much"))
 	reply := join(dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
 	r.reply(reply)
 	r.toClient(reply[:5])
-	drained := make(chan struct{})
-	go func() { r.proxy.Drain(context.Background()); close(drained) }()
-	for !r.proxy.draining.Load() {
-		runtime.Gosched()
-	}
+	drained := r.drains()
 	r.toClient(reply[5:])
 	if got := r.rest(r.client); bytes.Count(got, []byte("57P01")) != 1 {
 		t.Fatalf("after its result the client got %q; expected FATAL 57P01", got)

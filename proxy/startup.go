@@ -14,8 +14,8 @@ const (
 	codeCancel = 80877102
 	codeSSL    = 80877103
 	codeGSSENC = 80877104
-	// maxStartup is PostgreSQL's own limit (MAX_STARTUP_PACKET_LENGTH) in bytes, the length itself included.
-	maxStartup = 10000
+	// maxStartup is PostgreSQL's own limit in bytes: MAX_STARTUP_PACKET_LENGTH, and the length itself.
+	maxStartup = 10000 + 4
 	// tlsHandshake is the first byte of a client that starts TLS without asking.
 	tlsHandshake = 0x16
 )

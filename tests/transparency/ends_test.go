@@ -105,6 +105,31 @@ func withoutWarning(said []string) (rest []string) {
 	return rest
 }
 
+// PostgreSQL looks after a client in the middle of a query where client_connection_check_interval asks for it.
+func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
+	direct := server.Migrated(t)
+	at, _ := through(t, direct)
+	look := server.Connect(t, direct)
+	u := parse(t, at)
+	for name, vanish := range map[string]func(*raw){
+		"closes":    func(r *raw) { r.conn.Close() },
+		"is killed": func(r *raw) { _ = r.conn.SetLinger(0); r.conn.Close() }, // RST
+	} {
+		r := open(t, u.Host, u.Path[1:], "application_name", "vanishing", "options", "-c client_connection_check_interval=50")
+		r.say(query("SELECT pg_sleep(600)"))
+		sleeps(t, look, "vanishing")
+		vanish(r)
+		server.Exec(t, direct, `DO $$ BEGIN
+			FOR i IN 1..2000 LOOP
+				PERFORM pg_stat_clear_snapshot();
+				IF NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'vanishing') THEN RETURN; END IF;
+				PERFORM pg_sleep(0.01);
+			END LOOP;
+			RAISE 'the query of a client that `+name+` runs on';
+		END $$`)
+	}
+}
+
 func TestAServerThatIsAwayIsToldAsSuch(t *testing.T) {
 	address, _ := inFront(t, "127.0.0.1:1")
 	r := dial(t, address)

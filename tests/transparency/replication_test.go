@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/postgres"
 	"pgflurry/tests/server"
@@ -193,6 +194,14 @@ func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 			if kind == 'd' && body[0] == 'w' {
 				streams[i] = append(streams[i], body[25:]...)
 			}
+		}
+		// The client ends its direction, the server the other one, and the session goes on.
+		status := append([]byte{'r'}, make([]byte, 8+8+8+8+1)...)
+		r.say(encode(&pgproto3.CopyData{Data: status}, &pgproto3.CopyDone{}, &pgproto3.Query{String: "IDENTIFY_SYSTEM"}))
+		r.until('c')
+		r.until('Z')
+		if said := strings.Join(r.until('Z'), "|"); !strings.Contains(said, "|D") {
+			t.Errorf("after the stream IDENTIFY_SYSTEM is answered %q", said)
 		}
 		r.conn.Close()
 	}

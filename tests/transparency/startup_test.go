@@ -59,6 +59,30 @@ func TestNegotiationOfTheProtocolIsPostgreSQLs(t *testing.T) {
 	}
 }
 
+func TestAStartupPacketMayComeByteByByteAndBeAsLongAsPostgreSQLAllows(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.Database(t)
+	at, _ := through(t, direct)
+	d, p := parse(t, direct), parse(t, at)
+	user := []string{"user", "postgres", "database", d.Path[1:], "_pq_.filler"}
+	short := len(hello(version30, append(user, "")...))
+	for _, size := range []int{200, 9_999, 10_000, 10_001, 10_004, 10_005, 10_006, 70_000} {
+		first := hello(version30, append(user, strings.Repeat("x", size-short))...)
+		want, got := greeting(t, d.Host, first), greeting(t, p.Host, first)
+		if size > 10_004 && len(want) == 1 && !slices.ContainsFunc(got, func(m string) bool { return m[0] == 'R' }) {
+			continue // PostgreSQL closes without a word where the proxy says why
+		}
+		if !slices.Equal(want, got) {
+			t.Errorf("a startup packet of %d bytes: PostgreSQL says\n%.200q\nand through the proxy\n%.200q", size, want, got)
+		}
+	}
+	r := dial(t, p.Host)
+	for _, b := range hello(version30, append(user, "")...) {
+		r.say([]byte{b})
+	}
+	r.until('Z')
+}
+
 func parse(t testing.TB, at string) *url.URL {
 	t.Helper()
 	u, err := url.Parse(at)

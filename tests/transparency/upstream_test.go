@@ -1,12 +1,14 @@
 package transparency
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"io"
 	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -32,7 +34,7 @@ func script(t *testing.T, play ...func(*raw)) (address string, wait func()) {
 			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 				t.Error(err)
 			}
-			act(&raw{t: t, conn: conn.(*net.TCPConn)})
+			act(&raw{t: t, conn: conn.(*net.TCPConn), in: bufio.NewReader(conn)})
 			conn.Close()
 		}
 	}()
@@ -50,8 +52,8 @@ func message(kind byte, body string) []byte {
 	return append(b, body...)
 }
 
-// greet reads a StartupMessage and lets the client in, with a key or, for none, without.
-func (r *raw) greet(key string) {
+// hello reads a StartupMessage.
+func (r *raw) hello() {
 	var size [4]byte
 	if _, err := io.ReadFull(r.conn, size[:]); err != nil {
 		r.t.Errorf("scripted upstream: %v", err)
@@ -60,6 +62,11 @@ func (r *raw) greet(key string) {
 	if _, err := io.CopyN(io.Discard, r.conn, int64(binary.BigEndian.Uint32(size[:]))-4); err != nil {
 		r.t.Errorf("scripted upstream: %v", err)
 	}
+}
+
+// greet reads a StartupMessage and lets the client in, with a key or, for none, without.
+func (r *raw) greet(key string) {
+	r.hello()
 	b := message('R', "\x00\x00\x00\x00")
 	if key != "" {
 		b = append(b, message('K', key)...)
@@ -81,10 +88,12 @@ func TestAKeyOf256BytesAndItsCancelRequestPassUnchanged(t *testing.T) {
 	request := append(binary.BigEndian.AppendUint32(nil, uint32(8+len(key))), 4, 210, 22, 46)
 	request = append(request, key...)
 	var heard string
+	var handled atomic.Bool
 	upstream, wait := script(t, func(r *raw) { r.greet(key); r.heard() }, func(r *raw) {
 		got := make([]byte, len(request))
 		_, _ = io.ReadFull(r.conn, got)
 		heard = string(got)
+		handled.Store(true) // and then the connection ends, as PostgreSQL's does when the signal is sent
 	})
 	address, _ := inFront(t, upstream)
 	r := dial(t, address)
@@ -94,9 +103,13 @@ func TestAKeyOf256BytesAndItsCancelRequestPassUnchanged(t *testing.T) {
 	}
 	r.conn.Close()
 	c := dial(t, address)
+	for _, encryption := range [][]byte{{0, 0, 0, 8, 4, 210, 22, 48}, {0, 0, 0, 8, 4, 210, 22, 47}} { // as libpq may ask before it cancels
+		c.say(encryption)
+		c.hears("the refusal", []byte{'N'})
+	}
 	c.say(request)
-	if rest, err := io.ReadAll(c.conn); len(rest) > 0 || err != nil {
-		t.Errorf("a CancelRequest is answered %q, %v; expected the end alone", rest, err)
+	if rest, err := io.ReadAll(c.conn); len(rest) > 0 || err != nil || !handled.Load() {
+		t.Errorf("a CancelRequest is answered %q, %v, handled: %v; expected the end alone, once upstream has handled it", rest, err, handled.Load())
 	}
 	wait()
 	if heard != string(request) {

@@ -35,6 +35,21 @@ func TestCopy(t *testing.T) {
 		{name: "extended in, given up, Sync within", steps: []step{table, together(extendedIn, Sync), together(data, CopyFail("enough")), say(Sync), rest}},
 		{name: "extended in, of bad data", steps: []step{table, together(extendedIn, Flush), say(copyLine("x"), copyLine("1"), CopyDone, Sync), rest}, local: 2},
 		{name: "extended in, of bad data, Sync within", steps: []step{table, together(extendedIn, Sync), say(copyLine("x"), copyLine("1"), CopyDone), say(Sync), rest}},
+		{name: "extended in, given up, several Syncs within", steps: []step{
+			table, together(extendedIn, Sync, Sync, Flush), together(data, Sync, CopyFail("enough")), say(Sync), together(unit(ours), Sync), rest,
+		}},
+		{name: "extended in, given up, several Syncs behind", steps: []step{
+			table, together(extendedIn, Flush), together(data, CopyFail("enough"), Sync, Sync, unit(ours), Sync), rest,
+		}, local: 2},
+		{name: "extended in, of bad data, several Syncs within and behind", steps: []step{
+			table, together(extendedIn, Sync, Sync), say(copyLine("x"), Sync, copyLine("1"), CopyDone, Sync, Sync), together(unit(ours), Sync), rest,
+		}},
+		{name: "extended in, of bad data, several Syncs in one breath", steps: []step{
+			table, together(extendedIn, Sync, copyLine("x"), Sync, CopyDone, Sync, Query(ours), Sync), rest,
+		}},
+		{name: "extended in, of a table that is not there, several Syncs", steps: []step{
+			together(Parse("", "COPY nothing FROM STDIN"), Bind("", ""), Execute(""), Sync, data, Sync, CopyDone, Sync), say(Query(ours)),
+		}, local: 1},
 		{name: "extended in, with a Query within", steps: []step{table, together(extendedIn, Flush), say(copyLine("1"), Query("SELECT 1")), say(Sync)}},
 		{name: "extended in, in one segment with ours", steps: []step{table, together(unit(ours), extendedIn, Flush), together(data, CopyDone, unit(ours), Sync), rest}, local: 3},
 		{name: "extended in, behind an error", steps: []step{table, together(unit(divide), extendedIn, data, CopyDone, Sync), rest}, local: 2},

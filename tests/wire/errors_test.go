@@ -24,6 +24,8 @@ func TestErrorsSkipToSync(t *testing.T) {
 			say(Raw('D', "P"), Sync), say(Raw('C', "P\x00\x00"), Sync), say(Raw('Q', ours)), say(Raw('Q', ours+"\x00\x00")), say(Raw('Q', "")),
 			say(Query(ours)),
 		}, local: 1},
+		{name: "a message of no type that there is", steps: []step{together(unit(ours), Sync), say(Raw('y', "what"), Query(ours))}, local: 1},
+		{name: "a password that nobody asked for", steps: []step{together(unit(ours), Sync), say(Raw('p', "secret\x00"), Query(ours))}, local: 1},
 		{name: "a Sync and a Flush with contents", steps: []step{
 			together(unit(ours), Raw('S', "x")), say(Sync), together(unit(ours), Raw('H', "x")), say(Sync), together(unit(ours), Sync),
 		}, local: 3},

@@ -1,0 +1,61 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"runtime"
+	"testing"
+)
+
+// drains starts Drain, and returns once it has reached every session.
+func (r *rig) drains() (drained chan struct{}) {
+	drained = make(chan struct{})
+	go func() { r.proxy.Drain(context.Background()); close(drained) }()
+	for closed := false; !closed; runtime.Gosched() {
+		r.proxy.mu.Lock()
+		closed = r.proxy.closed // set after the sessions were interrupted
+		r.proxy.mu.Unlock()
+	}
+	return drained
+}
+
+func TestCancelRequestsPassWhileTheProxyDrains(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(query("SELECT pg_sleep(600)"))
+	r.toUpstream(query("SELECT pg_sleep(600)"))
+	drained := r.drains()
+	packet := []byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2}
+	c := r.dial()
+	defer c.Close()
+	c.Write(packet)
+	up := <-r.arrivals
+	r.expect(up, "upstream", [][]byte{packet})
+	up.Close()
+	r.reply(theirFailure, ready('I'))
+	if got := r.rest(r.client); !bytes.HasPrefix(got, join(theirFailure, ready('I'))) || bytes.Count(got, []byte("57P01")) != 1 {
+		t.Fatalf("the client got %q; expected upstream's error, then FATAL 57P01", got)
+	}
+	<-drained
+}
+
+// Drain wakes the reader of every client; one that is inside a message must neither tear nor end it.
+func TestDrainingInsideAMessageOfTheClientWaitsForItsEndAndReply(t *testing.T) {
+	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 5 * bufferSize} {
+		t.Run(name, func(t *testing.T) {
+			r := newUnbufferedRig(t)
+			body := bytes.Repeat([]byte{'x'}, size)
+			whole := append(binary.BigEndian.AppendUint32([]byte{'Q'}, uint32(size+5)), append(body, 0)...)
+			r.send(whole[:len(whole)/2])
+			drained := r.drains()
+			r.send(whole[len(whole)/2:])
+			r.toUpstream(whole)
+			reply := join(complete("SELECT 1"), ready('I'))
+			r.reply(reply)
+			if got := r.rest(r.client); !bytes.HasPrefix(got, reply) || bytes.Count(got, []byte("57P01")) != 1 {
+				t.Fatalf("the client got %q; expected its reply, then FATAL 57P01", got)
+			}
+			<-drained
+		})
+	}
+}
