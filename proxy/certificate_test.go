@@ -47,3 +47,22 @@ func TestACertificateNamesAHostAsLibpqReadsIt(t *testing.T) {
 		}
 	}
 }
+
+func FuzzANameThatX509AcceptsIsAccepted(f *testing.F) {
+	f.Add("*.example.com", "db.example.com")
+	f.Add("db", "db")
+	f.Add("*.com", ".com")
+	f.Fuzz(func(t *testing.T, pattern, host string) {
+		if net.ParseIP(host) != nil || strings.HasSuffix(host, ".") || strings.HasPrefix(host, "[") {
+			return // x509 reads these in its own way
+		}
+		certificate := &x509.Certificate{DNSNames: []string{pattern}}
+		theirs, ours := certificate.VerifyHostname(host) == nil, namesHost(certificate, host)
+		if theirs && !ours {
+			t.Errorf("a certificate of %q for host %q: x509 accepts it", pattern, host)
+		}
+		if ours && !strings.EqualFold(pattern, host) && (!strings.HasPrefix(pattern, "*.") || strings.Count(pattern, ".") != strings.Count(host, ".")) {
+			t.Errorf("a certificate of %q for host %q is accepted", pattern, host)
+		}
+	})
+}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"pgflurry/tests/authority"
 )
@@ -119,6 +120,12 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 		r.reply(askPassword)
 		r.toClient(askPassword)
 		r.send(message('X'))
+		r.rest(r.upstream)
+	})
+	t.Run("a client that says nothing in time", func(t *testing.T) {
+		r := asks(t, func(s *Settings) { s.LoginTimeout = 200 * time.Millisecond }).started()
+		r.reply(askPassword)
+		r.toClient(askPassword, fatalMessage(failLogin))
 		r.rest(r.upstream)
 	})
 	t.Run("a drain", func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"time"
 
@@ -183,6 +184,9 @@ func readCAs(flag, file string) (*x509.CertPool, error) {
 // warn logs what is allowed and may surprise.
 func (t *tlsSettings) warn(log *slog.Logger, network, address string) {
 	if t.upstream == "disable" {
+		if host, _, err := net.SplitHostPort(address); t.client != "disable" && network == "tcp" && err == nil && !isLoopback(host) {
+			log.Warn("what clients send inside TLS goes on to the upstream in plain text", "upstream", address, "hint", "Use --upstream-tls verify-full.")
+		}
 		return
 	}
 	if network == "unix" {
@@ -200,4 +204,8 @@ func (t *tlsSettings) warn(log *slog.Logger, network, address string) {
 		log.Warn("a server with the method cert lets in whoever reaches the proxy as the user that --upstream-tls-cert names",
 			"hint", "Let only those clients reach it: --client-tls-ca, loopback, or a Unix socket.")
 	}
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
