@@ -53,6 +53,7 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 	if err := s.rows(f, f.rows, nil); err != nil {
 		return false, err
 	}
+	s.out = appendComplete(s.out, f.rows)
 	s.out = appendReady(s.out, s.ledger.status)
 	s.ledger.stale.localQuery()
 	s.segment.parsed, s.segment.bound = false, false
@@ -73,8 +74,8 @@ func (s *session) matchText(text []byte) *form {
 	return f
 }
 
-// answerExecute answers a whole unit: [ParseComplete] BindComplete [RowDescription], one DataRow a row, CommandComplete.
-// Of a portal that was answered before it gives no row: one Bind draws its IDs once.
+// answerExecute answers a whole unit: [ParseComplete] BindComplete [RowDescription], one DataRow a row, CommandComplete. If
+// Execute asks for exactly as many rows as there are, it is PortalSuspended: PostgreSQL has not looked for another. Of a portal that was answered before it gives no row: one Bind draws its IDs once.
 func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	if len(body) != 5 || body[0] != 0 {
 		return false, nil
@@ -84,7 +85,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	if !u.bound {
 		return s.answerFinished('E', size)
 	}
-	if limit < 0 || (limit > 0 && int(limit) <= u.rows) || !s.reserve(u.form.tagOr(u.tag), u.rows*len(u.form.columns)) {
+	if limit < 0 || (limit > 0 && int(limit) < u.rows) || !s.reserve(u.form.tagOr(u.tag), u.rows*len(u.form.columns)) {
 		return false, nil
 	}
 	if u.parseSize > 0 {
@@ -98,6 +99,11 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	}
 	if err := s.rows(u.form, u.rows, u.formats); err != nil {
 		return false, err
+	}
+	if int(limit) == u.rows {
+		s.out = append(s.out, 's', 0, 0, 0, 4)
+	} else {
+		s.out = appendComplete(s.out, u.rows)
 	}
 	s.ledger.stale.portal = true
 	s.segment = segment{local: true}
@@ -202,7 +208,7 @@ func (s *session) nextN(ctx context.Context, tag []byte, n int) (first int64, co
 	return s.proxy.ids.NextN(ctx, n)
 }
 
-// rows writes the reserved IDs, row by row, and the CommandComplete.
+// rows writes the reserved IDs, row by row.
 func (s *session) rows(f *form, rows int, formats []uint16) error {
 	next := 0
 	for range rows {
@@ -224,7 +230,6 @@ func (s *session) rows(f *form, rows int, formats []uint16) error {
 			}
 		}
 	}
-	s.out = appendComplete(s.out, rows)
 	s.answers.Add(1)
 	s.answeredIDs.Add(int64(rows * len(f.columns)))
 	return nil

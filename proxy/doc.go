@@ -29,7 +29,7 @@
 //  5. The last ReadyForQuery said I or T, never E.
 //  6. The text is an answered form (match.go).
 //  7. Result formats: none, one, or one per column; each 0 or 1. Parameters: those the form has, and no others.
-//  8. Execute asks for all rows: max_rows is 0 or more than the rows (exactly the rows would be PortalSuspended).
+//  8. Execute asks for all rows: max_rows is 0, or no less than the rows.
 //  9. The generator gives all IDs now, or within 50 ms; all numbers of the tag are there now, or within 200 ms.
 //
 // From 3 and 4, and from the wait in finished.go, it follows that nothing is owed by upstream when a local reply is written. So local replies are never

@@ -77,7 +77,7 @@ func TestParameters(t *testing.T) {
 		{name: "max_rows", steps: []step{
 			prepare(idsOf), say(BindValues("", "s", nil, values{[]byte("3")}), ExecuteMax("", 3), Sync),
 			say(BindValues("", "s", nil, values{[]byte("3")}), ExecuteMax("", 4), Execute(""), Sync),
-		}, local: 3},
+		}, local: 6},
 	})
 }
 

@@ -89,7 +89,18 @@ func TestOneBindGivesItsIDsOnce(t *testing.T) {
 		{name: "exactly max_rows suspends", steps: []step{
 			say(Parse("", ours), Bind("", ""), ExecuteMax("", 1), ExecuteMax("", 1), Sync),
 			say(Parse("", ours), Bind("", ""), ExecuteMax("", 1), Execute(""), Sync),
-		}},
+			say(Parse("", ours), Bind("", ""), DescribePortal(""), ExecuteMax("", 1), Flush), say(ExecuteMax("", 1), DescribePortal(""), Sync),
+			say(ExecuteMax("", 1), Sync),
+		}, local: 3},
+		{name: "a portal suspended at its end lives to the end of the transaction", steps: []step{
+			say(Query("BEGIN")), say(Parse("", ours), Bind("", ""), ExecuteMax("", 1), Sync), say(ExecuteMax("", 1), Sync), say(DescribePortal(""), Sync),
+			say(Query("SELECT 1")), say(ExecuteMax("", 1), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), say(Parse("", ours), Bind("", ""), ExecuteMax("", 1), Sync), say(Query("COMMIT")), say(ExecuteMax("", 1), Sync),
+		}, local: 2},
+		{name: "a portal suspended at its end in a transaction that fails", steps: []step{
+			say(Query("BEGIN")), say(Parse("", ours), Bind("", ""), ExecuteMax("", 1), Parse("bad", "SELECT 1/0 FROM"), Sync),
+			say(ExecuteMax("", 1), Sync), say(Query("ROLLBACK")),
+		}, local: 1},
 		{name: "fewer than max_rows completes", steps: []step{say(Parse("", ours), Bind("", ""), ExecuteMax("", 2), Sync)}, local: 1},
 		{name: "negative max_rows", steps: []step{say(Parse("", ours), Bind("", ""), ExecuteMax("", 1<<31), Sync)}},
 		{name: "rows in parts", steps: []step{
@@ -97,7 +108,7 @@ func TestOneBindGivesItsIDsOnce(t *testing.T) {
 				ExecuteMax("", 2), ExecuteMax("", 2), Sync),
 			say(Bind("", ""), ExecuteMax("", 5), Execute(""), Sync),
 			say(Bind("", ""), ExecuteMax("", 6), Execute(""), Sync),
-		}, local: 5},
+		}, local: 10},
 		{name: "the portal lives to the end of the transaction", steps: []step{
 			say(Query("BEGIN")), together(unit(ours), Sync), say(Execute(""), Sync), say(DescribePortal(""), Sync),
 			say(Execute(""), DescribePortal(""), Flush), say(Sync), say(Query("COMMIT")), say(Execute(""), Sync),
