@@ -10,14 +10,15 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 )
 
-// Pooler runs PgBouncer in transaction mode, with so many server connections for everybody, in front of a URL. Where it is not
-// installed the test is skipped, unless PGFLURRY_TEST_POOLER=1 asks for it.
-func Pooler(t testing.TB, upstream string, connections int) string {
+// Pooler runs PgBouncer in transaction mode, with so many server connections for everybody, in front of a URL; more lines of its
+// section [pgbouncer] win over those it has. Where it is not installed the test is skipped, unless PGFLURRY_TEST_POOLER=1 asks for it.
+func Pooler(t testing.TB, upstream string, connections int, more ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -49,7 +50,8 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = %d
 max_client_conn = 2000
-`, to.Hostname(), to.Port(), to.User.Username(), port, connections)
+%s
+`, to.Hostname(), to.Port(), to.User.Username(), port, connections, strings.Join(more, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,212 @@
+package clients
+
+import (
+	"bufio"
+	"context"
+	"encoding/csv"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// balancer is HAProxy in front of proxies. Its configuration is the one docs/poolers.md shows.
+type balancer struct {
+	url   string
+	stats string // Unix socket
+}
+
+// balance starts HAProxy with the configuration of the page, its addresses replaced, and with more words for each server.
+func balance(t *testing.T, direct string, servers []*program.Proxy, more string) *balancer {
+	t.Helper()
+	path, err := exec.LookPath("haproxy")
+	if err != nil {
+		if path = "/usr/sbin/haproxy"; !exists(path) {
+			if os.Getenv("PGFLURRY_TEST_CLIENTS") != "" {
+				t.Fatal("haproxy is not installed: apt-get install haproxy")
+			}
+			t.Skip("haproxy is not installed, and PGFLURRY_TEST_CLIENTS is not set")
+		}
+	}
+	dir, err := os.MkdirTemp("", "pgflurry-haproxy-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	address := fmt.Sprintf("127.0.0.1:%d", server.FreePort(t))
+	b := &balancer{stats: filepath.Join(dir, "stats")}
+	config := pageBlock(t, "haproxy.cfg")
+	config = strings.Replace(config, "bind :5432", "bind "+address, 1)
+	for i, p := range servers {
+		config = strings.Replace(config, fmt.Sprintf("proxy%d:6432", i+1), p.Address+" "+more, 1)
+	}
+	if strings.Contains(config, ":6432") || !strings.Contains(config, address) {
+		t.Fatalf("the page's configuration is not what the test expects:\n%s", config)
+	}
+	config = "global\n    stats socket " + b.stats + "\n" + config
+	file := filepath.Join(dir, "haproxy.cfg")
+	if err := os.WriteFile(file, []byte(config), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p := program.StartCommand(t, exec.Command(path, "-db", "-f", file))
+	t.Cleanup(func() { p.Signal(syscall.SIGTERM) })
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = address
+	b.url = u.String()
+	return b
+}
+
+func exists(path string) bool { _, err := os.Stat(path); return err == nil }
+
+// checks waits until the servers' last health checks ended as told, in order: L7OK, L4CON and the like.
+func (b *balancer) checks(t *testing.T, expected ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for ctx.Err() == nil {
+		if slices.Equal(b.statuses(ctx), expected) {
+			return
+		}
+	}
+	t.Fatalf("HAProxy's checks do not become %q: %q", expected, b.statuses(t.Context()))
+}
+
+// statuses asks HAProxy for each server's last check.
+func (b *balancer) statuses(ctx context.Context) (all []string) {
+	conn, err := (&net.Dialer{}).DialContext(ctx, "unix", b.stats)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	defer conn.Close()
+	fmt.Fprintln(conn, "show stat")
+	rows, err := csv.NewReader(bufio.NewReader(conn)).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return []string{fmt.Sprint(err)}
+	}
+	name, status := -1, -1
+	for i, column := range rows[0] {
+		switch column {
+		case "svname":
+			name = i
+		case "check_status":
+			status = i
+		}
+	}
+	for _, row := range rows[1:] {
+		if strings.HasPrefix(row[name], "proxy") {
+			all = append(all, row[status])
+		}
+	}
+	return all
+}
+
+func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *testing.T) {
+	direct := server.Migrated(t)
+	one, two := program.Serve(t, direct, "one"), program.Serve(t, direct, "two")
+	before := one.Output() + two.Output()
+	b := balance(t, direct, []*program.Proxy{one, two}, "")
+	b.checks(t, "L7OK", "L7OK")
+
+	workers := make(map[int]int)
+	seen := make(map[string]bool)
+	for range 10 {
+		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
+		for range 10 {
+			id := fmt.Sprint(server.Value[int64](t, conn, draw))
+			if seen[id] {
+				t.Errorf("ID %s came twice", id)
+			}
+			seen[id] = true
+			workers[workerOf(t, id)]++
+		}
+		conn.Close(t.Context())
+	}
+	if len(workers) != 2 || workers[databaseWorker] != 0 {
+		t.Errorf("IDs by worker: %v; expected the workers of two proxies", workers)
+	}
+	if after := one.Output() + two.Output(); after != before {
+		t.Errorf("health checks and sessions are in the proxies' logs:\n%s", strings.TrimPrefix(after, before))
+	}
+
+	// A proxy that is told to end sends its idle sessions away and takes no new ones.
+	one.Signal(syscall.SIGTERM)
+	if code := one.End(); code != 0 {
+		t.Errorf("the first proxy ended with %d", code)
+	}
+	for range 10 { // HAProxy may not have noticed yet: it tries the other
+		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
+		if id := fmt.Sprint(server.Value[int64](t, conn, draw)); seen[id] || workerOf(t, id) == databaseWorker {
+			t.Errorf("ID %s came twice, or from the database", id)
+		}
+		conn.Close(t.Context())
+	}
+	b.checks(t, "L4CON", "L7OK")
+}
+
+func TestAHealthCheckThatOnlyConnectsIsSilentToo(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "probed")
+	before := p.Output()
+	for range 20 {
+		conn, err := net.Dial("tcp", p.Address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.Close()
+	}
+	conn := server.Connect(t, p.URL+"&default_query_exec_mode=exec") // accepted after all of those
+	server.Value[int64](t, conn, draw)
+	out, err := exec.Command(program.Path(t), "health", "--listen", p.Address).CombinedOutput()
+	if err != nil {
+		t.Errorf("pgflurry health: %v\n%s", err, out)
+	}
+	if after := p.Output(); after != before {
+		t.Errorf("the log has\n%s", strings.TrimPrefix(after, before))
+	}
+}
+
+func TestHAProxysHeaderOfTheClientsAddressIsRefusedInASentence(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "header")
+	b := balance(t, direct, []*program.Proxy{p, p}, "send-proxy")
+	b.checks(t, "L7OK", "L7OK")
+	config, err := pgx.ParseConfig(b.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if conn, err := pgx.ConnectConfig(t.Context(), config); err == nil {
+		conn.Close(t.Context())
+		t.Error("a session began in spite of the PROXY header")
+	}
+	p.Line("connection refused")
+}
+
+// pageBlock is a code block of docs/poolers.md, named by its first line "# name".
+func pageBlock(t *testing.T, name string) string {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/poolers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := regexp.MustCompile("(?s)```\n# " + regexp.QuoteMeta(name) + "\n(.*?)\n```").FindSubmatch(page)
+	if block == nil {
+		t.Fatalf("docs/poolers.md has no block that begins with # %s", name)
+	}
+	return string(block[1]) + "\n"
+}

@@ -1,0 +1,103 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// pooled is a database with the table, PgBouncer in front of it, and a proxy in front of PgBouncer, which its lease goes through
+// too. Both URLs are given to the same talk.
+func pooled(t *testing.T, connections int, settings ...string) (bouncer, proxied string) {
+	t.Helper()
+	direct := server.Migrated(t)
+	server.Exec(t, direct, itemSQL)
+	bouncer = server.Pooler(t, direct, connections, settings...)
+	return bouncer, program.Serve(t, bouncer, "pooled").URL
+}
+
+func TestInFrontOfPgBouncerInSessionModeASessionIsWhatItIsWithoutTheProxy(t *testing.T) {
+	bouncer, proxied := pooled(t, 5, "pool_mode = session")
+	for _, mode := range []pgx.QueryExecMode{
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+	} {
+		t.Run(mode.String(), func(t *testing.T) {
+			without, _ := talk(t, bouncer, mode, session)
+			with, ids := talk(t, proxied, mode, session)
+			if !reflect.DeepEqual(without, with) {
+				t.Errorf("without the proxy\n%s\nwith it\n%s", strings.Join(without, "\n"), strings.Join(with, "\n"))
+			}
+			fromMemory(t, ids)
+		})
+	}
+}
+
+func TestInFrontOfPgBouncerInTransactionModeTransactionsAreWhatTheyAreWithoutTheProxy(t *testing.T) {
+	bouncer, proxied := pooled(t, 2)
+	for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheDescribe} {
+		t.Run(mode.String(), func(t *testing.T) {
+			without, _ := talk(t, bouncer, mode, transactions)
+			with, ids := talk(t, proxied, mode, transactions)
+			if !reflect.DeepEqual(without, with) {
+				t.Errorf("without the proxy\n%s\nwith it\n%s", strings.Join(without, "\n"), strings.Join(with, "\n"))
+			}
+			fromMemory(t, ids)
+		})
+	}
+}
+
+// PgBouncer before 1.21 knows nothing of named statements: in transaction mode they are on one server connection, and the next
+// transaction may be on another. With the proxy that is so too, but for the IDs, which need no server connection.
+func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t *testing.T) {
+	_, proxied := pooled(t, 2)
+	conn, other := server.Connect(t, proxied), server.Connect(t, proxied)
+	ctx := t.Context()
+	for name, sql := range map[string]string{"draw": "SELECT next_snowflake()", "count": "SELECT count(*) FROM item"} {
+		if _, err := conn.Prepare(ctx, name, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The other session takes the server connection that was used last, and keeps it.
+	tx, err := other.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(ctx)
+	if _, err := tx.Exec(ctx, "SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for range 10 {
+		var id int64
+		if err := conn.QueryRow(ctx, "draw").Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, fmt.Sprint(id))
+	}
+	fromMemory(t, ids)
+	var count int
+	err = conn.QueryRow(ctx, "count").Scan(&count)
+	if said := new(pgconn.PgError); !errors.As(err, &said) || said.Code != "26000" {
+		t.Errorf("the other statement gives %v; expected 26000, for it is on the server connection that the other session has", err)
+	}
+}
+
+// talk runs a conversation with one server and returns what was said, IDs masked, and the IDs.
+func talk(t *testing.T, url string, mode pgx.QueryExecMode, conversation func(*speaker)) (said, ids []string) {
+	t.Helper()
+	s := &speaker{t: t, url: url, mode: mode}
+	s.conn = s.connect()
+	defer s.conn.Close(context.Background())
+	s.ask("TRUNCATE item")
+	conversation(s)
+	return s.said, s.ids
+}
