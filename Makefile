@@ -1,5 +1,5 @@
 # Short names for the stages of .ci/run, which is where they are defined.
-.PHONY: ci lint tests mutants versions fuzz demo images fresh_root test-versions test-clients
+.PHONY: ci lint tests mutants versions fuzz demo images fresh_root test-versions test-clients test-pgx
 
 ci:
 	.ci/run
@@ -15,6 +15,10 @@ test-versions:
 test-clients:
 	tests/clients/install all
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/clients -update
+
+# pgx's own tests, directly and through the proxy: each passes and fails as it does directly.
+test-pgx:
+	PGFLURRY_TEST_PGX=1 go test -count=1 -timeout 30m -v -run Pgx ./tests/clients
 
 # Proxies and function under one fault after another, until a thousand million IDs are compared or SOAK is over.
 SOAK ?= 2h

@@ -42,9 +42,19 @@ func jdbcDriver(name, mode string) driver {
 	}
 }
 
+func (d driver) in(mode string) driver {
+	d.mode = mode
+	return d
+}
+
 func (d driver) saying(remark string) driver {
 	d.remark = remark
 	return d
+}
+
+// scripted is a driver of a language whose programs need nothing but an interpreter.
+func scripted(name, language, interpreter, program, packages string) driver {
+	return driver{name: name, language: language, program: program, command: []string{interpreter, program}, packages: packages}
 }
 
 func inFirstGroup(all ...driver) []driver {
@@ -54,10 +64,8 @@ func inFirstGroup(all ...driver) []driver {
 	return all
 }
 
-const beginTravels = "with autocommit off, BEGIN travels with the first statement, which is then PostgreSQL's to answer"
-
-var drivers = inFirstGroup(
-	driver{name: "psql", language: "sql", program: "psql/deeds", command: []string{"bash", "psql/deeds"}, packages: "postgresql-client", remark: "EXECUTE in SQL is PostgreSQL's"},
+var drivers = append(inFirstGroup(
+	scripted("psql", "sql", "bash", "psql/deeds", "postgresql-client").saying("EXECUTE in SQL is PostgreSQL's"),
 	goDriver("pgx, cache_statement (its default)", "pgx", "cache_statement"),
 	goDriver("pgx, cache_describe", "pgx", "cache_describe"),
 	goDriver("pgx, describe_exec", "pgx", "describe_exec"),
@@ -67,13 +75,27 @@ var drivers = inFirstGroup(
 	goDriver("lib/pq, binary_parameters=yes", "pq", "binary_parameters=yes"),
 	pythonDriver("psycopg 3", "python/with_psycopg3.py", "python3-psycopg").saying("in a pipeline, prepare=False keeps the IDs with the proxy"),
 	pythonDriver("psycopg 2", "python/with_psycopg2.py", "python3-psycopg2").saying("EXECUTE in SQL is PostgreSQL's"),
-	jdbcDriver("JDBC", "").saying(beginTravels),
-	jdbcDriver("JDBC, prepareThreshold=1", "prepareThreshold=1").saying(beginTravels),
+	jdbcDriver("JDBC", ""),
+	jdbcDriver("JDBC, prepareThreshold=1", "prepareThreshold=1").saying("prepares at once, so one execution alone is PostgreSQL's"),
 	jdbcDriver("JDBC, prepareThreshold=-1 (binary from the first)", "prepareThreshold=-1"),
-	jdbcDriver("JDBC, binaryTransfer=false", "binaryTransfer=false").saying(beginTravels),
+	jdbcDriver("JDBC, binaryTransfer=false", "binaryTransfer=false"),
 	jdbcDriver("JDBC, preferQueryMode=simple", "preferQueryMode=simple"),
-	jdbcDriver("JDBC, preferQueryMode=extendedForPrepared", "preferQueryMode=extendedForPrepared").saying(beginTravels),
+	jdbcDriver("JDBC, preferQueryMode=extendedForPrepared", "preferQueryMode=extendedForPrepared"),
 	jdbcDriver("JDBC, preferQueryMode=extendedCacheEverything", "preferQueryMode=extendedCacheEverything"),
 	nodeDriver("node-postgres (pg)", "node/with_pg.js"),
 	nodeDriver("postgres.js (postgres)", "node/with_postgres.js"),
-)
+), []driver{
+	pythonDriver("asyncpg", "python/with_asyncpg.py", "python3-asyncpg"),
+	scripted("DBD::Pg", "perl", "perl", "perl/with_dbd_pg.pl", "libdbd-pg-perl"),
+	scripted("ruby-pg", "ruby", "ruby", "ruby/with_pg.rb", "ruby-pg"),
+	scripted("PHP PDO", "php", "php", "php/with_pdo.php", "php-cli php-pgsql"),
+	scripted("PHP PDO, emulated prepares", "php", "php", "php/with_pdo.php", "php-cli php-pgsql").in("emulate"),
+	pythonDriver("ODBC (psqlODBC)", "python/with_pyodbc.py", "unixodbc odbc-postgresql python3-pyodbc"),
+	pythonDriver("ODBC (psqlODBC), UseServerSidePrepare=0", "python/with_pyodbc.py", "unixodbc odbc-postgresql python3-pyodbc").in("UseServerSidePrepare=0"),
+	pythonDriver("ODBC (psqlODBC), UseDeclareFetch=1", "python/with_pyodbc.py", "unixodbc odbc-postgresql python3-pyodbc").in("UseDeclareFetch=1").saying("a cursor in SQL is PostgreSQL's"),
+	scripted("Tcl (Pgtcl)", "tcl", "tclsh", "tcl/with_pgtcl.tcl", "tcl libpgtcl").saying("EXECUTE in SQL is PostgreSQL's"),
+	goDriver("GORM", "gorm", ""),
+	pythonDriver("Django", "python/with_django.py", "python3-django python3-psycopg2"),
+	pythonDriver("SQLAlchemy", "python/with_sqlalchemy.py", "python3-sqlalchemy python3-psycopg2"),
+	nodeDriver("Drizzle", "node/with_drizzle.js"),
+}...)

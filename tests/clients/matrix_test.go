@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/tests/authority"
 	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
@@ -72,10 +72,27 @@ func newMatrix(t *testing.T) *matrix {
 	m := &matrix{maker: maker{out: t.TempDir(), made: make(map[string]error), versions: make(map[string]string)}, seen: make(map[string]string)}
 	m.direct = server.Migrated(t)
 	server.Exec(t, m.direct, setupSQL)
-	m.ca, _ = certified(t)
-	t.Cleanup(func() { server.Exec(t, server.Cluster(t).URL("postgres"), "DROP ROLE client_password, client_scram") })
-	m.proxied = serve(t, m.direct, m.direct)
+	cluster := server.Cluster(t)
+	secure := secured(t)
+	m.ca = secure.ca
+	t.Cleanup(func() { server.Exec(t, cluster.URL("postgres"), "DROP ROLE client_password, client_scram") })
+	m.proxied = program.Serve(t, m.direct, "matrix", "--client-tls-cert", secure.cert, "--client-tls-key", secure.key).URL
 	return m
+}
+
+// certificates are those that the package's server shows, and its proxies: one of a CA of the tests, for localhost and 127.0.0.1.
+type certificates struct{ ca, cert, key string }
+
+// secured makes the package's server speak TLS.
+func secured(t *testing.T) certificates {
+	t.Helper()
+	dir := t.TempDir()
+	ca := authority.New(t, "CA of the tests")
+	pair := ca.Issue(t, authority.Leaf{CommonName: "localhost", Hosts: []string{"localhost", "127.0.0.1"}})
+	server.EnableTLS(t, server.Cluster(t), server.TLS{Cert: pair.Cert, Key: pair.Key})
+	c := certificates{ca: authority.Write(t, dir, "ca.pem", ca.PEM)}
+	c.cert, c.key = pair.Write(t, dir, "proxy")
+	return c
 }
 
 // visit does the deeds at one address and notes their IDs.
@@ -85,7 +102,7 @@ func (m *matrix) visit(t *testing.T, d driver, at string) []line {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Exec(t, m.direct, "TRUNCATE item")
+	server.Exec(t, m.direct, itemSQL)
 	lines := m.run(t, d, []string{
 		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"), "PGUSER=postgres", "PGSSLMODE=disable", "CLIENT_CA=" + m.ca,
 	})
@@ -121,16 +138,10 @@ func masked(value any, port string) any {
 	return value
 }
 
-// clientTLS is whether the proxy speaks TLS to clients.
-const clientTLS = false
-
 func compare(t *testing.T, m *matrix, direct, proxied []line) {
 	t.Helper()
 	for i, d := range direct {
 		p := proxied[i]
-		if d.Deed == "tls" && !clientTLS {
-			continue
-		}
 		if d.None != p.None || !reflect.DeepEqual(d.Result, p.Result) {
 			t.Errorf("%s:\ndirect  %v %s\nproxied %v %s", d.Deed, d.Result, d.None, p.Result, p.None)
 		}
@@ -190,33 +201,4 @@ func workerOf(t *testing.T, id string) int {
 		t.Fatalf("%q is no ID", id)
 	}
 	return int(n>>12) & 1023
-}
-
-// serve runs a proxy and returns the URL of the database through it, once the proxy answers from memory.
-func serve(t *testing.T, upstream, database string, more ...string) string {
-	t.Helper()
-	at, _ := start(t, upstream, database, more...)
-	return at
-}
-
-// start is serve for tests that want to end the proxy.
-func start(t *testing.T, upstream, database string, more ...string) (string, *program.Process) {
-	t.Helper()
-	to, err := url.Parse(upstream)
-	if err != nil {
-		t.Fatal(err)
-	}
-	node := fmt.Sprint(filepath.Base(t.Name()), len(more))
-	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--upstream", to.Host, "--lease-database", database, "--node", node}, more...)
-	p := program.Start(t, arguments...)
-	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
-	to.Host, _, _ = strings.Cut(address, " ")
-	p.Line("worker acquired")
-	conn := server.Connect(t, to.String()+"&default_query_exec_mode=exec")
-	for id := ""; id == "" || workerOf(t, id) == databaseWorker; { // the permission follows the first look at the database
-		if err := conn.QueryRow(t.Context(), "SELECT next_snowflake()::text").Scan(&id); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return to.String(), p
 }

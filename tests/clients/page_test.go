@@ -11,6 +11,9 @@ import (
 //go:embed setup.sql
 var setupSQL string
 
+//go:embed item.sql
+var itemSQL string
+
 //go:embed page.md
 var pageText string
 
@@ -26,8 +29,9 @@ type result struct {
 	remarks string
 }
 
-// drawing are the deeds whose IDs the proxy gives, if it can.
-var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "mixed": true, "transaction": true, "parallel": true}
+// drawing are the deeds whose IDs the proxy gives, if it can. In a transaction and between other statements of a batch it depends on
+// whether PostgreSQL has answered those already, so the table does not tell.
+var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "parallel": true}
 
 // marks are the table's cells: see the legend in page.md.
 func marks(t *testing.T, proxied []line) (all []string) {
@@ -40,7 +44,7 @@ func marks(t *testing.T, proxied []line) (all []string) {
 			}
 		}
 		switch {
-		case l.None != "", l.Error != "":
+		case l.None != "":
 			all = append(all, "–")
 		case drawing[l.Deed] && 2*fromMemory < len(l.IDs):
 			all = append(all, "(✓)")

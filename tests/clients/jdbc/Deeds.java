@@ -180,7 +180,7 @@ final class Deeds {
                 statement.execute("SELECT pg_sleep(60)");
                 return null;
             }));
-            String asleep = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%' AND datname = current_database()";
+            String asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
             while (number(other, asleep) == 0) {
                 Thread.onSpinWait();
             }

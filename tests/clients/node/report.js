@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 
 export const passwordRole = 'client_password', scramRole = 'client_scram', password = 'right'
 export const asleep = `SELECT count(*)::int AS sleepers FROM pg_stat_activity
-  WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%' AND datname = current_database()`
+  WHERE wait_event = 'PgSleep' AND datname = current_database()`
 export const tls = () => ({ ca: readFileSync(process.env.CLIENT_CA, 'utf8'), rejectUnauthorized: true })
 
 // version of a module, from its own package.json.

@@ -62,4 +62,4 @@ def in_parallel(draw):
     return {"ids": [str(id) for ids in drawn for id in ids]}
 
 
-ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%' AND datname = current_database()"
+ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"

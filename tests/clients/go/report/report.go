@@ -15,7 +15,7 @@ import (
 const (
 	PasswordRole, SCRAMRole, Password = "client_password", "client_scram", "right"
 
-	Asleep = "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'SELECT pg_sleep%' AND datname = current_database()"
+	Asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 )
 
 // Deed does one thing.
