@@ -14,6 +14,8 @@ import (
 const (
 	// bufferSize is the size of a session's two read buffers in bytes: PostgreSQL's own. A larger frame is streamed.
 	bufferSize = 8 << 10
+	// wideSize is the size they have while bytes come faster than they are passed on: fewer and larger reads and writes.
+	wideSize = 32 << 10
 	// headerSize is the type byte and the length of a frame.
 	headerSize = 5
 	// maxFrame is the largest body in bytes, PostgreSQL's own limit (MaxAllocSize).
@@ -42,28 +44,51 @@ func (e errFrame) Error() string {
 // While it waits with nothing in it, it has no buffer: ten thousand idle sessions then cost what their goroutines cost.
 type inbox struct {
 	conn net.Conn
-	buf  []byte // nil or bufferSize
+	buf  []byte // nil, bufferSize or wideSize
 	run  int
 	held int
 	pos  int
 	end  int
 	max  int // largest body in bytes
 
-	buffers *sync.Pool                    // of *[bufferSize]byte
+	widens  bool // many small frames are worth a wide buffer, too
+	busy    bool // the last read left more to read: the next buffer is a wide one
+	buffers *buffers
 	raw     syscall.RawConn               // waits without a buffer; nil where conn has no descriptor of its own
 	ready   func(descriptor uintptr) bool // readReady, made once
 	err     error                         // of readReady
 }
 
-func newInbox(conn net.Conn, buffers *sync.Pool) *inbox {
+func newInbox(conn net.Conn, buffers *buffers) *inbox {
 	in := &inbox{conn: conn, max: maxFrame, buffers: buffers, raw: descriptorOf(conn)}
 	in.ready = in.readReady
 	return in
 }
 
-// newBuffers makes the pool that the inboxes of a proxy share.
-func newBuffers() *sync.Pool {
-	return &sync.Pool{New: func() any { return new([bufferSize]byte) }}
+// buffers is what the inboxes of a proxy share.
+type buffers struct{ narrow, wide sync.Pool }
+
+func newBuffers() *buffers {
+	return &buffers{
+		narrow: sync.Pool{New: func() any { return new([bufferSize]byte) }},
+		wide:   sync.Pool{New: func() any { return new([wideSize]byte) }},
+	}
+}
+
+func (b *buffers) get(wide bool) []byte {
+	if wide {
+		return b.wide.Get().(*[wideSize]byte)[:]
+	}
+	return b.narrow.Get().(*[bufferSize]byte)[:]
+}
+
+func (b *buffers) put(buf []byte) {
+	switch len(buf) {
+	case bufferSize:
+		b.narrow.Put((*[bufferSize]byte)(buf))
+	case wideSize:
+		b.wide.Put((*[wideSize]byte)(buf))
+	}
 }
 
 // next looks at the frame at pos. whole says that all of it is in the buffer, body then being its contents; fits says
@@ -93,11 +118,28 @@ func (in *inbox) fill() error {
 		in.end -= in.run
 		in.run = 0
 	}
-	if in.end == 0 && in.raw != nil {
-		return in.fillEmpty()
+	if in.raw == nil {
+		return in.fillSlowly()
 	}
+	switch {
+	case in.end == 0:
+		in.release()
+	case in.busy && len(in.buf) == bufferSize:
+		wide := in.buffers.get(true)
+		copy(wide, in.buf[:in.end])
+		in.buffers.put(in.buf)
+		in.buf = wide
+	}
+	if err := in.raw.Read(in.ready); err != nil {
+		return err
+	}
+	return in.err
+}
+
+// fillSlowly is fill for what is read through its net.Conn. The buffer stays.
+func (in *inbox) fillSlowly() error {
 	if in.buf == nil {
-		in.buf = in.buffers.Get().(*[bufferSize]byte)[:]
+		in.buf = in.buffers.get(false)
 	}
 	n, err := in.conn.Read(in.buf[in.end:])
 	in.end += n
@@ -107,16 +149,12 @@ func (in *inbox) fill() error {
 	return err
 }
 
-// fillEmpty gives the buffer back and takes one again when there is something to read.
-func (in *inbox) fillEmpty() error {
+// release gives an empty buffer back.
+func (in *inbox) release() {
 	if in.buf != nil {
-		in.buffers.Put((*[bufferSize]byte)(in.buf))
+		in.buffers.put(in.buf)
 		in.buf = nil
 	}
-	if err := in.raw.Read(in.ready); err != nil {
-		return err
-	}
-	return in.err
 }
 
 // await waits until the frame at pos is whole, and looks at it; nothing before it may be waiting to be passed on. A frame that
@@ -137,7 +175,7 @@ func (in *inbox) await() (kind byte, body []byte, size int, err error) {
 }
 
 // full says that no byte can be read before something is passed on.
-func (in *inbox) full() bool { return in.run == 0 && in.end == bufferSize }
+func (in *inbox) full() bool { return in.run == 0 && in.buf != nil && in.end == len(in.buf) }
 
 // commit gives up holding: everything before pos is to be passed on.
 func (in *inbox) commit() { in.held = in.pos }
@@ -174,21 +212,22 @@ func (in *inbox) stream(to io.Writer, size int) error {
 	if _, err := to.Write(in.buf[in.pos:in.end]); err != nil {
 		return err
 	}
-	in.run, in.held, in.pos, in.end = 0, 0, 0, 0
+	in.run, in.held, in.pos = in.end, in.end, in.end
 	for rest > 0 {
-		n, err := in.conn.Read(in.buf[:min(rest, len(in.buf))])
-		if n > 0 {
-			if _, werr := to.Write(in.buf[:n]); werr != nil {
-				return werr
-			}
-			rest -= n
-		}
+		in.busy = rest >= wideSize // a wide buffer holds nothing but this frame
+		err := in.fill()
 		if errors.Is(err, os.ErrDeadlineExceeded) { // an interrupt, which must wait for the end of the message
 			err = in.conn.SetReadDeadline(noDeadline)
 		}
-		if rest > 0 && err != nil {
+		if err != nil {
 			return err
 		}
+		n := min(rest, in.end)
+		if _, err := to.Write(in.buf[:n]); err != nil {
+			return err
+		}
+		rest -= n
+		in.run, in.held, in.pos = n, n, n
 	}
 	return nil
 }

@@ -27,16 +27,23 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 
 // readReady reads from the descriptor if that is possible now; false asks to be called again when it is.
 func (in *inbox) readReady(descriptor uintptr) bool {
-	buffer := in.buffers.Get().(*[bufferSize]byte)
-	n, err := readNow(descriptor, buffer[:])
+	if in.buf == nil {
+		in.buf = in.buffers.get(in.busy)
+	}
+	room := in.buf[in.end:]
+	n, err := readNow(descriptor, room)
 	for err == syscall.EINTR {
-		n, err = readNow(descriptor, buffer[:])
+		n, err = readNow(descriptor, room)
 	}
 	if err == 0 && n > 0 {
-		in.buf, in.end, in.err = buffer[:], n, nil
+		in.end += n
+		in.busy = in.widens && n >= min(len(room), bufferSize)
+		in.err = nil
 		return true
 	}
-	in.buffers.Put(buffer)
+	if in.end == 0 {
+		in.release()
+	}
 	switch err {
 	case syscall.EAGAIN:
 		return false

@@ -113,7 +113,7 @@ type Proxy struct {
 	draining                  atomic.Bool
 	lastID                    atomic.Int64
 	declined                  atomic.Int64
-	buffers                   *sync.Pool
+	buffers                   *buffers
 	ctx                       context.Context // ends when Drain has
 	stop                      context.CancelFunc
 

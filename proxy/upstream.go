@@ -191,6 +191,7 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 		return err
 	}
 	s.server, s.fromServer = upstreamConn{server, newOutlet(server)}, newInbox(server, s.proxy.buffers)
+	s.fromServer.widens = true
 	s.keepsBinding = sameCertificate(s.client, server)
 	if _, err := server.Write(s.opening.raw); err != nil {
 		server.Close()
