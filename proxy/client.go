@@ -221,13 +221,14 @@ func (s *session) enter(kind byte, body []byte) error {
 	}
 	switch kind {
 	case 'Q':
-		s.finished.form = nil
 		// PostgreSQL refuses a Query with contents after its text before that destroys the unnamed objects.
 		broken := bytes.IndexByte(body, 0) != len(body)-1
+		if !broken {
+			s.finished.form = nil
+		}
 		s.segment.parsed, s.segment.bound = s.segment.parsed || !broken, s.segment.bound || !broken
 		l.push(entry{reply: owesQuery, broken: broken})
 	case 'F':
-		s.finished.form = nil
 		l.push(entry{reply: owesFunction})
 	case 'S':
 		s.segment = segment{}

@@ -1,6 +1,11 @@
 package proxy
 
-import "testing"
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"testing"
+)
 
 var (
 	copyIn   = message('G', []byte{0, 0, 0})
@@ -51,6 +56,18 @@ func TestCopyDoneThatComesTooLateIsIgnored(t *testing.T) {
 	r.send(copyData, copyDone)
 	r.toUpstream(copyData, copyDone)
 	r.answersAgain("1")
+	r.relays(join(query("SELECT 1"), copyDone), join(complete("SELECT 1"), ready('I'))) // behind one that is owed a reply
+	r.relays(query("SELECT 2"), join(complete("SELECT 1"), ready('I')))
+	r.answersAgain("2")
+}
+
+func TestAnErrorBehindACopyOfTheSameQueryIsNotTheCopys(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.relays(query("COPY t FROM STDIN; SELECT 1/0"), copyIn)
+	r.relays(join(copyData, copyDone, query("SELECT 1")), complete("COPY 1"))
+	r.reply(theirFailure, ready('I'), complete("SELECT 1"), ready('I'))
+	r.toClient(theirFailure, ready('I'), complete("SELECT 1"), ready('I'))
+	r.answersAgain("1")
 }
 
 func TestAQueryThatIsSkippedAfterAnErrorIsOwedNothing(t *testing.T) {
@@ -64,6 +81,8 @@ func TestWhatIsSentWhileUpstreamSkipsIsOwedNothing(t *testing.T) {
 	r.relays(join(bind("x", "unknown"), flushIt), theirFailure)
 	r.relays(join(parse("s", "SELECT 1"), query("SELECT 1"), syncIt), ready('I'))
 	r.answersAgain("1")
+	r.send(query("SELECT 1"), ourQuery) // what is sent from there on is owed a reply
+	r.toUpstream(query("SELECT 1"), ourQuery)
 }
 
 func TestAfterAMessageThatEndsTheSessionNothingIsAnswered(t *testing.T) {
@@ -74,4 +93,48 @@ func TestAfterAMessageThatEndsTheSessionNothingIsAnswered(t *testing.T) {
 			r.toUpstream(fatal, ourQuery)
 		})
 	}
+}
+
+// lost is a session that only relays, with nothing in flight.
+func lost(t *testing.T) *rig {
+	r := newRig(t, &counter{})
+	stray := complete("of nothing that was sent")
+	r.reply(stray)
+	r.toClient(stray)
+	r.onlyRelays()
+	r.reply(ready('I'))
+	r.toClient(ready('I'))
+	return r
+}
+
+func TestTheFATALOfAnUpstreamIsToldOnceWhereTheSessionOnlyRelays(t *testing.T) {
+	r := lost(t)
+	farewell := message('E', z("SFATAL"), z("VFATAL"), z("C57P01"), []byte{0})
+	r.reply(farewell)
+	r.upstream.Close()
+	if got := r.rest(r.client); !bytes.Equal(got, farewell) {
+		t.Fatalf("the client got %q; expected %q", got, farewell)
+	}
+}
+
+// Whether upstream owes something is not known then.
+func TestASessionThatOnlyRelaysIsSentAwayWhenTheDrainTimesOutAndNotBefore(t *testing.T) {
+	r := lost(t)
+	r.relays(query("SELECT 1"), ready('T'))
+	r.send(query("COMMIT"))
+	r.toUpstream(query("COMMIT"))
+	timeout, end := context.WithCancel(context.Background())
+	drained := make(chan struct{})
+	go func() { r.proxy.Drain(timeout); close(drained) }()
+	for !r.proxy.draining.Load() {
+		runtime.Gosched()
+	}
+	r.reply(complete("COMMIT"), ready('I'))
+	r.toClient(complete("COMMIT"), ready('I'))
+	r.relays(query("SELECT 2"), join(complete("SELECT 1"), ready('I')))
+	end()
+	if got := r.rest(r.client); bytes.Count(got, []byte("57P01")) != 1 {
+		t.Fatalf("the client got %q; expected FATAL 57P01", got)
+	}
+	<-drained
 }

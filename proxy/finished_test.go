@@ -99,3 +99,27 @@ func TestAFinishedPortalIsNotWaitedForWhileUpstreamCopiesIn(t *testing.T) {
 	r.toClient(parseDone, bindDone, copyIn)
 	r.toUpstream(closePortal, executeAll) // an error to upstream, as without the proxy
 }
+
+func TestAFinishedPortalOutlivesAFunctionCall(t *testing.T) {
+	r := finishedInABlock(t)
+	call := message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0})
+	r.relays(call, join(message('V', []byte{0, 0, 0, 0}), ready('T')))
+	r.send(executeAll, syncIt)
+	r.toClient(complete("SELECT 0"), ready('T'))
+}
+
+func TestAFinishedPortalEndsWithItsImplicitTransaction(t *testing.T) {
+	r := newRig(t, &counter{})
+	named := func(name, text string) []byte {
+		return join(parse(name, text), bind(name, name), message('E', z(name), []byte{0, 0, 0, 0}), syncIt)
+	}
+	r.send(ourParse, bindIt, executeAll, named("s", "SELECT 5"))
+	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
+	r.toUpstream(named("s", "SELECT 5"))
+	done := join(parseDone, bindDone, dataRow("5"), complete("SELECT 1"), ready('I'))
+	r.reply(done)
+	r.toClient(done)
+	r.relays(named("b", "BEGIN"), join(parseDone, bindDone, complete("BEGIN"), ready('T')))
+	r.send(executeAll, syncIt)
+	r.toUpstream(closePortal, executeAll, syncIt)
+}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -26,6 +27,32 @@ func TestStrayCopyDataInsideAUnitForwardsAllOfIt(t *testing.T) {
 	r := newRig(t, &counter{})
 	all := join(ourParse, message('d', []byte("x")), bindIt, executeAll, syncIt)
 	r.relays(all, join(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))
+	r.answersAgain("1")
+}
+
+func TestStrayCopyDataBeforeAnAnswerReachesUpstream(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.send(copyData, ourQuery)
+	r.toUpstream(copyData)
+	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
+}
+
+// Upstream may reply to what it gets before the proxy does anything else.
+func TestALocalReplyIsWrittenBeforeWhatFollowsItIsForwarded(t *testing.T) {
+	r := newUnbufferedRig(t)
+	r.send(ourQuery, query("SELECT 1"))
+	r.toClient(ourRow) // the rest of the reply is not written yet
+	var n int
+	var err error
+	raw, _ := r.upstream.(*net.TCPConn).SyscallConn()
+	raw.Control(func(fd uintptr) {
+		n, _, err = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	})
+	if err != syscall.EAGAIN {
+		t.Errorf("upstream has %d bytes, %v; expected none before the client has its reply", n, err)
+	}
+	r.toClient(dataRow("1"), complete("SELECT 1"), ready('I'))
+	r.toUpstream(query("SELECT 1"))
 }
 
 func TestRepliesToWhatCameBeforeTerminateAreRelayed(t *testing.T) {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"strconv"
 	"testing"
 )
@@ -123,4 +124,57 @@ func TestAClosedUnnamedStatementIsGone(t *testing.T) {
 	r.reply(closeDone, ready('I'))
 	r.toClient(closeDone, ready('I'))
 	r.toUpstream(bindIt, syncIt)
+}
+
+func TestAQueryThatUpstreamRefusesToReadDestroysNothing(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.unitAnswered("1", 'I')
+	broken := message('Q', z("SELECT 1"), z("more"))
+	r.relays(broken, join(theirFailure, ready('I')))
+	r.send(bindIt, executeAll, syncIt)
+	r.toClient(bindDone, dataRow("2"), complete("SELECT 1"), ready('I'))
+}
+
+func TestAFlushThatUpstreamRefusesToReadIsFollowedByItsSync(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.unitAnswered("1", 'I')
+	r.relays(message('H', []byte{'x'}), theirFailure)
+	r.relays(join(ourQuery, syncIt), ready('I')) // skipped
+	r.answersAgain("2")
+}
+
+func TestANamedStatementIsForgottenWithItsClose(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.relays(join(parse("s", "SELECT next_snowflake()"), syncIt), join(parseDone, ready('I')))
+	r.relays(join(message('C', []byte{'S'}, z("s")), syncIt), join(closeDone, ready('I')))
+	r.relays(join(bind("", "s"), executeAll, syncIt), join(theirFailure, ready('I')))
+}
+
+func TestANameThatIsParsedAgainIsForgotten(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.relays(join(parse("s", "SELECT next_snowflake()"), syncIt), join(parseDone, ready('I')))
+	r.relays(join(parse("s", "SELECT 5"), syncIt), join(theirFailure, ready('I')))
+	r.relays(join(bind("", "s"), executeAll, syncIt), join(bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))
+}
+
+func TestNoMoreThanAThousandNamesAreRemembered(t *testing.T) {
+	r := newRig(t, &counter{})
+	for i := range maxNamed + 1 {
+		r.relays(join(parse("s"+strconv.Itoa(i), "SELECT next_snowflake()"), syncIt), join(parseDone, ready('I')))
+	}
+	run := func(i int) []byte { return join(bind("", "s"+strconv.Itoa(i)), executeAll, syncIt) }
+	r.relays(run(maxNamed), join(bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))
+	r.send(run(maxNamed - 1))
+	r.toClient(bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+}
+
+func TestAReplyThatCannotBeToldFromTheProxysOwnEndsTheSession(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.unitAnswered("1", 'I')
+	r.send(bind("p", ""), syncIt)
+	r.toUpstream(ourParse, bind("p", ""), syncIt)
+	r.reply(closeDone) // to nothing that was sent
+	if got := r.rest(r.client); bytes.Contains(got, closeDone) || !bytes.Contains(got, []byte("08P01")) {
+		t.Fatalf("the client got %q; expected FATAL 08P01 and no reply that may be the proxy's", got)
+	}
 }

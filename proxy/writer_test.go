@@ -1,0 +1,56 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// cutting is a connection that takes half of what is written first, and all that follows.
+type cutting struct {
+	net.Conn
+	took int
+	cut  bool
+}
+
+func (c *cutting) Write(b []byte) (int, error) {
+	if !c.cut {
+		c.cut = true
+		c.took += len(b) / 2
+		return len(b) / 2, io.ErrShortWrite
+	}
+	c.took += len(b)
+	return len(b), nil
+}
+
+func (c *cutting) SetWriteDeadline(time.Time) error { return nil }
+
+func TestInvariant3NothingFollowsHalfAMessage(t *testing.T) {
+	for name, first := range map[string]func(w *writer) error{
+		"of the proxy's": func(w *writer) error { return w.write(ready('I')) },
+		"of upstream's": func(w *writer) error {
+			return w.do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := &cutting{}
+			w := &writer{conn: conn, to: conn}
+			if err := first(w); !errors.Is(err, io.ErrShortWrite) {
+				t.Fatal(err)
+			}
+			took := conn.took
+			if err := w.write(ready('I')); !errors.Is(err, errTornWriter) {
+				t.Errorf("write: %v", err)
+			}
+			if err := w.do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err }); !errors.Is(err, errTornWriter) {
+				t.Errorf("do: %v", err)
+			}
+			w.farewell(failDraining)
+			if conn.took != took {
+				t.Errorf("%d bytes followed half a message", conn.took-took)
+			}
+		})
+	}
+}
