@@ -34,7 +34,7 @@ func leadOn(cmd *cobra.Command) {
 				return nil
 			case cmd.HasSubCommands():
 				err = fmt.Errorf("%q is no command of %q", args[0], cmd.CommandPath())
-			case check(cmd, nil) == nil: // then it takes none at all
+			case check(cmd, nil) == nil && check(cmd, args[:1]) != nil: // then it takes none at all
 				err = fmt.Errorf("%q takes no arguments, but was given %q", cmd.CommandPath(), args[0])
 			}
 			return usageError(cmd, err)

@@ -19,13 +19,13 @@ import (
 func newWorkers() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
-		Short: "Show who holds which worker; retire one; make the table safe after a restore",
+		Short: "Show who holds which worker, or held it; retire one; make the table safe after a restore",
 		Long: `workers shows and tends the table in which every proxy of a namespace holds its worker.
 Its commands are the only ways to touch that table by hand.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newWorkersList(), newWorkersRetire(), newWorkersReseed())
+	cmd.AddCommand(newWorkersList(), newWorkersHistory(), newWorkersRetire(), newWorkersReseed())
 	return cmd
 }
 

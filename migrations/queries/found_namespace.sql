@@ -26,3 +26,4 @@ UPDATE pgflurry.worker AS w
 SET owner = gen_random_uuid(), term = w.term + 1, node = current_database(), address = NULL, version = NULL, acquired_at = clock_timestamp(),
     released_at = NULL, retired_at = NULL, renewed_at = NULL
 FROM pgflurry.namespace AS n WHERE w.worker = n.function_worker;
+DELETE FROM pgflurry.worker_history;

@@ -99,7 +99,7 @@ func TestAnInterruptedUpGoesOnWhereItStopped(t *testing.T) {
 	run(t, conn, `ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER; ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
 		DELETE FROM pgflurry.namespace; DELETE FROM pgflurry.worker;
 		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace; ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace_truncate;
-		ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker; ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker_truncate;
+		ALTER TABLE pgflurry.worker ENABLE TRIGGER remember_holder; ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker; ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker_truncate;
 		DROP FUNCTION public.next_snowflake(), public.next_snowflakes(bigint), pgflurry.advance(bigint), pgflurry.system_identifier();
 		DROP SEQUENCE pgflurry.lane`)
 	if _, err := namespace.Read(within(t), conn); !errors.As(err, new(*namespace.NotMigratedError)) {

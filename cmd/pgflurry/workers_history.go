@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"pgflurry/lease"
+	"pgflurry/namespace"
+)
+
+// newWorkersHistory is the command that finds the process behind an ID.
+func newWorkersHistory() *cobra.Command {
+	var url string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "history [NUMBER]",
+		Short: "Show who held which worker when",
+		Long: `history shows who holds which worker and who held it before, the latest first: up to 100 former holders of each
+worker, or of the one whose NUMBER is given.
+
+To find who made an ID, take its worker and time from "pgflurry decode": it is the holder of that worker with ACQUIRED AT
+before that time and IDS UNTIL after it. RELEASED AT is empty for a holder that has the worker now, vanished or lost it.`,
+		Example: `  pgflurry workers history --database postgres://app@localhost/shop
+  pgflurry workers history 17 --database postgres://app@localhost/shop --json`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("%d workers were given; give the number of one, or none for all", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			worker, err := oneWorker(args)
+			if err != nil {
+				return err
+			}
+			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+				tenures, err := lease.History(ctx, conn, worker)
+				if err != nil {
+					return historyHint(conn, err)
+				}
+				return printHistory(cmd.OutOrStdout(), tenures, ns, asJSON)
+			})
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// oneWorker is the number in args; nil if there is none.
+func oneWorker(args []string) (*int, error) {
+	if len(args) == 0 {
+		return nil, nil
+	}
+	n, err := workerNumber(args[0])
+	return &n, err
+}
+
+func printHistory(w io.Writer, tenures []lease.Tenure, ns namespace.Namespace, asJSON bool) error {
+	t := newTable("worker", "node", "acquired_at", "ids_until", "released_at", "term", "address", "version")
+	for _, h := range tenures {
+		var until any
+		if h.ReservedUntil != nil {
+			until = ns.Layout.Time(*h.ReservedUntil)
+		}
+		t.add(h.Worker, h.Node, instant(h.AcquiredAt), until, instant(h.ReleasedAt), h.Term, h.Address, h.Version)
+	}
+	return t.print(w, asJSON)
+}
+
+// historyHint says what to grant, or to run, where the table cannot be read.
+func historyHint(conn *pgx.Conn, err error) error {
+	var said *pgconn.PgError
+	switch {
+	case !errors.As(err, &said):
+		return err
+	case said.Code == "42501": // insufficient privilege
+		return hint(err, fmt.Sprintf("As the owner run: GRANT SELECT ON pgflurry.worker_history TO %s;", pgx.Identifier{conn.Config().User}.Sanitize()))
+	case said.Code == "42P01": // undefined table
+		return hint(err, `The database was migrated by an earlier version: run "pgflurry migrate up --database URL".`)
+	}
+	return err
+}
