@@ -112,7 +112,7 @@ func (e *ForbiddenError) Unwrap() error { return e.cause }
 // Hint says what to grant.
 func (e *ForbiddenError) Hint() string {
 	role := pgx.Identifier{e.Role}.Sanitize()
-	return fmt.Sprintf("As the owner run: GRANT USAGE ON SCHEMA pgflurry TO %s; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO %s; GRANT SELECT ON pgflurry.migration TO %s;", role, role, role)
+	return fmt.Sprintf("As the owner run: GRANT USAGE ON SCHEMA pgflurry TO %s; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker, pgflurry.segment TO %s; GRANT SELECT ON pgflurry.migration TO %s;", role, role, role)
 }
 
 // readError turns what PostgreSQL said into what to do about it.

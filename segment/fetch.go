@@ -82,19 +82,24 @@ func (s *Source) keepRefreshing(ctx context.Context) {
 	defer store.Close()
 	every := time.NewTicker(refreshEvery)
 	defer every.Stop()
+	failed := false
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-every.C:
-			s.refresh(ctx, store)
+			err := s.refresh(ctx, store)
 			store.Close()
+			if err != nil && ctx.Err() == nil && !failed {
+				s.log.Warn("the tags in use could not be looked at: removed ones go on", "cause", err)
+			}
+			failed = err != nil
 		}
 	}
 }
 
 // refresh notices tags that were removed, and rows that have changed. Where the database does not answer everything goes on as it was.
-func (s *Source) refresh(ctx context.Context, store Store) {
+func (s *Source) refresh(ctx context.Context, store Store) error {
 	for batch := range slices.Chunk(s.inUse(), refreshAtOnce) {
 		tags := make([]string, len(batch))
 		marks := make(map[string]int64, len(batch))
@@ -105,10 +110,7 @@ func (s *Source) refresh(ctx context.Context, store Store) {
 		rows, err := store.Rows(attempt, tags)
 		cancel()
 		if err != nil {
-			if ctx.Err() == nil {
-				s.log.Warn("the tags of pgflurry.segment could not be looked at", "cause", err)
-			}
-			return
+			return err
 		}
 		found := make(map[string]Row, len(rows))
 		for _, r := range rows {
@@ -119,6 +121,7 @@ func (s *Source) refresh(ctx context.Context, store Store) {
 			s.compare(u, row, ok)
 		}
 	}
+	return nil
 }
 
 // use is a tag in use, with its mark as it was before its row was read.

@@ -48,6 +48,7 @@ type Source struct {
 
 	mu      sync.RWMutex
 	buffers map[string]*buffer
+	full    bool // that there are too many was logged
 	ended   atomic.Bool
 }
 
@@ -124,6 +125,10 @@ func (s *Source) buffer(tag []byte) (*buffer, error) {
 	case s.ended.Load():
 		return nil, ErrEnded
 	case len(s.buffers) >= s.maxTags:
+		if !s.full {
+			s.full = true
+			s.log.Warn("too many tags are in use: calls for further ones go to PostgreSQL", "limit", s.maxTags)
+		}
 		return nil, ErrTooManyTags
 	}
 	b = &buffer{supply: supply{tag: string(tag)}}

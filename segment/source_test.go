@@ -1,11 +1,8 @@
 package segment
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -17,156 +14,6 @@ import (
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// table is pgflurry.segment in memory, shared by all stores that it opens.
-type table struct {
-	mu    sync.Mutex
-	rows  map[string]*counter
-	delay time.Duration // of each fetch
-	lose  int           // answers to lose
-	down  bool          // nothing reaches the rows
-	open  int           // connections
-	asked []Request
-}
-
-func newTable(tags ...string) *table {
-	t := &table{rows: map[string]*counter{}}
-	for _, tag := range tags {
-		t.rows[tag] = &counter{next: 1, step: 2000}
-	}
-	return t
-}
-
-// connection is a Store: it is used by one goroutine.
-type connection struct {
-	*table
-	opened bool
-}
-
-func (c *connection) Fetch(ctx context.Context, r Request) (Block, error) {
-	c.mu.Lock()
-	delay := c.delay
-	if !c.opened {
-		c.opened = true
-		c.open++
-	}
-	c.mu.Unlock()
-	select {
-	case <-time.After(delay):
-	case <-ctx.Done():
-		return Block{}, ctx.Err()
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.asked = append(c.asked, r)
-	row := c.rows[r.Tag]
-	switch {
-	case c.down:
-		return Block{}, errors.New("the database is down")
-	case row == nil:
-		return Block{}, ErrUnknownTag
-	}
-	b := row.fetch(r)
-	if c.lose > 0 {
-		c.lose--
-		return Block{}, errLost
-	}
-	return b, nil
-}
-
-func (c *connection) Rows(_ context.Context, tags []string) (rows []Row, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.down {
-		return nil, errors.New("the database is down")
-	}
-	for _, tag := range tags {
-		if row := c.rows[tag]; row != nil {
-			rows = append(rows, Row{Tag: tag, Next: row.next, Step: row.step})
-		}
-	}
-	return rows, nil
-}
-
-func (c *connection) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.opened {
-		c.opened = false
-		c.open--
-	}
-}
-
-// do changes the table.
-func (t *table) do(f func()) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	f()
-}
-
-// used tells how many connections are open, and how many fetches have reached the rows.
-func (t *table) used() (connections, fetches int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.open, len(t.asked)
-}
-
-// running is a source that runs until the test ends.
-type running struct {
-	*Source
-	t    *testing.T
-	log  *bytes.Buffer
-	stop func()
-}
-
-func start(t *testing.T, of *table) *running {
-	t.Helper()
-	r := &running{t: t, log: &bytes.Buffer{}}
-	source, err := New(Settings{
-		Open: func() Store { return &connection{table: of} },
-		Log:  slog.New(slog.NewTextHandler(r.log, nil)),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Source = source
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		source.Run(ctx)
-	}()
-	r.stop = func() { cancel(); <-ended }
-	return r
-}
-
-// patience is the deadline of the callers.
-const patience = 100 * time.Millisecond
-
-// draw takes n numbers, and waits as long as a caller does.
-func (r *running) draw(tag string, n int) (all []int64, err error) {
-	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
-	defer cancel()
-	for len(all) < n {
-		first, count, err := r.NextN(ctx, []byte(tag), n-len(all))
-		if err != nil {
-			return all, err
-		}
-		for i := range int64(count) {
-			all = append(all, first+i)
-		}
-	}
-	return all, nil
-}
-
-func (r *running) mustDraw(tag string, n int) []int64 {
-	r.t.Helper()
-	all, err := r.draw(tag, n)
-	if err != nil {
-		r.t.Fatalf("drawing %d of %s: %v", n, tag, err)
-	}
-	return all
-}
 
 func TestInvariant1SourcesAndTheFunctionNeverGiveANumberTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -254,6 +101,21 @@ func TestInvariant2ARestartSkipsTheRestAndSaysSo(t *testing.T) {
 		defer r.stop()
 		if got := r.mustDraw("order", 1); got[0] != 2001 {
 			t.Errorf("after a restart it goes on at %d, expected 2001", got[0])
+		}
+	})
+}
+
+func TestInvariant2ABlockThatIsOnItsWayAtTheEndIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := newTable("order")
+		r := start(t, of)
+		r.mustDraw("order", 1)
+		of.do(func() { of.delay = time.Second })
+		r.mustDraw("order", 199) // a tenth is used: fetches
+		synctest.Wait()
+		r.stop()
+		if st := r.Stats()[0]; st.Skipped != 3800 || st.Unknown != 0 {
+			t.Errorf("counted as %+v; expected 1800 and the 2000 of the fetch as skipped", st)
 		}
 	})
 }
@@ -404,6 +266,40 @@ func TestInvariant8ARefreshThatFindsTheRowFallenBackRaisesItAtOnce(t *testing.T)
 	})
 }
 
+func TestInvariant8ARefreshThatAFetchHasOvertakenIsNoFallBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := newTable("order")
+		of.late = time.Second
+		r := start(t, of)
+		defer r.stop()
+		r.mustDraw("order", 1)
+		time.Sleep(refreshEvery + of.late/2) // the rows are read and on their way
+		r.mustDraw("order", 300)             // fetches
+		time.Sleep(of.late)
+		if got := r.mustDraw("order", 1); got[0] != 302 {
+			t.Errorf("goes on at %d, expected 302", got[0])
+		}
+	})
+}
+
+func TestInvariant7ARefreshThatAFetchHasOvertakenRemovesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := newTable("order")
+		of.late = time.Second
+		r := start(t, of)
+		defer r.stop()
+		r.mustDraw("order", 1)
+		of.do(func() { delete(of.rows, "order") })
+		time.Sleep(refreshEvery + of.late/2)
+		of.do(func() { of.rows["order"] = &counter{next: 2001, step: 2000} })
+		r.mustDraw("order", 300)
+		time.Sleep(of.late)
+		if got := r.mustDraw("order", 1); got[0] != 302 {
+			t.Errorf("goes on at %d, expected 302", got[0])
+		}
+	})
+}
+
 func TestInvariant9AfterRunNothingIsGivenAndNoConnectionIsOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newTable("order", "slow")
@@ -429,107 +325,4 @@ func TestInvariant9AfterRunNothingIsGivenAndNoConnectionIsOpen(t *testing.T) {
 			t.Errorf("%d connections are open", connections)
 		}
 	})
-}
-
-func TestConnectionsThatNothingNeedsAreClosed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		of := newTable("order")
-		r := start(t, of)
-		defer r.stop()
-		time.Sleep(time.Hour)
-		if connections, fetches := of.used(); connections != 0 || fetches != 0 {
-			t.Errorf("a source that nobody uses has %d connections and fetched %d times", connections, fetches)
-		}
-		r.mustDraw("order", 300)
-		time.Sleep(2 * idleLimit)
-		if connections, _ := of.used(); connections != 0 {
-			t.Errorf("%d connections are open", connections)
-		}
-	})
-}
-
-func TestTagsThatDoNotExistTakeNoRoomForLong(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		of := newTable("order")
-		source, err := New(Settings{Open: func() Store { return &connection{table: of} }, MaxTags: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		go source.Run(ctx)
-		defer synctest.Wait()
-		defer cancel()
-		r := &running{Source: source, t: t}
-		for i := range 10 {
-			if _, err := r.draw(fmt.Sprint("typo", i), 1); !errors.Is(err, ErrUnknownTag) {
-				t.Errorf("error %v, expected %v", err, ErrUnknownTag)
-			}
-		}
-		if _, err := r.draw("order", 1); !errors.Is(err, ErrTooManyTags) {
-			t.Errorf("error %v, expected %v", err, ErrTooManyTags)
-		}
-		time.Sleep(refreshEvery)
-		synctest.Wait()
-		r.mustDraw("order", 1)
-	})
-}
-
-func TestABlockedRowHoldsUpNoOtherTag(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		of := newTable("order", "item")
-		r := start(t, of)
-		defer r.stop()
-		r.mustDraw("order", 1)
-		r.mustDraw("item", 1)
-		of.do(func() { of.delay = time.Hour })
-		r.mustDraw("order", 300)
-		synctest.Wait() // its fetch is stuck
-		of.do(func() { of.delay = 0 })
-		r.mustDraw("item", 1900)
-		synctest.Wait()
-		r.mustDraw("item", 500)
-	})
-}
-
-func TestSettingsAreChecked(t *testing.T) {
-	if _, err := New(Settings{}); err == nil || !strings.Contains(err.Error(), "store") {
-		t.Errorf("no store: error %v", err)
-	}
-	if _, err := New(Settings{Open: func() Store { return nil }, MaxTags: -1}); err == nil || !strings.Contains(err.Error(), "-1") {
-		t.Errorf("negative tags: error %v", err)
-	}
-}
-
-func TestDrawingFromMemoryAllocatesNothing(t *testing.T) {
-	of := newTable("order")
-	of.rows["order"].step = MaxBlock
-	r := start(t, of)
-	defer r.stop()
-	tag := []byte("order")
-	if _, _, err := r.NextN(t.Context(), tag, 1); err != nil {
-		t.Fatal(err)
-	}
-	if n := testing.AllocsPerRun(1000, func() {
-		if _, count, err := r.TryNextN(tag, 1); count != 1 || err != nil {
-			t.Fatal(count, err)
-		}
-	}); n != 0 {
-		t.Errorf("%v allocations a number; expected none", n)
-	}
-}
-
-func BenchmarkTryNextN(b *testing.B) {
-	of := newTable("order")
-	of.rows["order"].step = MaxBlock
-	source, err := New(Settings{Open: func() Store { return &connection{table: of} }})
-	if err != nil {
-		b.Fatal(err)
-	}
-	go source.Run(b.Context())
-	tag := []byte("order")
-	for b.Loop() {
-		if _, _, err := source.NextN(b.Context(), tag, 1); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

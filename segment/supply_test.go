@@ -253,4 +253,11 @@ func TestInvariant8ARowThatFellBackIsRaisedAndTheRestIsNotGiven(t *testing.T) {
 	if first, n := s.take(1, 0); first != 2001 || n != 1 || row.next != 4001 {
 		t.Errorf("goes on at %d with the row at %d, expected 2001 and 4001", first, row.next)
 	}
+	row.next = 10 // again, and now a fetch is the first to notice
+	if !s.fetched(row.fetch(s.begin()), 0) {
+		t.Error("the fetch does not say that the row had fallen back")
+	}
+	if first, n := s.take(1, 0); first != 4001 || n != 1 {
+		t.Errorf("goes on at %d, expected 4001: what was left of the block before may be somebody else's", first)
+	}
 }

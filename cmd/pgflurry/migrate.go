@@ -76,7 +76,7 @@ A copy of a database (restored, cloned, made from a template) is refused until y
   --moved           the same database as before, whose original is gone for good
 
 A role that is to run "pgflurry serve" without owning the schema needs:
-  GRANT USAGE ON SCHEMA pgflurry TO role; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO role;
+  GRANT USAGE ON SCHEMA pgflurry TO role; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker, pgflurry.segment TO role;
   GRANT SELECT ON pgflurry.migration TO role;`,
 		Example: `  pgflurry migrate up --database postgres://app@localhost/shop
   pgflurry migrate up --database postgres://app@localhost/shop --layout datacenter --epoch 2025-01-01T00:00:00Z

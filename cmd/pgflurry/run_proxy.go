@@ -61,14 +61,10 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	ids := &lateIDs{}
 	permissions := newPermissions(s.databases)
 	segments := &segmentSources{}
-	settings := proxy.Settings{
+	p, err := s.newProxy(proxy.Settings{
 		Network: network, Address: upstream, IDs: ids, Permission: permissions.of, Segments: segments.of,
 		MaxSessions: s.maxConnections, LoginTimeout: s.loginTimeout, Log: s.log,
-	}
-	if err := s.tls.complete(&settings); err != nil {
-		return err
-	}
-	p, err := proxy.New(settings)
+	})
 	if err != nil {
 		return err
 	}
@@ -105,9 +101,7 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	if err == nil {
 		s.log.Info("draining", "sessions", p.Stats().Sessions, "timeout", s.drainTimeout)
 	}
-	draining, cancel := context.WithTimeout(context.Background(), s.drainTimeout)
-	defer cancel()
-	p.Drain(draining)
+	s.drain(p)
 	seal()
 	ln.Close()
 	work.Wait()
@@ -115,6 +109,19 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	st := p.Stats()
 	s.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined)
 	return err
+}
+
+func (s proxySettings) newProxy(settings proxy.Settings) (*proxy.Proxy, error) {
+	if err := s.tls.complete(&settings); err != nil {
+		return nil, err
+	}
+	return proxy.New(settings)
+}
+
+func (s proxySettings) drain(p *proxy.Proxy) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.drainTimeout)
+	defer cancel()
+	p.Drain(ctx)
 }
 
 // awaitEnd returns when the proxy is to end; an error says why it must.
