@@ -54,3 +54,20 @@ func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 	}
 	r.draw(conn, 100)
 }
+
+func TestALeaseWhoseRoleLostItsRightsEndsAtTheMarkAndComesBackWithThem(t *testing.T) {
+	r := newRoom(t, oneWorker)
+	role := "leaser_" + ask[string](r, "SELECT current_database()")
+	r.do("CREATE ROLE " + role + " LOGIN")
+	t.Cleanup(func() { server.Exec(t, r.direct, "DROP OWNED BY "+role+"; DROP ROLE "+role) })
+	r.do("GRANT USAGE ON SCHEMA pgflurry TO " + role)
+	r.do("GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO " + role)
+	p := program.Serve(t, r.direct, "careful", short, "--lease-database", server.As(t, r.direct, role, ""))
+	conn := server.Connect(t, p.URL)
+	r.drawUntil(conn, r.by(1))
+	r.do("REVOKE UPDATE ON pgflurry.worker FROM " + role)
+	p.Line("the database does not acknowledge", "42501")
+	r.drawUntil(conn, r.by(function))
+	r.do("GRANT UPDATE ON pgflurry.worker TO " + role)
+	r.drawUntil(conn, r.by(1))
+}

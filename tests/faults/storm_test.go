@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -170,7 +169,7 @@ func (s *storm) judge(passed time.Duration, faults int) {
 	if s.broken.Load() == 0 {
 		s.t.Error("nothing was broken off, so the faults were none")
 	}
-	if err := errors.Join(s.all.Close()); err != nil {
+	if err := s.all.Close(); err != nil {
 		s.t.Error(err)
 	}
 }

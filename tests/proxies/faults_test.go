@@ -61,13 +61,11 @@ func TestOpenSessionsKeepDrawingWhilePostgreSQLHangs(t *testing.T) {
 	all := newSeen(t)
 	all.add("before", mustDraw(t, conn))
 
-	postmaster := server.Cluster(t).PID
-	stopAll(t, postmaster, syscall.SIGSTOP)
-	defer stopAll(t, postmaster, syscall.SIGCONT)
+	thaw := server.Freeze(t, server.Cluster(t))
 	for range 5000 {
 		all.add("while it hangs", mustDraw(t, conn))
 	}
-	stopAll(t, postmaster, syscall.SIGCONT)
+	thaw()
 	for range 100 {
 		all.add("afterwards", mustDraw(t, conn))
 	}

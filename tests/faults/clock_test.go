@@ -1,0 +1,57 @@
+package faults
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// step sets the database's clock, in ticks, by moving the epoch the other way; the function, which has the epoch in its text, does
+// not notice.
+func (r *room) step(interval string) {
+	r.t.Helper()
+	r.do("ALTER TABLE pgflurry.namespace DISABLE TRIGGER guard_namespace")
+	r.do("UPDATE pgflurry.namespace SET epoch = epoch - $1::interval", interval)
+	r.do("ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace")
+}
+
+func TestStepsOfTheDatabasesClockByTenMinutesStallNoProxyAndRepeatNothing(t *testing.T) {
+	r := newRoom(t, threeWorkers)
+	one, two := program.Serve(t, r.direct, "one", short), program.Serve(t, r.direct, "two", short)
+	conns := []*pgx.Conn{server.Connect(t, one.URL), server.Connect(t, two.URL)}
+	last := map[int64]int64{}
+	draw := func(conns ...*pgx.Conn) {
+		t.Helper()
+		for _, conn := range conns {
+			r.drawUntil(conn, r.byProxy)
+			for _, id := range r.draw(conn, 300) {
+				worker := r.workerOf(id)
+				if id <= last[worker] && worker != function {
+					t.Fatalf("after %d worker %d gave %d", last[worker], worker, id)
+				}
+				last[worker] = id
+			}
+		}
+	}
+	draw(conns...)
+	before := r.tickOf(last[r.workerOf(r.drawUntil(conns[0], r.byProxy))])
+	for _, step := range []string{"10 min", "-10 min", "-10 min", "10 min"} {
+		r.step(step)
+		taken := ask[time.Time](r, "SELECT clock_timestamp()")
+		r.until("SELECT count(DISTINCT node) = 2 FROM pgflurry.worker WHERE renewed_at > $1", taken) // both have heard of it
+		draw(conns...)
+	}
+	if far := r.tickOf(last[r.workerOf(r.drawUntil(conns[0], r.byProxy))]) - before; far < 590_000 {
+		t.Errorf("IDs went %d ticks ahead: the steps were not taken, so this proves nothing", far)
+	}
+	// whoever comes now begins with the clock as it is, on a worker that was never that far ahead
+	one.Signal(syscall.SIGKILL)
+	one.End()
+	three := program.Serve(t, r.direct, "three", short)
+	draw(server.Connect(t, three.URL), conns[1])
+}
