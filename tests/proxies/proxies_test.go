@@ -4,9 +4,7 @@ package proxies
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -26,15 +24,6 @@ const databaseWorker = 0
 
 // workerOf reads the worker field of the default layout, 41/0/10/12.
 func workerOf(id int64) int { return int(id>>12) & 1023 }
-
-// database is the name of the database of a URL.
-func database(direct string) string {
-	u, err := url.Parse(direct)
-	if err != nil {
-		panic(err)
-	}
-	return strings.TrimPrefix(u.Path, "/")
-}
 
 // seen collects IDs from many clients and fails at the first that comes twice.
 type seen struct {
