@@ -53,6 +53,7 @@ type inbox struct {
 
 	widens  bool // many small frames are worth a wide buffer, too
 	busy    bool // the last read left more to read: the next buffer is a wide one
+	inside  bool // of a frame that is streamed: the buffer stays
 	buffers *buffers
 	raw     syscall.RawConn               // waits without a buffer; nil where conn has no descriptor of its own
 	ready   func(descriptor uintptr) bool // readReady, made once
@@ -122,7 +123,7 @@ func (in *inbox) fill() error {
 		return in.fillSlowly()
 	}
 	switch {
-	case in.end == 0:
+	case in.end == 0 && !in.inside:
 		in.release()
 	case in.busy && len(in.buf) == bufferSize:
 		wide := in.buffers.get(true)
@@ -212,9 +213,14 @@ func (in *inbox) stream(to io.Writer, size int) error {
 	if _, err := to.Write(in.buf[in.pos:in.end]); err != nil {
 		return err
 	}
-	in.run, in.held, in.pos = in.end, in.end, in.end
+	in.inside = true
+	defer func() { in.inside = false }()
 	for rest > 0 {
-		in.busy = rest >= wideSize // a wide buffer holds nothing but this frame
+		in.run, in.held, in.pos, in.end = 0, 0, 0, 0
+		if wide := in.raw != nil && rest >= wideSize; wide != (len(in.buf) == wideSize) { // a wide one holds nothing but this frame
+			in.release()
+			in.busy = wide
+		}
 		err := in.fill()
 		if errors.Is(err, os.ErrDeadlineExceeded) { // an interrupt, which must wait for the end of the message
 			err = in.conn.SetReadDeadline(noDeadline)

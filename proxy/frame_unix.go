@@ -41,7 +41,7 @@ func (in *inbox) readReady(descriptor uintptr) bool {
 		in.err = nil
 		return true
 	}
-	if in.end == 0 {
+	if in.end == 0 && !in.inside {
 		in.release()
 	}
 	switch err {
