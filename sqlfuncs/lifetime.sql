@@ -28,12 +28,12 @@ BEGIN
     ends := ends + mod(extract(epoch FROM n.unit) * (1::bigint << n.timestamp_bits), 86400)::double precision * interval '1 second';
     years := pgflurry.layout_years(n.timestamp_bits, n.unit);
     years_left := round(extract(epoch FROM ends - clock_timestamp()) / (365.2425 * 86400), 1);
-    IF years_left < 5 THEN
+    IF years_left < 10 THEN
         warning := format('The layout ends on %s. Plan a new namespace.', ends);
     END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_lifetime() IS
-'From when to when the layout of this database''s namespace gives IDs, how many years that is and how many are left by the server''s clock, and a warning when those are fewer than 5.';
+'From when to when the layout of this database''s namespace gives IDs, how many years that is and how many are left by the server''s clock, and a warning when those are fewer than 10.';
 
 CREATE OR REPLACE FUNCTION pgflurry.snowflake_clock(OUT ahead_ms bigint, OUT waits bigint, OUT refusals bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$

@@ -15,8 +15,12 @@ func newMigrate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Make, check, print or remove what pgflurry needs in a database",
-		Long: `migrate keeps schema pgflurry (the namespace, the workers) and the SQL functions next_snowflake(),
-next_snowflakes(n), snowflake_time(id) and their kin in schema public.
+		Long: `migrate keeps schema pgflurry (the namespace, the workers, the functions of the other ways to make an ID) and in schema
+public the SQL functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and their kin, and short names of the
+others, such as next_segment(tag).
+
+A function of your own in public is never overwritten and never dropped. Where one has the name of next_snowflake() or its
+kin, up refuses; where one has another name, only the one with the schema is made, and up and status say "kept".
 
 It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser.
 Connect to the server itself or through a pooler in session mode.`,
@@ -125,8 +129,8 @@ func newMigrateDown() *cobra.Command {
 		Use:   "down",
 		Short: "Remove everything that up made, or nothing",
 		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It refuses while IDs
-may be ahead of the database's clock, and while a default, a view or a function uses next_snowflake(). Nothing is
-removed with CASCADE.
+may be ahead of the database's clock, and while a default, a view or a function uses next_snowflake(), or while
+counters, tickets, tags, tokens or locks are in use: it says which tables hold such rows. Nothing is removed with CASCADE.
 
 In a database that others have joined it refuses, too: they would be left without anybody who knows which workers they have.
 With --leave-joined it removes pgflurry all the same; a namespace made here later is another ID space than theirs.

@@ -4,13 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"pgflurry/migrations"
 )
-
-// warnLeft is how long before the end of its layout a namespace is called old: a new one has to be planned.
-const warnLeft = 5 * 365 * 24 * time.Hour
 
 // stateTable is what "migrate status" lists: one fact a row.
 func stateTable(state migrations.State) *table {
@@ -64,7 +60,7 @@ func printState(w io.Writer, state migrations.State) error {
 	if err := stateTable(state).print(w, false); err != nil {
 		return err
 	}
-	if state.Namespace != nil && state.Left < warnLeft {
+	if state.Namespace != nil && state.Left < layoutWarning {
 		_, err := fmt.Fprintf(w, "warning: The layout ends on %s. Plan a new namespace.\n", timestamp(state.Namespace.Layout.End()))
 		return err
 	}

@@ -27,7 +27,8 @@ const (
 	lookAgain  = 30 * time.Second
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 10 * time.Second
-	// layoutWarning is how long before a layout's end serve begins to warn.
+	// layoutWarning is how long before a layout's end serve and migrate begin to warn: a new namespace has to be planned.
+	// pgflurry.snowflake_lifetime() says the same in SQL.
 	layoutWarning = 10 * 365 * 24 * time.Hour
 )
 
