@@ -69,7 +69,8 @@ BEGIN ATOMIC
     SELECT ours.name, min(p.oid::regprocedure::text)
     FROM pgflurry.alias_names() AS ours (name)
     JOIN pg_proc AS p ON p.proname = ours.name
-    WHERE p.pronamespace NOT IN ('pgflurry'::regnamespace, 'pg_catalog'::regnamespace)
+    JOIN pg_namespace AS n ON n.oid = p.pronamespace
+    WHERE n.nspname <> 'pgflurry' AND NOT starts_with(n.nspname, 'pg_')  -- PostgreSQL's own, and what is temporary
       AND (p.pronamespace <> 'public'::regnamespace OR pg_get_function_sqlbody(p.oid) IS DISTINCT FROM pgflurry.alias_body(p.oid))
       AND NOT EXISTS (SELECT FROM pg_proc AS a WHERE a.proname = ours.name AND a.pronamespace = 'public'::regnamespace
                       AND pg_get_function_sqlbody(a.oid) = pgflurry.alias_body(a.oid))
