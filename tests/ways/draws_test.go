@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/tests/program"
 	"pgflurry/tests/server"
@@ -112,15 +111,6 @@ func TestNoTwoCommittedDrawsAreEqualThroughTheProxyAndDirectlyAtOnce(t *testing.
 			}
 		})
 	}
-}
-
-// fails is the SQLSTATE of a statement that must fail, "" if it does not.
-func fails(ctx context.Context, conn *pgx.Conn, statement string) string {
-	_, err := conn.PgConn().Exec(ctx, statement).ReadAll()
-	if said := new(pgconn.PgError); errors.As(err, &said) {
-		return said.Code
-	}
-	return ""
 }
 
 // blocked waits until so many sessions of the database wait for a lock.
