@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -62,16 +61,12 @@ type Keeper struct {
 	last        Grant         // what the issuer has; its Until is 0 before the first
 	granted     chan struct{} // closed with the first grant
 	grantedOnce sync.Once
-	sealed      atomic.Bool
 
-	told  string // sort of the failure that was logged last
-	ended bool   // the end of the grant was logged
-
-	ungated bool // that failovers cannot be noticed was logged
-
-	mu           sync.Mutex // guards what Status reads
-	status       Status
-	failingSince time.Duration // monotonic; while status.Why is set
+	why          string        // the last failure; empty while all is well
+	failingSince time.Duration // monotonic; while why is set
+	told         string        // sort of the failure that was logged last
+	ended        bool          // the end of the grant was logged
+	ungated      bool          // that failovers cannot be noticed was logged
 }
 
 // NewKeeper checks the settings. Nothing happens before Run.
@@ -83,7 +78,6 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	return &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait,
 		granted: make(chan struct{}),
-		status:  Status{Worker: -1},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
@@ -149,10 +143,7 @@ func (k *Keeper) Run(ctx context.Context) error {
 // keep is the keeper's life: wait or try, take in what came of it, until ctx ends or an error is final. However it ends, by a panic
 // too, the issuer is sealed.
 func (k *Keeper) keep(ctx context.Context) error {
-	defer func() {
-		k.issuer.Seal()
-		k.sealed.Store(true)
-	}()
+	defer k.issuer.Seal()
 	for ctx.Err() == nil {
 		next := k.protocol.next(k.clock.Monotonic(), k.clock.Now())
 		var err error

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What a keeper tells: to the issuer, to Status, and to the log. A healthy renewal is no news; a failure is news once,
+// What a keeper tells: to the issuer and to the log. A healthy renewal is no news; a failure is news once,
 // until it ends or becomes another one.
 
 // grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later attempt could be right.
@@ -23,17 +23,13 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	} else if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
 		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w", g.Worker, g.From, g.Until, err)
 	}
-	k.last = g
-	k.mu.Lock()
-	failed, since := k.status.Why, k.failingSince
-	k.status = Status{Held: true, Worker: g.Worker, Term: term, Until: g.Until}
-	k.mu.Unlock()
-	k.ended = false
+	failed := k.why
+	k.last, k.why, k.ended = g, "", false
 	switch {
 	case event != "":
 		k.log.Info(event, "worker", g.Worker, "term", term, "lasts", k.left(g.Until))
 	case failed != "":
-		k.log.Info("renewing again", "worker", g.Worker, "lasts", k.left(g.Until), "failed_for", (k.clock.Monotonic() - since).Round(time.Millisecond))
+		k.log.Info("renewing again", "worker", g.Worker, "lasts", k.left(g.Until), "failed_for", (k.clock.Monotonic() - k.failingSince).Round(time.Millisecond))
 	}
 	k.grantedOnce.Do(func() { close(k.granted) })
 	return nil
@@ -44,20 +40,14 @@ func (k *Keeper) failing(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	why := err.Error()
-	held := k.protocol.held != nil
-	k.mu.Lock()
-	before := k.status.Why
-	k.status.Held, k.status.Why = held, why
-	if before == "" {
+	before := k.why
+	if k.why = err.Error(); before == "" {
 		k.failingSince = k.clock.Monotonic()
 	}
-	until := k.status.Until
-	k.mu.Unlock()
 	if kind := newsOf(err); before == "" || kind != k.told {
 		k.told = kind
 		// IDs go on from the grant in hand for so long, if there is one.
-		if left := k.left(until); left > 0 {
+		if left := k.left(k.last.Until); left > 0 {
 			k.log.Warn(kind, "why", err, "ids_last", left)
 		} else {
 			k.log.Warn(kind+"; PostgreSQL itself answers", "why", err)
@@ -101,12 +91,9 @@ func (k *Keeper) noteLost(l *Lost) {
 
 // noteEnd says once that the grant is over and nothing has followed it.
 func (k *Keeper) noteEnd() {
-	k.mu.Lock()
-	until, why := k.status.Until, k.status.Why
-	k.mu.Unlock()
-	if k.ended || why == "" || until == 0 || k.clock.Now() < until {
+	if k.ended || k.why == "" || k.last.Until == 0 || k.clock.Now() < k.last.Until {
 		return
 	}
 	k.ended = true
-	k.log.Error("the grant has ended: PostgreSQL itself answers until it grants again", "why", why)
+	k.log.Error("the grant has ended: PostgreSQL itself answers until it grants again", "why", k.why)
 }

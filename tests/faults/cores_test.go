@@ -90,7 +90,7 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 		select {
 		case <-c.keeper.Granted():
 		case <-time.After(3 * patience):
-			r.t.Fatalf("no worker: %+v", c.keeper.Status())
+			r.t.Fatal("no worker")
 		}
 	}
 	return all, stop

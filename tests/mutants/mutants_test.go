@@ -41,7 +41,7 @@ var mutants = []mutant{
 	},
 	{
 		guard: "seal before release", file: "lease/keeper.go",
-		from: "\t\tk.issuer.Seal()\n", to: "",
+		from: "\tdefer k.issuer.Seal()\n", to: "",
 	},
 	{
 		guard: "the mark is a bound on the way out", file: "generator/generator.go",

@@ -1,0 +1,132 @@
+package lease
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// during runs a keeper over the script for so long, and returns when each thing happened whose name begins so.
+func (s *script) during(t *testing.T, d time.Duration, set func(*Keeper), prefix string) (times []time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		k := keeperOf(t, s)
+		if set != nil {
+			set(k)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), d)
+		defer cancel()
+		if err := k.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	for i, what := range s.story() {
+		if strings.HasPrefix(what, prefix) {
+			times = append(times, s.at[i].Round(time.Millisecond))
+		}
+	}
+	return times
+}
+
+func TestARenewalComesATenthEarlierOrLaterThanAThirdOfTheWindow(t *testing.T) {
+	for jitter, want := range map[float64][]time.Duration{
+		0:      {1500 * time.Millisecond, 4500 * time.Millisecond},
+		0.5:    {1667 * time.Millisecond, 5 * time.Second},
+		0.9999: {1833 * time.Millisecond, 5500 * time.Millisecond},
+	} {
+		got := (&script{}).during(t, 6*time.Second, func(k *Keeper) { k.protocol.jitter = func() float64 { return jitter } }, "renew")
+		if len(got) != 2 || (got[0]-want[0]).Abs() > time.Millisecond || (got[1]-want[1]).Abs() > 2*time.Millisecond {
+			t.Errorf("jitter %v: renewals at %v, expected %v", jitter, got, want)
+		}
+	}
+}
+
+func TestASlowAnswerDoesNotPutTheNextRenewalOff(t *testing.T) {
+	s := &script{}
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		a := s.take(r, 7)
+		time.Sleep(1500 * time.Millisecond) // on its way back
+		return a, nil
+	}
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		answer := s.raise(r)
+		time.Sleep(time.Second)
+		return answer, nil
+	}
+	got := s.during(t, 6*time.Second, nil, "renew")
+	if want := []time.Duration{1667 * time.Millisecond, 4500 * time.Millisecond}; !slices.Equal(got, want) {
+		// a third of 5 s, then of the 8.5 s that are left of 10 when the answer is there; each from when the attempt before began
+		t.Errorf("renewals at %v, expected %v", got, want)
+	}
+}
+
+func TestAnAttemptHasAQuarterOfWhatIsReservedAndAtMostFiveSeconds(t *testing.T) {
+	s := &script{}
+	var limits []time.Duration
+	limit := func(ctx context.Context) {
+		deadline, ok := ctx.Deadline()
+		if !ok {
+			t.Error("an attempt without a deadline")
+		}
+		limits = append(limits, time.Until(deadline).Round(time.Millisecond))
+	}
+	s.acquire = func(ctx context.Context, r Request) (Acquired, error) { limit(ctx); return s.take(r, 7), nil }
+	s.renew = func(ctx context.Context, r Renewal) (Renewed, error) { limit(ctx); return s.raise(r), nil }
+	s.during(t, 40*time.Second, nil, "renew")
+	want := []time.Duration{5 * time.Second, 1250 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second, 5 * time.Second}
+	if !slices.Equal(limits, want) {
+		t.Errorf("deadlines %v, expected %v", limits, want)
+	}
+}
+
+func TestARenewalWhoseOutcomeIsUnknownIsTriedAgainSoonAndEverMoreSlowly(t *testing.T) {
+	s := &script{}
+	s.renew = func(context.Context, Renewal) (Renewed, error) { return Renewed{}, errors.New("connection reset") }
+	got := s.during(t, 40*time.Second, nil, "renew")
+	var pauses []time.Duration
+	for i := 1; i < len(got); i++ {
+		pauses = append(pauses, (got[i] - got[i-1]).Round(time.Millisecond))
+	}
+	// three quarters of 250 ms, doubled each time, up to 5 s
+	want := []time.Duration{188, 375, 750, 1500, 3000, 3750, 3750}
+	for i := range want {
+		want[i] *= time.Millisecond
+	}
+	if len(pauses) < len(want) || !slices.Equal(pauses[1:len(want)], want[1:]) || (pauses[0]-want[0]).Abs() > time.Millisecond {
+		t.Errorf("pauses %v, expected %v …", pauses, want)
+	}
+}
+
+func TestAFailureIsLoggedOnceUntilItEndsOrBecomesAnotherOne(t *testing.T) {
+	s := &script{}
+	attempts := 0
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		switch attempts++; {
+		case attempts <= 12: // past the end of the grant
+			return Renewed{}, fmt.Errorf("connection reset, the %dth time", attempts)
+		case attempts == 20:
+			return Renewed{}, &Lost{Worker: r.Worker, Retired: true}
+		}
+		return s.raise(r), nil
+	}
+	var log bytes.Buffer
+	s.during(t, 10*time.Minute, func(k *Keeper) { k.log = slog.New(slog.NewTextHandler(&log, nil)) }, "")
+	for words, times := range map[string]int{
+		"the database does not acknowledge": 1, "the grant has ended": 1, "renewing again": 1, "the worker is lost": 1,
+		"worker acquired": 2, "worker released": 1,
+	} {
+		if n := strings.Count(log.String(), `msg="`+words); n != times {
+			t.Errorf("%q is logged %d times, expected %d", words, n, times)
+		}
+	}
+	if t.Failed() {
+		t.Log(log.String())
+	}
+}
