@@ -15,7 +15,9 @@ import "bytes"
 //	tag        'text' without a backslash | $1
 //	alias      [AS] name [(name)]
 //
-// The values of a statement are either all IDs or all numbers of one tag. All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not fit is
+// The values of a statement are either all IDs or all numbers of one tag.
+//
+// All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not fit is
 // forwarded: a statement PostgreSQL accepts and match refuses costs a round trip, the other way round is a wrong answer.
 
 const (
