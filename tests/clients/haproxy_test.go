@@ -29,8 +29,9 @@ type balancer struct {
 	stats string // Unix socket
 }
 
-// balance starts HAProxy with the configuration of the page, its addresses replaced, and with more words for each server.
-func balance(t *testing.T, direct string, servers []*program.Proxy, more string) *balancer {
+// balance starts HAProxy with the configuration of the page, its addresses replaced, and with more words for each server. Edits replace
+// the odd text by the even one that follows it.
+func balance(t *testing.T, direct string, servers []*program.Proxy, more string, edits ...string) *balancer {
 	t.Helper()
 	path, err := exec.LookPath("haproxy")
 	if err != nil {
@@ -53,6 +54,7 @@ func balance(t *testing.T, direct string, servers []*program.Proxy, more string)
 	for i, p := range servers {
 		config = strings.Replace(config, fmt.Sprintf("proxy%d:6432", i+1), p.Address+" "+more, 1)
 	}
+	config = strings.NewReplacer(edits...).Replace(config)
 	if strings.Contains(config, ":6432") || !strings.Contains(config, address) {
 		t.Fatalf("the page's configuration is not what the test expects:\n%s", config)
 	}
@@ -119,6 +121,7 @@ func (b *balancer) statuses(ctx context.Context) (all []string) {
 func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *testing.T) {
 	direct := server.Migrated(t)
 	one, two := program.Serve(t, direct, "one"), program.Serve(t, direct, "two")
+	server.Exec(t, direct, itemSQL)
 	before := one.Output() + two.Output()
 	b := balance(t, direct, []*program.Proxy{one, two}, "")
 	b.checks(t, "L7OK", "L7OK")
@@ -142,6 +145,11 @@ func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *t
 	}
 	if after := one.Output() + two.Output(); after != before {
 		t.Errorf("health checks and sessions are in the proxies' logs:\n%s", strings.TrimPrefix(after, before))
+	}
+
+	// A cancel request is a connection of its own, for which HAProxy may choose either.
+	for range 4 {
+		talk(t, b.url, pgx.QueryExecModeExec, (*speaker).cancel)
 	}
 
 	// A proxy that is told to end sends its idle sessions away and takes no new ones.
@@ -176,6 +184,18 @@ func TestAHealthCheckThatOnlyConnectsIsSilentToo(t *testing.T) {
 	if err != nil {
 		t.Errorf("pgflurry health: %v\n%s", err, out)
 	}
+	if after := p.Output(); after != before {
+		t.Errorf("the log has\n%s", strings.TrimPrefix(after, before))
+	}
+}
+
+func TestHAProxysOwnCheckOfPostgreSQLPassesAndIsSilent(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "checked")
+	before := p.Output()
+	b := balance(t, direct, []*program.Proxy{p, p}, "", "option tcp-check\n", "option pgsql-check user postgres\n",
+		"    tcp-check connect\n", "", "    tcp-check send-binary 0000000804d2162f\n", "", "    tcp-check expect rbinary ^(53|4E)\n", "")
+	b.checks(t, "L7OK", "L7OK")
 	if after := p.Output(); after != before {
 		t.Errorf("the log has\n%s", strings.TrimPrefix(after, before))
 	}

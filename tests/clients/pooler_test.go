@@ -91,6 +91,28 @@ func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t
 	}
 }
 
+func TestPgBouncerInFrontOfTheProxyGivesIDsFromItsMemoryToo(t *testing.T) {
+	direct := server.Migrated(t)
+	server.Exec(t, direct, itemSQL)
+	bouncer := server.Pooler(t, program.Serve(t, direct, "behind").URL, 2)
+	without, _ := talk(t, direct, pgx.QueryExecModeExec, transactions)
+	with, ids := talk(t, bouncer, pgx.QueryExecModeExec, transactions)
+	if !reflect.DeepEqual(without, with) {
+		t.Errorf("directly\n%s\nthrough both\n%s", strings.Join(without, "\n"), strings.Join(with, "\n"))
+	}
+	fromMemory(t, ids)
+}
+
+func TestInFrontOfPgBouncerInStatementModeLeaseAndIDsWorkAndTransactionsAreRefusedByIt(t *testing.T) {
+	_, proxied := pooled(t, 2, "pool_mode = statement")
+	conn := server.Connect(t, proxied+"&default_query_exec_mode=exec")
+	fromMemory(t, []string{fmt.Sprint(server.Value[int64](t, conn, draw))})
+	_, err := conn.Exec(t.Context(), "BEGIN")
+	if said := new(pgconn.PgError); !errors.As(err, &said) || said.Code != "08P01" {
+		t.Errorf("BEGIN gives %v; expected PgBouncer's 08P01", err)
+	}
+}
+
 // talk runs a conversation with one server and returns what was said, IDs masked, and the IDs.
 func talk(t *testing.T, url string, mode pgx.QueryExecMode, conversation func(*speaker)) (said, ids []string) {
 	t.Helper()
