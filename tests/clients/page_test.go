@@ -99,7 +99,7 @@ func snippet(t *testing.T, program string) string {
 	for i := range lines {
 		lines[i] = strings.ReplaceAll(strings.TrimPrefix(lines[i], indent), "\t", "    ")
 	}
-	return strings.Join(lines, "\n")
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
 // section is one heading with code.

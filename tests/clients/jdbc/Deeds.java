@@ -103,18 +103,20 @@ final class Deeds {
     }
 
     // snippet: begin
-    /** The IDs for all rows in one round trip, the rows in another, in one transaction. */
+    /** The IDs for all rows in one round trip, the rows in another. */
     private static List<Long> orderWithLines(Connection connection, List<String> lines) throws SQLException {
         List<Long> ids = new ArrayList<>();
-        connection.setAutoCommit(false);
         try (Statement draw = connection.createStatement();
-                ResultSet drawn = draw.executeQuery("SELECT next_snowflake() FROM generate_series(1, " + lines.size() + ")");
-                PreparedStatement insert = connection.prepareStatement("INSERT INTO item (id, name) VALUES (?, ?)")) {
-            for (String line : lines) {
-                drawn.next();
+                ResultSet drawn = draw.executeQuery("SELECT next_snowflake() FROM generate_series(1, " + lines.size() + ")")) {
+            while (drawn.next()) {
                 ids.add(drawn.getLong(1));
-                insert.setLong(1, drawn.getLong(1));
-                insert.setString(2, line);
+            }
+        }
+        connection.setAutoCommit(false); // only now: BEGIN travels with the statement after it, which is then PostgreSQL's to answer
+        try (PreparedStatement insert = connection.prepareStatement("INSERT INTO item (id, name) VALUES (?, ?)")) {
+            for (int n = 0; n < lines.size(); n++) {
+                insert.setLong(1, ids.get(n));
+                insert.setString(2, lines.get(n));
                 insert.addBatch();
             }
             insert.executeBatch();
