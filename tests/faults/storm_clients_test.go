@@ -46,11 +46,8 @@ var statements = [kinds][]struct {
 
 // clients starts them: for each node two that draw and one that inserts, and five for the function.
 func (s *storm) clients(running *sync.WaitGroup) {
-	number := uint64(0)
 	start := func(kind int, url func() string) {
-		number++
-		dice := rand.New(rand.NewPCG(s.seed, number))
-		running.Go(func() { s.client(kind, url, dice) })
+		running.Go(func() { s.client(kind, url, newDice()) })
 	}
 	for _, n := range s.nodes {
 		url := func() string { return *n.url.Load() }

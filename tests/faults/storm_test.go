@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -20,8 +21,7 @@ import (
 // A storm is several proxies and the function drawing from one namespace as fast as they can, while one fault follows another.
 type storm struct {
 	*room
-	dice     *rand.Rand // of the troubles; each client has its own
-	seed     uint64
+	dice     *rand.Rand    // of the troubles; each client has its own
 	database *network.Link // to the primary, whichever that is
 	through  string        // URL of the database through it
 	nodes    []*node
@@ -55,6 +55,11 @@ func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
 	s := newStorm(t)
 	var clients sync.WaitGroup
 	s.clients(&clients)
+	end := sync.OnceFunc(func() {
+		close(s.ended)
+		clients.Wait()
+	})
+	t.Cleanup(end)
 	begin := time.Now()
 	faults := 0
 	for faults < len(troubles) || !s.over(time.Since(begin)) {
@@ -65,8 +70,7 @@ func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
 			faults++
 		}
 	}
-	close(s.ended)
-	clients.Wait()
+	end()
 	s.judge(time.Since(begin), faults)
 }
 
@@ -81,15 +85,15 @@ func (s *storm) over(passed time.Duration) bool {
 
 func newStorm(t *testing.T) *storm {
 	t.Helper()
+	server.Binaries(t)
 	cluster := server.Private(t, stormOptions)
 	url := cluster.URL("postgres")
 	// seven workers for proxies: they are taken over again and again
 	if err := migrations.Up(t.Context(), url, migrations.Settings{Layout: "41/0/3/12", DatabaseWorkers: 1}); err != nil {
 		t.Fatal(err)
 	}
-	seed := rand.Uint64()
 	s := &storm{
-		room: furnish(t, url), seed: seed, dice: rand.New(rand.NewPCG(seed, 0)),
+		room: furnish(t, url), dice: newDice(),
 		ended: make(chan struct{}), twice: make(chan error, 1),
 	}
 	if server.Storm(t) == 0 {
@@ -123,6 +127,8 @@ func (s *storm) start(n *node) {
 	n.proxy.Leased()
 }
 
+func newDice() *rand.Rand { return rand.New(rand.NewPCG(rand.Uint64(), rand.Uint64())) }
+
 func (s *storm) anyNode() *node { return s.nodes[s.dice.IntN(len(s.nodes))] }
 
 func (s *storm) shuffled() []trouble {
@@ -136,7 +142,9 @@ func (s *storm) happen(trouble trouble) {
 	s.t.Helper()
 	trouble.happen(s)
 	for _, n := range s.nodes {
-		s.drawUntil(s.again(*n.url.Load()), s.byProxy)
+		conn := s.again(*n.url.Load())
+		s.drawUntil(conn, s.byProxy)
+		conn.Close(context.Background()) // there may be many faults
 	}
 	s.draw(s.conn, 1)
 	s.do("TRUNCATE item")
