@@ -5,7 +5,7 @@
 //	0000N_….sql  one transaction each, once (goose)
 //	sqlfuncs     all functions, every time
 //	row          pgflurry.create_namespace(): the namespace row, the worker rows, this database's worker; or join, or a way out for a copy
-//	install      layout and worker written into the function text
+//	install      layout and worker written into the function text; aliases in public
 //
 // Bootstrap and each migration commit by themselves; the last three are one transaction. An Up that was interrupted goes on
 // where it stopped, and an Up that has nothing to do repairs functions that were changed or dropped. Print writes the same

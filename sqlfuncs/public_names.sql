@@ -12,8 +12,7 @@
 --    one could mean the alias from then on. The qualified name always works.
 
 CREATE OR REPLACE FUNCTION pgflurry.snowflake_family(OUT function text, OUT mark text) RETURNS SETOF record
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT * FROM (VALUES
         ('next_snowflake()', 'pgflurry.lane'),
         ('next_snowflakes(bigint)', 'public.next_snowflake()'),
@@ -22,14 +21,13 @@ BEGIN ATOMIC
         ('snowflake_sequence(bigint)', 'is not an ID of layout'),
         ('snowflake_parts(bigint)', 'public.snowflake_time(id)'),
         ('snowflake_floor(timestamp with time zone)', 'no ID of layout'),
-        ('snowflake_ceil(timestamp with time zone)', 'no ID of layout')) AS family (function, mark);
-END;
+        ('snowflake_ceil(timestamp with time zone)', 'no ID of layout')) AS family (function, mark)
+$fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_family() IS
 'The functions that live in public alone, without the name of the schema, and a text that the body of each holds if it is pgflurry''s.';
 
 CREATE OR REPLACE FUNCTION pgflurry.alias_names() RETURNS SETOF text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-BEGIN ATOMIC
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT * FROM (VALUES
         ('next_segment'), ('next_segments'),
         ('next_auto_increment'), ('next_replace_id'),
@@ -37,8 +35,8 @@ BEGIN ATOMIC
         ('uuidv4'), ('uuidv7'), ('uuidv7_time'),
         ('snowflake_text'),
         ('issue_token'), ('redeem_token'),
-        ('try_lock'), ('unlock'), ('renew_lock')) AS names (name);
-END;
+        ('try_lock'), ('unlock'), ('renew_lock')) AS names (name)
+$fn$;
 COMMENT ON FUNCTION pgflurry.alias_names() IS
 'Names of functions of schema pgflurry that have an alias in public: what applications call. What an administrator calls now and then has none.';
 
@@ -52,20 +50,18 @@ COMMENT ON FUNCTION pgflurry.alias_body(oid) IS
 'The body of an alias of a function: one call of the function of that name in schema pgflurry with the same arguments. NULL for an oid that is no function.';
 
 CREATE OR REPLACE FUNCTION pgflurry.foreign_functions() RETURNS SETOF text
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT p.oid::regprocedure::text
     FROM pgflurry.snowflake_family() AS f
     JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
     WHERE strpos(p.prosrc, f.mark) = 0
-    ORDER BY 1;
-END;
+    ORDER BY 1
+$fn$;
 COMMENT ON FUNCTION pgflurry.foreign_functions() IS
 'Functions in public that have a signature of the snowflake family and are not pgflurry''s: while there is one, nothing is installed.';
 
 CREATE OR REPLACE FUNCTION pgflurry.kept_names(OUT name text, OUT other text) RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
-BEGIN ATOMIC
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT ours.name, min(p.oid::regprocedure::text)
     FROM pgflurry.alias_names() AS ours (name)
     JOIN pg_proc AS p ON p.proname = ours.name
@@ -74,8 +70,8 @@ BEGIN ATOMIC
       AND (p.pronamespace <> 'public'::regnamespace OR pg_get_function_sqlbody(p.oid) IS DISTINCT FROM pgflurry.alias_body(p.oid))
       AND NOT EXISTS (SELECT FROM pg_proc AS a WHERE a.proname = ours.name AND a.pronamespace = 'public'::regnamespace
                       AND pg_get_function_sqlbody(a.oid) = pgflurry.alias_body(a.oid))
-    GROUP BY ours.name ORDER BY ours.name;
-END;
+    GROUP BY ours.name ORDER BY ours.name
+$fn$;
 COMMENT ON FUNCTION pgflurry.kept_names() IS
 'Names that have no alias in public because another function of the database has the name, with one such function each.';
 

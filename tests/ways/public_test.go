@@ -137,6 +137,12 @@ func TestAnAliasIsTheSameAsItsFunctionAndCostsNoCall(t *testing.T) {
 	if len(missing) > 0 {
 		t.Errorf("aliases are missing: %q", missing)
 	}
+	for _, silent := range server.Values[string](t, conn, `SELECT p.oid::regprocedure::text FROM pg_proc AS p
+		WHERE p.pronamespace = 'pgflurry'::regnamespace AND p.proname NOT IN ('uuidv4', 'uuidv7') -- these have none
+		  AND (p.proname IN (SELECT pgflurry.alias_names()) OR p.proname ~ '^(clean_|convert_|create_offset|replan_|layout_years)')
+		  AND obj_description(p.oid, 'pg_proc') !~ 'Errors: .*(2[2-5]|42|55)[0-9A-Z]{3}'`) {
+		t.Errorf("the comment of %s names no SQLSTATE of an error", silent)
+	}
 	plan := server.Values[string](t, conn, "EXPLAIN (VERBOSE, COSTS OFF) SELECT public.uuidv7()")
 	if !slices.Contains(plan, "  Output: pgflurry.uuidv7()") {
 		t.Errorf("the planner keeps the alias: %q", plan)
