@@ -60,17 +60,12 @@ func (b PassThrough) Plan() (Plan, error) {
 	p := Plan{Watch: make(map[string]map[string]int)}
 	names, targets := b.contenders()
 	for _, name := range names {
-		p.Watch[name] = make(map[string]int)
-		if pid := targets[name].PID; pid != 0 {
-			p.Watch[name][Middle] = pid
-		}
-		if pid := b.Servers.Postgres.PID; pid != 0 {
-			p.Watch[name][Database] = pid
-		}
+		p.watch(name, Middle, targets[name].PID)
+		p.watch(name, Database, b.Servers.Postgres.PID)
 	}
 	add := func(w Workload, run func(target string) func(context.Context, time.Duration) (Count, error)) {
 		for _, name := range names {
-			p.Trials = append(p.Trials, Trial{Workload: w, Contender: name, Run: run(targets[name].URL)})
+			p.Trials = append(p.Trials, Trial{Workload: w, Contender: name, Through: name != Direct, Run: run(targets[name].URL)})
 		}
 	}
 	for _, workload := range b.Workloads {

@@ -46,8 +46,8 @@ type PrivateSettings struct {
 	Say      func(what string) // told what takes long
 }
 
-// StartPrivate starts PostgreSQL with the schema of pgflurry, a proxy as a process of its own and, if it is installed, PgBouncer in session
-// mode. The caller calls Stop, also after an error.
+// StartPrivate starts PostgreSQL with the schema of pgflurry, and a proxy as a process of its own. The caller calls Stop, also
+// after an error.
 func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	p := &Private{}
 	binaries, err := postgres.Find(s.Bin)
@@ -70,10 +70,7 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	}
 	p.Binaries = binaries.Dir
 	p.Postgres = Server{URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version}
-	if err := p.startProxy(ctx, s.Pgflurry); err != nil {
-		return p, err
-	}
-	return p, p.startPooler(ctx)
+	return p, p.startProxy(ctx, s.Pgflurry)
 }
 
 // startProxy migrates and runs the proxy.
@@ -100,8 +97,9 @@ func (p *Private) startProxy(ctx context.Context, program string) error {
 	return nil
 }
 
-// startPooler runs PgBouncer in session mode, as it comes but for what it must know and a pool that is large enough.
-func (p *Private) startPooler(ctx context.Context) error {
+// StartPooler runs PgBouncer in session mode, as it comes but for what it must know and a pool that is large enough. Where it is not
+// installed Pooler says so.
+func (p *Private) StartPooler(ctx context.Context) error {
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
 		if program = "/usr/sbin/pgbouncer"; !isFile(program) {

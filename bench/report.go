@@ -6,12 +6,18 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
+)
+
+// Kinds of reports.
+const (
+	KindPassThrough = "pass-through"
+	KindIDs         = "ids"
 )
 
 // Report is everything that a run has to say; results.json is its encoding, and results.md is made from it alone.
 type Report struct {
+	Kind     string            `json:"kind"` // KindPassThrough or KindIDs
 	Title    string            `json:"title"`
 	Command  string            `json:"command"`
 	Began    time.Time         `json:"began"`
@@ -33,9 +39,13 @@ type Figure struct {
 	Unit      string            `json:"unit"`
 	Contender string            `json:"contender"`
 	PerSecond Spread            `json:"per_second"`
-	Ratios    map[string]Spread `json:"ratios"` // to other contenders of the workload
+	Ratios    map[string]Spread `json:"ratios"`  // to other contenders of the workload
+	Through   bool              `json:"through"` // a server in front of PostgreSQL
 	// CPU is the processor time per operation in microseconds, by role; what was not measured is missing.
 	CPU map[string]Spread `json:"cpu_microseconds"`
+	// Latency is that of a round trip in microseconds: of each percentile, its spread over the rounds.
+	Latency map[string]Spread `json:"latency_microseconds,omitempty"`
+	WAL     *Spread           `json:"wal_bytes,omitempty"` // bytes per operation; nil if not measured
 }
 
 // Verdict is one claim with its figure.
@@ -62,10 +72,10 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 	for _, t := range trials {
 		f := Figure{
 			Workload: t.Workload.Name, Unit: t.Workload.Unit, Contender: t.Contender,
-			Ratios: make(map[string]Spread), CPU: make(map[string]Spread),
+			Through: t.Through, Ratios: make(map[string]Spread), CPU: make(map[string]Spread), Latency: make(map[string]Spread),
 		}
-		var speeds []float64
-		cpu := make(map[string][]float64)
+		var speeds, logged []float64
+		cpu, trips := make(map[string][]float64), make(map[string][]float64)
 		for _, s := range samples {
 			if s.Workload != t.Workload.Name || s.Contender != t.Contender {
 				continue
@@ -74,6 +84,12 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			for role, spent := range s.CPU {
 				cpu[role] = append(cpu[role], float64(spent.Microseconds())/float64(s.Operations))
 			}
+			for name, took := range s.Latency {
+				trips[name] = append(trips[name], float64(took.Microseconds()))
+			}
+			if s.WAL != nil {
+				logged = append(logged, float64(*s.WAL)/float64(s.Operations))
+			}
 		}
 		if len(speeds) == 0 {
 			continue
@@ -81,6 +97,13 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 		f.PerSecond = SpreadOf(speeds)
 		for role, each := range cpu {
 			f.CPU[role] = SpreadOf(each)
+		}
+		for name, took := range trips {
+			f.Latency[name] = SpreadOf(took)
+		}
+		if len(logged) > 0 {
+			spread := SpreadOf(logged)
+			f.WAL = &spread
 		}
 		for _, base := range bases {
 			if ratios := Ratios(samples, f.Workload, f.Contender, base); base != f.Contender && len(ratios) > 0 {
@@ -112,20 +135,10 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	for _, what := range r.NotRun {
 		fmt.Fprintf(&b, "Not run: %s.\n\n", what)
 	}
-	writeFigures(&b, r.Figures)
+	r.writeFigures(&b)
 	writeVerdicts(&b, r.Verdicts)
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func writeFigures(b *strings.Builder, figures []Figure) {
-	b.WriteString("| workload | way | per second: median (quartiles) | to direct | to PgBouncer | µs of CPU in front, each | µs of CPU in PostgreSQL, each |\n")
-	b.WriteString("|---|---|--:|--:|--:|--:|--:|\n")
-	for _, f := range figures {
-		fmt.Fprintf(b, "| %s | %s | %s (%s – %s) | %s | %s | %s | %s |\n", f.Workload, f.Contender,
-			grouped(f.PerSecond.Median), grouped(f.PerSecond.Low), grouped(f.PerSecond.High),
-			ratio(f, Direct), ratio(f, PgBouncer), spent(f, Middle), spent(f, Database))
-	}
 }
 
 func writeVerdicts(b *strings.Builder, verdicts []Verdict) {
@@ -138,36 +151,6 @@ func writeVerdicts(b *strings.Builder, verdicts []Verdict) {
 	}
 }
 
-func ratio(f Figure, to string) string {
-	r, ok := f.Ratios[to]
-	if !ok {
-		return "–"
-	}
-	return fmt.Sprintf("%.2f (%.2f – %.2f)", r.Median, r.Low, r.High)
-}
-
-func spent(f Figure, role string) string {
-	c, ok := f.CPU[role]
-	switch {
-	case !ok && role == Middle && f.Contender == Direct:
-		return "–"
-	case !ok:
-		return "not measured"
-	case c.Median < 10:
-		return fmt.Sprintf("%.2f", c.Median)
-	}
-	return fmt.Sprintf("%.1f", c.Median)
-}
-
-// grouped is a number in groups of three digits.
-func grouped(f float64) string {
-	digits := fmt.Sprintf("%.0f", f)
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
-	}
-	return digits
-}
-
 func pairs(of map[string]string) string {
 	var all []string
 	for name, value := range of {
@@ -175,20 +158,4 @@ func pairs(of map[string]string) string {
 	}
 	slices.Sort(all)
 	return strings.Join(all, "; ")
-}
-
-// WriteTable writes the figures for a terminal.
-func (r *Report) WriteTable(w io.Writer) error {
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "WORKLOAD\tWAY\tPER SECOND\tQUARTILES\tTO DIRECT\tTO PGBOUNCER\tCPU IN FRONT\tCPU IN POSTGRESQL") // an error stays in the writer; Flush tells it
-	for _, f := range r.Figures {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s – %s\t%s\t%s\t%s\t%s\n", strings.ReplaceAll(f.Workload, "`", ""), f.Contender,
-			grouped(f.PerSecond.Median), grouped(f.PerSecond.Low), grouped(f.PerSecond.High),
-			ratio(f, Direct), ratio(f, PgBouncer), spent(f, Middle), spent(f, Database))
-	}
-	fmt.Fprintln(t)
-	for _, v := range r.Verdicts {
-		fmt.Fprintf(t, "%s: %.2f (target ≥ %.2f: %s)\n", strings.ReplaceAll(v.Claim, "`", ""), v.Figure, v.Target, v.word())
-	}
-	return t.Flush()
 }

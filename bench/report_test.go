@@ -11,6 +11,7 @@ import (
 func sampleReport() *Report {
 	trials, samples := drifting()
 	trials[0].Contender, trials[1].Contender = Direct, Pgflurry
+	trials[1].Through = true
 	for i := range samples {
 		samples[i].Contender = map[string]string{"A": Direct, "B": Pgflurry}[samples[i].Contender]
 	}

@@ -38,10 +38,10 @@ func drifting() (trials []Trial, samples []Sample) {
 	}
 	for round, speed := range []int64{4000, 1000, 100} {
 		samples = append(samples,
-			Sample{Workload: "w", Contender: "A", Round: round + 1, Count: Count{speed, time.Second}},
-			Sample{Workload: "w", Contender: "B", Round: round + 1, Count: Count{2 * speed, time.Second}, CPU: map[string]time.Duration{Middle: 3 * time.Millisecond}})
+			Sample{Workload: "w", Contender: "A", Round: round + 1, Count: Count{Operations: speed, Elapsed: time.Second}},
+			Sample{Workload: "w", Contender: "B", Round: round + 1, Count: Count{Operations: 2 * speed, Elapsed: time.Second}, CPU: map[string]time.Duration{Middle: 3 * time.Millisecond}})
 	}
-	return trials, append(samples, Sample{Workload: "w", Contender: "B", Round: 4, Count: Count{1, time.Second}})
+	return trials, append(samples, Sample{Workload: "w", Contender: "B", Round: 4, Count: Count{Operations: 1, Elapsed: time.Second}})
 }
 
 func TestARatioIsTheMedianOfTheRatiosRoundByRound(t *testing.T) {

@@ -12,6 +12,10 @@ import (
 type Count struct {
 	Operations int64         `json:"operations"` // in the workload's unit
 	Elapsed    time.Duration `json:"elapsed_ns"` // without connecting
+	// Latency has percentiles of the time of a round trip, by name ("p99"); nil if they were not taken.
+	Latency map[string]time.Duration `json:"latency_ns,omitempty"`
+	// WAL is how many bytes PostgreSQL wrote to its log meanwhile; nil if that was not looked at.
+	WAL *int64 `json:"wal_bytes,omitempty"`
 }
 
 // Workload is what is to be done, by every contender alike.
@@ -25,6 +29,7 @@ type Workload struct {
 type Trial struct {
 	Workload  Workload
 	Contender string
+	Through   bool // a server in front of PostgreSQL
 	// Run works for about d, and not at all longer than it needs to finish what it began.
 	Run func(ctx context.Context, d time.Duration) (Count, error)
 }
@@ -53,6 +58,16 @@ type Plan struct {
 	Watch map[string]map[string]int
 	// Progress is told before each run of a trial how much of the Estimate is behind it; may be nil. Round 0 is the warm-up.
 	Progress func(behind time.Duration, round int, next Trial)
+}
+
+// watch adds a server process whose processor time is taken; 0 is none.
+func (p Plan) watch(contender, role string, pid int) {
+	if p.Watch[contender] == nil {
+		p.Watch[contender] = make(map[string]int)
+	}
+	if pid != 0 {
+		p.Watch[contender][role] = pid
+	}
 }
 
 // Estimate is about how long the plan takes.

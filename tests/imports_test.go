@@ -26,7 +26,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"cmd/pgflurry": {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// the benchmark
-	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go"}},
 	"cmd/pgflurry-bench": {ours: []string{"bench"}, modules: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/v3"}},
 }
 
@@ -65,7 +65,7 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 }
 
 // benchOnly are linked into the benchmark and not into the product.
-var benchOnly = []string{"pgflurry/bench", "github.com/schollz/progressbar/v3"}
+var benchOnly = []string{"pgflurry/bench", "github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3"}
 
 func TestTheProductLinksNothingOfTheBenchmark(t *testing.T) {
 	for _, p := range packages(t) {

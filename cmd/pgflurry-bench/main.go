@@ -38,5 +38,6 @@ func newRoot() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	root.AddCommand(newProxy())
+	root.AddCommand(newRun())
 	return root
 }

@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "pgflurry-bench cannot be built:", err)
 		os.Exit(1)
 	}
-	code := m.Run()
+	code := server.Run(m)
 	program.Remove()
 	os.RemoveAll(folder)
 	os.Exit(code)
@@ -105,7 +105,7 @@ func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
 	for args, want := range map[string]string{
 		"proxy --workloads select,magic": `"magic"`, "proxy --clients 0": "1 to 200", "proxy --rounds 0": "at least 1",
-		"proxy --duration 1500ms": "whole seconds", "proxy --warm-up -1s": "0 or more", "proxy --pgflurry /no/such/program": "/no/such/program",
+		"proxy --duration 1500ms": "multiple of 1s", "run --duration 150ms": "multiple of 100ms", "run --clients 300": "1 to 200", "proxy --warm-up -1s": "0 or more", "proxy --pgflurry /no/such/program": "/no/such/program",
 	} {
 		out, err := exec.Command(binary, strings.Fields(args)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "starting") {

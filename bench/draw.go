@@ -1,0 +1,165 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Mode is how a statement is sent.
+type Mode int
+
+const (
+	Simple    Mode = iota // one Query a round trip
+	Prepared              // Bind, Describe, Execute, Sync of a named statement
+	Pipelined             // pipelineLength of them with one Sync
+)
+
+// Draw is clients that run one statement again and again, each on a connection of its own.
+type Draw struct {
+	SQL     string
+	Mode    Mode
+	Rows    int // that one execution must give
+	Clients int
+}
+
+// Percentiles that are kept of the time a round trip takes.
+var percentiles = map[string]float64{"p50": 50, "p99": 99, "p99.9": 99.9}
+
+const (
+	shortest = 1              // microsecond
+	longest  = 60 * 1_000_000 // microseconds
+	digits   = 3
+)
+
+// drawer is one client.
+type drawer struct {
+	conn  *pgconn.PgConn
+	trips *hdrhistogram.Histogram // microseconds
+	rows  int64
+}
+
+// From is the draw as a trial's function.
+func (d Draw) From(target string) func(context.Context, time.Duration) (Count, error) {
+	return func(ctx context.Context, duration time.Duration) (Count, error) {
+		drawers := make([]*drawer, d.Clients)
+		for i := range drawers {
+			conn, err := pgconn.Connect(ctx, target)
+			if err != nil {
+				return Count{}, err
+			}
+			defer conn.Close(context.WithoutCancel(ctx))
+			if d.Mode != Simple {
+				if _, err := conn.Prepare(ctx, "draw", d.SQL, nil); err != nil {
+					return Count{}, err
+				}
+			}
+			drawers[i] = &drawer{conn: conn, trips: hdrhistogram.New(shortest, longest, digits)}
+		}
+		return d.together(ctx, drawers, duration)
+	}
+}
+
+// together lets all clients draw at once until the time is over.
+func (d Draw) together(ctx context.Context, drawers []*drawer, duration time.Duration) (Count, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var all sync.WaitGroup
+	began := time.Now()
+	until := began.Add(duration)
+	for _, w := range drawers {
+		all.Go(func() {
+			if err := d.drawUntil(ctx, w, until); err != nil {
+				cancel(err) // the first is the cause
+			}
+		})
+	}
+	all.Wait()
+	count := Count{Elapsed: time.Since(began), Latency: make(map[string]time.Duration)}
+	if ctx.Err() != nil {
+		return Count{}, context.Cause(ctx)
+	}
+	trips := hdrhistogram.New(shortest, longest, digits)
+	for _, w := range drawers {
+		trips.Merge(w.trips)
+		count.Operations += w.rows
+	}
+	for name, p := range percentiles {
+		count.Latency[name] = time.Duration(trips.ValueAtPercentile(p)) * time.Microsecond
+	}
+	return count, nil
+}
+
+func (d Draw) drawUntil(ctx context.Context, w *drawer, until time.Time) error {
+	for at := time.Now(); at.Before(until); {
+		rows, err := d.trip(ctx, w.conn)
+		if err != nil {
+			return err
+		}
+		now := time.Now()
+		if err := w.trips.RecordValue(min(longest, max(shortest, now.Sub(at).Microseconds()))); err != nil {
+			return err
+		}
+		w.rows += int64(rows)
+		at = now
+	}
+	return nil
+}
+
+// trip is one round trip.
+func (d Draw) trip(ctx context.Context, conn *pgconn.PgConn) (rows int, err error) {
+	want := d.Rows
+	switch d.Mode {
+	case Simple:
+		result := conn.Exec(ctx, d.SQL)
+		for result.NextResult() && err == nil {
+			var n int
+			n, err = rowsOf(result.ResultReader())
+			rows += n
+		}
+		if e := result.Close(); err == nil {
+			err = e
+		}
+	case Prepared:
+		rows, err = rowsOf(conn.ExecPrepared(ctx, "draw", nil, nil, binary))
+	case Pipelined:
+		want *= pipelineLength
+		rows, err = pipelined(ctx, conn)
+	}
+	if err == nil && rows != want {
+		err = fmt.Errorf("%w: %d came, expected %d", errRows, rows, want)
+	}
+	return rows, err
+}
+
+var binary = []int16{1}
+
+func pipelined(ctx context.Context, conn *pgconn.PgConn) (rows int, err error) {
+	p := conn.StartPipeline(ctx)
+	for range pipelineLength {
+		p.SendQueryPrepared("draw", nil, nil, binary)
+	}
+	if err := p.Sync(); err != nil {
+		return 0, err
+	}
+	for range pipelineLength {
+		result, err := p.GetResults()
+		if err != nil {
+			return rows, err
+		}
+		reader, is := result.(*pgconn.ResultReader)
+		if !is {
+			return rows, fmt.Errorf("a pipeline gave %T; expected rows", result)
+		}
+		n, err := rowsOf(reader)
+		rows += n
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, p.Close()
+}

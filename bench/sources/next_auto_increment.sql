@@ -1,0 +1,1 @@
+SELECT pgflurry.next_auto_increment('bench');

@@ -1,0 +1,1 @@
+SELECT pgflurry.next_replace_id('bench');

@@ -1,0 +1,1 @@
+SELECT next_snowflake();

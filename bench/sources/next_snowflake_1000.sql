@@ -1,0 +1,1 @@
+SELECT next_snowflake() FROM generate_series(1, 1000);

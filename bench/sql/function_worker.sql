@@ -1,0 +1,1 @@
+SELECT snowflake_worker(next_snowflake());

@@ -1,0 +1,118 @@
+package bench
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// column is one of the table: its head, and what a figure has in it.
+type column struct {
+	head string
+	left bool // aligned to the left
+	cell func(Figure) string
+}
+
+// columns of a report, by its kind.
+func (r *Report) columns() []column {
+	head := []column{
+		{"workload", true, func(f Figure) string { return f.Workload }},
+		{"way", true, func(f Figure) string { return f.Contender }},
+		{"per second: median (quartiles)", false, func(f Figure) string {
+			return fmt.Sprintf("%s (%s – %s)", grouped(f.PerSecond.Median), grouped(f.PerSecond.Low), grouped(f.PerSecond.High))
+		}},
+	}
+	tail := []column{
+		{"µs of CPU in front, each", false, func(f Figure) string { return spent(f, Middle) }},
+		{"µs of CPU in PostgreSQL, each", false, func(f Figure) string { return spent(f, Database) }},
+	}
+	if r.Kind != KindIDs {
+		return append(append(head,
+			column{"to direct", false, func(f Figure) string { return ratio(f, Direct) }},
+			column{"to PgBouncer", false, func(f Figure) string { return ratio(f, PgBouncer) }}), tail...)
+	}
+	head = append(head, column{"to nextval", false, func(f Figure) string { return ratio(f, Nextval) }})
+	for _, p := range []string{"p50", "p99", "p99.9"} {
+		head = append(head, column{p + " of a round trip, µs", false, func(f Figure) string { return grouped(f.Latency[p].Median) }})
+	}
+	return append(append(head, tail...), column{"WAL bytes, each", false, wal})
+}
+
+func (r *Report) writeFigures(b *strings.Builder) {
+	columns := r.columns()
+	var rule strings.Builder
+	for _, c := range columns {
+		fmt.Fprintf(b, "| %s ", c.head)
+		if c.left {
+			rule.WriteString("|---")
+		} else {
+			rule.WriteString("|--:")
+		}
+	}
+	fmt.Fprintf(b, "|\n%s|\n", rule.String())
+	for _, f := range r.Figures {
+		for _, c := range columns {
+			fmt.Fprintf(b, "| %s ", c.cell(f))
+		}
+		b.WriteString("|\n")
+	}
+}
+
+// WriteTable writes the figures for a terminal.
+func (r *Report) WriteTable(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	columns := r.columns()
+	for _, c := range columns {
+		fmt.Fprint(t, strings.ToUpper(c.head), "\t") // an error stays in the writer; Flush tells it
+	}
+	fmt.Fprintln(t)
+	for _, f := range r.Figures {
+		for _, c := range columns {
+			fmt.Fprint(t, strings.ReplaceAll(c.cell(f), "`", ""), "\t")
+		}
+		fmt.Fprintln(t)
+	}
+	fmt.Fprintln(t)
+	for _, v := range r.Verdicts {
+		fmt.Fprintf(t, "%s: %.2f (target ≥ %.2f: %s)\n", strings.ReplaceAll(v.Claim, "`", ""), v.Figure, v.Target, v.word())
+	}
+	return t.Flush()
+}
+
+func ratio(f Figure, to string) string {
+	r, ok := f.Ratios[to]
+	if !ok {
+		return "–"
+	}
+	return fmt.Sprintf("%.2f (%.2f – %.2f)", r.Median, r.Low, r.High)
+}
+
+func spent(f Figure, role string) string {
+	c, ok := f.CPU[role]
+	switch {
+	case !ok && role == Middle && !f.Through:
+		return "–"
+	case !ok:
+		return "not measured"
+	case c.Median < 10:
+		return fmt.Sprintf("%.2f", c.Median)
+	}
+	return fmt.Sprintf("%.1f", c.Median)
+}
+
+func wal(f Figure) string {
+	if f.WAL == nil {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.2f", f.WAL.Median)
+}
+
+// grouped is a number in groups of three digits.
+func grouped(f float64) string {
+	digits := fmt.Sprintf("%.0f", f)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
