@@ -128,9 +128,6 @@ func (s *session) answerSync(body []byte, size int) (bool, error) {
 	}
 	s.segment.local = false
 	status := s.ledger.status
-	if status == 'I' {
-		s.finished.form = nil // the transaction's end closes its portals
-	}
 	s.out = appendReady(s.out, status)
 	return s.answered(size)
 }

@@ -59,3 +59,28 @@ func TestDrainingInsideAMessageOfTheClientWaitsForItsEndAndReply(t *testing.T) {
 		})
 	}
 }
+
+func TestDrainingWaitsForTheSyncOfASegment(t *testing.T) {
+	for name, begin := range map[string]func(r *rig){
+		"that was answered": func(r *rig) {
+			r.send(ourParse, bindIt, executeAll)
+			r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
+		},
+		"that was forwarded": func(r *rig) { r.relays(join(parse("s", "SELECT 5"), flushIt), parseDone) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, &counter{})
+			begin(r)
+			drained := r.drains()
+			r.send(syncIt)
+			if name == "that was forwarded" {
+				r.toUpstream(syncIt)
+				r.reply(ready('I'))
+			}
+			if got := r.rest(r.client); !bytes.HasPrefix(got, ready('I')) || bytes.Count(got, []byte("57P01")) != 1 {
+				t.Fatalf("the client got %q; expected ReadyForQuery, then FATAL 57P01", got)
+			}
+			<-drained
+		})
+	}
+}

@@ -1,6 +1,9 @@
 package proxy
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 func TestAFinishedPortalLivesToTheEndOfItsTransaction(t *testing.T) {
 	r := newRig(t, &counter{})
@@ -122,4 +125,32 @@ func TestAFinishedPortalEndsWithItsImplicitTransaction(t *testing.T) {
 	r.relays(named("b", "BEGIN"), join(parseDone, bindDone, complete("BEGIN"), ready('T')))
 	r.send(executeAll, syncIt)
 	r.toUpstream(closePortal, executeAll, syncIt)
+}
+
+func TestAFinishedPortalIsGoneWithItsClose(t *testing.T) {
+	r := finishedInABlock(t)
+	r.send(message('C', []byte{'P', 0}), executeAll, syncIt)
+	r.toClient(closeDone)
+	r.toUpstream(closePortal, executeAll, syncIt)
+}
+
+func TestAFinishedPortalEndsWithItsAnsweredSegment(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.unitAnswered("1", 'I')
+	r.send(executeAll, syncIt)
+	r.toUpstream(closePortal, executeAll, syncIt)
+}
+
+func TestASessionThatOnlyRelaysEndsBeforeItUsesTheWrongPortal(t *testing.T) {
+	r := finishedInABlock(t)
+	stray := complete("of nothing that was sent")
+	r.reply(stray)
+	r.toClient(stray)
+	r.send(executeAll, syncIt)
+	if got := r.rest(r.upstream); len(got) > 0 {
+		t.Fatalf("upstream, whose unnamed portal may be another, got %q", got)
+	}
+	if got := r.rest(r.client); !bytes.Contains(got, []byte("08P01")) {
+		t.Fatalf("the client got %q; expected FATAL 08P01", got)
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -182,7 +183,7 @@ func (r *rig) rest(c net.Conn) []byte {
 	r.t.Helper()
 	c.SetReadDeadline(time.Now().Add(giveUp))
 	b, err := io.ReadAll(c)
-	if err != nil && errors.Is(err, context.DeadlineExceeded) {
+	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
 		r.t.Fatalf("the connection did not end; got %q", b)
 	}
 	return b

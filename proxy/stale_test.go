@@ -178,3 +178,32 @@ func TestAReplyThatCannotBeToldFromTheProxysOwnEndsTheSession(t *testing.T) {
 		t.Fatalf("the client got %q; expected FATAL 08P01 and no reply that may be the proxy's", got)
 	}
 }
+
+func TestTheUnnamedStatementIsGoneWithAForwardedQuery(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.unitAnswered("1", 'I')
+	r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('I')))
+	r.relays(join(bindIt, executeAll, syncIt), join(theirFailure, ready('I'))) // 26000, without a mend
+}
+
+func TestTheUnnamedStatementOutlivesATransactionInWhichItsMendIsRefused(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.begins()
+	r.unitAnswered("1", 'T')
+	r.relays(join(bind("x", "unknown"), syncIt), join(theirFailure, ready('E')))
+	r.send(bind("p", ""), syncIt)
+	r.toUpstream(ourParse, bind("p", ""), syncIt)
+	r.reply(theirFailure, ready('E'))
+	r.toClient(theirFailure, ready('E'))
+	rollback := join(parse("r", "ROLLBACK"), bind("r", "r"), message('E', z("r"), []byte{0, 0, 0, 0}), syncIt)
+	r.relays(rollback, join(parseDone, bindDone, complete("ROLLBACK"), ready('I')))
+	r.send(bindIt, executeAll, syncIt)
+	r.toClient(bindDone, dataRow("2"), complete("SELECT 1"), ready('I'))
+}
+
+func TestAParseThatUpstreamRefusesIsNotTheUnnamedStatement(t *testing.T) {
+	r := newRig(t, &counter{})
+	refused := join(message('P', z(""), z("SELECT next_snowflake()"), []byte{0, 0}), describeIt, syncIt) // forwarded, for want of a Bind
+	r.relays(refused, join(theirFailure, ready('I')))
+	r.relays(join(bindIt, executeAll, syncIt), join(theirFailure, ready('I')))
+}
