@@ -3,6 +3,7 @@ package faults
 import (
 	"testing"
 
+	"pgflurry/tests/network"
 	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
@@ -10,7 +11,8 @@ import (
 func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(t *testing.T) {
 	r := ownServer(t, threeWorkers)
 	r.do("CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)")
-	proxies := []*program.Proxy{program.Serve(t, r.direct, "one", short), program.Serve(t, r.direct, "two", short)}
+	link, through := network.To(t, r.direct)
+	proxies := []*program.Proxy{program.Serve(t, through, "one", short), program.Serve(t, through, "two", short)}
 	for range 2 {
 		for _, p := range proxies {
 			conn := server.Connect(t, p.URL)
@@ -20,8 +22,9 @@ func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(
 			r.draw(r.conn, 500)
 		}
 		server.Crash(t, r.cluster)
-		r.cluster = server.Again(t, r.cluster.Data, r.cluster.Port)
-		r.visit(r.direct)
+		r.cluster = server.Again(t, r.cluster.Data, 0) // its port may be somebody's by now
+		r.visit(r.cluster.URL("postgres"))
+		link.Lead(hostOf(t, r.direct))
 		for _, p := range proxies {
 			conn := r.again(p.URL)
 			r.draw(conn, 500)

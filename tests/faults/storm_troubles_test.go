@@ -164,17 +164,14 @@ func (s *storm) victim() int {
 
 // killBackend makes the server end all sessions at once and recover from its log, as after a lack of memory.
 func (s *storm) killBackend() {
-	pid := 0
-	for pid == 0 {
-		pid = s.victim()
-	}
 	begun := ask[time.Time](s.room, "SELECT pg_postmaster_start_time()")
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		s.t.Fatal(err)
-	}
-	for ctx := context.Background(); ; {
-		if _, err := s.conn.Exec(ctx, "SELECT pg_sleep(10)"); err != nil {
-			break
+	for {
+		pid := s.victim()
+		if pid == 0 || syscall.Kill(pid, syscall.SIGKILL) != nil {
+			continue
+		}
+		if _, err := s.conn.Exec(context.Background(), "SELECT pg_sleep(5)"); err != nil {
+			break // else it was at its end anyway
 		}
 	}
 	s.conn = s.again(s.direct)
@@ -185,7 +182,7 @@ func (s *storm) killBackend() {
 
 func (s *storm) crashServer() {
 	server.Crash(s.t, s.cluster)
-	s.primary(server.Again(s.t, s.cluster.Data, s.cluster.Port, stormOptions))
+	s.primary(server.Again(s.t, s.cluster.Data, 0, stormOptions)) // its port may be somebody's by now
 }
 
 // failOver crashes the primary and promotes a standby, which is made now. A synchronous one has every acknowledged commit; the
