@@ -3,7 +3,6 @@ package ways_test
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strconv"
@@ -16,14 +15,14 @@ import (
 	"pgflurry/tests/server"
 )
 
-// redis starts a server of its own and returns a function that sends commands, one a line, and gives their replies: errors begin with
-// ERR, nil is empty. It runs only where PGFLURRY_TEST_REDIS=1 asks for it; then a missing Redis is a failure.
-func redis(t *testing.T) func(commands []string) []string {
+// redisServer starts a server of its own, without persistence, and returns its port. It runs only where PGFLURRY_TEST_REDIS=1 asks for
+// it; then a missing Redis is a failure.
+func redisServer(t testing.TB) (port string) {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_REDIS") != "1" {
 		t.Skip("PGFLURRY_TEST_REDIS=1 compares the counters with a real Redis")
 	}
-	port := strconv.Itoa(server.FreePort(t))
+	port = strconv.Itoa(server.FreePort(t))
 	process := exec.Command("redis-server", "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir())
 	out, err := process.StdoutPipe()
 	if err != nil {
@@ -40,10 +39,16 @@ func redis(t *testing.T) func(commands []string) []string {
 			t.Fatalf("redis-server does not start: %v\n%s", err, log)
 		}
 	}
+	return port
+}
+
+// redis returns a function that sends commands to a Redis, one a line, and gives their replies: errors begin with ERR, nil is empty.
+func redis(t *testing.T) func(commands []string) []string {
+	t.Helper()
+	port := redisServer(t)
 	return func(commands []string) []string {
 		t.Helper()
-		host, port, _ := net.SplitHostPort("127.0.0.1:" + port)
-		client := exec.CommandContext(server.Within(t), "redis-cli", "-h", host, "-p", port)
+		client := exec.CommandContext(server.Within(t), "redis-cli", "-h", "127.0.0.1", "-p", port)
 		client.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
 		replies, err := client.Output()
 		if err != nil {
