@@ -54,7 +54,7 @@ func Up(ctx context.Context, url string, s Settings) error {
 
 // install puts everything in place that is not a numbered migration.
 func (d *database) install(ctx context.Context, s Settings, home *home) error {
-	for _, file := range append([]sqlfuncs.File{sqlfuncs.Names()}, sqlfuncs.Files()...) {
+	for _, file := range sqlfuncs.Files() {
 		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
 			return err
 		}

@@ -2,8 +2,7 @@
 //
 // Every file can be run again at any time: it creates what is missing and replaces what differs. They run after the
 // migrations, within one transaction, with search_path set to "pg_catalog, pg_temp" (each name outside pg_catalog is
-// written with its schema): first those of Names and Files in their order, then the call of pgflurry.create_namespace,
-// then Install.
+// written with its schema): first those of Files in their order, then the call of pgflurry.create_namespace, then Install.
 package sqlfuncs
 
 import "embed"
@@ -19,6 +18,7 @@ type File struct {
 
 // order of installation: a file uses only what stands before it.
 var order = [...]string{
+	"public_names.sql",
 	"refuse_foreign.sql",
 	"server.sql",
 	"ticks.sql",
@@ -40,13 +40,14 @@ var order = [...]string{
 	"uuid.sql",
 }
 
-// Names says which names in schema public are pgflurry's. It runs before all others, and changes nothing in public.
+// Names says which names in schema public are pgflurry's. It is the first of Files, and changes nothing in public.
 func Names() File { return file("public_names.sql") }
 
 // Ticks counts time in ticks, as Files does; alone it is enough to judge whether IDs are ahead of the clock.
 func Ticks() File { return file("ticks.sql") }
 
-// Files returns all families in the order in which they must run. The first of them fails if a function of the user's own is in the way.
+// Files returns all families in the order in which they must run. The second fails, before anything in public is
+// written, if a function of the user's own is in the way.
 func Files() []File {
 	all := make([]File, len(order))
 	for i, name := range order {
