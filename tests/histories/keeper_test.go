@@ -2,6 +2,7 @@ package histories
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -41,13 +42,17 @@ func (s *healthy) Renew(_ context.Context, r lease.Renewal) (lease.Renewed, erro
 	a := s.table.Renew(rows.Renew{
 		Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged, Wanted: r.Wanted, Window: r.Window,
 	})
+	if a[3] == nil {
+		return lease.Renewed{}, &lease.Lost{Worker: r.Worker, Mark: a[5].(int64), Acknowledged: r.Acknowledged, Retired: a[8].(bool)}
+	}
 	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
 }
 
 func (s *healthy) Release(context.Context, lease.Lease, int64) error { return nil }
 func (s *healthy) Close()                                            {}
 
-func TestAStepBackOfTheDatabasesClockStallsNobodyWhoHoldsALease(t *testing.T) {
+// keep runs a keeper over a healthy store whose clock begins two hours after the epoch, until check returns.
+func keep(t *testing.T, check func(*healthy, *generator.Generator, *lease.Clock)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &healthy{start: time.Now(), table: &rows.Table{
 			Settings: rows.Settings{Namespace: name, MaxWindow: 60_000, Skew: 2000, Quarantine: 124_000, End: 1 << 41, Unit: 1000},
@@ -64,6 +69,16 @@ func TestAStepBackOfTheDatabasesClockStallsNobodyWhoHoldsALease(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- keeper.Run(ctx) }()
+		check(s, ids, clock)
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAStepBackOfTheDatabasesClockStallsNobodyWhoHoldsALease(t *testing.T) {
+	keep(t, func(s *healthy, ids *generator.Generator, clock *lease.Clock) {
 		for i := range 12 * 60 * 60 { // as long as it takes the clock, at 9/10 speed, to meet the database's
 			time.Sleep(time.Second)
 			if i == 100 {
@@ -79,9 +94,36 @@ func TestAStepBackOfTheDatabasesClockStallsNobodyWhoHoldsALease(t *testing.T) {
 		if s.table.Rows[1].Mark > s.now()+62_000 {
 			t.Error("the mark has run away")
 		}
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
+	})
+}
+
+// The process's IDs must go on increasing, and a new lease reserves from the database's clock, which is behind them.
+func TestAStepBackOfTheDatabasesClockAndALostLeaseMeanNoIDsUntilTheClocksAreAWindowApart(t *testing.T) {
+	keep(t, func(s *healthy, ids *generator.Generator, clock *lease.Clock) {
+		time.Sleep(100*time.Second + time.Millisecond)
+		s.offset.Add(-int64(10 * time.Minute))
+		s.table.Rows[1].Retired = true
+		var last int64
+		without, again := false, false
+		for range 2 * 60 * 60 {
+			time.Sleep(time.Second)
+			first, count, err := ids.TryNextN(1)
+			switch {
+			case count > 0 && first <= last:
+				t.Fatalf("ID %d after %d", first, last)
+			case count > 0:
+				last, again = first, without
+			case errors.Is(err, generator.ErrGrantEnded):
+				if without = true; again {
+					t.Fatal("IDs, and then none once more")
+				}
+			}
+			if ahead := time.Duration(clock.Now()-s.now()) * time.Millisecond; without && again && ahead > 62*time.Second {
+				t.Fatalf("IDs while the clock is %v ahead of the database's", ahead)
+			}
+		}
+		if !without || !again {
+			t.Errorf("without IDs: %t, and with them again: %t", without, again)
 		}
 	})
 }
