@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/xdg-go/scram"
+
 	"pgflurry/tests/authority"
 )
 
@@ -213,4 +215,37 @@ func TestInvariant10NothingOfAPasswordStaysInTheBuffer(t *testing.T) {
 	if left := s.fromClient.buf[:64]; bytes.Contains(left, []byte("secret")) {
 		t.Errorf("the buffer holds %q", left)
 	}
+}
+
+// The library's other half is the server here. PostgreSQL 16 and newer can be told to iterate as little as once.
+func TestAServerIsLoggedInToThatIteratesOnce(t *testing.T) {
+	client, err := scram.SHA256.NewClient("", "secret", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "salt", Iters: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return stored, nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	conversation := server.NewConversation()
+	r := asks(t).started()
+	r.reply(saslOffer(scramPlain))
+	r.toClient(askPassword)
+	r.send(password("secret"))
+	first := r.frame()
+	challenge, err := conversation.Step(string(first[len(scramPlain)+1+4:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.reply(authMessage(authSASLContinue, []byte(challenge)))
+	final, err := conversation.Step(string(r.frame()))
+	if err != nil || !conversation.Valid() {
+		t.Fatalf("the proxy's proof is wrong: %v", err)
+	}
+	r.reply(authMessage(authSASLFinal, []byte(final)), authOK, ready('I'))
+	r.toClient(authOK, ready('I'))
 }
