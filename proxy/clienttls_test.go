@@ -229,18 +229,21 @@ func TestAHandshakeIsBoundedInTimeAndMemory(t *testing.T) {
 	})
 }
 
-func TestAProbeThatIsAnsweredSIsNoFailure(t *testing.T) {
+func TestAProbeThatIsAnsweredSIsNoFailureButAHandshakeCutOffIs(t *testing.T) {
 	offer, _ := offers(t)
-	var log strings.Builder
-	r := newRigBeforeStartup(t, &counter{}, offer, logsTo(&log))
-	r.send(sslRequest)
-	r.toClient([]byte{'S'})
-	r.client.(*net.TCPConn).CloseWrite()
-	r.rest(r.client)
-	r.proxy.Drain(over())
-	r.proxy.Wait()
-	if log.Len() > 0 {
-		t.Errorf("the log says %s", &log)
+	for said, logged := range map[string]bool{"": false, "\x16\x03\x01\x02": true} {
+		var log strings.Builder
+		r := newRigBeforeStartup(t, &counter{}, offer, logsTo(&log))
+		r.send(sslRequest)
+		r.toClient([]byte{'S'})
+		r.send([]byte(said))
+		r.client.(*net.TCPConn).CloseWrite()
+		r.rest(r.client)
+		r.proxy.Drain(over())
+		r.proxy.Wait()
+		if strings.Contains(log.String(), "TLS handshake") != logged {
+			t.Errorf("after %q the log says %q", said, &log)
+		}
 	}
 }
 

@@ -105,5 +105,5 @@ func (s *session) loginLate() {
 
 // isProbe: a client that connected and left without a byte, as health checks do.
 func isProbe(err error) bool {
-	return !errors.As(err, new(tornPacket)) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(handshakeError)) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
 }
