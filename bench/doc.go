@@ -15,11 +15,12 @@
 //  1. Contenders of a workload take turns, in every round, in an order that the seed decides.
 //  2. The warm-up is in no figure.
 //  3. A ratio is the median of the ratios round by round, never the ratio of two medians.
-//  4. An interrupted run gives the samples that are finished, and says how many are missing.
+//  4. An interrupted run gives what is finished, and the report says how much that is.
 //  5. What was not measured is said to be so: it is never a zero and never left out.
 //
 // Processor time of a server is what /proc tells of its process and all below it, in user and system mode, over a trial and
 // divided by its operations. It includes the trial's connecting and closing.
 //
-// The driver is pgbench, which comes with PostgreSQL, but where it cannot do the work: rows.go.
+// Statements that are passed on are sent by pgbench, which comes with PostgreSQL; but rows by pgx (rows.go), because pgbench would keep
+// a million of them, and cannot copy in. IDs are drawn by pgx (draw.go), for percentiles and checked results.
 package bench
