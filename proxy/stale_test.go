@@ -124,6 +124,9 @@ func TestAClosedUnnamedStatementIsGone(t *testing.T) {
 	r.reply(closeDone, ready('I'))
 	r.toClient(closeDone, ready('I'))
 	r.toUpstream(bindIt, syncIt)
+	r.reply(theirFailure, ready('I'))
+	r.toClient(theirFailure, ready('I'))
+	r.relays(join(bindIt, executeAll, syncIt), join(theirFailure, ready('I'))) // a whole unit is not answered either
 }
 
 func TestAQueryThatUpstreamRefusesToReadDestroysNothing(t *testing.T) {
