@@ -30,8 +30,8 @@ func TestStaleUnnamedObjects(t *testing.T) {
 			local, say(Bind("", "", 0, 0), Sync), say(Bind("", "", 7), Execute(""), Sync), bindRun,
 		}, local: 2},
 		{name: "a local unit's statement, executed with a limit", steps: []step{
-			local, say(Bind("", ""), ExecuteMax("", 1), Sync), bindRun,
-		}, local: 2},
+			local, say(Bind("", ""), ExecuteMax("", 1), Sync), bindRun, // as many as there are: answered, with PortalSuspended
+		}, local: 3},
 		{name: "a local unit's statement, closed", steps: []step{local, say(CloseStatement(""), Sync), bindRun, say(DescribeStatement(""), Sync)}, local: 1},
 		{name: "a local unit's statement, gone with a Query", steps: []step{local, say(Query("SELECT 1")), bindRun, say(DescribeStatement(""), Sync)}, local: 1},
 		{name: "a local unit's statement, gone with an empty Query", steps: []step{local, say(Query("")), bindRun}, local: 1},
