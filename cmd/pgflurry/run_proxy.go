@@ -166,6 +166,9 @@ func isOwn(own net.Addr, network, address string) bool {
 
 // check completes the settings and refuses what cannot work, before anything is opened.
 func (s *proxySettings) check() (*pgx.ConnConfig, error) {
+	if err := s.tls.check(); err != nil {
+		return nil, err
+	}
 	config, err := parseURL("lease-database", s.leaseDatabase)
 	if err != nil {
 		return nil, err

@@ -82,11 +82,8 @@ func (t *tlsSettings) check() error {
 	return nil
 }
 
-// complete puts what the flags say into the settings of a proxy.
+// complete puts what the flags say, once checked, into the settings of a proxy.
 func (t *tlsSettings) complete(s *proxy.Settings) error {
-	if err := t.check(); err != nil {
-		return err
-	}
 	var err error
 	s.ClientTLS, s.UpstreamTLS, err = t.load(s.Log)
 	s.RequireTLS, s.AskPassword = t.client == "require", t.auth == "password"
