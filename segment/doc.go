@@ -36,7 +36,8 @@
 //  6. A caller waits no longer than its context, and holds no lock meanwhile; nor does a fetch.
 //  7. A tag is found on its first use; a removed one gives nothing once that was noticed, after a minute at most.
 //  8. A row that has fallen behind what was acknowledged (the database has lost a commit, or the tag was made anew) is raised
-//     again by the next fetch, and what was left of the blocks is not given.
+//     again, and what was left of the blocks is not given, whatever becomes of the fetch that noticed. A row that others have
+//     brought back to the mark before anybody looked tells nothing: what was left then goes on.
 //  9. When Run has returned nothing is given any more, and no connection and no goroutine is left.
 //
 // Goroutines: the caller starts Source.Run, ends it through its context, and waits for it. Run starts a few that fetch and one that

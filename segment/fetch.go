@@ -58,6 +58,11 @@ func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
 	switch {
 	case errors.Is(err, ErrUnknownTag):
 		s.removed(b, at)
+	case errors.Is(err, ErrFellBack):
+		left := b.supply.left()
+		b.supply.fellBack()
+		s.noteWentBack(b, block.Before, request.Above, left)
+		s.enqueue(b) // raises the row
 	case err != nil:
 		if !errors.Is(err, ErrExhausted) {
 			b.supply.unknown++
@@ -65,10 +70,7 @@ func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
 		b.supply.failed(err, at)
 		s.noteFailure(ctx, b, err)
 	default:
-		left := b.supply.left()
-		if b.supply.fetched(block, at) {
-			s.noteWentBack(b, block.Before, request.Above, left)
-		}
+		b.supply.fetched(block, at)
 		if b.told != "" {
 			s.log.Info("numbers are fetched again", "tag", b.supply.tag)
 			b.told = ""

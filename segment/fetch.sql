@@ -1,5 +1,6 @@
 -- Takes a block from the row of a tag. Always answers with one row, which is NULL where the tag has no row.
--- $1 tag, $2 numbers wanted, $3 the block must begin here or later
+-- A row below $3 has forgotten what it gave. Without $4 nothing is taken from it: were it raised in passing, and that answer lost, nobody would know.
+-- $1 tag, $2 numbers wanted, $3 the block must begin here or later, $4 raise a row that is below
 WITH old AS MATERIALIZED (
     SELECT s.biz_tag, s.max_id, s.step::bigint AS step,
            greatest(s.max_id, $3::bigint) AS first,
@@ -12,6 +13,7 @@ taken AS (
     SET max_id = old.first + old.size, update_time = clock_timestamp()
     FROM old
     WHERE s.biz_tag = old.biz_tag AND old.first <= 9223372036854775807 - old.size
+        AND (old.max_id >= $3::bigint OR $4::boolean)
     RETURNING s.max_id AS until
 )
 SELECT old.biz_tag, old.max_id, old.step, old.first, taken.until

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -29,14 +30,14 @@ func NewPostgres(config *pgconn.Config) *Postgres {
 
 // Fetch implements Store.
 func (p *Postgres) Fetch(ctx context.Context, r Request) (Block, error) {
-	row, err := p.writer.Write(ctx, fetchSQL, acknowledge.Text(r.Tag), acknowledge.Number(r.Size), acknowledge.Number(r.Above))
+	row, err := p.writer.Write(ctx, fetchSQL, acknowledge.Text(r.Tag), acknowledge.Number(r.Size), acknowledge.Number(r.Above), acknowledge.Text(strconv.FormatBool(r.Raise)))
 	if err != nil {
 		return Block{}, fmt.Errorf("fetching a block of tag %q: %w", r.Tag, err)
 	}
 	unknownTag := row.Null()
 	tag := row.Text()
 	b := Block{Before: row.Number(), Step: row.Number(), First: row.Number()}
-	exhausted := row.Null()
+	nothing := row.Null()
 	b.Until = row.Number()
 	switch {
 	case row.Err() != nil:
@@ -45,9 +46,11 @@ func (p *Postgres) Fetch(ctx context.Context, r Request) (Block, error) {
 		return Block{}, fmt.Errorf("tag %q: %w", r.Tag, ErrUnknownTag)
 	case tag != r.Tag:
 		err = fmt.Errorf("the row is of tag %q", tag)
-	case exhausted:
+	case nothing && b.Before < r.Above && !r.Raise:
+		return b, fmt.Errorf("tag %q: %w", r.Tag, ErrFellBack)
+	case nothing:
 		return Block{}, fmt.Errorf("tag %q: %w", r.Tag, ErrExhausted)
-	case b.First < max(b.Before, r.Above) || b.Until-b.First != min(max(r.Size, b.Step), MaxBlock):
+	case b.First < max(b.Before, r.Above) || (b.Before < r.Above && !r.Raise) || b.Until-b.First != min(max(r.Size, b.Step), MaxBlock):
 		err = fmt.Errorf("the numbers [%d, %d) are not what was asked for", b.First, b.Until)
 	default:
 		return b, nil

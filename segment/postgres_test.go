@@ -39,6 +39,7 @@ func TestInvariant2ABlockThatWasNotAskedForIsUnknown(t *testing.T) {
 		"another tag":              {"item", "6001", "2000", "6001", "10001"},
 		"fewer numbers":            {"order", "6001", "2000", "6001", "10000"},
 		"below what was given":     {"order", "5000", "2000", "5000", "9000"},
+		"a row below, not raised":  {"order", "5000", "2000", "6001", "10001"},
 		"below the row":            {"order", "7000", "2000", "6001", "10001"},
 		"half a row":               {"order", "6001", "2000"},
 		"text instead of a number": {"order", "6001", "2000", "x", "10001"},
@@ -59,10 +60,12 @@ func TestInvariant2ABlockThatWasNotAskedForIsUnknown(t *testing.T) {
 	}
 }
 
-func TestATagWithoutARowAndOneAtItsEndAreCleanAnswers(t *testing.T) {
+func TestATagWithoutARowOneAtItsEndAndOneThatFellBackAreCleanAnswers(t *testing.T) {
 	missing := scripted.Clean("NULL", "NULL", "NULL", "NULL", "NULL")
 	full := scripted.Clean("order", "9223372036854775807", "2000", "9223372036854775807", "NULL")
-	config, connections := scripted.Server(t, &missing, &full)
+	behind := scripted.Clean("order", "5000", "2000", "6001", "NULL")
+	raised := scripted.Clean("order", "5000", "2000", "6001", "10001")
+	config, connections := scripted.Server(t, &missing, &full, &behind, &raised)
 	store := NewPostgres(config)
 	defer store.Close()
 	if _, err := store.Fetch(t.Context(), aRequest); !errors.Is(err, ErrUnknownTag) {
@@ -70,6 +73,14 @@ func TestATagWithoutARowAndOneAtItsEndAreCleanAnswers(t *testing.T) {
 	}
 	if _, err := store.Fetch(t.Context(), aRequest); !errors.Is(err, ErrExhausted) {
 		t.Errorf("error %v, expected %v", err, ErrExhausted)
+	}
+	if b, err := store.Fetch(t.Context(), aRequest); !errors.Is(err, ErrFellBack) || b.Before != 5000 {
+		t.Errorf("block %+v, error %v, expected %v", b, err, ErrFellBack)
+	}
+	raise := aRequest
+	raise.Raise = true
+	if b, err := store.Fetch(t.Context(), raise); err != nil || b.First != 6001 {
+		t.Errorf("block %+v, error %v, expected one from 6001 on", b, err)
 	}
 	if n := connections.Load(); n != 1 {
 		t.Errorf("%d connections, expected 1", n)

@@ -59,12 +59,12 @@ func (c *connection) Fetch(ctx context.Context, r Request) (Block, error) {
 	case row == nil:
 		return Block{}, ErrUnknownTag
 	}
-	b := row.fetch(r)
+	b, err := row.fetch(r)
 	if c.lose > 0 {
 		c.lose--
 		return Block{}, errLost
 	}
-	return b, nil
+	return b, err
 }
 
 func (c *connection) Rows(_ context.Context, tags []string) (rows []Row, err error) {

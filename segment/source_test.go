@@ -266,6 +266,26 @@ func TestInvariant8ARefreshThatFindsTheRowFallenBackRaisesItAtOnce(t *testing.T)
 	})
 }
 
+// The fetch that would be the first to notice is lost with its answer. Had it raised the row in passing, nobody would ever know.
+func TestInvariant8AFallBackIsNoticedThoughTheAnswerOfAFetchWasLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		of := newTable("order")
+		r := start(t, of)
+		defer r.stop()
+		r.mustDraw("order", 1)
+		of.do(func() { of.rows["order"].next, of.lose = 1, 1 })
+		r.mustDraw("order", 199) // a tenth is used: fetches
+		synctest.Wait()
+		of.do(func() { of.rows["order"].next += 500 }) // the function gives 1 to 500
+		time.Sleep(time.Second)
+		r.mustDraw("order", 1) // fetches again
+		synctest.Wait()
+		if got := r.mustDraw("order", 1); got[0] != 2001 {
+			t.Errorf("goes on at %d, which the function may have given; expected 2001", got[0])
+		}
+	})
+}
+
 func TestInvariant8ARefreshThatAFetchHasOvertakenIsNoFallBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newTable("order")

@@ -24,7 +24,7 @@ func (s span) left() int64 { return s.until - s.next }
 // A supply is one tag's two blocks, and the decision when to fetch the next and how large. It does no I/O, starts nothing, has no lock
 // and no clock of its own: at is monotonic, from any origin.
 //
-// It is used as: take whenever numbers are wanted; where due says so, begin, and later exactly one of fetched and failed.
+// It is used as: take whenever numbers are wanted; where due says so, begin, and later exactly one of fetched, fellBack and failed.
 type supply struct {
 	tag            string
 	current, ahead span
@@ -34,6 +34,7 @@ type supply struct {
 	mark           int64         // end of the last block that was acknowledged; 0: none
 	least, size    int64         // the row's step; what the next fetch asks for. 0: not known yet
 	wanted         int64         // the most that a caller has missed since the last fetch
+	raise          bool          // the row was below mark, and nothing is left of what it gave
 
 	fetching bool
 	failures int           // in a row
@@ -96,16 +97,12 @@ func (s *supply) due(at time.Duration) bool {
 // begin is what to ask for.
 func (s *supply) begin() Request {
 	s.fetching = true
-	return Request{Tag: s.tag, Size: max(s.size, s.wanted, 1), Above: s.mark}
+	return Request{Tag: s.tag, Size: max(s.size, s.wanted, 1), Above: s.mark, Raise: s.raise}
 }
 
-// fetched takes a block in. wentBack: the row had forgotten blocks that it gave; what was left of them is dropped.
-func (s *supply) fetched(b Block, at time.Duration) (wentBack bool) {
-	wentBack = b.Before < s.mark
-	if wentBack {
-		s.drop()
-	}
-	s.fetching, s.failures, s.rest, s.why, s.wanted = false, 0, 0, nil, 0
+// fetched takes a block in.
+func (s *supply) fetched(b Block, at time.Duration) {
+	s.raise, s.fetching, s.failures, s.rest, s.why, s.wanted = false, false, 0, 0, nil, 0
 	s.blocks++
 	s.mark = b.Until
 	s.step(b.Step)
@@ -114,7 +111,12 @@ func (s *supply) fetched(b Block, at time.Duration) (wentBack bool) {
 	} else {
 		s.ahead = block
 	}
-	return wentBack
+}
+
+// fellBack: the row has forgotten blocks that it gave. What is left of them is dropped, and only then the row is raised.
+func (s *supply) fellBack() {
+	s.drop()
+	s.fetching, s.raise = false, true
 }
 
 // step takes in what the row says about the size of blocks.
@@ -133,12 +135,12 @@ func (s *supply) failed(why error, at time.Duration) {
 // forget: the tag has no row. It may get one again, and that may begin anywhere.
 func (s *supply) forget(at time.Duration) {
 	s.drop()
-	s.fetching, s.failures = false, 0
+	s.raise, s.fetching, s.failures = false, false, 0
 	s.mark, s.least, s.size, s.rate, s.wanted = 0, 0, 0, 0, 0
 	s.why, s.rest = ErrUnknownTag, at+unknownRest
 }
 
-// refreshed takes in a row that was read after mark had been acknowledged. wentBack as in fetched.
+// refreshed takes in a row that was read after mark had been acknowledged. wentBack: it is below mark; what is left of the blocks is dropped.
 func (s *supply) refreshed(r Row, mark int64) (wentBack bool) {
 	if s.mark == 0 { // forgotten meanwhile
 		return false
@@ -146,6 +148,7 @@ func (s *supply) refreshed(r Row, mark int64) (wentBack bool) {
 	s.step(r.Step)
 	if wentBack = r.Next < mark; wentBack {
 		s.drop()
+		s.raise = true
 	}
 	return wentBack
 }

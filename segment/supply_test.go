@@ -13,11 +13,29 @@ var errLost = errors.New("the answer was lost")
 // counter is the row of one tag.
 type counter struct{ next, step int64 }
 
-func (c *counter) fetch(r Request) Block {
+func (c *counter) fetch(r Request) (Block, error) {
 	b := Block{Before: c.next, Step: c.step, First: max(c.next, r.Above)}
+	if c.next < r.Above && !r.Raise {
+		return b, ErrFellBack
+	}
 	b.Until = b.First + min(max(r.Size, c.step), MaxBlock)
 	c.next = b.Until
-	return b
+	return b, nil
+}
+
+// answer runs the whole of a fetch that ends well; fellBack: it found the row fallen back, and took nothing.
+func (c *counter) answer(s *supply, at time.Duration) (fellBack bool) {
+	return c.complete(s, s.begin(), at)
+}
+
+func (c *counter) complete(s *supply, r Request, at time.Duration) (fellBack bool) {
+	b, err := c.fetch(r)
+	if err != nil {
+		s.fellBack()
+		return true
+	}
+	s.fetched(b, at)
+	return false
 }
 
 // A model of any history of one tag: draws, fetches that end well, fail or lose their answer, a function that draws from the same row, time that
@@ -29,7 +47,9 @@ type history struct {
 	pending *Request
 	given   map[int64]bool // by anybody
 	last    int64          // number that the supply gave
-	fellTo  int64          // lowest value that the row fell to since the supply has last seen it; 0: it did not
+	// doubtful: numbers below it may come twice, from the supply and from those who drew from a row that had fallen back, until the
+	// supply notices. It cannot once they have brought the row to its mark again.
+	doubtful int64
 }
 
 func (h *history) take(t *rapid.T) {
@@ -40,7 +60,7 @@ func (h *history) take(t *rapid.T) {
 		t.Fatalf("asked for %d numbers, got %d", n, count)
 	}
 	for i := range int64(count) {
-		if h.given[first+i] && h.fellTo == 0 {
+		if h.given[first+i] && first+i >= h.doubtful {
 			t.Fatalf("%d came twice", first+i)
 		}
 		if first+i <= h.last {
@@ -82,11 +102,16 @@ func (h *history) answer(t *rapid.T) {
 		h.row.fetch(r)
 		h.supply.failed(errLost, h.at)
 	default:
-		b := h.row.fetch(r)
-		if wentBack := h.supply.fetched(b, h.at); wentBack != (b.Before < r.Above) {
-			t.Fatalf("went back: %v, though the row had %d and %d was acknowledged", wentBack, b.Before, r.Above)
+		below := h.row.next < r.Above
+		if fellBack := h.row.complete(&h.supply, r, h.at); fellBack {
+			if !below || h.supply.left() > 0 {
+				t.Fatalf("%d numbers are left after a row had %d and %d was acknowledged", h.supply.left(), h.row.next, r.Above)
+			}
+			return
 		}
-		h.fellTo = 0
+		if below {
+			h.doubtful = 0 // from now on the row is above all that the supply has given
+		}
 		if h.supply.least != h.row.step || h.supply.size < h.supply.least || h.supply.size > MaxBlock {
 			t.Fatalf("the next size is %d, with step %d", h.supply.size, h.row.step)
 		}
@@ -106,7 +131,7 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 			"function": func(t *rapid.T) {
 				n := rapid.Int64Range(1, 50).Draw(t, "n")
 				for i := range n {
-					if h.given[h.row.next+i] && h.fellTo == 0 {
+					if h.given[h.row.next+i] && h.row.next+i >= h.doubtful {
 						t.Fatalf("the function gave %d again", h.row.next+i)
 					}
 					h.given[h.row.next+i] = true
@@ -125,7 +150,7 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 			"lost commits": func(t *rapid.T) {
 				if rapid.IntRange(0, 9).Draw(t, "rarely") == 0 && h.row.next > 1 && h.pending == nil {
 					h.row.next = rapid.Int64Range(1, h.row.next-1).Draw(t, "back to")
-					h.fellTo = h.row.next
+					h.doubtful = h.supply.mark
 					h.given = map[int64]bool{} // what the others gave may come again; what the supply gave must not come from it (last)
 				}
 			},
@@ -137,7 +162,7 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 func usesUp(t *testing.T, s *supply, row *counter, life time.Duration) {
 	t.Helper()
 	if s.ahead.left() == 0 {
-		s.fetched(row.fetch(s.begin()), s.began)
+		row.answer(s, s.began)
 	}
 	end := s.began + life
 	for s.current.left() > 1 {
@@ -151,7 +176,7 @@ func usesUp(t *testing.T, s *supply, row *counter, life time.Duration) {
 func TestInvariant5TheSizeFollowsHowLongBlocksLast(t *testing.T) {
 	row := &counter{next: 1, step: 2000}
 	s := &supply{tag: "order"}
-	s.fetched(row.fetch(s.begin()), 0)
+	row.answer(s, 0)
 	for i, c := range []struct {
 		life time.Duration
 		size int64
@@ -188,7 +213,7 @@ func TestInvariant5TheSizeFollowsHowLongBlocksLast(t *testing.T) {
 func TestInvariant4ABusyTagFetchesBeforeATenthIsUsed(t *testing.T) {
 	row := &counter{next: 1, step: 2000}
 	s := &supply{tag: "order"}
-	s.fetched(row.fetch(s.begin()), 0)
+	row.answer(s, 0)
 	if s.take(1, 0); s.due(0) {
 		t.Error("fetches after the first number of a tag nobody knows to be busy")
 	}
@@ -200,7 +225,7 @@ func TestInvariant4ABusyTagFetchesBeforeATenthIsUsed(t *testing.T) {
 	}
 	// 190 numbers in a second: the other 1810 would last 9.5 s
 	s = &supply{tag: "order"}
-	s.fetched(row.fetch(s.begin()), 0)
+	row.answer(s, 0)
 	if s.take(100, time.Millisecond); s.due(time.Millisecond) {
 		t.Error("fetches after one burst of 100 of 2000 numbers")
 	}
@@ -223,7 +248,7 @@ func TestACallerThatWantsMoreThanABlockGetsALargerOne(t *testing.T) {
 	if _, n := s.take(5000, 0); n != 0 || !s.due(0) {
 		t.Fatal("a supply without a block gives numbers")
 	}
-	s.fetched(row.fetch(s.begin()), 0)
+	row.answer(s, 0)
 	if _, n := s.take(5000, 0); n != 5000 {
 		t.Errorf("%d numbers at once", n)
 	}
@@ -235,7 +260,7 @@ func TestACallerThatWantsMoreThanABlockGetsALargerOne(t *testing.T) {
 func TestInvariant8ARowThatFellBackIsRaisedAndTheRestIsNotGiven(t *testing.T) {
 	row := &counter{next: 1, step: 2000}
 	s := &supply{tag: "order"}
-	s.fetched(row.fetch(s.begin()), 0)
+	row.answer(s, 0)
 	s.take(500, 0)
 	row.next = 1 // the commit is lost
 	if !s.refreshed(Row{Next: row.next, Step: row.step}, s.mark) {
@@ -247,16 +272,15 @@ func TestInvariant8ARowThatFellBackIsRaisedAndTheRestIsNotGiven(t *testing.T) {
 	if !s.due(0) {
 		t.Fatal("no fetch is due")
 	}
-	if !s.fetched(row.fetch(s.begin()), 0) {
-		t.Error("the fetch does not say that the row had fallen back")
-	}
+	row.answer(s, 0)
 	if first, n := s.take(1, 0); first != 2001 || n != 1 || row.next != 4001 {
 		t.Errorf("goes on at %d with the row at %d, expected 2001 and 4001", first, row.next)
 	}
 	row.next = 10 // again, and now a fetch is the first to notice
-	if !s.fetched(row.fetch(s.begin()), 0) {
-		t.Error("the fetch does not say that the row had fallen back")
+	if !row.answer(s, 0) || row.next != 10 || s.left() != 0 {
+		t.Errorf("the fetch does not say that the row had fallen back, or took from it: it is at %d, %d numbers are left", row.next, s.left())
 	}
+	row.answer(s, 0)
 	if first, n := s.take(1, 0); first != 4001 || n != 1 {
 		t.Errorf("goes on at %d, expected 4001: what was left of the block before may be somebody else's", first)
 	}
