@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -16,6 +17,7 @@ import (
 
 // healthy is a lease.Store over a table in memory whose database clock can be set; nothing else is wrong with it.
 type healthy struct {
+	mu     sync.Mutex // for table
 	table  *rows.Table
 	start  time.Time
 	offset atomic.Int64
@@ -26,6 +28,8 @@ func (s *healthy) now() int64 {
 }
 
 func (s *healthy) Acquire(_ context.Context, r lease.Request) (lease.Acquired, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.table.Now = s.now()
 	a := s.table.Acquire(rows.Acquire{Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Highest: 65535},
 		func(workers []int) int { return workers[0] })
@@ -38,6 +42,8 @@ func (s *healthy) Acquire(_ context.Context, r lease.Request) (lease.Acquired, e
 }
 
 func (s *healthy) Renew(_ context.Context, r lease.Renewal) (lease.Renewed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.table.Now = s.now()
 	a := s.table.Renew(rows.Renew{
 		Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged, Wanted: r.Wanted, Window: r.Window,
@@ -91,7 +97,10 @@ func TestAStepBackOfTheDatabasesClockStallsNobodyWhoHoldsALease(t *testing.T) {
 		if ahead := clock.Now() - s.now(); ahead > 1 {
 			t.Errorf("the clock is still %d ticks ahead", ahead)
 		}
-		if s.table.Rows[1].Mark > s.now()+62_000 {
+		s.mu.Lock()
+		mark := s.table.Rows[1].Mark
+		s.mu.Unlock()
+		if mark > s.now()+62_000 {
 			t.Error("the mark has run away")
 		}
 	})
@@ -102,7 +111,9 @@ func TestAStepBackOfTheDatabasesClockAndALostLeaseMeanNoIDsUntilTheClocksAreAWin
 	keep(t, func(s *healthy, ids *generator.Generator, clock *lease.Clock) {
 		time.Sleep(100*time.Second + time.Millisecond)
 		s.offset.Add(-int64(10 * time.Minute))
+		s.mu.Lock()
 		s.table.Rows[1].Retired = true
+		s.mu.Unlock()
 		var last int64
 		without, again := false, false
 		for range 2 * 60 * 60 {

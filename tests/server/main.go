@@ -87,6 +87,8 @@ func testOptions() map[string]string {
 	return map[string]string{
 		"fsync": "off", "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
 		"max_wal_senders": "4", "wal_level": "logical", "track_commit_timestamp": "on",
+		// A crash waits this long, and not a minute, for a connection that came during it and says nothing: such a child gets no signal.
+		"authentication_timeout": "15s",
 	}
 }
 
