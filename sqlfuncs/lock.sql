@@ -54,6 +54,8 @@ BEGIN
     PERFORM pgflurry.check_text('renew_lock', 'name', name);
     PERFORM pgflurry.check_text('renew_lock', 'owner', owner);
     PERFORM pgflurry.check_ttl('renew_lock', ttl);
+    -- Whoever is changing the row is waited for here, so that the clock is read after that.
+    PERFORM FROM pgflurry.lock AS l WHERE l.name = renew_lock.name AND l.owner = renew_lock.owner FOR NO KEY UPDATE;
     UPDATE pgflurry.lock AS l SET expires_at = clock_timestamp() + ttl
         WHERE l.name = renew_lock.name AND l.owner = renew_lock.owner AND l.expires_at > clock_timestamp();
     RETURN FOUND;
@@ -67,8 +69,9 @@ DECLARE
     cleaned integer;
 BEGIN
     PERFORM pgflurry.check_batch('clean_locks', n);
-    DELETE FROM pgflurry.lock AS l WHERE l.name IN (
-        SELECT old.name FROM pgflurry.lock AS old WHERE old.expires_at <= clock_timestamp() - interval '1 minute' LIMIT n FOR UPDATE SKIP LOCKED);
+    DELETE FROM pgflurry.lock AS l WHERE l.name = ANY (ARRAY(
+        SELECT old.name FROM pgflurry.lock AS old WHERE old.expires_at <= clock_timestamp() - interval '1 minute' LIMIT n FOR UPDATE SKIP LOCKED));
+    -- as an array, because IN may run the subquery once a row
     GET DIAGNOSTICS cleaned = ROW_COUNT;
     RETURN cleaned;
 END $fn$;

@@ -19,12 +19,15 @@ COMMENT ON FUNCTION pgflurry.issue_token(interval) IS
 
 CREATE OR REPLACE FUNCTION pgflurry.redeem_token(token bigint) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
+DECLARE
+    in_time boolean;
 BEGIN
     IF token IS NULL THEN
         RAISE EXCEPTION 'redeem_token: the token is null' USING ERRCODE = '22023', HINT = 'Give what issue_token() returned.';
     END IF;
-    DELETE FROM pgflurry.token AS t WHERE t.token = redeem_token.token AND t.expires_at > clock_timestamp();
-    RETURN FOUND;
+    DELETE FROM pgflurry.token AS t WHERE t.token = redeem_token.token AND t.expires_at > clock_timestamp()
+        RETURNING t.expires_at > clock_timestamp() INTO in_time;  -- again, because the delete may have waited for another redeemer
+    RETURN coalesce(in_time, false);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.redeem_token(bigint) IS
 'True once for each token of issue_token(), before it expires; else false. In the caller''s transaction: a rollback gives the token back, and another session that redeems it meanwhile waits. Errors: 22023 NULL, 25006 read-only transaction, 40001 in REPEATABLE READ.';
@@ -35,9 +38,9 @@ DECLARE
     cleaned integer;
 BEGIN
     PERFORM pgflurry.check_batch('clean_tokens', n);
-    DELETE FROM pgflurry.token AS t WHERE t.token IN (
+    DELETE FROM pgflurry.token AS t WHERE t.token = ANY (ARRAY(
         SELECT old.token FROM pgflurry.token AS old WHERE old.expires_at <= clock_timestamp()
-        ORDER BY old.expires_at LIMIT n FOR UPDATE SKIP LOCKED);
+        ORDER BY old.expires_at LIMIT n FOR UPDATE SKIP LOCKED));  -- as an array, because IN may run the subquery once a row
     GET DIAGNOSTICS cleaned = ROW_COUNT;
     RETURN cleaned;
 END $fn$;

@@ -111,3 +111,47 @@ func through(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
 	return server.Connect(t, url+"&default_query_exec_mode=exec")
 }
+
+// after calls a function while another session holds the row, lets go only when the second that the row lives is over, and
+// returns what the call gets.
+func after(t *testing.T, url, table, call string) bool {
+	t.Helper()
+	holder, caller, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
+	server.Do(t, holder, "BEGIN; SELECT FROM "+table+" FOR UPDATE")
+	got, ctx := make(chan bool, 1), server.Within(t)
+	go func() {
+		var is bool
+		if err := caller.QueryRow(ctx, "SELECT "+call).Scan(&is); err != nil {
+			t.Error(err)
+		}
+		got <- is
+	}()
+	blocked(t, watch, 1)
+	server.Do(t, holder, "SELECT pg_sleep_until(expires_at) FROM "+table+"; ROLLBACK")
+	return <-got
+}
+
+func TestATokenAndALockThatExpireWhileACallWaitsForAnotherTransactionAreExpired(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "SELECT try_lock('door', 'ann', '1 s')")
+	if after(t, url, "pgflurry.lock", "renew_lock('door', 'ann', '1 hour')") {
+		t.Error("a lock that had expired is renewed")
+	}
+	server.Do(t, conn, "SELECT issue_token('1 s')")
+	if after(t, url, "pgflurry.token", "redeem_token((SELECT token FROM pgflurry.token))") {
+		t.Error("a token that had expired is redeemed")
+	}
+}
+
+func TestABatchOfCleaningIsNoLargerThanAskedForWhateverThePlannerKnowsOfTheTable(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, `INSERT INTO pgflurry.token VALUES (0, now() - interval '1 hour');
+		INSERT INTO pgflurry.lock (name, expires_at) VALUES ('0', now() - interval '1 hour')`)
+	server.Do(t, conn, "VACUUM ANALYZE pgflurry.token, pgflurry.lock") // it takes them for tables of one row
+	server.Do(t, conn, `INSERT INTO pgflurry.token SELECT n, now() - interval '1 hour' FROM generate_series(1, 50) AS n;
+		INSERT INTO pgflurry.lock (name, expires_at) SELECT n, now() - interval '1 hour' FROM generate_series(1, 50) AS n`)
+	if tokens, locks := server.Value[int](t, conn, "SELECT pgflurry.clean_tokens(10)"), server.Value[int](t, conn, "SELECT pgflurry.clean_locks(10)"); tokens != 10 || locks != 10 {
+		t.Errorf("%d tokens and %d locks were cleaned in a batch of 10", tokens, locks)
+	}
+}
