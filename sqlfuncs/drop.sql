@@ -8,6 +8,7 @@ DROP FUNCTION IF EXISTS pgflurry.next_segments(text, bigint);
 DROP FUNCTION IF EXISTS pgflurry.take_segment(text, text, bigint);
 DROP PROCEDURE IF EXISTS pgflurry.install_decode();
 DROP PROCEDURE IF EXISTS pgflurry.install_next_snowflake();
+DROP PROCEDURE IF EXISTS pgflurry.keep_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text);
 DROP FUNCTION IF EXISTS pgflurry.ticks_of(interval);
 DROP FUNCTION IF EXISTS pgflurry.ticks(timestamptz);

@@ -5,6 +5,8 @@
 --  * The snowflake family lives in public alone, because the proxy answers for it there. Where another function has one of
 --    these signatures nothing is installed: two meanings of next_snowflake() would be two ID spaces. A function is told
 --    to be pgflurry's by a text in its body, so one that was changed a little is repaired and one that was replaced is not.
+--    And by its owner: CREATE OR REPLACE leaves a function to its owner, so one that somebody else put there beforehand, with that
+--    text, would stay his to replace, and whoever calls it would run what he likes.
 --
 --  * The other functions live in schema pgflurry. Those that applications call have an alias in public. An alias is nothing but
 --    RETURN pgflurry.name(its arguments), and a function is the alias exactly if that is its body. Where any other
@@ -54,11 +56,12 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT p.oid::regprocedure::text
     FROM pgflurry.snowflake_family() AS f
     JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
-    WHERE strpos(p.prosrc, f.mark) = 0
+    JOIN pg_namespace AS n ON n.nspname = 'pgflurry'
+    WHERE strpos(p.prosrc, f.mark) = 0 OR NOT pg_has_role(p.proowner, n.nspowner, 'MEMBER')
     ORDER BY 1
 $fn$;
 COMMENT ON FUNCTION pgflurry.foreign_functions() IS
-'Functions in public that have a signature of the snowflake family and are not pgflurry''s: while there is one, nothing is installed.';
+'Functions in public that have a signature of the snowflake family and are not pgflurry''s, by their body or because neither the owner of schema pgflurry nor a member of that role owns them: while there is one, nothing is installed.';
 
 CREATE OR REPLACE FUNCTION pgflurry.kept_names(OUT name text, OUT other text) RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -83,7 +86,8 @@ BEGIN
     SELECT min(f) INTO one FROM pgflurry.foreign_functions() AS f;
     IF one IS NOT NULL THEN
         RAISE EXCEPTION 'there is a function % already, and it is not pgflurry''s', one
-            USING ERRCODE = 'duplicate_function', HINT = 'Rename or drop it, then run the migration again.';
+            USING ERRCODE = 'duplicate_function', HINT = format('Rename or drop it, then run the migration again. Role %I owns it; pgflurry''s own belong to the owner of schema pgflurry.',
+                (SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE oid = one::regprocedure));
     END IF;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.refuse_foreign() IS
@@ -129,7 +133,7 @@ BEGIN
             WHERE p.pronamespace = 'public'::regnamespace AND pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid)
         UNION ALL
         SELECT p.oid::regprocedure::text FROM pgflurry.snowflake_family() AS f JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
-            WHERE strpos(p.prosrc, f.mark) > 0
+            WHERE p.oid NOT IN (SELECT o::regprocedure FROM pgflurry.foreign_functions() AS o)
     LOOP
         EXECUTE 'DROP FUNCTION ' || ours;
     END LOOP;

@@ -24,6 +24,7 @@ var order = [...]string{
 	"ticks.sql",
 	"namespace.sql",
 	"next_snowflake.sql",
+	"sequence_rights.sql",
 	"next_snowflakes.sql",
 	"decode.sql",
 	"lifetime.sql",

@@ -88,3 +88,36 @@ func TestAHostileSearchPathChangesNoWay(t *testing.T) {
 	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('public.ticket', 3); SELECT pgflurry.replan_offset_sequences('public.ticket', 4)")
 	server.Do(t, conn, "CREATE TABLE public.item (id bigserial PRIMARY KEY); SELECT pgflurry.convert_to_snowflake('public.item'); SELECT pgflurry.convert_to_sequence('public.item')")
 }
+
+func TestAFunctionThatSomebodyElsePutInTheWayBeforehandIsForeignEvenWithOurTextInIt(t *testing.T) {
+	url := server.Database(t)
+	conn, other := server.Connect(t, url), server.Role(t, url, "early_bird")
+	server.Do(t, conn, "GRANT CREATE ON SCHEMA public TO early_bird")
+	server.Exec(t, other, "CREATE FUNCTION public.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint /* pgflurry.lane */'")
+	server.Says(t, migrations.Up(server.Within(t), url, migrations.Settings{}), "there is a function public.next_snowflake() already, and it is not pgflurry's", "Role early_bird owns it")
+	if _, err := migrations.Down(server.Within(t), url, false); err != nil {
+		t.Error(err)
+	}
+	if n := server.Value[int](t, conn, "SELECT count(*) FROM pg_proc WHERE proname = 'next_snowflake'"); n != 1 {
+		t.Error("down has dropped a function of somebody else's")
+	}
+	server.Do(t, conn, "DROP FUNCTION public.next_snowflake()")
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Errorf("%v (%s)", err, server.Hint(err))
+	}
+}
+
+func TestDefaultPrivilegesOfTheOwnerLetNobodyDrawFromTheSequencesOrSetThem(t *testing.T) {
+	url := server.Database(t)
+	conn, app := server.Connect(t, url), server.Role(t, url, "app_by_default")
+	server.Do(t, conn, "ALTER DEFAULT PRIVILEGES GRANT ALL ON SEQUENCES TO app_by_default; ALTER DEFAULT PRIVILEGES GRANT USAGE ON SEQUENCES TO PUBLIC")
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	plain := server.Connect(t, app)
+	for _, sequence := range server.Values[string](t, conn, "SELECT oid::regclass::text FROM pg_class WHERE relkind = 'S'") {
+		server.Refused(t, plain, "42501", "SELECT nextval('"+sequence+"')")
+		server.Refused(t, plain, "42501", "SELECT setval('"+sequence+"', 1)")
+	}
+	server.Do(t, plain, "SELECT next_snowflake(), next_replace_id('a')")
+}
