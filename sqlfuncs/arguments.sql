@@ -30,3 +30,13 @@ BEGIN
     END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.check_batch(text, integer) IS 'Error 22023 unless n is 1 to 10000; caller is for the message.';
+
+CREATE OR REPLACE FUNCTION pgflurry.check_isolation(caller text) RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
+        RAISE EXCEPTION '%: the isolation level of this transaction is %', caller, current_setting('transaction_isolation')
+            USING ERRCODE = '25000', HINT = 'Call it in READ COMMITTED: it must see what others commit while it waits for its locks.';
+    END IF;
+END $fn$;
+COMMENT ON FUNCTION pgflurry.check_isolation(text) IS 'Error 25000 unless the transaction is READ COMMITTED; caller is for the message.';

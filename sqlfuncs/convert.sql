@@ -7,7 +7,7 @@
 
 CREATE OR REPLACE FUNCTION pgflurry.lock_column(caller text, tab regclass, col text, OUT number smallint, OUT highest bigint, OUT snowflake boolean,
     OUT drawn_from regclass, OUT identity text, OUT owned regclass)
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off AS $fn$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET row_security = off SET quote_all_identifiers = off AS $fn$
 DECLARE
     c record;
     a record;
@@ -31,6 +31,7 @@ BEGIN
         RAISE EXCEPTION '%: you are not the owner of table %', caller, tab
             USING ERRCODE = '42501', HINT = format('Role %I is, or a member of it.', pg_get_userbyid(c.relowner));
     END IF;
+    PERFORM pgflurry.check_isolation(caller);
     EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', tab);
     SELECT * INTO a FROM pg_attribute WHERE attrelid = tab AND attname = col AND attnum > 0 AND NOT attisdropped;
     IF NOT FOUND THEN
@@ -54,7 +55,7 @@ BEGIN
     identity := a.attidentity;
     number := a.attnum;
     snowflake := coalesce(d.expression = 'public.next_snowflake()', false);
-    IF d.expression ~ '^nextval\(' THEN
+    IF d.expression ~ '^nextval[(]' THEN
         SELECT refobjid INTO drawn_from FROM pg_depend JOIN pg_class AS s ON s.oid = refobjid AND s.relkind = 'S'
             WHERE classid = 'pg_attrdef'::regclass AND objid = d.oid AND refclassid = 'pg_class'::regclass;
     END IF;
@@ -111,7 +112,7 @@ BEGIN
     RETURN true;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.convert_to_snowflake(regclass, text) IS
-'Makes next_snowflake() the default of a bigserial or identity column, and of that of all partitions, above every value that is there; false if it is so already. The caller owns the table; it is locked until the end of the transaction. Errors: 55000 a value is not below next_snowflake() (both are told), or the default is something else; 42804 the column, or one that refers to it, is not bigint; 42809 no table, or a partition; 42703 no such column; 42501 not the owner; 22023 NULL; 25006 on a standby; those of next_snowflake().';
+'Makes next_snowflake() the default of a bigserial or identity column, and of that of all partitions, above every value that is there; false if it is so already. The caller owns the table; it is locked until the end of the transaction. Errors: 55000 a value is not below next_snowflake() (both are told), or the default is something else; 42804 the column, or one that refers to it, is not bigint; 42809 no table, or a partition; 42703 no such column; 42501 not the owner; 22023 NULL; 25000 not READ COMMITTED; 25006 on a standby; those of next_snowflake().';
 
 CREATE OR REPLACE FUNCTION pgflurry.convert_to_sequence(tab regclass, col text DEFAULT 'id', seq regclass DEFAULT NULL) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -132,9 +133,8 @@ BEGIN
         RAISE EXCEPTION 'convert_to_sequence: column %.% has no sequence', tab, quote_ident(col)
             USING ERRCODE = '55000', HINT = 'Make one, and name it as the third argument.';
     END IF;
-    IF (SELECT seqtypid <> 'bigint'::regtype FROM pg_sequence WHERE seqrelid = seq) THEN
-        EXECUTE format('ALTER SEQUENCE %s AS bigint', seq);  -- with it goes a limit that was only that of the type
-    END IF;
+    -- With it goes a limit that was only that of the type. And nobody draws from here on, who could get a number that setval() below gives again.
+    EXECUTE format('ALTER SEQUENCE %s AS bigint', seq);
     SELECT p.*, n.nspname, c.relname INTO STRICT s
         FROM pg_sequence AS p JOIN pg_class AS c ON c.oid = p.seqrelid JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE p.seqrelid = seq;
     EXECUTE format('SELECT last_value, is_called FROM %s', seq) INTO STRICT last, called;
@@ -161,4 +161,4 @@ BEGIN
     RETURN true;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.convert_to_sequence(regclass, text, regclass) IS
-'Switches back what convert_to_snowflake() did: the column draws from its sequence or identity again, from a number above every value that is there; false if it draws from a sequence already. seq names one that does not belong to the column. Do not insert other IDs of the namespace into the table afterwards. Errors: 55000 no sequence, or it ends below a value (both are told), or the default is something else; the rest as for convert_to_snowflake().';
+'Switches back what convert_to_snowflake() did: the column draws from its sequence or identity again, from a number above every value that is there; false if it draws from a sequence already. seq names one that does not belong to the column, and that the caller owns. Do not insert other IDs of the namespace into the table afterwards. Errors: 55000 no sequence, or it ends below a value (both are told), or the default is something else; the rest as for convert_to_snowflake().';

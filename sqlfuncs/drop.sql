@@ -36,7 +36,9 @@ DROP FUNCTION IF EXISTS pgflurry.move_offset_sequences(text, text, integer, bigi
 DROP FUNCTION IF EXISTS pgflurry.create_offset_sequences(text, integer, integer);
 DROP FUNCTION IF EXISTS pgflurry.make_offset_sequences(text, text, integer, integer);
 DROP FUNCTION IF EXISTS pgflurry.check_offsets(text, text, text, integer, integer);
+DROP FUNCTION IF EXISTS pgflurry.offset_numbers(text, text);
 DROP FUNCTION IF EXISTS pgflurry.next_auto_increment(text);
+DROP FUNCTION IF EXISTS pgflurry.check_isolation(text);
 DROP FUNCTION IF EXISTS pgflurry.check_batch(text, integer);
 DROP FUNCTION IF EXISTS pgflurry.check_ttl(text, interval);
 DROP FUNCTION IF EXISTS pgflurry.check_text(text, text, text);

@@ -43,13 +43,34 @@ END $fn$;
 COMMENT ON FUNCTION pgflurry.check_offsets(text, text, text, integer, integer) IS
 'Inside of create_offset_sequences() and replan_offset_sequences(): checks their arguments; here is the schema for a name without one.';
 
+CREATE OR REPLACE FUNCTION pgflurry.offset_numbers(schema text, base text) RETURNS integer[]
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT array_agg(k ORDER BY k) FROM (
+        SELECT substr(c.relname, length(base) + 2)::integer AS k FROM pg_class AS c
+        WHERE c.relkind = 'S' AND c.relnamespace = to_regnamespace(quote_ident(schema)) AND starts_with(c.relname, base || '_')
+          AND substr(c.relname, length(base) + 2) ~ '^[1-9][0-9]{0,4}$') AS numbered
+$fn$;
+COMMENT ON FUNCTION pgflurry.offset_numbers(text, text) IS
+'Which sequences BASE_k of a schema there are: the numbers k in rising order, NULL for none.';
+
 CREATE OR REPLACE FUNCTION pgflurry.make_offset_sequences(here text, name text, servers integer, server integer) RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    at  record;
-    one text;
+    at    record;
+    one   text;
+    other record;
 BEGIN
     SELECT * INTO at FROM pgflurry.check_offsets('create_offset_sequences', here, name, servers, server);
+    -- A sequence of another plan, or one that was replanned, has numbers that a new one would give again.
+    SELECT format('%I.%I', at.schema, at.base || '_' || k) AS name, p.seqstart, p.seqincrement INTO other
+        FROM unnest(pgflurry.offset_numbers(at.schema, at.base)) AS k
+        JOIN pg_sequence AS p ON p.seqrelid = to_regclass(format('%I.%I', at.schema, at.base || '_' || k))
+        WHERE p.seqincrement <> servers OR p.seqstart <> k ORDER BY k LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'create_offset_sequences: % begins at % with the step %: numbers of a new one for % servers would meet those that were given',
+            other.name, other.seqstart, other.seqincrement, servers
+            USING ERRCODE = '55000', HINT = 'Call pgflurry.replan_offset_sequences(name, servers): it makes what is missing.';
+    END IF;
     FOR k IN coalesce(server, 1) .. coalesce(server, servers) LOOP
         one := format('%I.%I', at.schema, at.base || '_' || k);
         IF to_regclass(one) IS NOT NULL THEN
@@ -67,37 +88,40 @@ CREATE OR REPLACE FUNCTION pgflurry.create_offset_sequences(name text, servers i
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN pgflurry.make_offset_sequences(current_schema()::text, name, servers, server);
 COMMENT ON FUNCTION pgflurry.create_offset_sequences(text, integer, integer) IS
-'Makes the sequences name_1 to name_servers, each INCREMENT BY servers and START WITH its number, and returns their names; with a server only that one''s. name may have a schema, else it is the current one. All in one database, or one in the database of each server. Errors: 22023 a name NULL, empty or no identifier, servers not 1 to 65535, server not 1 to servers, more than 256 sequences at once; 42622 name too long, 42P07 a sequence exists, 3F000 no schema, 42501 no right to create.';
+'Makes the sequences name_1 to name_servers, each INCREMENT BY servers and START WITH its number, and returns their names; with a server only that one''s. name may have a schema, else it is the current one. All in one database, or one in the database of each server. Errors: 22023 a name NULL, empty or no identifier, servers not 1 to 65535, server not 1 to servers, more than 256 sequences at once; 42622 name too long, 42P07 a sequence exists, 55000 one exists that has another step or was replanned, 3F000 no schema, 42501 no right to create.';
 
 CREATE OR REPLACE FUNCTION pgflurry.move_offset_sequences(here text, name text, servers integer, above bigint, server integer) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     caller  constant text := 'replan_offset_sequences';
     at      record;
-    found   integer[];
+    numbers integer[];
+    locked  integer[];
     highest bigint := 0;
     base    numeric;
     last    bigint;
     one     text;
 BEGIN
     SELECT * INTO at FROM pgflurry.check_offsets(caller, here, name, servers, server);
-    SELECT array_agg(k ORDER BY k) INTO found FROM (
-        SELECT substr(c.relname, length(at.base) + 2)::integer AS k FROM pg_class AS c
-        WHERE c.relkind = 'S' AND c.relnamespace = to_regnamespace(quote_ident(at.schema)) AND starts_with(c.relname, at.base || '_')
-          AND substr(c.relname, length(at.base) + 2) ~ '^[1-9][0-9]{0,4}$') AS numbered;
-    IF found IS NULL THEN
-        RAISE EXCEPTION '%: there are no sequences %', caller, format('%I.%I', at.schema, at.base || '_1') || ' …'
-            USING ERRCODE = '42704', HINT = 'Call pgflurry.create_offset_sequences(name, servers) first.';
-    END IF;
-    FOREACH one IN ARRAY ARRAY(SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(found) AS k WHERE k > servers OR k <> server) LOOP
-        RAISE EXCEPTION '%: sequence % is not in the plan: its numbers would meet those of the others', caller, one
-            USING ERRCODE = '55000', HINT = 'Drop it first, or plan for all sequences of this database.';
-    END LOOP;
-    -- From here on nobody draws from them until this transaction ends. Who has drawn in an open transaction is waited for.
-    FOREACH one IN ARRAY ARRAY(SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(found) AS k ORDER BY k) LOOP
-        EXECUTE format('ALTER SEQUENCE %s INCREMENT BY %s', one, servers);
-        EXECUTE format('SELECT last_value FROM %s', one) INTO STRICT last;
-        highest := greatest(highest, last);
+    PERFORM pgflurry.check_isolation(caller);
+    LOOP  -- until there is none that another session has made before it let go of the others
+        numbers := pgflurry.offset_numbers(at.schema, at.base);
+        IF numbers IS NULL THEN
+            RAISE EXCEPTION '%: there are no sequences %', caller, format('%I.%I', at.schema, at.base || '_1') || ' …'
+                USING ERRCODE = '42704', HINT = 'Call pgflurry.create_offset_sequences(name, servers) first.';
+        END IF;
+        EXIT WHEN numbers = locked;
+        FOREACH one IN ARRAY ARRAY(SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(numbers) AS k WHERE k > servers OR k <> server) LOOP
+            RAISE EXCEPTION '%: sequence % is not in the plan: its numbers would meet those of the others', caller, one
+                USING ERRCODE = '55000', HINT = 'Drop it first, or plan for all sequences of this database.';
+        END LOOP;
+        -- From here on nobody draws from them until this transaction ends. Who has drawn in an open transaction is waited for.
+        FOREACH one IN ARRAY ARRAY(SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(numbers) AS k ORDER BY k) LOOP
+            EXECUTE format('ALTER SEQUENCE %s INCREMENT BY %s', one, servers);
+            EXECUTE format('SELECT last_value FROM %s', one) INTO STRICT last;
+            highest := greatest(highest, last);
+        END LOOP;
+        locked := numbers;
     END LOOP;
     IF above < highest THEN
         RAISE EXCEPTION '%: number % has been reached, and the new numbers shall begin above %', caller, highest, above
@@ -109,7 +133,7 @@ BEGIN
             USING ERRCODE = '2200H', HINT = 'Nothing is changed. The last bigint is 9223372036854775807.';
     END IF;
     FOR k IN coalesce(server, 1) .. coalesce(server, servers) LOOP
-        EXECUTE format(CASE WHEN k = ANY (found) THEN 'ALTER SEQUENCE %1$I.%2$I START WITH %4$s RESTART WITH %4$s'
+        EXECUTE format(CASE WHEN k = ANY (numbers) THEN 'ALTER SEQUENCE %1$I.%2$I START WITH %4$s RESTART WITH %4$s'
                             ELSE 'CREATE SEQUENCE %1$I.%2$I AS bigint INCREMENT BY %3$s START WITH %4$s' END,
             at.schema, at.base || '_' || k, servers, base + k);
     END LOOP;
@@ -122,4 +146,4 @@ CREATE OR REPLACE FUNCTION pgflurry.replan_offset_sequences(name text, servers i
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN pgflurry.move_offset_sequences(current_schema()::text, name, servers, above, server);
 COMMENT ON FUNCTION pgflurry.replan_offset_sequences(text, integer, bigint, integer) IS
-'Changes the number of servers: moves all sequences of create_offset_sequences() in this database to the new step, each beyond every number that any of them gave and beyond above, and makes those that are missing; nobody draws meanwhile. Returns the number above which they begin. Servers with databases of their own: call it in each with its server and the same above, so large that none reaches it before its turn. Errors: 55000 a sequence that is not in the plan, 22023 above was reached already (both numbers are told), 42704 no sequences, 2200H no larger bigint, and those of create_offset_sequences().';
+'Changes the number of servers: moves all sequences of create_offset_sequences() in this database to the new step, each beyond every number that any of them gave and beyond above, and makes those that are missing; nobody draws meanwhile. Returns the number above which they begin. Servers with databases of their own: call it in each with its server and the same above, so large that none reaches it before its turn. Errors: 55000 a sequence that is not in the plan, 22023 above was reached already (both numbers are told), 42704 no sequences, 25000 not READ COMMITTED, 2200H no larger bigint, and those of create_offset_sequences().';

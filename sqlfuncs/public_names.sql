@@ -64,7 +64,7 @@ COMMENT ON FUNCTION pgflurry.foreign_functions() IS
 'Functions in public that have a signature of the snowflake family and are not pgflurry''s, by their body or because neither the owner of schema pgflurry nor a member of that role owns them: while there is one, nothing is installed.';
 
 CREATE OR REPLACE FUNCTION pgflurry.kept_names(OUT name text, OUT other text) RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
     SELECT ours.name, min(p.oid::regprocedure::text)
     FROM pgflurry.alias_names() AS ours (name)
     JOIN pg_proc AS p ON p.proname = ours.name
@@ -94,7 +94,7 @@ COMMENT ON PROCEDURE pgflurry.refuse_foreign() IS
 'Error 42723 if public has a function of a signature of the snowflake family that is not pgflurry''s.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_aliases()
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
 DECLARE
     f record;
 BEGIN
@@ -124,7 +124,7 @@ COMMENT ON PROCEDURE pgflurry.install_aliases() IS
 'Makes the aliases in public, except for names that another function of the database has. May be run again at any time.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.drop_public()
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
 DECLARE
     ours text;
 BEGIN

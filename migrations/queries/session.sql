@@ -11,5 +11,7 @@ SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
     ('default_transaction_isolation', 'read committed'),
     ('check_function_bodies', 'on'),
     ('default_tablespace', ''),
-    ('default_table_access_method', 'heap')
+    ('default_table_access_method', 'heap'),
+    ('standard_conforming_strings', 'on'),
+    ('quote_all_identifiers', 'off')
 ) AS settings (name, value)

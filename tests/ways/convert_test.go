@@ -174,3 +174,35 @@ func TestAConvertedColumnComesThroughDumpAndRestoreAndCanStillBeSwitchedBack(t *
 		t.Errorf("switched back after the restore the column is %q, and was %q", after, before)
 	}
 }
+
+func TestAColumnIsNotConvertedInASnapshotThatCouldMissValues(t *testing.T) {
+	url := server.Migrated(t)
+	conn, other := server.Connect(t, url), server.Connect(t, url)
+	server.Do(t, conn, "CREATE TABLE item (id bigserial PRIMARY KEY)")
+	server.Do(t, conn, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT FROM item")
+	server.Do(t, other, "INSERT INTO item VALUES (9000000000000000000)") // which conn cannot see
+	server.Says(t, server.Refused(t, conn, "25000", "SELECT pgflurry.convert_to_snowflake('item')"), "repeatable read", "READ COMMITTED")
+	server.Do(t, conn, "ROLLBACK")
+	server.Refused(t, conn, "25000", "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT pgflurry.convert_to_sequence('item')")
+}
+
+func TestSwitchingBackLocksTheSequenceSoThatAnotherTableOfItGetsNoNumberTwice(t *testing.T) {
+	url := server.Migrated(t)
+	conn, other, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
+	server.Do(t, conn, `CREATE SEQUENCE loose; CREATE TABLE item (id bigint DEFAULT nextval('loose'));
+		SELECT pgflurry.convert_to_snowflake('item'); INSERT INTO item VALUES (1)`)
+	server.Do(t, conn, "BEGIN; SELECT pgflurry.convert_to_sequence('item', 'id', 'loose')")
+	drawn, ctx := make(chan int64, 1), server.Within(t)
+	go func() {
+		var n int64
+		if err := other.QueryRow(ctx, "SELECT nextval('loose')").Scan(&n); err != nil {
+			t.Error(err)
+		}
+		drawn <- n
+	}()
+	blocked(t, watch, 1)
+	server.Do(t, conn, "COMMIT")
+	if n, id := <-drawn, server.Value[int64](t, conn, "INSERT INTO item DEFAULT VALUES RETURNING id"); n != 2 || id != 3 {
+		t.Errorf("the other session draws %d and the table gets %d, want 2 and 3", n, id)
+	}
+}

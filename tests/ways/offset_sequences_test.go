@@ -117,3 +117,33 @@ func TestAReplanWhileEverybodyDrawsRepeatsNoNumber(t *testing.T) {
 		t.Errorf("%d numbers, twice came %v", len(all), again)
 	}
 }
+
+func TestASequenceIsNotAddedToOthersWhosePlanIsAnother(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 2)")
+	one := next(t, conn, "ticket_1", 3)
+	server.Says(t, server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)"),
+		"public.ticket_1 begins at 1 with the step 2", "replan_offset_sequences")
+	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3); DROP SEQUENCE ticket_3")
+	server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)") // it would begin with 3, which was given
+	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3)")
+	if n := next(t, conn, "ticket_3", 1); slices.Contains(one, n[0]) {
+		t.Errorf("server 3 draws %v, and server 1 had %v", n, one)
+	}
+}
+
+func TestAReplanSeesWhatAnotherOneMadeWhileItWaitedAndRefusesASnapshotThatCannot(t *testing.T) {
+	url := server.Migrated(t)
+	first, second, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
+	server.Do(t, first, "SELECT pgflurry.create_offset_sequences('ticket', 2)")
+	server.Do(t, first, "BEGIN; SELECT pgflurry.replan_offset_sequences('ticket', 3)")
+	refused, ctx := make(chan error, 1), server.Within(t)
+	go func() {
+		_, err := second.Exec(ctx, "SELECT pgflurry.replan_offset_sequences('ticket', 2)")
+		refused <- err
+	}()
+	blocked(t, watch, 1)
+	server.Do(t, first, "COMMIT")
+	server.Says(t, <-refused, "sequence public.ticket_3 is not in the plan")
+	server.Says(t, server.Refused(t, first, "25000", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pgflurry.replan_offset_sequences('ticket', 4)"), "repeatable read", "READ COMMITTED")
+}

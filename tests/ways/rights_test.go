@@ -121,3 +121,30 @@ func TestDefaultPrivilegesOfTheOwnerLetNobodyDrawFromTheSequencesOrSetThem(t *te
 	}
 	server.Do(t, plain, "SELECT next_snowflake(), next_replace_id('a')")
 }
+
+func TestSettingsThatChangeHowTextIsWrittenChangeNoWay(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, `DO $$ BEGIN
+		EXECUTE format('ALTER DATABASE %I SET quote_all_identifiers = on', current_database());
+		EXECUTE format('ALTER DATABASE %I SET standard_conforming_strings = off', current_database());
+		EXECUTE format('ALTER DATABASE %I SET plpgsql.extra_errors = ''all''', current_database()); END $$`)
+	conn = server.Connect(t, url)
+	server.Do(t, conn, "CREATE TABLE item (id bigserial); SELECT pgflurry.convert_to_snowflake('item'); SELECT pgflurry.convert_to_snowflake('item'); SELECT pgflurry.convert_to_sequence('item')")
+	if n := server.Value[int](t, conn, "SELECT count(*) FROM pgflurry.kept_names()"); n != 0 {
+		t.Errorf("%d aliases are not known as pgflurry's own", n)
+	}
+	server.Do(t, conn, "DROP TABLE item; SELECT setval('pgflurry.mark', 0)")
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Errorf("%v (%s)", err, server.Hint(err))
+	}
+	if removed, err := migrations.Down(server.Within(t), url, false); !removed || err != nil {
+		t.Errorf("down: %v, %v", removed, err)
+	}
+	if left := server.Values[string](t, conn, bodies); len(left) > 0 {
+		t.Errorf("down leaves %q", left)
+	}
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Errorf("%v (%s)", err, server.Hint(err))
+	}
+}
