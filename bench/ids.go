@@ -134,7 +134,7 @@ func (b IDs) Plan() (Plan, error) {
 			{fmt.Sprintf("%d pipelined, prepared", pipelineLength), Pipelined, 1, proxyAndNextval},
 			{"1,000 per statement, prepared", Prepared, batchSize, batches},
 		} {
-			workload := Workload{Name: w.name + ", " + counted(clients, "client"), Unit: "IDs", Group: w.name}
+			workload := withClients(w.name, clients, "IDs", w.name)
 			for _, s := range w.sources {
 				statement, err := sources.ReadFile("sources/" + s.file)
 				if err != nil {

@@ -73,21 +73,21 @@ func (b PassThrough) Plan() (Plan, error) {
 		case SelectWorkload:
 			for _, mode := range []string{"simple", "extended", "prepared"} {
 				for _, clients := range b.Clients {
-					w := Workload{Name: fmt.Sprintf("`SELECT 1`, %s, %s", mode, counted(clients, "client")), Unit: "statements", Group: SelectWorkload}
+					w := withClients("`SELECT 1`, "+mode, clients, "statements", SelectWorkload)
 					add(w, func(target string) func(context.Context, time.Duration) (Count, error) {
 						return b.Pgbench.Against(PgbenchRun{Script: "select.sql", Mode: mode, Clients: clients, Each: 1}, target)
 					})
 				}
 			}
 		case PipelinedWorkload:
-			w := Workload{Name: fmt.Sprintf("`SELECT 1` × %d pipelined, %d clients", pipelineLength, pipelineClients), Unit: "statements", Group: PipelinedWorkload}
+			w := withClients(fmt.Sprintf("`SELECT 1` × %d pipelined", pipelineLength), pipelineClients, "statements", PipelinedWorkload)
 			add(w, func(target string) func(context.Context, time.Duration) (Count, error) {
 				return b.Pgbench.Against(PgbenchRun{Script: "pipelined.sql", Mode: "prepared", Clients: pipelineClients, Each: pipelineLength}, target)
 			})
 		case RowsWorkload:
-			add(Workload{Name: "1,000,000 rows out", Unit: "rows", Group: RowsWorkload}, b.Rows.Out)
+			add(Workload{Name: "1,000,000 rows out", Task: "1,000,000 rows out", Unit: "rows", Group: RowsWorkload}, b.Rows.Out)
 		case CopyWorkload:
-			add(Workload{Name: "1,000,000 rows COPY in", Unit: "rows", Group: CopyWorkload}, b.Rows.In)
+			add(Workload{Name: "1,000,000 rows COPY in", Task: "1,000,000 rows COPY in", Unit: "rows", Group: CopyWorkload}, b.Rows.In)
 		default:
 			return p, fmt.Errorf("there is no workload %q; expected some of %v", workload, PassThroughWorkloads)
 		}

@@ -36,6 +36,8 @@ type Report struct {
 // Figure is one line of the table.
 type Figure struct {
 	Workload  string            `json:"workload"`
+	Task      string            `json:"task"`              // the workload without its number of clients
+	Clients   int               `json:"clients,omitempty"` // 0 if the workload has no such number
 	Unit      string            `json:"unit"`
 	Contender string            `json:"contender"`
 	PerSecond Spread            `json:"per_second"`
@@ -71,7 +73,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 	var figures []Figure
 	for _, t := range trials {
 		f := Figure{
-			Workload: t.Workload.Name, Unit: t.Workload.Unit, Contender: t.Contender,
+			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit, Contender: t.Contender,
 			Through: t.Through, Ratios: make(map[string]Spread), CPU: make(map[string]Spread), Latency: make(map[string]Spread),
 		}
 		var speeds, logged []float64

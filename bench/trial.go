@@ -20,9 +20,16 @@ type Count struct {
 
 // Workload is what is to be done, by every contender alike.
 type Workload struct {
-	Name  string // unique within a plan: "SELECT 1, simple, 16 clients"
-	Unit  string // of an operation, plural: "statements"
-	Group string // workloads whose ratios are folded into one geometric mean
+	Name    string // unique within a plan: "SELECT 1, simple, 16 clients"
+	Task    string // the name without the number of clients
+	Clients int    // 0 if it has no such number
+	Unit    string // of an operation, plural: "statements"
+	Group   string // workloads whose ratios are folded into one geometric mean
+}
+
+// withClients is a workload of so many clients.
+func withClients(task string, clients int, unit, group string) Workload {
+	return Workload{Name: task + ", " + counted(clients, "client"), Task: task, Clients: clients, Unit: unit, Group: group}
 }
 
 // Trial is one contender at one workload.

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ type measurement struct {
 func (m *measurement) flags(cmd *cobra.Command, duration, unit time.Duration) {
 	m.unit = unit
 	f := cmd.Flags()
-	f.StringVar(&m.out, "out", "", "folder for results.md and results.json, made if absent (default: they are not written)")
+	f.StringVar(&m.out, "out", "", "folder for results.md, results.json and charts, made if absent (default: they are not written)")
 	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
 	f.StringVar(&m.program, "pgflurry", "", "the program pgflurry (default: beside this one, else built from the source here)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
@@ -131,27 +130,6 @@ func announce(out io.Writer, r *bench.Report, plan bench.Plan) {
 		fmt.Fprintln(out, "not run:", what)
 	}
 	fmt.Fprintf(out, "%d trials, %d rounds: about %v\n\n", len(plan.Trials), plan.Rounds, plan.Estimate().Round(time.Second))
-}
-
-// write puts the two files into --out.
-func (m *measurement) write(r *bench.Report, out io.Writer) error {
-	if m.out == "" {
-		return nil
-	}
-	if err := os.MkdirAll(m.out, 0o755); err != nil {
-		return fmt.Errorf("--out: %w", err)
-	}
-	for name, write := range map[string]func(io.Writer) error{"results.md": r.WriteMarkdown, "results.json": r.WriteJSON} {
-		file, err := os.Create(filepath.Join(m.out, name))
-		if err != nil {
-			return fmt.Errorf("--out: %w", err)
-		}
-		if err := errors.Join(write(file), file.Close()); err != nil {
-			return fmt.Errorf("%s: %w", file.Name(), err)
-		}
-	}
-	fmt.Fprintf(out, "\nwritten: %s and results.json beside it\n", filepath.Join(m.out, "results.md"))
-	return nil
 }
 
 func numbers(list []int) string {

@@ -26,7 +26,7 @@ PostgreSQL directly and through each of the two:
   rows       1,000,000 rows out
   copy       1,000,000 rows in by COPY
 
-The contenders take turns in every round. It prints a table, and writes it to results.md and everything to results.json. Ctrl-C
+The contenders take turns in every round. It prints a table, and writes it to results.md, everything to results.json, and charts. Ctrl-C
 ends it early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench proxy --out results
   pgflurry-bench proxy --workloads select --clients 16 --rounds 3 --duration 2s`,

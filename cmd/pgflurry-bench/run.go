@@ -26,7 +26,7 @@ driver (pgx) for all:
 
 for each number of --clients. The sources take turns in every round. It prints a table: throughput, its ratio to nextval of the
 same round, percentiles of a round trip, processor time of the servers and bytes of PostgreSQL's log for each ID; and writes it to
-results.md and everything to results.json. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no
+results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no
 data stays.`,
 		Example: `  pgflurry-bench run --out results
   pgflurry-bench run --clients 8 --rounds 3 --duration 1s`,

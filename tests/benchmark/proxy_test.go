@@ -85,6 +85,11 @@ func reportsEveryWay(t *testing.T, workloads string, count int) {
 			t.Errorf("results.md lacks %q", row)
 		}
 	}
+	charts, _ := filepath.Glob(filepath.Join(out, "throughput-*.png"))
+	pictures, _ := filepath.Glob(filepath.Join(out, "throughput-*.svg"))
+	if len(charts) != count || len(pictures) != count {
+		t.Errorf("charts %v and %v; expected one a workload, as PNG and SVG", charts, pictures)
+	}
 	if !strings.Contains(p.Output(), "--seed 1") || !strings.Contains(p.Output(), r.Versions["server"]) {
 		t.Error("seed and versions are not printed")
 	}

@@ -1,0 +1,130 @@
+package charts
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgsvg"
+
+	"pgflurry/bench"
+)
+
+// Chart is one picture.
+type Chart struct {
+	Name          string // of its files, without ending
+	Width, Height vg.Length
+	draw          func(draw.Canvas)
+}
+
+// preferredClients is the number of clients that charts of one number show, where it was measured; else the greatest one.
+const preferredClients = 16
+
+// Of makes the charts of a report. One without figures has none.
+func Of(r *bench.Report) ([]Chart, error) {
+	var all []Chart
+	for _, task := range tasks(r.Figures) {
+		figures := ofTask(r.Figures, task)
+		clients := numbersOfClients(figures)
+		shown := clients[len(clients)-1]
+		if slices.Contains(clients, preferredClients) {
+			shown = preferredClients
+		}
+		at := slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Clients != shown })
+		name := slug(task)
+		chart, err := throughput(r, at)
+		if err != nil {
+			return nil, fmt.Errorf("chart of the throughput, %s: %w", task, err)
+		}
+		chart.Name = "throughput-" + name
+		all = append(all, chart)
+		if slices.ContainsFunc(at, func(f bench.Figure) bool { return len(f.Latency) > 0 }) {
+			if chart, err = latency(r, at); err != nil {
+				return nil, fmt.Errorf("chart of the round trips, %s: %w", task, err)
+			}
+			chart.Name = "latency-" + name
+			all = append(all, chart)
+		}
+		if len(clients) > 1 {
+			if chart, err = byClients(r, figures, clients); err != nil {
+				return nil, fmt.Errorf("chart by clients, %s: %w", task, err)
+			}
+			chart.Name = "clients-" + name
+			all = append(all, chart)
+		}
+	}
+	return all, nil
+}
+
+// resolution of a PNG, in dots per inch.
+const resolution = 144
+
+// Save writes a chart as NAME.svg and NAME.png into a folder that is there.
+func (c Chart) Save(folder string) error {
+	svg := vgsvg.New(c.Width, c.Height)
+	c.draw(draw.New(svg))
+	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(c.Width, c.Height), vgimg.UseDPI(resolution))}
+	c.draw(draw.New(png))
+	for ending, canvas := range map[string]vg.CanvasWriterTo{".svg": svg, ".png": png} {
+		file, err := os.Create(filepath.Join(folder, c.Name+ending))
+		if err != nil {
+			return err
+		}
+		_, err = canvas.WriteTo(file)
+		if closed := file.Close(); err == nil {
+			err = closed
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", file.Name(), err)
+		}
+	}
+	return nil
+}
+
+// tasks are those of the figures, in their order.
+func tasks(figures []bench.Figure) (all []string) {
+	for _, f := range figures {
+		if !slices.Contains(all, f.Task) {
+			all = append(all, f.Task)
+		}
+	}
+	return all
+}
+
+func ofTask(figures []bench.Figure, task string) []bench.Figure {
+	return slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Task != task })
+}
+
+// numbersOfClients rise.
+func numbersOfClients(figures []bench.Figure) (all []int) {
+	for _, f := range figures {
+		all = append(all, f.Clients)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// slug is a task as the name of a file: its letters and digits, with single dashes between.
+func slug(task string) string {
+	return strings.Join(strings.FieldsFunc(strings.ToLower(task), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	}), "-")
+}
+
+// caption is what every chart says of the run below its title.
+func caption(r *bench.Report, rounds int) string {
+	times := "rounds"
+	if rounds == 1 {
+		times = "round"
+	}
+	line := fmt.Sprintf("%s, %d CPUs, %s, %s; medians and quartiles of %d %s", r.Machine.Processor, r.Machine.CPUs, r.Machine.System, r.Began.UTC().Format("2006-01-02"), rounds, times)
+	if r.Incomplete != "" {
+		line += "\nINCOMPLETE: " + r.Incomplete
+	}
+	return line
+}

@@ -1,0 +1,141 @@
+package charts
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/bench"
+)
+
+// report has two tasks, one of them with two numbers of clients.
+func report() *bench.Report {
+	figure := func(task, contender string, clients int, speed float64) bench.Figure {
+		trip := func(f float64) bench.Spread { return bench.Spread{Low: f * 0.9, Median: f, High: f * 1.2, N: 9} }
+		return bench.Figure{
+			Task: task, Workload: task + ", some clients", Contender: contender, Clients: clients, Unit: "IDs",
+			PerSecond: bench.Spread{Low: speed / 2, Median: speed, High: speed * 2, N: 9},
+			Latency:   map[string]bench.Spread{"p50": trip(100), "p99": trip(900)},
+		}
+	}
+	batch := figure("Batch, prepared", "one way", 4, 5e6)
+	batch.Latency = nil
+	return &bench.Report{
+		Kind: bench.KindIDs, Began: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Machine: bench.Machine{Processor: "A Processor", CPUs: 2, System: "A System"},
+		Figures: []bench.Figure{
+			figure("one by one", "fast way", 1, 12345), figure("one by one", "slow way", 1, 20),
+			figure("one by one", "fast way", 8, 54321), figure("one by one", "slow way", 8, 30), batch,
+		},
+	}
+}
+
+// drawn saves the charts of a report and gives the SVGs by name.
+func drawn(t *testing.T, r *bench.Report) map[string]string {
+	t.Helper()
+	all, err := Of(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, texts := t.TempDir(), make(map[string]string)
+	for _, chart := range all {
+		if err := chart.Save(folder); err != nil {
+			t.Fatal(err)
+		}
+		picture, err := os.ReadFile(filepath.Join(folder, chart.Name+".png"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
+			t.Errorf("%s.png: %v", chart.Name, err)
+		}
+		svg, err := os.ReadFile(filepath.Join(folder, chart.Name+".svg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[chart.Name] = string(svg)
+	}
+	return texts
+}
+
+func TestThereAreChartsOfThroughputRoundTripsAndClientsWhereTheyWereMeasured(t *testing.T) {
+	charts := drawn(t, report())
+	for _, name := range []string{"throughput-one-by-one", "latency-one-by-one", "clients-one-by-one", "throughput-batch-prepared"} {
+		if charts[name] == "" {
+			t.Errorf("there is no chart %s", name)
+		}
+	}
+	if len(charts) != 4 {
+		t.Errorf("%d charts; expected 4: the batch has one number of clients and no round trips", len(charts))
+	}
+	if text := charts["throughput-one-by-one"]; !strings.Contains(text, "54.3k") || strings.Contains(text, "12.3k") {
+		t.Error("the chart of the throughput does not show the greatest number of clients alone")
+	}
+}
+
+func TestEveryChartNamesItsMachineItsDateAndItsRoundsAndSaysIfTheRunWasIncomplete(t *testing.T) {
+	r := report()
+	r.Incomplete = "context canceled"
+	for name, text := range drawn(t, r) {
+		for _, want := range []string{"A Processor", "A System", "2026-01-02", "9 rounds", "INCOMPLETE: context canceled"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q", name, want)
+			}
+		}
+	}
+}
+
+func TestWhatWasNotMeasuredHasNoMark(t *testing.T) {
+	whole, r := drawn(t, report())["latency-one-by-one"], report()
+	for i := range r.Figures {
+		delete(r.Figures[i].Latency, "p99")
+	}
+	part := drawn(t, r)["latency-one-by-one"]
+	if !strings.Contains(whole, ">p99<") || strings.Contains(part, ">p99<") || strings.Contains(whole, ">p99.9<") {
+		t.Error("a percentile without figures is in the legend, or one with figures is not")
+	}
+}
+
+func TestTheBarOfAMarkGoesFromTheFirstToTheThirdQuartile(t *testing.T) {
+	narrow, wide := report(), report()
+	for i := range narrow.Figures {
+		narrow.Figures[i].PerSecond.Low, narrow.Figures[i].PerSecond.High = narrow.Figures[i].PerSecond.Median, narrow.Figures[i].PerSecond.Median
+	}
+	d := func(r *bench.Report) (low, high float64) {
+		dots := newDots(r, "", r.Figures[:1])
+		if err := dots.add([]mark{{0, r.Figures[0].PerSecond}}, faint, glyphs[0], ""); err != nil {
+			t.Fatal(err)
+		}
+		return dots.plot.X.Min, dots.plot.X.Max
+	}
+	if low, high := d(wide); low != 12345.0/2 || high != 12345*2 {
+		t.Errorf("the bar goes from %v to %v; expected the quartiles", low, high)
+	}
+	if low, high := d(narrow); low != 12345 || high != 12345 {
+		t.Errorf("without spread the bar goes from %v to %v", low, high)
+	}
+}
+
+func TestAnAxisHasTicksWithinItsEndsThatPeopleCanRead(t *testing.T) {
+	var labels []string
+	for _, tick := range powers(900, 30000) {
+		labels = append(labels, tick.Label)
+	}
+	if got := strings.Join(labels, " "); got != "1k 2k 5k 10k 20k" {
+		t.Errorf("ticks %q", got)
+	}
+	for f, want := range map[float64]string{0.5: "0.5", 999: "999", 999.6: "1k", 12345: "12.3k", 999_600: "1M", 4_096_000: "4.1M", 2e9: "2G"} {
+		if got := rounded(f); got != want {
+			t.Errorf("%v is written %q; expected %q", f, got, want)
+		}
+	}
+}
+
+func TestAReportWithoutFiguresHasNoCharts(t *testing.T) {
+	if all, err := Of(&bench.Report{}); err != nil || len(all) != 0 {
+		t.Errorf("%d charts, error %v", len(all), err)
+	}
+}

@@ -1,0 +1,177 @@
+package charts
+
+import (
+	"fmt"
+	"image/color"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"pgflurry/bench"
+)
+
+// dots is a chart with a line for each contender and marks on a logarithmic axis.
+type dots struct {
+	plot           *plot.Plot
+	legend         plot.Legend
+	lines          int
+	title, caption string
+}
+
+// mark is a figure on the line of a contender.
+type mark struct {
+	line   int // from the bottom
+	spread bench.Spread
+}
+
+const (
+	dotsWidth = 10 * vg.Inch
+	lineSpace = 0.3 * vg.Inch
+	around    = 1.5 * vg.Inch // title, axis, legend
+)
+
+// throughput draws figures of one task and one number of clients, the fastest on top.
+func throughput(r *bench.Report, figures []bench.Figure) (Chart, error) {
+	figures = slices.SortedFunc(slices.Values(figures), func(a, b bench.Figure) int { return compare(a.PerSecond.Median, b.PerSecond.Median) })
+	d := newDots(r, "Throughput", figures)
+	d.plot.X.Label.Text = figures[0].Unit + " per second, logarithmic"
+	marks := make([]mark, len(figures))
+	values := make([]string, len(figures))
+	for i, f := range figures {
+		marks[i], values[i] = mark{i, f.PerSecond}, rounded(f.PerSecond.Median)
+	}
+	if err := d.add(marks, colours[0], draw.CircleGlyph{}, ""); err != nil {
+		return Chart{}, err
+	}
+	if err := d.label(marks, values); err != nil {
+		return Chart{}, err
+	}
+	return d.chart(), nil
+}
+
+// latency draws the percentiles of figures of one task and one number of clients, the lowest median on top.
+func latency(r *bench.Report, figures []bench.Figure) (Chart, error) {
+	figures = slices.SortedFunc(slices.Values(figures), func(a, b bench.Figure) int {
+		return compare(b.Latency["p50"].Median, a.Latency["p50"].Median)
+	})
+	d := newDots(r, "Time of a round trip", figures)
+	d.plot.X.Label.Text = "time of a round trip in microseconds, logarithmic"
+	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
+	for i, name := range []string{"p50", "p99", "p99.9"} {
+		var marks []mark
+		for line, f := range figures {
+			if spread, measured := f.Latency[name]; measured {
+				marks = append(marks, mark{line, spread})
+			}
+		}
+		if err := d.add(marks, colours[i], shapes[i], name); err != nil {
+			return Chart{}, err
+		}
+	}
+	return d.chart(), nil
+}
+
+func newDots(r *bench.Report, what string, figures []bench.Figure) *dots {
+	d := &dots{plot: plot.New(), legend: newLegend(), lines: len(figures), title: what + ": " + plain(figures[0].Workload), caption: caption(r, figures[0].PerSecond.N)}
+	var names []string
+	for _, f := range figures {
+		names = append(names, plain(f.Contender))
+	}
+	d.plot.NominalY(names...)
+	d.plot.Y.Min, d.plot.Y.Max = -0.6, float64(d.lines)-0.4
+	logarithmic(&d.plot.X)
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	d.plot.Add(grid)
+	return d
+}
+
+// add puts marks of one kind onto the chart; those of no figure are left out. Without a name they have no line in the legend.
+func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name string) error {
+	marks = slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.spread.Median <= 0 })
+	if len(marks) == 0 {
+		return nil
+	}
+	points := struct {
+		plotter.XYs
+		plotter.XErrors
+	}{make(plotter.XYs, len(marks)), make(plotter.XErrors, len(marks))}
+	for i, m := range marks {
+		points.XYs[i] = plotter.XY{X: m.spread.Median, Y: float64(m.line)}
+		points.XErrors[i].Low, points.XErrors[i].High = m.spread.Low-m.spread.Median, m.spread.High-m.spread.Median
+	}
+	bars, err := plotter.NewXErrorBars(points)
+	if err != nil {
+		return err
+	}
+	scatter, err := plotter.NewScatter(points.XYs)
+	if err != nil {
+		return err
+	}
+	bars.Color, bars.Width = c, vg.Points(1.2)
+	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(4), Shape: shape}
+	d.plot.Add(bars, scatter)
+	if name != "" {
+		d.legend.Add(name, scatter)
+	}
+	return nil
+}
+
+// label writes each mark's value above its line.
+func (d *dots) label(marks []mark, values []string) error {
+	places := plotter.XYLabels{XYs: make(plotter.XYs, len(marks)), Labels: values}
+	for i, m := range marks {
+		places.XYs[i] = plotter.XY{X: m.spread.Median, Y: float64(m.line)}
+	}
+	labels, err := plotter.NewLabels(places)
+	if err != nil {
+		return err
+	}
+	for i := range labels.TextStyle {
+		labels.TextStyle[i].XAlign = draw.XCenter
+	}
+	labels.Offset = vg.Point{Y: vg.Points(5)}
+	d.plot.Add(labels)
+	return nil
+}
+
+func (d *dots) chart() Chart {
+	widen(&d.plot.X)
+	return Chart{Width: dotsWidth, Height: around + lineSpace*vg.Length(d.lines), draw: func(c draw.Canvas) {
+		body := titled(c, d.title, d.caption)
+		d.plot.Draw(body)
+		c.Max.X = body.Max.X
+		c.Max.Y -= 3 * vg.Millimeter
+		d.legend.Draw(c) // in the corner beside the title
+	}}
+}
+
+// plain is a name without the marks of Markdown.
+func plain(name string) string { return strings.ReplaceAll(name, "`", "") }
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// rounded is a number with three digits that count: 12.3k, 4.57M.
+func rounded(f float64) string {
+	switch {
+	case f >= 1e9:
+		return fmt.Sprintf("%.3gG", f/1e9)
+	case f >= 999.5e3:
+		return fmt.Sprintf("%.3gM", f/1e6)
+	case f >= 999.5:
+		return fmt.Sprintf("%.3gk", f/1e3)
+	}
+	return fmt.Sprintf("%.3g", f)
+}

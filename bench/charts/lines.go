@@ -1,0 +1,93 @@
+package charts
+
+import (
+	"slices"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"pgflurry/bench"
+)
+
+const (
+	linesWidth  = 11 * vg.Inch
+	linesHeight = 6 * vg.Inch
+	legendWidth = 3.6 * vg.Inch // at the right of the lines
+)
+
+// byClients draws the throughput of each contender at one task over the number of clients; the legend has the order of the right ends.
+func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, error) {
+	p, legend := plot.New(), newLegend()
+	legend.Left = true
+	p.X.Label.Text = "clients"
+	p.Y.Label.Text = figures[0].Unit + " per second, logarithmic"
+	logarithmic(&p.X)
+	logarithmic(&p.Y)
+	p.X.Tick.Marker = plot.ConstantTicks(exactly(clients))
+	grid := plotter.NewGrid()
+	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
+	p.Add(grid)
+	for i, series := range byContender(figures) {
+		points := struct {
+			plotter.XYs
+			plotter.YErrors
+		}{make(plotter.XYs, len(series)), make(plotter.YErrors, len(series))}
+		for j, f := range series {
+			points.XYs[j] = plotter.XY{X: float64(f.Clients), Y: f.PerSecond.Median}
+			points.YErrors[j].Low, points.YErrors[j].High = f.PerSecond.Low-f.PerSecond.Median, f.PerSecond.High-f.PerSecond.Median
+		}
+		line, marks, err := plotter.NewLinePoints(points.XYs)
+		if err != nil {
+			return Chart{}, err
+		}
+		bars, err := plotter.NewYErrorBars(points)
+		if err != nil {
+			return Chart{}, err
+		}
+		c := colours[i%len(colours)]
+		line.Color, bars.Color, line.Width = c, c, vg.Points(1.4)
+		if again := i / len(colours); again > 0 { // the colours come again with other dashes
+			line.Dashes = []vg.Length{vg.Points(6), vg.Points(3 * float64(again))}
+		}
+		marks.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(3.5), Shape: glyphs[i%len(glyphs)]}
+		p.Add(line, bars, marks)
+		legend.Add(plain(series[0].Contender), line, marks)
+	}
+	widen(&p.X)
+	widen(&p.Y)
+	return Chart{Width: linesWidth, Height: linesHeight, draw: func(c draw.Canvas) {
+		body := titled(c, "Throughput by clients: "+plain(figures[0].Task), caption(r, figures[0].PerSecond.N))
+		p.Draw(draw.Crop(body, 0, -legendWidth, 0, 0))
+		body.Min.X = body.Max.X - legendWidth + 2*vg.Millimeter
+		legend.Draw(body)
+	}}, nil
+}
+
+// byContender groups figures, each group by rising clients, the groups by falling throughput at the most clients.
+func byContender(figures []bench.Figure) [][]bench.Figure {
+	var all [][]bench.Figure
+	for _, f := range figures {
+		i := slices.IndexFunc(all, func(s []bench.Figure) bool { return s[0].Contender == f.Contender })
+		if i < 0 {
+			all, i = append(all, nil), len(all)
+		}
+		all[i] = append(all[i], f)
+	}
+	for _, s := range all {
+		slices.SortFunc(s, func(a, b bench.Figure) int { return a.Clients - b.Clients })
+	}
+	slices.SortStableFunc(all, func(a, b []bench.Figure) int {
+		return compare(b[len(b)-1].PerSecond.Median, a[len(a)-1].PerSecond.Median)
+	})
+	return all
+}
+
+func exactly(numbers []int) (ticks []plot.Tick) {
+	for _, n := range numbers {
+		ticks = append(ticks, plot.Tick{Value: float64(n), Label: strconv.Itoa(n)})
+	}
+	return ticks
+}
