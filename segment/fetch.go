@@ -32,6 +32,9 @@ func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
 		case <-ctx.Done():
 			return
 		case b := <-queue:
+			if ctx.Err() != nil { // both were ready: a block that comes now would be skipped
+				return
+			}
 			s.fetch(ctx, store, b)
 			idle.Reset(idleLimit)
 		case <-idle.C:

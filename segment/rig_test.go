@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"sync"
 	"testing"
 	"time"
@@ -58,6 +59,8 @@ func (c *connection) Fetch(ctx context.Context, r Request) (Block, error) {
 		return Block{}, errors.New("the database is down")
 	case row == nil:
 		return Block{}, ErrUnknownTag
+	case row.next > math.MaxInt64-max(r.Size, row.step):
+		return Block{}, ErrExhausted
 	}
 	b, err := row.fetch(r)
 	if c.lose > 0 {

@@ -280,6 +280,11 @@ func TestInvariant8AFallBackIsNoticedThoughTheAnswerOfAFetchWasLost(t *testing.T
 		time.Sleep(time.Second)
 		r.mustDraw("order", 1) // fetches again
 		synctest.Wait()
+		of.do(func() { // and others are kept from what was given
+			if next := of.rows["order"].next; next != 4001 {
+				t.Errorf("the row says %d, expected 4001", next)
+			}
+		})
 		if got := r.mustDraw("order", 1); got[0] != 2001 {
 			t.Errorf("goes on at %d, which the function may have given; expected 2001", got[0])
 		}
