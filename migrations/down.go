@@ -18,6 +18,8 @@ var (
 	dependentsSQL string
 	//go:embed queries/joined.sql
 	joinedSQL string
+	//go:embed queries/left.sql
+	leftSQL string
 	//go:embed queries/drop_schema.sql
 	dropSchemaSQL string
 )
@@ -73,6 +75,14 @@ func (d *database) remove(ctx context.Context, leaveJoined bool) error {
 			return err
 		}
 	}
+	left, err := d.texts(ctx, "looking for what is left in schema pgflurry", leftSQL)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		return refuse("Move these to another schema, or drop them, first; nothing is removed with CASCADE.",
+			"schema pgflurry holds %d objects that are not pgflurry's:\n  %s", len(left), strings.Join(left, "\n  "))
+	}
 	return d.script(ctx, "removing schema pgflurry", dropSchemaSQL)
 }
 
@@ -81,13 +91,9 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 	if err := d.script(ctx, "locking the tables", quietSQL); err != nil {
 		return err
 	}
-	rows, err := d.Query(ctx, dependentsSQL)
+	users, err := d.texts(ctx, "looking for what uses the functions", dependentsSQL)
 	if err != nil {
-		return failed("looking for what uses the functions", err)
-	}
-	users, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return failed("looking for what uses the functions", err)
+		return err
 	}
 	if len(users) > 0 {
 		return refuse("Drop or change these first; nothing is removed with CASCADE.",
@@ -107,17 +113,26 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 
 // noneJoined refuses while other databases draw from the namespace that is at home here: nobody would know any more which workers they have.
 func (d *database) noneJoined(ctx context.Context) error {
-	rows, err := d.Query(ctx, joinedSQL)
+	joined, err := d.texts(ctx, "looking for databases that have joined", joinedSQL)
 	if err != nil {
-		return failed("looking for databases that have joined", err)
-	}
-	joined, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return failed("looking for databases that have joined", err)
+		return err
 	}
 	if len(joined) == 0 {
 		return nil
 	}
 	return refuse(`Run "pgflurry migrate down" on them first. Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
 		"%d databases have joined the namespace that is at home here:\n  %s", len(joined), strings.Join(joined, "\n  "))
+}
+
+// texts runs a query of one column of text; what says what it is for.
+func (d *database) texts(ctx context.Context, what, query string) ([]string, error) {
+	rows, err := d.Query(ctx, query)
+	if err != nil {
+		return nil, failed(what, err)
+	}
+	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, failed(what, err)
+	}
+	return texts, nil
 }

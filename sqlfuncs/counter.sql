@@ -47,7 +47,7 @@ BEGIN
     RETURN (SELECT c.value FROM pgflurry.counter AS c WHERE c.key = get_counter.key);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.get_counter(text) IS
-'The value of the counter of a key, NULL if there is none. Errors: 22023 key NULL or not 1 to 255 characters.';
+'The value of the counter of a key as of the beginning of the statement, NULL if there is none. Errors: 22023 key NULL or not 1 to 255 characters.';
 
 CREATE OR REPLACE FUNCTION pgflurry.set_counter(key text, value bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$

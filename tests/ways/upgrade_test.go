@@ -63,6 +63,23 @@ func TestDownSaysWhichTablesAreInUseAndRemovesNothing(t *testing.T) {
 	}
 }
 
+func TestDownNamesWhatSomebodyElsePutIntoTheSchemaAndRemovesNothing(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "CREATE TABLE pgflurry.mine (n int); CREATE FUNCTION pgflurry.my_own() RETURNS int LANGUAGE sql RETURN 1; SELECT setval('pgflurry.mark', 0)")
+	removed, err := migrations.Down(server.Within(t), url, false)
+	server.Says(t, err, "schema pgflurry holds 2 objects that are not pgflurry's", "table pgflurry.mine", "function pgflurry.my_own()", "another schema")
+	if removed {
+		t.Error("down has removed something")
+	}
+	server.Do(t, conn, "SELECT next_snowflake(), incr('a'); DELETE FROM pgflurry.counter; ALTER TABLE pgflurry.mine SET SCHEMA public; DROP FUNCTION pgflurry.my_own()")
+	server.Do(t, conn, "SELECT setval('pgflurry.mark', 0)")
+	if removed, err := migrations.Down(server.Within(t), url, false); !removed || err != nil {
+		t.Errorf("down: %v, %v (%s)", removed, err, server.Hint(err))
+	}
+	server.Do(t, conn, "SELECT FROM mine")
+}
+
 func TestTheLifetimeOfALayoutIsComputedAndWarnedAbout(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	if years := server.Value[string](t, conn, "SELECT pgflurry.layout_years(41)::text"); years != "69.7" {
