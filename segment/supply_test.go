@@ -255,6 +255,9 @@ func TestACallerThatWantsMoreThanABlockGetsALargerOne(t *testing.T) {
 	if s.size != 20 {
 		t.Errorf("the next size is %d, expected twice the step", s.size)
 	}
+	if r := s.begin(); r.Size != 20 {
+		t.Errorf("the next fetch is of %d numbers; one large caller makes one large block", r.Size)
+	}
 }
 
 func TestInvariant8ARowThatFellBackIsRaisedAndTheRestIsNotGiven(t *testing.T) {

@@ -1,10 +1,14 @@
 package segments
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/migrations"
 	"pgflurry/tests/server"
@@ -95,6 +99,32 @@ func TestADrawIsPartOfItsTransaction(t *testing.T) {
 	server.Do(t, one, "ROLLBACK")
 	if n := server.Value[int64](t, other, "SELECT next_segment('order')"); n != 1 {
 		t.Errorf("the number that was rolled back did not come again, but %d", n)
+	}
+}
+
+func TestTransactionsThatDrawFromTwoTagsInOppositeOrderAreADeadlockOfWhichOneEnds(t *testing.T) {
+	url := server.Migrated(t)
+	tag(t, url, "order", 2000)
+	tag(t, url, "item", 2000)
+	ctx, ended := server.Within(t), make(chan error, 2)
+	sessions := map[string]*pgx.Conn{"order": server.Connect(t, url), "item": server.Connect(t, url)}
+	for name, conn := range sessions {
+		server.Do(t, conn, "SET deadlock_timeout = '10 ms'; BEGIN; SELECT next_segment('"+name+"')")
+	}
+	for name, conn := range sessions {
+		other := map[string]string{"order": "item", "item": "order"}[name]
+		go func() {
+			_, err := conn.Exec(ctx, "SELECT next_segment('"+other+"')")
+			if err != nil {
+				_, _ = conn.Exec(ctx, "ROLLBACK")
+			}
+			ended <- err
+		}()
+	}
+	first, second := <-ended, <-ended
+	said := new(pgconn.PgError)
+	if !errors.As(errors.Join(first, second), &said) || said.Code != "40P01" || first != nil && second != nil {
+		t.Errorf("errors %v and %v, expected one with 40P01", first, second)
 	}
 }
 
