@@ -54,6 +54,7 @@ DROP PROCEDURE IF EXISTS pgflurry.install_aliases();
 DROP PROCEDURE IF EXISTS pgflurry.refuse_foreign();
 DROP FUNCTION IF EXISTS pgflurry.kept_names();
 DROP FUNCTION IF EXISTS pgflurry.foreign_functions();
+DROP FUNCTION IF EXISTS pgflurry.is_alias(oid);
 DROP FUNCTION IF EXISTS pgflurry.alias_body(oid);
 DROP FUNCTION IF EXISTS pgflurry.alias_names();
 DROP FUNCTION IF EXISTS pgflurry.snowflake_family();

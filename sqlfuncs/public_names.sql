@@ -9,9 +9,9 @@
 --    text, would stay his to replace, and whoever calls it would run what he likes.
 --
 --  * The other functions live in schema pgflurry. Those that applications call have an alias in public. An alias is nothing but
---    RETURN pgflurry.name(its arguments), and a function is the alias exactly if that is its body. Where any other
---    function has the name, in whatever schema and with whatever arguments, no alias is made: calls that meant the other
---    one could mean the alias from then on. The qualified name always works.
+--    RETURN pgflurry.name(its arguments), and a function is the alias exactly if that is its body and its owner is right. Where
+--    any other function has the name, in whatever schema and with whatever arguments, no alias is made: calls that meant
+--    the other one could mean the alias from then on. The qualified name always works.
 
 CREATE OR REPLACE FUNCTION pgflurry.snowflake_family(OUT function text, OUT mark text) RETURNS SETOF record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -51,6 +51,15 @@ RETURN (SELECT format('RETURN pgflurry.%I(%s)', p.proname, coalesce((
 COMMENT ON FUNCTION pgflurry.alias_body(oid) IS
 'The body of an alias of a function: one call of the function of that name in schema pgflurry with the same arguments. NULL for an oid that is no function.';
 
+CREATE OR REPLACE FUNCTION pgflurry.is_alias(of oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
+    SELECT EXISTS (SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.nspname = 'pgflurry'
+                   WHERE p.oid = of AND p.pronamespace = 'public'::regnamespace
+                     AND pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid) AND pg_has_role(p.proowner, n.nspowner, 'MEMBER'))
+$fn$;
+COMMENT ON FUNCTION pgflurry.is_alias(oid) IS
+'Whether a function is an alias that pgflurry made: by its body, and by its owner, who is that of schema pgflurry or a member of that role.';
+
 CREATE OR REPLACE FUNCTION pgflurry.foreign_functions() RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT p.oid::regprocedure::text
@@ -70,9 +79,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quot
     JOIN pg_proc AS p ON p.proname = ours.name
     JOIN pg_namespace AS n ON n.oid = p.pronamespace
     WHERE n.nspname <> 'pgflurry' AND NOT starts_with(n.nspname, 'pg_')  -- PostgreSQL's own, and what is temporary
-      AND (p.pronamespace <> 'public'::regnamespace OR pg_get_function_sqlbody(p.oid) IS DISTINCT FROM pgflurry.alias_body(p.oid))
-      AND NOT EXISTS (SELECT FROM pg_proc AS a WHERE a.proname = ours.name AND a.pronamespace = 'public'::regnamespace
-                      AND pg_get_function_sqlbody(a.oid) = pgflurry.alias_body(a.oid))
+      AND NOT pgflurry.is_alias(p.oid)
+      AND NOT EXISTS (SELECT FROM pg_proc AS a WHERE a.proname = ours.name AND pgflurry.is_alias(a.oid))
     GROUP BY ours.name ORDER BY ours.name
 $fn$;
 COMMENT ON FUNCTION pgflurry.kept_names() IS
@@ -111,7 +119,7 @@ BEGIN
     LOOP
         IF EXISTS (SELECT FROM pg_proc AS a JOIN pg_proc AS p ON p.oid = f.oid
                    WHERE a.pronamespace = 'public'::regnamespace AND a.proname = f.proname AND a.proargtypes = p.proargtypes
-                     AND pg_get_function_sqlbody(a.oid) IS DISTINCT FROM pgflurry.alias_body(a.oid)) THEN
+                     AND NOT pgflurry.is_alias(a.oid)) THEN
             CONTINUE;
         END IF;
         EXECUTE format('CREATE OR REPLACE FUNCTION public.%I(%s) RETURNS %s LANGUAGE sql %s %s',
@@ -130,7 +138,7 @@ DECLARE
 BEGIN
     FOR ours IN
         SELECT p.oid::regprocedure::text FROM pg_proc AS p JOIN pgflurry.alias_names() AS names (name) ON p.proname = names.name
-            WHERE p.pronamespace = 'public'::regnamespace AND pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid)
+            WHERE pgflurry.is_alias(p.oid)
         UNION ALL
         SELECT p.oid::regprocedure::text FROM pgflurry.snowflake_family() AS f JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
             WHERE p.oid NOT IN (SELECT o::regprocedure FROM pgflurry.foreign_functions() AS o)

@@ -7,7 +7,7 @@ WITH ours AS (
     WHERE p.pronamespace = to_regnamespace('pgflurry')
        OR p.pronamespace = to_regnamespace('public')
           AND (p.oid IN (SELECT to_regprocedure('public.' || function) FROM pgflurry.snowflake_family())
-               OR pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid))
+               OR pgflurry.is_alias(p.oid))
     UNION ALL
     SELECT 'pg_class'::regclass, c.oid FROM pg_class AS c WHERE c.relnamespace = to_regnamespace('pgflurry')
 ), users AS (

@@ -148,3 +148,27 @@ func TestSettingsThatChangeHowTextIsWrittenChangeNoWay(t *testing.T) {
 		t.Errorf("%v (%s)", err, server.Hint(err))
 	}
 }
+
+func TestAnAliasThatSomebodyElseMadeIsNotPgflurrysOwn(t *testing.T) {
+	url := server.Database(t)
+	conn, other := server.Connect(t, url), server.Role(t, url, "alias_maker")
+	server.Do(t, conn, "GRANT CREATE ON SCHEMA public TO alias_maker; CREATE SCHEMA app; CREATE FUNCTION app.incr(varchar) RETURNS int LANGUAGE sql AS 'SELECT 1'")
+	up := func() {
+		t.Helper()
+		if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+			t.Fatalf("%v (%s)", err, server.Hint(err))
+		}
+	}
+	up()
+	server.Exec(t, other, "CREATE FUNCTION public.incr(key text) RETURNS bigint LANGUAGE sql RETURN pgflurry.incr(key)")
+	server.Do(t, conn, "DROP FUNCTION app.incr(varchar)")
+	up()
+	if kept := server.Values[string](t, conn, "SELECT other FROM pgflurry.kept_names()"); len(kept) != 1 || kept[0] != "incr(text)" && kept[0] != "public.incr(text)" {
+		t.Errorf("kept is %q, want the function of the other role", kept)
+	}
+	server.Do(t, conn, "DROP FUNCTION public.incr(text)")
+	up()
+	if owner := server.Value[bool](t, conn, "SELECT proowner = (SELECT nspowner FROM pg_namespace WHERE nspname = 'pgflurry') FROM pg_proc WHERE oid = 'public.incr(text)'::regprocedure"); !owner {
+		t.Error("the alias belongs to somebody else")
+	}
+}
