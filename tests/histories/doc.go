@@ -11,7 +11,8 @@
 // A history is a sequence of steps, each chosen by rapid or by a seed: a process goes on, draws, stops, is killed or ended and
 // replaced; time passes; a write is lost, refused, applied and not acknowledged, acknowledged with a notice, or arrives
 // late; the database's clock is set; the server restarts, or fails over and loses its last commits; a worker is retired, a
-// backup restored. Only one goroutine runs at a time, so a seed gives the same history again.
+// backup restored. Only one goroutine runs at a time, so a seed gives the same history again. Where gate and quarantine are only just
+// long enough chance hardly ever leads: edge_test.go goes there by hand.
 //
 // That the table in memory decides as the statements of package lease do is shown by comparing it with PostgreSQL, from any state
 // (tests/rows). That a history would notice a guard that was left out is shown by taking each away: tests/mutants in the Go code,

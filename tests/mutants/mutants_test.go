@@ -49,6 +49,14 @@ var mutants = []mutant{
 		from: "if at.tick >= grant.until {", to: "if false {",
 	},
 	{
+		guard: "the mark's own tick is beyond the bound", file: "generator/generator.go",
+		from: "if at.tick >= grant.until {", to: "if at.tick > grant.until {",
+	},
+	{
+		guard: "a renewal does not reach back behind from", file: "lease/protocol.go",
+		from: "From: h.from, Until: h.until}", to: "From: 0, Until: h.until}",
+	},
+	{
 		guard: "from is a bound: in a tick entered by the clock", file: "generator/generator.go",
 		from: "case tick < now && grant.from <= now:", to: "case tick < now:",
 		test: "Invariant", in: "generator",
@@ -106,12 +114,24 @@ var inTable = []mutant{
 		from:  "return r.Mark + t.Quarantine", to: "return r.Mark",
 	},
 	{
+		guard: "SQL, acquire: the grant begins at the mark or later",
+		from:  "r.Term, t.Now, r.Mark}", to: "r.Term, t.Now - 10000, r.Mark}",
+	},
+	{
+		guard: "SQL, acquire: quarantine, the skew included",
+		from:  "return r.Mark + t.Quarantine", to: "return r.Mark + t.Quarantine - t.Skew",
+	},
+	{
 		guard: "SQL, acquire: timeline gate, at once",
 		from:  "t.Copied || t.moved() ||", to: "t.Copied ||",
 	},
 	{
 		guard: "SQL, acquire: timeline gate, for the quarantine",
 		from:  " || t.AcquireAfter > t.Now ||", to: " ||",
+	},
+	{
+		guard: "SQL, acquire: timeline gate, as long as the longest grant, the skew included",
+		from:  "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)\n}", to: "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine-t.Skew)\n}",
 	},
 	{
 		guard: "SQL, renew: owner and term",
@@ -128,6 +148,10 @@ var inTable = []mutant{
 	{
 		guard: "SQL, renew: not after others might have had it",
 		from:  "r.Mark >= n.Acknowledged && !expired {", to: "r.Mark >= n.Acknowledged {",
+	},
+	{
+		guard: "SQL, renew: … by a clock that was ahead by the skew",
+		from:  "before.Mark+t.Quarantine-t.Skew <= t.Now", to: "before.Mark+t.Quarantine <= t.Now",
 	},
 }
 
