@@ -144,6 +144,7 @@ func (h *history) failover() {
 func (h *history) forget(keep int) {
 	for _, c := range h.commits[keep:] {
 		h.lost[c.owner] = true
+		h.forgot++
 	}
 	h.commits = h.commits[:keep]
 	h.durable = min(h.durable, keep)

@@ -47,7 +47,7 @@ type history struct {
 	lost    map[string]bool // owners, of whom a commit was lost
 	twice   func(what string, one, other *tenure)
 
-	drawn, acquisitions, renewals, unknowns, failed int
+	drawn, acquisitions, renewals, unknowns, failed, forgot, takeovers int
 }
 
 // commit is the table after it, and whose it was.
@@ -232,6 +232,9 @@ func (h *history) granted(p *process, w *write) {
 		h.acquisitions++
 		t = &tenure{life: p.life, owner: w.owner, worker: int(w.clean[4].(int64)), from: w.clean[6].(int64), until: w.clean[7].(int64)}
 		p.tenures = append(p.tenures, t)
+		if before := h.tenures[t.worker]; len(before) > 0 && before[len(before)-1].life != p.life {
+			h.takeovers++
+		}
 		h.tenures[t.worker] = append(h.tenures[t.worker], t)
 	case w.renew != nil && w.clean[3] != nil:
 		h.renewals++

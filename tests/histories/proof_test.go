@@ -57,7 +57,8 @@ func prove(t *testing.T, w world) {
 		})
 	}
 	t.Logf("%v", sum.story(time.Since(begin)))
-	if sum.drawn < 10*histories || min(sum.acquisitions, sum.renewals, sum.unknowns) < histories || w.failovers && sum.failed < histories {
+	if sum.drawn < 10*histories || min(sum.acquisitions, sum.renewals, sum.unknowns, sum.takeovers) < histories ||
+		w.failovers && sum.failed < histories || w.acked && sum.forgot < histories {
 		t.Errorf("the histories are too quiet to prove anything: %v", sum.story(time.Since(begin)))
 	}
 }
@@ -76,12 +77,14 @@ func (h *history) add(other *history) {
 	h.renewals += other.renewals
 	h.unknowns += other.unknowns
 	h.failed += other.failed
+	h.forgot += other.forgot
+	h.takeovers += other.takeovers
 	h.lives += other.lives
 }
 
 func (h *history) story(d time.Duration) string {
-	return fmt.Sprintf("%d IDs, %d processes, %d acquisitions, %d renewals, %d writes not acknowledged, %d failovers, in %v",
-		h.drawn, h.lives, h.acquisitions, h.renewals, h.unknowns, h.failed, d.Round(time.Millisecond))
+	return fmt.Sprintf("%d IDs, %d processes, %d acquisitions, %d renewals, %d writes not acknowledged, %d workers taken over, %d failovers, %d commits forgotten, in %v",
+		h.drawn, h.lives, h.acquisitions, h.renewals, h.unknowns, h.takeovers, h.failed, h.forgot, d.Round(time.Millisecond))
 }
 
 // chosen are the choices of a seed.

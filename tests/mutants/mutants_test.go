@@ -112,6 +112,7 @@ var inTable = []mutant{
 	{
 		guard: "SQL, acquire: quarantine of a worker that was not released",
 		from:  "return r.Mark + t.Quarantine", to: "return r.Mark",
+		test: "TakeOverThatWasForgotten",
 	},
 	{
 		guard: "SQL, acquire: the grant begins at the mark or later",
@@ -120,6 +121,7 @@ var inTable = []mutant{
 	{
 		guard: "SQL, acquire: quarantine, the skew included",
 		from:  "return r.Mark + t.Quarantine", to: "return r.Mark + t.Quarantine - t.Skew",
+		test: "TakeOverThatWasForgotten",
 	},
 	{
 		guard: "SQL, acquire: timeline gate, at once",
@@ -132,6 +134,7 @@ var inTable = []mutant{
 	{
 		guard: "SQL, acquire: timeline gate, as long as the longest grant, the skew included",
 		from:  "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)\n}", to: "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine-t.Skew)\n}",
+		test: "GateLasts",
 	},
 	{
 		guard: "SQL, renew: owner and term",
@@ -148,10 +151,12 @@ var inTable = []mutant{
 	{
 		guard: "SQL, renew: not after others might have had it",
 		from:  "r.Mark >= n.Acknowledged && !expired {", to: "r.Mark >= n.Acknowledged {",
+		test: "TakeOverThatWasForgotten",
 	},
 	{
 		guard: "SQL, renew: … by a clock that was ahead by the skew",
 		from:  "before.Mark+t.Quarantine-t.Skew <= t.Now", to: "before.Mark+t.Quarantine <= t.Now",
+		test: "TakeOverThatWasForgotten",
 	},
 }
 
