@@ -58,15 +58,15 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 
 // useServer checks that the user's server can be reached and is new enough.
 func useServer(ctx context.Context, url string) (*demoServer, error) {
-	config, err := pgx.ParseConfig(url)
+	config, err := parseURL("postgres", url)
 	if err != nil {
-		return nil, fmt.Errorf("--postgres: %w", err)
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("--postgres: %w", err)
+		return nil, connectError(err)
 	}
 	defer conn.Close(ctx)
 	upstream := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 func TestPasteLineIsForTheProxyAndShowsNoPassword(t *testing.T) {
@@ -51,5 +53,17 @@ func TestDataFolderIsTheOneNamedElseBelowTheWorkingDirectory(t *testing.T) {
 	}
 	if got, err := (demoSettings{}).folder(); err != nil || got != want {
 		t.Errorf("without --data the folder is %s, expected %s: %v", got, want, err)
+	}
+}
+
+func TestDemoSaysWhatToDoWhenAGivenServerRefusesIt(t *testing.T) {
+	address := refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`})
+	_, err := useServer(t.Context(), "postgres://owner:s3cret@"+address+"/app")
+	want := "cannot connect to " + address + `/app as "owner": password authentication failed for user "owner" (SQLSTATE 28P01)`
+	if err == nil || err.Error() != want || !strings.Contains(advice(err), "PGPASSWORD") {
+		t.Errorf("%v (hint %q), want %s and a hint at PGPASSWORD", err, advice(err), want)
+	}
+	if _, err := useServer(t.Context(), "mysql://owner:s3cret@db/app"); err == nil || !strings.HasPrefix(err.Error(), "--postgres is not a connection string") {
+		t.Errorf("%v, want one that names --postgres and leaves out the URL", err)
 	}
 }

@@ -79,9 +79,9 @@ var drivers = append(inFirstGroup(
 	jdbcDriver("JDBC, prepareThreshold=1", "prepareThreshold=1").saying("prepares at once, so one execution alone is PostgreSQL's"),
 	jdbcDriver("JDBC, prepareThreshold=-1 (binary from the first)", "prepareThreshold=-1"),
 	jdbcDriver("JDBC, binaryTransfer=false", "binaryTransfer=false"),
-	jdbcDriver("JDBC, preferQueryMode=simple", "preferQueryMode=simple"),
-	jdbcDriver("JDBC, preferQueryMode=extendedForPrepared", "preferQueryMode=extendedForPrepared"),
-	jdbcDriver("JDBC, preferQueryMode=extendedCacheEverything", "preferQueryMode=extendedCacheEverything"),
+	jdbcDriver("JDBC, preferQueryMode simple", "preferQueryMode=simple"),
+	jdbcDriver("JDBC, preferQueryMode extendedForPrepared", "preferQueryMode=extendedForPrepared"),
+	jdbcDriver("JDBC, preferQueryMode extendedCacheEverything", "preferQueryMode=extendedCacheEverything"),
 	nodeDriver("node-postgres (pg)", "node/with_pg.js"),
 	nodeDriver("postgres.js (postgres)", "node/with_postgres.js"),
 ), []driver{
