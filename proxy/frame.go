@@ -15,7 +15,7 @@ const (
 	// bufferSize is the size of a session's two read buffers in bytes: PostgreSQL's own. A larger frame is streamed.
 	bufferSize = 8 << 10
 	// wideSize is the size they have while bytes come faster than they are passed on: fewer and larger reads and writes.
-	wideSize = 32 << 10
+	wideSize = 64 << 10
 	// headerSize is the type byte and the length of a frame.
 	headerSize = 5
 	// maxFrame is the largest body in bytes, PostgreSQL's own limit (MaxAllocSize).
@@ -53,7 +53,7 @@ type inbox struct {
 
 	widens  bool // many small frames are worth a wide buffer, too
 	busy    bool // the last read left more to read: the next buffer is a wide one
-	inside  bool // of a frame that is streamed: the buffer stays
+	inside  int  // bytes yet to be read of a frame that is streamed: the buffer stays, and a wide one takes only these
 	buffers *buffers
 	raw     syscall.RawConn               // waits without a buffer; nil where conn has no descriptor of its own
 	ready   func(descriptor uintptr) bool // readReady, made once
@@ -123,7 +123,7 @@ func (in *inbox) fill() error {
 		return in.fillSlowly()
 	}
 	switch {
-	case in.end == 0 && !in.inside:
+	case in.end == 0 && in.inside == 0:
 		in.release()
 	case in.busy && len(in.buf) == bufferSize:
 		wide := in.buffers.get(true)
@@ -213,11 +213,11 @@ func (in *inbox) stream(to io.Writer, size int) error {
 	if _, err := to.Write(in.buf[in.pos:in.end]); err != nil {
 		return err
 	}
-	in.inside = true
-	defer func() { in.inside = false }()
+	defer func() { in.inside = 0 }()
 	for rest > 0 {
+		in.inside = rest
 		in.run, in.held, in.pos, in.end = 0, 0, 0, 0
-		if wide := in.raw != nil && rest >= wideSize; wide != (len(in.buf) == wideSize) { // a wide one holds nothing but this frame
+		if wide := in.raw != nil && rest > bufferSize; wide != (len(in.buf) == wideSize) {
 			in.release()
 			in.busy = wide
 		}

@@ -31,6 +31,9 @@ func (in *inbox) readReady(descriptor uintptr) bool {
 		in.buf = in.buffers.get(in.busy)
 	}
 	room := in.buf[in.end:]
+	if in.inside > 0 && len(in.buf) == wideSize {
+		room = room[:min(in.inside, len(room))]
+	}
 	n, err := readNow(descriptor, room)
 	for err == syscall.EINTR {
 		n, err = readNow(descriptor, room)
@@ -41,7 +44,7 @@ func (in *inbox) readReady(descriptor uintptr) bool {
 		in.err = nil
 		return true
 	}
-	if in.end == 0 && !in.inside {
+	if in.end == 0 && in.inside == 0 {
 		in.release()
 	}
 	switch err {
