@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -36,36 +37,62 @@ const (
 	digits   = 3
 )
 
-// drawer is one client.
-type drawer struct {
-	conn  *pgconn.PgConn
-	trips *hdrhistogram.Histogram // microseconds
-	rows  int64
+// client is one connection that draws.
+type client interface {
+	// trip is one round trip, and gives how many IDs came.
+	trip(ctx context.Context) (ids int, err error)
+	close(ctx context.Context)
 }
 
-// From is the draw as a trial's function.
+// drawer is a client and what it has done.
+type drawer struct {
+	client client
+	trips  *hdrhistogram.Histogram // microseconds
+	ids    int64
+}
+
+// From is the draw as a trial's function; target is a connection string.
 func (d Draw) From(target string) func(context.Context, time.Duration) (Count, error) {
+	return drawFrom(d.Clients, func(ctx context.Context) (client, error) {
+		conn, err := pgconn.Connect(ctx, target)
+		if err != nil {
+			return nil, err
+		}
+		if d.Mode != Simple {
+			if _, err := conn.Prepare(ctx, "draw", d.SQL, nil); err != nil {
+				return nil, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
+			}
+		}
+		return &postgresClient{Draw: d, conn: conn}, nil
+	})
+}
+
+// postgresClient is one connection of a Draw.
+type postgresClient struct {
+	Draw
+	conn *pgconn.PgConn
+}
+
+func (c *postgresClient) close(ctx context.Context) { _ = c.conn.Close(ctx) }
+
+// drawFrom connects so many clients, which then draw together for a time. Connecting does not count.
+func drawFrom(clients int, dial func(context.Context) (client, error)) func(context.Context, time.Duration) (Count, error) {
 	return func(ctx context.Context, duration time.Duration) (Count, error) {
-		drawers := make([]*drawer, d.Clients)
+		drawers := make([]*drawer, clients)
 		for i := range drawers {
-			conn, err := pgconn.Connect(ctx, target)
+			c, err := dial(ctx)
 			if err != nil {
 				return Count{}, err
 			}
-			defer conn.Close(context.WithoutCancel(ctx))
-			if d.Mode != Simple {
-				if _, err := conn.Prepare(ctx, "draw", d.SQL, nil); err != nil {
-					return Count{}, err
-				}
-			}
-			drawers[i] = &drawer{conn: conn, trips: hdrhistogram.New(shortest, longest, digits)}
+			defer c.close(context.WithoutCancel(ctx))
+			drawers[i] = &drawer{client: c, trips: hdrhistogram.New(shortest, longest, digits)}
 		}
-		return d.together(ctx, drawers, duration)
+		return together(ctx, drawers, duration)
 	}
 }
 
 // together lets all clients draw at once until the time is over.
-func (d Draw) together(ctx context.Context, drawers []*drawer, duration time.Duration) (Count, error) {
+func together(ctx context.Context, drawers []*drawer, duration time.Duration) (Count, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var all sync.WaitGroup
@@ -73,7 +100,7 @@ func (d Draw) together(ctx context.Context, drawers []*drawer, duration time.Dur
 	until := began.Add(duration)
 	for _, w := range drawers {
 		all.Go(func() {
-			if err := d.drawUntil(ctx, w, until); err != nil {
+			if err := w.drawUntil(ctx, until); err != nil {
 				cancel(err) // the first is the cause
 			}
 		})
@@ -86,7 +113,7 @@ func (d Draw) together(ctx context.Context, drawers []*drawer, duration time.Dur
 	trips := hdrhistogram.New(shortest, longest, digits)
 	for _, w := range drawers {
 		trips.Merge(w.trips)
-		count.Operations += w.rows
+		count.Operations += w.ids
 	}
 	for name, p := range percentiles {
 		count.Latency[name] = time.Duration(trips.ValueAtPercentile(p)) * time.Microsecond
@@ -94,9 +121,9 @@ func (d Draw) together(ctx context.Context, drawers []*drawer, duration time.Dur
 	return count, nil
 }
 
-func (d Draw) drawUntil(ctx context.Context, w *drawer, until time.Time) error {
+func (w *drawer) drawUntil(ctx context.Context, until time.Time) error {
 	for at := time.Now(); at.Before(until); {
-		rows, err := d.trip(ctx, w.conn)
+		ids, err := w.client.trip(ctx)
 		if err != nil {
 			return err
 		}
@@ -104,18 +131,17 @@ func (d Draw) drawUntil(ctx context.Context, w *drawer, until time.Time) error {
 		if err := w.trips.RecordValue(min(longest, max(shortest, now.Sub(at).Microseconds()))); err != nil {
 			return err
 		}
-		w.rows += int64(rows)
+		w.ids += int64(ids)
 		at = now
 	}
 	return nil
 }
 
-// trip is one round trip.
-func (d Draw) trip(ctx context.Context, conn *pgconn.PgConn) (rows int, err error) {
-	want := d.Rows
-	switch d.Mode {
+func (c *postgresClient) trip(ctx context.Context) (rows int, err error) {
+	want := c.Rows
+	switch c.Mode {
 	case Simple:
-		result := conn.Exec(ctx, d.SQL)
+		result := c.conn.Exec(ctx, c.SQL)
 		for result.NextResult() && err == nil {
 			var n int
 			n, err = rowsOf(result.ResultReader())
@@ -125,10 +151,10 @@ func (d Draw) trip(ctx context.Context, conn *pgconn.PgConn) (rows int, err erro
 			err = e
 		}
 	case Prepared:
-		rows, err = rowsOf(conn.ExecPrepared(ctx, "draw", nil, nil, binary))
+		rows, err = rowsOf(c.conn.ExecPrepared(ctx, "draw", nil, nil, binary))
 	case Pipelined:
 		want *= pipelineLength
-		rows, err = pipelined(ctx, conn)
+		rows, err = pipelined(ctx, c.conn)
 	}
 	if err == nil && rows != want {
 		err = fmt.Errorf("%w: %d came, expected %d", errRows, rows, want)

@@ -7,13 +7,15 @@ import (
 )
 
 func TestEverySourceHasItsStatementAndEveryStatementASource(t *testing.T) {
-	plan, err := IDs{Servers: Servers{Postgres: Server{PID: 1}, Proxy: Server{PID: 2}}, Clients: []int{1, 4}}.Plan()
+	plan, err := IDs{Servers: everywhere(), Clients: []int{1, 4}}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
 	used, names := make(map[string]bool), make(map[string]bool)
 	for _, s := range append(append([]source{}, oneAtATime...), batches...) {
-		used["sources/"+s.file] = true
+		if s.file != "" {
+			used["sources/"+s.file] = true
+		}
 	}
 	all, err := fs.Glob(sources, "sources/*.sql")
 	if err != nil || len(all) != len(used) {
@@ -25,11 +27,11 @@ func TestEverySourceHasItsStatementAndEveryStatementASource(t *testing.T) {
 			t.Errorf("%q is there twice", name)
 		}
 		names[name] = true
-		if _, front := plan.Watch[trial.Contender][Middle]; front != trial.Through || plan.Watch[trial.Contender][Database] != 1 {
+		if _, front := plan.Watch[trial.Contender][Middle]; front != trial.Through || plan.Watch[trial.Contender][Database] == 0 {
 			t.Errorf("%q is watched as %v", name, plan.Watch[trial.Contender])
 		}
 	}
-	if len(names) != 2*(len(oneAtATime)+2*len(proxyAndNextval)+len(batches)) {
+	if len(names) != 2*(len(oneAtATime)+2*len(proxyAndNextval)+1+len(batches)) {
 		t.Errorf("%d trials", len(names))
 	}
 }
@@ -44,7 +46,7 @@ func TestAWayThatCanRepeatSaysSo(t *testing.T) {
 
 func TestVerdictsAreAboutTheCellsThatHaveATarget(t *testing.T) {
 	to := func(r float64) map[string]Spread { return map[string]Spread{Nextval: {Median: r}} }
-	plan, err := IDs{Clients: []int{1, 8, 16, 64}}.Plan()
+	plan, err := IDs{Servers: everywhere(), Clients: []int{1, 8, 16, 64}}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,5 +64,41 @@ func TestVerdictsAreAboutTheCellsThatHaveATarget(t *testing.T) {
 	// one client prepared and simple (1.3), and the function in the database three times (0.9), but neither 2.0 nor 5
 	if len(verdicts) != 10 || held != 5 {
 		t.Errorf("%d verdicts, %d of them hold; expected 10 and 5", len(verdicts), held)
+	}
+}
+
+// everywhere has every server, each with a process of its own.
+func everywhere() Servers {
+	return Servers{
+		Postgres: Server{URL: "p", PID: 1}, Proxy: Server{URL: "x", PID: 2}, Pooler: Server{URL: "b", PID: 3},
+		Redis: Server{URL: "r", PID: 4}, MariaDB: Server{URL: "m", PID: 5},
+	}
+}
+
+func TestASourceWithoutAServerIsListedAsNotRunAndHasNoTrial(t *testing.T) {
+	servers := everywhere()
+	servers.Redis = Server{Missing: "redis-server is not installed"}
+	b := IDs{Servers: servers, Clients: []int{1}, Sources: []string{"nextval", "redis-incr"}}
+	plan, err := b.Plan()
+	if err != nil || len(plan.Trials) != 4 {
+		t.Errorf("%d trials, error %v; expected nextval four times", len(plan.Trials), err)
+	}
+	if lines := b.NotRun(); len(lines) != 1 || lines[0] != "Redis INCR: redis-server is not installed" {
+		t.Errorf("not run: %q", lines)
+	}
+	b.Sources = []string{"redis-incr"}
+	if _, err := b.Plan(); err == nil || !strings.Contains(err.Error(), "redis-server is not installed") {
+		t.Errorf("a plan without trials: error %v", err)
+	}
+}
+
+func TestOnlyTheServersThatChosenSourcesAskAreNeeded(t *testing.T) {
+	for key, want := range map[string]Needs{"nextval": {}, "redis-incr": {Redis: true}, "mariadb-replace": {MariaDB: true}, "nextval-pgbouncer": {Pooler: true}} {
+		if got := (IDs{Sources: []string{key}}).Needs(); got != want {
+			t.Errorf("%s needs %+v; expected %+v", key, got, want)
+		}
+	}
+	if got := (IDs{}).Needs(); got != (Needs{true, true, true}) {
+		t.Errorf("all sources need %+v", got)
 	}
 }

@@ -2,9 +2,9 @@ package bench
 
 import (
 	"context"
-	"embed"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	_ "embed" // the SQL
@@ -13,59 +13,22 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-//go:embed sources/*.sql
-var sources embed.FS
-
 var (
 	//go:embed sql/setup_ids.sql
 	setupIDsSQL string
+	//go:embed sql/clean_up_ids.sql
+	cleanUpIDsSQL string
 	//go:embed sql/function_worker.sql
 	functionWorkerSQL string
 	//go:embed sql/worker_of.sql
 	workerOfSQL string
 )
 
-// Nextval is the source that the others are compared with.
-const Nextval = "nextval"
-
-// source is a way to get IDs by a statement.
-type source struct {
-	name  string
-	file  string // of bench/sources
-	proxy bool   // through the proxy, else from PostgreSQL directly
-}
-
-// Sources by how they are asked. Within a list they take turns.
-var (
-	oneAtATime = []source{
-		{Nextval, "nextval.sql", false},
-		{"next_snowflake, proxy", "next_snowflake.sql", true},
-		{"next_snowflake, function in the database", "next_snowflake.sql", false},
-		{"nextval, CACHE 1000", "nextval_cached.sql", false},
-		{"nextval % 4096 + clock (can repeat)", "nextval_clock.sql", false},
-		{"UUID v4", "uuidv4.sql", false},
-		{"UUID v7", "uuidv7.sql", false},
-		{"next_segment, proxy", "next_segment.sql", true},
-		{"next_segment, in the database", "next_segment.sql", false},
-		{"next_auto_increment (offset 1 of 2)", "next_auto_increment.sql", false},
-		{"next_replace_id", "next_replace_id.sql", false},
-		{"incr (counter row)", "incr.sql", false},
-	}
-	proxyAndNextval = oneAtATime[:2]
-	batches         = []source{
-		{Nextval, "nextval_1000.sql", false},
-		{"next_snowflakes(1000), proxy", "next_snowflakes_1000.sql", true},
-		{"generate_series, proxy", "next_snowflake_1000.sql", true},
-		{"next_snowflakes(1000), function in the database", "next_snowflakes_1000.sql", false},
-	}
-)
-
-const batchSize = 1000
-
 // IDs plans the comparison of the ways to get an ID over a connection.
 type IDs struct {
 	Servers Servers
 	Clients []int
+	Sources []string // of SourceKeys; all if empty
 }
 
 // Prepare makes what the sources draw from, and returns when the proxy answers from memory: before that it forwards.
@@ -76,13 +39,39 @@ func (b IDs) Prepare(ctx context.Context) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.PgConn().Exec(ctx, setupIDsSQL).ReadAll(); err != nil {
-		return fmt.Errorf("what the sources draw from cannot be made: %w", err)
+		return fmt.Errorf("what the sources draw from cannot be made: %w; PostgreSQL needs the schema (pgflurry migrate up), and the benchmark the right to make the schema pgflurry_bench", err)
+	}
+	if target := b.Servers.MariaDB.URL; target != "" {
+		if err := execMariaDB(ctx, target, "setup.sql"); err != nil {
+			return fmt.Errorf("tables pgflurry_bench_… cannot be made in MariaDB: %w", err)
+		}
+	}
+	if b.Servers.Proxy.URL == "" {
+		return nil
 	}
 	var own int64
 	if err := conn.QueryRow(ctx, functionWorkerSQL).Scan(&own); err != nil {
 		return err
 	}
 	return b.awaitProxy(ctx, conn, own)
+}
+
+// CleanUp takes away what Prepare has made, but for rows named pgflurry_bench in tables of the schema pgflurry: a proxy may
+// still hold numbers of the segment, and none is given twice.
+func (b IDs) CleanUp(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	_, err = conn.PgConn().Exec(ctx, cleanUpIDsSQL).ReadAll()
+	if target := b.Servers.MariaDB.URL; target != "" {
+		err = errors.Join(err, execMariaDB(ctx, target, "clean_up.sql"))
+	}
+	if target := b.Servers.Redis.URL; target != "" {
+		err = errors.Join(err, cleanUpRedis(ctx, target))
+	}
+	return err
 }
 
 // answerPatience is how long the proxy may take to get a worker.
@@ -119,41 +108,54 @@ func (b IDs) awaitProxy(ctx context.Context, direct *pgx.Conn, own int64) error 
 	}
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+// Plan lists the trials; rounds, times and seed are the caller's to fill in. Sources whose server is not there have none.
 func (b IDs) Plan() (Plan, error) {
 	p := Plan{Watch: make(map[string]map[string]int)}
 	for _, clients := range b.Clients {
-		for _, w := range []struct {
-			name    string
-			mode    Mode
-			each    int
-			sources []source
-		}{
-			{"one per round trip, prepared", Prepared, 1, oneAtATime},
-			{"one per round trip, simple", Simple, 1, proxyAndNextval},
-			{fmt.Sprintf("%d pipelined, prepared", pipelineLength), Pipelined, 1, proxyAndNextval},
-			{"1,000 per statement, prepared", Prepared, batchSize, batches},
-		} {
-			workload := withClients(w.name, clients, "IDs", w.name)
-			for _, s := range w.sources {
-				statement, err := sources.ReadFile("sources/" + s.file)
+		for _, g := range groups {
+			workload := withClients(g.task, clients, "IDs", g.task)
+			for _, s := range g.sources {
+				server := b.Servers.at(s.from)
+				if !b.chosen(s) || server.URL == "" {
+					continue
+				}
+				run, err := s.run(g, clients, server.URL)
 				if err != nil {
 					return p, err
 				}
-				server := b.Servers.Postgres
-				if s.proxy {
-					server = b.Servers.Proxy
+				database := server.PID
+				if s.from == fromPostgres || s.from.inFront() {
+					database, run = b.Servers.Postgres.PID, walOf(b.Servers.Postgres.URL, run)
 				}
-				p.watch(s.name, Database, b.Servers.Postgres.PID)
-				if s.proxy {
-					p.watch(s.name, Middle, b.Servers.Proxy.PID)
+				p.watch(s.name, Database, database)
+				if s.from.inFront() {
+					p.watch(s.name, Middle, server.PID)
 				}
-				draw := Draw{SQL: string(statement), Mode: w.mode, Rows: w.each, Clients: clients}
-				p.Trials = append(p.Trials, Trial{Workload: workload, Contender: s.name, Through: s.proxy, Run: walOf(b.Servers.Postgres.URL, draw.From(server.URL))})
+				p.Trials = append(p.Trials, Trial{Workload: workload, Contender: s.name, Through: s.from.inFront(), Run: run})
 			}
 		}
 	}
+	if len(p.Trials) == 0 {
+		return p, fmt.Errorf("none of the sources %v can run: %v", b.Sources, b.NotRun())
+	}
 	return p, nil
+}
+
+// chosen says whether a source is wanted.
+func (b IDs) chosen(s source) bool { return len(b.Sources) == 0 || slices.Contains(b.Sources, s.key) }
+
+// NotRun says which of the wanted sources have no server, and why.
+func (b IDs) NotRun() (lines []string) {
+	for _, g := range groups {
+		for _, s := range g.sources {
+			if server := b.Servers.at(s.from); b.chosen(s) && server.URL == "" {
+				if line := s.name + ": " + server.Missing; !slices.Contains(lines, line) {
+					lines = append(lines, line)
+				}
+			}
+		}
+	}
+	return lines
 }
 
 //go:embed sql/wal.sql
@@ -193,26 +195,4 @@ func rowsOf(r *pgconn.ResultReader) (rows int, err error) {
 	}
 	_, err = r.Close()
 	return rows, err
-}
-
-// IDVerdicts says what the figures mean, for the cells that have a target.
-func IDVerdicts(figures []Figure) []Verdict {
-	targets := map[string]map[string]float64{
-		"next_snowflake, proxy": {
-			"one per round trip, prepared, 1 client": 1.3, "one per round trip, prepared, 16 clients": 2, "one per round trip, prepared, 64 clients": 2,
-			"one per round trip, simple, 1 client": 1.3, "one per round trip, simple, 16 clients": 2, "one per round trip, simple, 64 clients": 2,
-			"50 pipelined, prepared, 8 clients": 5,
-		},
-		"next_snowflake, function in the database": {
-			"one per round trip, prepared, 1 client": 0.9, "one per round trip, prepared, 16 clients": 0.9, "one per round trip, prepared, 64 clients": 0.9,
-		},
-	}
-	var verdicts []Verdict
-	for _, f := range figures {
-		target, has := targets[f.Contender][f.Workload]
-		if r, ok := f.Ratios[Nextval]; ok && has {
-			verdicts = append(verdicts, Verdict{f.Workload + ": " + f.Contender + " to nextval", r.Median, target})
-		}
-	}
-	return verdicts
 }

@@ -15,21 +15,6 @@ import (
 	"pgflurry/postgres"
 )
 
-// Server is one that can be measured.
-type Server struct {
-	URL     string // for clients; empty: there is none, and Missing says why
-	PID     int    // of its first process; 0 if its processor time cannot be taken
-	Version string // what it says of itself
-	Missing string
-}
-
-// Servers are PostgreSQL and what stands in front of it.
-type Servers struct {
-	Postgres, Proxy, Pooler Server
-	// Binaries is the folder of PostgreSQL's programs; empty if not known.
-	Binaries string
-}
-
 // Private are servers of the benchmark's own, on free ports of the loopback interface, with their data in one folder.
 type Private struct {
 	Servers

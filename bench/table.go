@@ -25,7 +25,7 @@ func (r *Report) columns() []column {
 	}
 	tail := []column{
 		{"µs of CPU in front, each", false, func(f Figure) string { return spent(f, Middle) }},
-		{"µs of CPU in PostgreSQL, each", false, func(f Figure) string { return spent(f, Database) }},
+		{"µs of CPU in the database, each", false, func(f Figure) string { return spent(f, Database) }},
 	}
 	if r.Kind != KindIDs {
 		return append(append(head,

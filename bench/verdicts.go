@@ -39,3 +39,25 @@ func PassThroughVerdicts(trials []Trial, figures []Figure) []Verdict {
 		{"the lowest of them: " + where, lowest, lowestToPgBouncer},
 	}, verdicts...)
 }
+
+// IDVerdicts says what the figures mean, for the cells that have a target.
+func IDVerdicts(figures []Figure) []Verdict {
+	targets := map[string]map[string]float64{
+		"next_snowflake, proxy": {
+			"one per round trip, prepared, 1 client": 1.3, "one per round trip, prepared, 16 clients": 2, "one per round trip, prepared, 64 clients": 2,
+			"one per round trip, simple, 1 client": 1.3, "one per round trip, simple, 16 clients": 2, "one per round trip, simple, 64 clients": 2,
+			"50 pipelined, prepared, 8 clients": 5,
+		},
+		"next_snowflake, function in the database": {
+			"one per round trip, prepared, 1 client": 0.9, "one per round trip, prepared, 16 clients": 0.9, "one per round trip, prepared, 64 clients": 0.9,
+		},
+	}
+	var verdicts []Verdict
+	for _, f := range figures {
+		target, has := targets[f.Contender][f.Workload]
+		if r, ok := f.Ratios[Nextval]; ok && has {
+			verdicts = append(verdicts, Verdict{f.Workload + ": " + f.Contender + " to nextval", r.Median, target})
+		}
+	}
+	return verdicts
+}

@@ -26,7 +26,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"cmd/pgflurry": {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// the benchmark
-	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go"}},
+	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"}},
 	"bench/charts":       {ours: []string{"bench"}, modules: []string{"gonum.org/v1/plot"}},
 	"cmd/pgflurry-bench": {ours: []string{"bench", "bench/charts"}, modules: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/v3"}},
 }
@@ -66,7 +66,7 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 }
 
 // benchOnly are linked into the benchmark and not into the product.
-var benchOnly = []string{"pgflurry/bench", "gonum.org/v1/plot", "github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3"}
+var benchOnly = []string{"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3"}
 
 func TestTheProductLinksNothingOfTheBenchmark(t *testing.T) {
 	for _, p := range packages(t) {

@@ -1,1 +1,1 @@
-SELECT pgflurry.incr('bench');
+SELECT pgflurry.incr('pgflurry_bench');

@@ -1,1 +1,1 @@
-SELECT pgflurry.next_auto_increment('bench');
+SELECT pgflurry.next_auto_increment('pgflurry_bench');

@@ -1,1 +1,1 @@
-SELECT pgflurry.next_replace_id('bench');
+SELECT pgflurry.next_replace_id('pgflurry_bench');

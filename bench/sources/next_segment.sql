@@ -1,1 +1,1 @@
-SELECT next_segment('bench');
+SELECT next_segment('pgflurry_bench');

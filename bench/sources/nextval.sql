@@ -1,1 +1,1 @@
-SELECT nextval('bench_ids');
+SELECT nextval('pgflurry_bench.ids');

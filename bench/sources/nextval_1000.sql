@@ -1,1 +1,1 @@
-SELECT nextval('bench_ids') FROM generate_series(1, 1000);
+SELECT nextval('pgflurry_bench.ids') FROM generate_series(1, 1000);

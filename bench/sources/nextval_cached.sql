@@ -1,1 +1,1 @@
-SELECT nextval('bench_ids_cached');
+SELECT nextval('pgflurry_bench.ids_cached');

@@ -1,5 +1,7 @@
-DROP SEQUENCE IF EXISTS bench_ids, bench_ids_cached;
-CREATE SEQUENCE bench_ids;
-CREATE SEQUENCE bench_ids_cached CACHE 1000;
-INSERT INTO pgflurry.segment (biz_tag) VALUES ('bench') ON CONFLICT DO NOTHING;
-INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES ('bench', 2, 1) ON CONFLICT DO NOTHING;
+DROP SCHEMA IF EXISTS pgflurry_bench CASCADE;
+CREATE SCHEMA pgflurry_bench;
+CREATE SEQUENCE pgflurry_bench.ids;
+CREATE SEQUENCE pgflurry_bench.ids_cached CACHE 1000;
+SELECT pgflurry.create_offset_sequences('pgflurry_bench.offset', 2, 1);
+INSERT INTO pgflurry.segment (biz_tag) VALUES ('pgflurry_bench') ON CONFLICT DO NOTHING;
+INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES ('pgflurry_bench', 2, 1) ON CONFLICT DO NOTHING;

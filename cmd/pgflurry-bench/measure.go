@@ -26,6 +26,7 @@ type measurement struct {
 	warmUp   time.Duration
 	seed     uint64
 	unit     time.Duration // the driver's, of duration
+	running  bench.Servers // those that run already, by their URLs; none if PostgreSQL has none
 }
 
 // flags defines the flags that every measuring command has.
@@ -67,7 +68,9 @@ type subject struct {
 	report bench.Report // kind, title, and the command's own part of the command line
 	bases  []string     // contenders that ratios are taken to
 	// plan makes the trials, once the servers run; folder is a place for files.
-	plan     func(ctx context.Context, private *bench.Private, folder string, r *bench.Report) (bench.Plan, error)
+	plan     func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error)
+	needs    bench.Needs
+	cleanUp  func(ctx context.Context, servers bench.Servers) error // of servers that are not private; may be nil
 	verdicts func([]bench.Trial, []bench.Figure) []bench.Verdict
 }
 
@@ -78,28 +81,21 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 		return err
 	}
 	defer os.RemoveAll(folder)
-	program, err := findProgram(ctx, m.program, folder)
+	servers, end, err := m.servers(ctx, folder, what, progress)
+	defer func() { err = errors.Join(err, end()) }()
 	if err != nil {
 		return err
 	}
-	private, err := bench.StartPrivate(ctx, bench.PrivateSettings{
-		Pgflurry: program, Bin: m.bin, Options: map[string]string{"max_connections": "500"},
-		Say: func(what string) { fmt.Fprintln(progress, what) },
-	})
-	defer func() { err = errors.Join(err, private.Stop()) }()
-	if err != nil {
-		return err
-	}
-	report := m.head(what.report, private)
-	plan, err := what.plan(ctx, private, folder, report)
+	report := m.head(what.report, servers)
+	plan, err := what.plan(ctx, servers, folder, report)
 	if err != nil {
 		return err
 	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
 	announce(out, report, plan)
-	end := showProgress(progress, &plan)
+	hide := showProgress(progress, &plan)
 	samples, err := bench.Run(ctx, plan)
-	end()
+	hide()
 	if err != nil {
 		report.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), m.rounds*len(plan.Trials))
 	}
@@ -109,19 +105,57 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	return errors.Join(err, report.WriteTable(out), m.write(report, out))
 }
 
+// servers gives those that run already, or starts private ones. end is never nil.
+func (m *measurement) servers(ctx context.Context, folder string, what subject, progress io.Writer) (_ bench.Servers, end func() error, err error) {
+	nothing := func() error { return nil }
+	if m.running.Postgres.URL != "" {
+		servers, err := bench.Running(ctx, m.running)
+		if err != nil || what.cleanUp == nil {
+			return servers, nothing, err
+		}
+		return servers, func() error { return what.cleanUp(context.WithoutCancel(ctx), servers) }, nil
+	}
+	program, err := findProgram(ctx, m.program, folder)
+	if err != nil {
+		return bench.Servers{}, nothing, err
+	}
+	private, err := bench.StartPrivate(ctx, bench.PrivateSettings{
+		Pgflurry: program, Bin: m.bin, Options: map[string]string{"max_connections": "500"},
+		Say: func(what string) { fmt.Fprintln(progress, what) },
+	})
+	if err == nil {
+		err = private.Start(ctx, what.needs)
+	}
+	return private.Servers, private.Stop, err
+}
+
 // head is all of a report that is known before the first turn.
-func (m *measurement) head(r bench.Report, private *bench.Private) *bench.Report {
+func (m *measurement) head(r bench.Report, servers bench.Servers) *bench.Report {
 	r.Began, r.Machine = time.Now(), bench.ThisMachine()
 	r.Command = fmt.Sprintf("pgflurry-bench %s --clients %s --rounds %d --duration %v --warm-up %v --seed %d", r.Command, numbers(m.clients), m.rounds, m.duration, m.warmUp, m.seed)
-	r.Versions = map[string]string{"server": private.Postgres.Version, "proxy": private.Proxy.Version}
+	r.Versions = make(map[string]string)
+	for _, server := range []struct{ what, version string }{
+		{"server", servers.Postgres.Version},
+		{"proxy", servers.Proxy.Version},
+		{"pooler", servers.Pooler.Version},
+		{"Redis", servers.Redis.Version},
+		{"MariaDB", servers.MariaDB.Version},
+	} {
+		if server.version != "" {
+			r.Versions[server.what] = server.version
+		}
+	}
 	r.Settings = map[string]string{"PostgreSQL": "as it comes but for max_connections = 500", "connections": "TCP over loopback, no TLS"}
+	if m.running.Postgres.URL != "" {
+		r.Settings = map[string]string{"servers": "ran already, with settings of their own"}
+	}
 	return &r
 }
 
 // announce prints what will be done before it is done.
 func announce(out io.Writer, r *bench.Report, plan bench.Plan) {
 	fmt.Fprintf(out, "%s\n%s, %d CPUs, %s\n", r.Command, r.Machine.Processor, r.Machine.CPUs, r.Machine.System)
-	for _, what := range []string{"server", "driver", "proxy", "pooler"} {
+	for _, what := range []string{"server", "driver", "proxy", "pooler", "Redis", "MariaDB"} {
 		if version, ok := r.Versions[what]; ok {
 			fmt.Fprintf(out, "%-7s %s\n", what, version)
 		}

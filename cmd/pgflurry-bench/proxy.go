@@ -54,23 +54,21 @@ func passThrough(workloads []string, clients []int) subject {
 	return subject{
 		report:   bench.Report{Kind: bench.KindPassThrough, Title: "Statements that are passed on", Command: "proxy --workloads " + strings.Join(workloads, ",")},
 		bases:    []string{bench.Direct, bench.PgBouncer},
+		needs:    bench.Needs{Pooler: true},
 		verdicts: bench.PassThroughVerdicts,
-		plan: func(ctx context.Context, private *bench.Private, folder string, r *bench.Report) (bench.Plan, error) {
-			if err := private.StartPooler(ctx); err != nil {
-				return bench.Plan{}, err
-			}
-			pgbench, err := bench.NewPgbench(ctx, private.Binaries, folder)
+		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {
+			pgbench, err := bench.NewPgbench(ctx, servers.Binaries, folder)
 			if err != nil {
 				return bench.Plan{}, err
 			}
-			r.Versions["driver"], r.Versions["pooler"] = pgbench.Version, private.Pooler.Version
-			if private.Pooler.Missing != "" {
+			r.Versions["driver"] = pgbench.Version
+			if servers.Pooler.Missing != "" {
 				r.Versions["pooler"] = "none"
-				r.NotRun = append(r.NotRun, bench.PgBouncer+": "+private.Pooler.Missing)
+				r.NotRun = append(r.NotRun, bench.PgBouncer+": "+servers.Pooler.Missing)
 			}
-			b := bench.PassThrough{Servers: private.Servers, Pgbench: pgbench, Workloads: workloads, Clients: clients}
+			b := bench.PassThrough{Servers: servers, Pgbench: pgbench, Workloads: workloads, Clients: clients}
 			if slices.Contains(workloads, bench.RowsWorkload) || slices.Contains(workloads, bench.CopyWorkload) {
-				if b.Rows, err = bench.NewRows(ctx, private.Postgres.URL); err != nil {
+				if b.Rows, err = bench.NewRows(ctx, servers.Postgres.URL); err != nil {
 					return bench.Plan{}, err
 				}
 			}

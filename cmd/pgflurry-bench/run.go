@@ -2,6 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,17 +15,21 @@ import (
 
 func newRun() *cobra.Command {
 	var m measurement
+	var chosen []string
+	var demo bool
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "The ways to get an ID over a PostgreSQL connection, side by side",
-		Long: `run starts a private PostgreSQL and the proxy, and draws IDs over TCP in every way that a PostgreSQL connection has, with one
-driver (pgx) for all:
+		Short: "The ways to get an ID over a connection, side by side",
+		Long: `run draws IDs over TCP in every way that a PostgreSQL connection has, with one driver (pgx) for all, and beside it from Redis
+(go-redis) and MariaDB (go-sql-driver). Without --postgres it starts private servers, as far as they are installed; with it
+only the servers that flags name. What is missing is listed as not run.
 
   one per round trip, prepared   next_snowflake through the proxy and by the function in the database, nextval with CACHE 1 and
                                  1000, nextval % 4096 with the clock (which can repeat), UUID v4 and v7, next_segment through the
-                                 proxy and in the database, next_auto_increment, next_replace_id, a counter row
+                                 proxy and in the database, next_auto_increment, next_replace_id, a counter row, nextval through
+                                 PgBouncer and with an offset; Redis INCR, MariaDB auto_increment and REPLACE INTO
   one per round trip, simple     next_snowflake through the proxy, nextval
-  50 pipelined, prepared         the same two
+  50 pipelined, prepared         the same two, and Redis INCR
   1,000 per statement, prepared  next_snowflakes(1000) and generate_series through the proxy, the function in the database, nextval
 
 for each number of --clients. The sources take turns in every round. It prints a table: throughput, its ratio to nextval of the
@@ -29,28 +37,70 @@ same round, percentiles of a round trip, processor time of the servers and bytes
 results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no
 data stays.`,
 		Example: `  pgflurry-bench run --out results
+  pgflurry-bench run --sources nextval,snowflake-proxy,redis-incr
+  pgflurry-bench run --postgres postgres://me@db/app --proxy postgres://me@db:6432/app --redis redis://cache:6379
   pgflurry-bench run --clients 8 --rounds 3 --duration 1s`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := m.check(cmd); err != nil {
+			if err := errors.Join(m.check(cmd), checkSources(chosen), m.checkServers(demo)); err != nil {
 				return err
 			}
-			return m.run(cmd.Context(), ids(m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return m.run(cmd.Context(), ids(chosen, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().IntSliceVar(&m.clients, "clients", []int{1, 8, 16, 64}, "numbers of clients")
+	f := cmd.Flags()
+	f.IntSliceVar(&m.clients, "clients", []int{1, 8, 16, 64}, "numbers of clients")
+	f.StringSliceVar(&chosen, "sources", nil, "what to measure, some of "+strings.Join(bench.SourceKeys(), ", ")+" (default: all)")
+	f.BoolVar(&demo, "demo", false, "start private servers, which is what happens without --postgres too")
+	f.StringVar(&m.running.Postgres.URL, "postgres", "", "a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
+	f.StringVar(&m.running.Proxy.URL, "proxy", "", "the proxy before it: postgres://…")
+	f.StringVar(&m.running.Pooler.URL, "pgbouncer", "", "a PgBouncer before it: postgres://…")
+	f.StringVar(&m.running.Redis.URL, "redis", "", "a Redis that runs: redis://…")
+	f.StringVar(&m.running.MariaDB.URL, "mysql", "", "a MariaDB or MySQL that runs: user:password@tcp(host:port)/database")
 	m.flags(cmd, 5*time.Second, 100*time.Millisecond)
 	return cmd
 }
 
+// checkSources refuses a source that is not there.
+func checkSources(chosen []string) error {
+	for _, key := range chosen {
+		if all := bench.SourceKeys(); !slices.Contains(all, key) {
+			return fmt.Errorf("--sources has %q; expected some of %s", key, strings.Join(all, ", "))
+		}
+	}
+	return nil
+}
+
+// checkServers refuses servers that do not go together.
+func (m *measurement) checkServers(demo bool) error {
+	given := m.running.Proxy.URL + m.running.Pooler.URL + m.running.Redis.URL + m.running.MariaDB.URL
+	switch {
+	case demo && m.running.Postgres.URL+given != "":
+		return errors.New("--demo starts servers of its own; expected it without --postgres, --proxy, --pgbouncer, --redis and --mysql")
+	case m.running.Postgres.URL == "" && given != "":
+		return errors.New("--postgres is missing; expected it with --proxy, --pgbouncer, --redis and --mysql, because the other sources are compared with its nextval")
+	}
+	return nil
+}
+
 // ids is the subject of the command run.
-func ids(clients []int) subject {
+func ids(chosen []string, clients []int) subject {
+	command := "run"
+	if len(chosen) > 0 {
+		command += " --sources " + strings.Join(chosen, ",")
+	}
+	of := func(servers bench.Servers) bench.IDs {
+		return bench.IDs{Servers: servers, Clients: clients, Sources: chosen}
+	}
 	return subject{
-		report:   bench.Report{Kind: bench.KindIDs, Title: "Ways to get an ID over a PostgreSQL connection", Command: "run"},
+		report:   bench.Report{Kind: bench.KindIDs, Title: "Ways to get an ID over a connection", Command: command},
 		bases:    []string{bench.Nextval},
+		needs:    of(bench.Servers{}).Needs(),
 		verdicts: func(_ []bench.Trial, figures []bench.Figure) []bench.Verdict { return bench.IDVerdicts(figures) },
-		plan: func(ctx context.Context, private *bench.Private, _ string, _ *bench.Report) (bench.Plan, error) {
-			b := bench.IDs{Servers: private.Servers, Clients: clients}
+		cleanUp:  func(ctx context.Context, servers bench.Servers) error { return of(servers).CleanUp(ctx) },
+		plan: func(ctx context.Context, servers bench.Servers, _ string, r *bench.Report) (bench.Plan, error) {
+			b := of(servers)
+			r.NotRun = append(r.NotRun, b.NotRun()...)
 			if err := b.Prepare(ctx); err != nil {
 				return bench.Plan{}, err
 			}

@@ -1,0 +1,1 @@
+INSERT INTO pgflurry_bench_ids () VALUES ();

@@ -1,0 +1,1 @@
+REPLACE INTO pgflurry_bench_tickets (stub) VALUES ('a');

@@ -1,0 +1,87 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Start runs what a benchmark needs beside PostgreSQL and the proxy. What is not installed says so in its Missing.
+func (p *Private) Start(ctx context.Context, n Needs) error {
+	p.Pooler.Missing, p.Redis.Missing, p.MariaDB.Missing = notAsked, notAsked, notAsked
+	for _, server := range []struct {
+		needed bool
+		start  func(context.Context) error
+	}{{n.Pooler, p.StartPooler}, {n.Redis, p.startRedis}, {n.MariaDB, p.startMariaDB}} {
+		if server.needed {
+			if err := server.start(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+const notAsked = "no source that is measured asks it"
+
+// startRedis runs Redis without persistence.
+func (p *Private) startRedis(ctx context.Context) error {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		p.Redis.Missing = "redis-server is not installed"
+		return nil
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	server, err := startChild(ctx, "Redis", address, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", p.Folder))
+	if err != nil {
+		return err
+	}
+	p.children = append(p.children, server)
+	p.Redis = Server{URL: "redis://" + address, PID: server.pid()}
+	p.Redis.Version, err = redisVersion(ctx, p.Redis.URL)
+	return err
+}
+
+// startMariaDB makes a data folder and runs MariaDB on it as it comes, but for the number of connections.
+func (p *Private) startMariaDB(ctx context.Context) error {
+	installer, err := exec.LookPath("mariadb-install-db")
+	program, err2 := exec.LookPath("mariadbd")
+	if err != nil || err2 != nil {
+		p.MariaDB.Missing = "mariadbd and mariadb-install-db are not installed"
+		return nil
+	}
+	data := filepath.Join(p.Folder, "mariadb")
+	common := []string{"--no-defaults", "--datadir=" + data}
+	if os.Geteuid() == 0 {
+		common = append(common, "--user=root") // it refuses to be root without being told
+	}
+	install := exec.CommandContext(ctx, installer, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)
+	if out, err := install.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", installer, err, out)
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	server, err := startChild(ctx, "MariaDB", address, exec.Command(program, append(common, "--bind-address=127.0.0.1", "--port="+port,
+		"--socket="+filepath.Join(p.Folder, "mariadb.sock"), "--max-connections=500")...))
+	if err != nil {
+		return err
+	}
+	p.children = append(p.children, server)
+	root := "root@tcp(" + address + ")/"
+	if err := execMariaDB(ctx, root, "database.sql"); err != nil {
+		return err
+	}
+	p.MariaDB = Server{URL: root + "pgflurry_bench", PID: server.pid()}
+	p.MariaDB.Version, err = mariadbVersion(ctx, p.MariaDB.URL)
+	return err
+}

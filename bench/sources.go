@@ -1,0 +1,125 @@
+package bench
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"slices"
+	"time"
+)
+
+//go:embed sources/*.sql
+var sources embed.FS
+
+// Nextval is the source that the others are compared with.
+const Nextval = "nextval"
+
+// place is the server that a source asks.
+type place int
+
+const (
+	fromPostgres place = iota
+	fromProxy
+	fromPooler
+	fromRedis
+	fromMariaDB
+)
+
+// inFront says that PostgreSQL is behind it.
+func (p place) inFront() bool { return p == fromProxy || p == fromPooler }
+
+// source is a way to get IDs.
+type source struct {
+	key  string // as users choose it
+	name string
+	file string // of bench/sources; empty for other servers than PostgreSQL and what stands in front of it
+	from place
+}
+
+// Sources by how they are asked. Within a list they take turns.
+var (
+	oneAtATime = []source{
+		{"nextval", Nextval, "nextval.sql", fromPostgres},
+		{"snowflake-proxy", "next_snowflake, proxy", "next_snowflake.sql", fromProxy},
+		{"snowflake-function", "next_snowflake, function in the database", "next_snowflake.sql", fromPostgres},
+		{"nextval-pgbouncer", "nextval, PgBouncer", "nextval.sql", fromPooler},
+		{"nextval-cached", "nextval, CACHE 1000", "nextval_cached.sql", fromPostgres},
+		{"nextval-offset", "nextval, offset 1 of 2", "nextval_offset.sql", fromPostgres},
+		{"nextval-clock", "nextval % 4096 + clock (can repeat)", "nextval_clock.sql", fromPostgres},
+		{"uuidv4", "UUID v4", "uuidv4.sql", fromPostgres},
+		{"uuidv7", "UUID v7", "uuidv7.sql", fromPostgres},
+		{"segment-proxy", "next_segment, proxy", "next_segment.sql", fromProxy},
+		{"segment-function", "next_segment, in the database", "next_segment.sql", fromPostgres},
+		{"auto-increment", "next_auto_increment (offset 1 of 2)", "next_auto_increment.sql", fromPostgres},
+		{"replace-id", "next_replace_id", "next_replace_id.sql", fromPostgres},
+		{"incr", "incr (counter row)", "incr.sql", fromPostgres},
+		redisIncr,
+		{"mariadb-auto-increment", "MariaDB auto_increment (offset 1 of 2)", "", fromMariaDB},
+		{mariadbReplace, "MariaDB REPLACE INTO, LAST_INSERT_ID()", "", fromMariaDB},
+	}
+	redisIncr       = source{"redis-incr", "Redis INCR", "", fromRedis}
+	proxyAndNextval = oneAtATime[:2]
+	batches         = []source{
+		{"nextval", Nextval, "nextval_1000.sql", fromPostgres},
+		{"snowflake-proxy", "next_snowflakes(1000), proxy", "next_snowflakes_1000.sql", fromProxy},
+		{"series-proxy", "generate_series, proxy", "next_snowflake_1000.sql", fromProxy},
+		{"snowflake-function", "next_snowflakes(1000), function in the database", "next_snowflakes_1000.sql", fromPostgres},
+	}
+)
+
+const (
+	batchSize      = 1000
+	mariadbReplace = "mariadb-replace"
+)
+
+// group is sources that do the same task.
+type group struct {
+	task    string
+	mode    Mode
+	each    int // IDs of one statement
+	sources []source
+}
+
+var groups = []group{
+	{"one per round trip, prepared", Prepared, 1, oneAtATime},
+	{"one per round trip, simple", Simple, 1, proxyAndNextval},
+	{fmt.Sprintf("%d pipelined, prepared", pipelineLength), Pipelined, 1, append(slices.Clone(proxyAndNextval), redisIncr)},
+	{"1,000 per statement, prepared", Prepared, batchSize, batches},
+}
+
+// SourceKeys are the names by which sources are chosen.
+func SourceKeys() (keys []string) {
+	for _, g := range groups {
+		for _, s := range g.sources {
+			if !slices.Contains(keys, s.key) {
+				keys = append(keys, s.key)
+			}
+		}
+	}
+	return keys
+}
+
+// run is the source as a trial's function.
+func (s source) run(g group, clients int, target string) (func(context.Context, time.Duration) (Count, error), error) {
+	switch s.from {
+	case fromRedis:
+		return RedisDraw{Pipelined: g.mode == Pipelined, Clients: clients}.From(target), nil
+	case fromMariaDB:
+		return MariaDBDraw{Replace: s.key == mariadbReplace, Clients: clients}.From(target), nil
+	}
+	statement, err := sources.ReadFile("sources/" + s.file)
+	if err != nil {
+		return nil, err
+	}
+	return Draw{SQL: string(statement), Mode: g.mode, Rows: g.each, Clients: clients}.From(target), nil
+}
+
+// Needs says which servers beside PostgreSQL and the proxy the chosen sources ask; none chosen are all.
+func (b IDs) Needs() (n Needs) {
+	for _, s := range oneAtATime {
+		if b.chosen(s) {
+			n.Pooler, n.Redis, n.MariaDB = n.Pooler || s.from == fromPooler, n.Redis || s.from == fromRedis, n.MariaDB || s.from == fromMariaDB
+		}
+	}
+	return n
+}
