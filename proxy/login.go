@@ -11,6 +11,8 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/xdg-go/scram"
 )
@@ -172,6 +174,9 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		if kind != 'R' || request != expected {
 			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", kind, request, expected)}
 		}
+		if count := iterations(string(said)); count > maxIterations {
+			return clientError{failProof, fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations)}
+		}
 		answer, err := conversation.Step(string(said))
 		if err != nil {
 			return clientError{failProof, err}
@@ -184,6 +189,23 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		}
 	}
 	return nil
+}
+
+// maxIterations bounds what an answer to SCRAM costs, since what asks may be no PostgreSQL: a third of a second. PostgreSQL's
+// default is 4096. Only the end of the computation ends it, so the login timeout would not.
+const maxIterations = 1_000_000
+
+// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count; 0 where there is none that is a number.
+func iterations(said string) int {
+	fields := strings.Split(said, ",")
+	if len(fields) < 3 {
+		return 0
+	}
+	count, err := strconv.Atoi(strings.TrimPrefix(fields[2], "i="))
+	if err != nil {
+		return 0 // the library says what is wrong with it
+	}
+	return count
 }
 
 // newSCRAM chooses the mechanism as libpq does, and leaves the password as it is where it cannot be normalised, as PostgreSQL.

@@ -161,6 +161,18 @@ func TestAnUpstreamThatCannotProveItselfGetsNoSession(t *testing.T) {
 	}
 }
 
+func TestAnUpstreamThatAsksForEndlessIterationsIsRefusedAtOnce(t *testing.T) {
+	r := asks(t).started()
+	r.reply(saslOffer(scramPlain))
+	r.toClient(askPassword)
+	r.send(password("secret"))
+	first := r.frame()
+	nonce := first[bytes.LastIndex(first, []byte("r="))+2:]
+	r.reply(authMessage(authSASLContinue, []byte("r="), nonce, []byte("more,s=c2FsdA==,i=2147483647")))
+	r.toClient(fatalMessage(failProof))
+	r.rest(r.upstream)
+}
+
 // frame reads one message at upstream and returns its contents.
 func (r *rig) frame() []byte {
 	r.t.Helper()
