@@ -92,8 +92,17 @@ func (p *Proxy) SetUpstreamTLS(u UpstreamTLS) error {
 // SetClientTLS replaces what clients get that connect from now on; nil refuses TLS. Sessions that are open go on as they are.
 func (p *Proxy) SetClientTLS(t *ClientTLS) { p.clientTLS.Store(t) }
 
-// DialUpstream connects to upstream as sessions do, TLS included.
+// DialUpstream connects to upstream as sessions do. Inside TLS it returns a *tls.Conn, by which drivers know that SCRAM can be
+// bound to the certificate.
 func (p *Proxy) DialUpstream(ctx context.Context) (net.Conn, error) {
+	conn, err := p.dialUpstream(ctx)
+	if secure, inside := conn.(encrypted); inside {
+		return secure.Conn, err
+	}
+	return conn, err
+}
+
+func (p *Proxy) dialUpstream(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.dialTimeout)
 	defer cancel()
 	defer context.AfterFunc(p.ctx, cancel)()
@@ -174,7 +183,7 @@ func (t *upstreamTLS) negotiate(ctx context.Context, conn net.Conn) (net.Conn, e
 // reach connects to upstream and hands it the startup packet. As with libpq's sslmode=prefer, an upstream that lets nobody in
 // by TLS is tried without.
 func (s *session) reach(login time.Time) error {
-	err := s.start(s.proxy.DialUpstream)
+	err := s.start(s.proxy.dialUpstream)
 	if err == nil && s.proxy.upstreamTLS.Load().mode == TLSPrefer && s.refused(login) {
 		s.server.Close()
 		err = s.start(s.proxy.dialPlain)
@@ -205,13 +214,14 @@ func (s *session) refused(login time.Time) bool {
 	if _, inside := s.server.(upstreamConn).Conn.(encrypted); !inside || s.server.SetReadDeadline(login) != nil {
 		return false
 	}
+	defer context.AfterFunc(s.proxy.ctx, func() { s.server.Close() })() // no session yet, so no drain would reach it
 	kind, body, _, err := s.fromServer.await()
 	return s.server.SetReadDeadline(noDeadline) == nil && err == nil && kind == 'E' && string(errorField(body, 'C')) == "28000"
 }
 
 // relayCancel passes a CancelRequest on as it came and waits, as libpq does, until upstream closes: then it was handled.
 func (p *Proxy) relayCancel(raw []byte) error {
-	server, err := p.DialUpstream(context.Background())
+	server, err := p.dialUpstream(context.Background())
 	if err != nil {
 		return err
 	}

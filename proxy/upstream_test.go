@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"crypto/tls"
+	"errors"
 	"net"
 	"strings"
 	"testing"
@@ -145,6 +146,33 @@ func TestPreferTriesPlainTextWhereTLSFails(t *testing.T) {
 		r.reply(other)
 		r.toClient(other)
 	})
+}
+
+func TestDialUpstreamInsideTLSGivesWhatDriversBindSCRAMTo(t *testing.T) {
+	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
+	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+	taken := make(chan error, 1)
+	go func() { taken <- r.takesTLS(shows(pair)) }()
+	conn, err := r.proxy.DialUpstream(t.Context())
+	if err := errors.Join(err, <-taken); err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, inside := conn.(*tls.Conn); !inside {
+		t.Errorf("it gives a %T; expected a *tls.Conn, the type pgconn looks for", conn)
+	}
+}
+
+func TestADrainEndsAPreferThatWaitsForUpstreamsFirstWord(t *testing.T) {
+	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
+	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSPrefer}), func(s *Settings) { s.LoginTimeout = 100 * giveUp })
+	r.send(startup("user", "u", "database", "d"))
+	if err := r.takesTLS(shows(pair)); err != nil {
+		t.Fatal(err)
+	}
+	r.toUpstream(startup("user", "u", "database", "d"))
+	r.proxy.Drain(over())
+	r.rest(r.upstream) // it fails if the end does not come
 }
 
 func TestACancelRequestReachesUpstreamInsideTLS(t *testing.T) {

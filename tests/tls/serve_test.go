@@ -128,8 +128,10 @@ func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)
 	leaser := role(t, direct, "only_tls", "scram-sha-256")
-	server.Exec(t, direct, "GRANT USAGE ON SCHEMA pgflurry TO "+leaser+"; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO "+leaser)
-	lease := with(server.As(t, "postgres://"+parse(t, direct).Host+parse(t, direct).Path, leaser, "right"), "sslmode=require")
+	binder := role(t, direct, "login_scram", "scram-sha-256")
+	server.Exec(t, direct, "GRANT USAGE ON SCHEMA pgflurry TO "+leaser+", "+binder+"; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO "+leaser+", "+binder)
+	plain := "postgres://" + parse(t, direct).Host + parse(t, direct).Path
+	lease := with(server.As(t, plain, leaser, "right"), "sslmode=require")
 	ca := authority.Write(t, t.TempDir(), "ca.pem", s.serverCA.PEM)
 	upstream := parse(t, direct).Host
 
@@ -140,6 +142,9 @@ func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {
 	within := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease, "--node", "within",
 		"--upstream-tls", "verify-full", "--upstream-tls-ca", ca)
 	within.Line("calls are answered from memory")
+	bound := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", with(server.As(t, plain, binder, "right"), "sslmode=require", "channel_binding=require"), "--node", "bound",
+		"--upstream-tls", "verify-full", "--upstream-tls-ca", ca)
+	bound.Line("calls are answered from memory")
 	wrong := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease, "--node", "wrong",
 		"--upstream-tls", "verify-full", "--upstream-tls-ca", authority.Write(t, t.TempDir(), "ca.pem", s.proxyCA.PEM))
 	if line := wrong.Line("database could not be looked at"); !strings.Contains(line, "unknown authority") || !strings.Contains(line, "--upstream-tls-ca") {
