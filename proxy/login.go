@@ -36,7 +36,7 @@ func (s *session) logIn() error {
 				return err
 			}
 			continue
-		case kind != 'R' || request != authCleartext && request != authMD5 && request != authSASL:
+		case kind != 'R' || !wantsPassword(request, rest):
 			return nil
 		default:
 			challenge := slices.Clone(rest)
@@ -53,6 +53,11 @@ func (s *session) logIn() error {
 	}
 }
 
+// wantsPassword says that a password answers the request. Of SASL, OAuth and what may come are between client and server.
+func wantsPassword(request int, mechanisms []byte) bool {
+	return request == authCleartext || request == authMD5 || request == authSASL && bytes.Contains(mechanisms, []byte(scramPlain))
+}
+
 // prove answers one request for a password.
 func (s *session) prove(request int, challenge, password []byte) error {
 	switch request {
@@ -60,7 +65,7 @@ func (s *session) prove(request int, challenge, password []byte) error {
 		if s.exposed() {
 			return clientError{code: failCleartext}
 		}
-		return s.sendPassword(append(slices.Clone(password), 0))
+		return s.sendPassword(bytes.Join([][]byte{password, {0}}, nil))
 	case authMD5:
 		if len(challenge) != 4 {
 			return clientError{failProof, fmt.Errorf("an md5 salt of %d bytes; expected 4", len(challenge))}
@@ -80,7 +85,9 @@ func (s *session) exposed() bool {
 
 // md5Proof is what PostgreSQL's md5 method asks for: the hash of the hash that it stores, with a salt of this connection.
 func md5Proof(user string, password, salt []byte) []byte {
-	stored := md5.Sum(append(slices.Clone(password), user...))
+	both := bytes.Join([][]byte{password, []byte(user)}, nil) // in one piece, so that there is no other to wipe
+	defer clear(both)
+	stored := md5.Sum(both)
 	proof := md5.Sum(append([]byte(hex.EncodeToString(stored[:])), salt...))
 	return append([]byte("md5"+hex.EncodeToString(proof[:])), 0)
 }

@@ -61,7 +61,7 @@ func TestAPasswordIsAskedForAndGivenInTheWayUpstreamWants(t *testing.T) {
 func TestWhatNoPasswordAnswersIsRelayed(t *testing.T) {
 	refusal := message('E', z("SFATAL"), z("VFATAL"), z("C28P01"), z("Mno"), []byte{0})
 	for name, said := range map[string][]byte{
-		"trust": join(authOK, ready('I')), "a refusal": refusal, "GSSAPI": authMessage(7), "nonsense": message('R', []byte{1}),
+		"trust": join(authOK, ready('I')), "a refusal": refusal, "GSSAPI": authMessage(7), "OAuth": saslOffer("OAUTHBEARER"), "nonsense": message('R', []byte{1}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := asks(t).started()
