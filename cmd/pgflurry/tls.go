@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -171,9 +173,33 @@ func readCAs(flag, file string) (*x509.CertPool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("--%s: %w", flag, err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(content) {
-		return nil, fmt.Errorf("--%s %s holds no certificate; expected PEM", flag, file)
+	pool, err := parseCAs(content)
+	if err != nil {
+		return nil, fmt.Errorf("--%s %s %w; expected PEM", flag, file, err)
+	}
+	return pool, nil
+}
+
+// parseCAs reads every certificate of a file. One that cannot be read is an error: x509 would leave it out, and whom its CA has
+// signed with it, as where a reload finds a file half written.
+func parseCAs(content []byte) (*x509.CertPool, error) {
+	pool, count := x509.NewCertPool(), 0
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("holds a certificate that cannot be read (number %d): %w", count+1, err)
+		}
+		pool.AddCert(certificate)
+		count++
+	}
+	switch begun := bytes.Count(content, []byte("-----BEGIN CERTIFICATE-----")); {
+	case count == 0:
+		return nil, errors.New("holds no certificate")
+	case begun > count:
+		return nil, fmt.Errorf("holds %d certificates, of which %d can be read", begun, count)
 	}
 	return pool, nil
 }

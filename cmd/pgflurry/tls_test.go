@@ -2,8 +2,11 @@ package main
 
 import (
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
+
+	"pgflurry/tests/authority"
 )
 
 func TestFlagsOfTLSThatContradictEachOtherAreRefusedWithASentence(t *testing.T) {
@@ -69,6 +72,26 @@ func TestServeSaysWhatTLSDoesNotProtect(t *testing.T) {
 		c.settings.warn(slog.New(slog.NewTextHandler(&log, nil)), c.network, c.address)
 		if said := log.String(); (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
 			t.Errorf("%s: the log says %q; expected %q", name, said, c.says)
+		}
+	}
+}
+
+func TestAFileOfCAsIsReadWholeOrNotAtAll(t *testing.T) {
+	first, second := authority.New(t, "first").PEM, authority.New(t, "second").PEM
+	broken := strings.Replace(string(second), "MII", "AII", 1)
+	for name, c := range map[string]struct {
+		content []byte
+		says    string // "": it can be used
+	}{
+		"two, and words":            {slices.Concat([]byte("# ours\n"), first, []byte("# theirs\n"), second), ""},
+		"half written":              {slices.Concat(first, second[:len(second)/2]), "holds 2 certificates, of which 1 can be read; expected PEM"},
+		"one that is no X.509":      {slices.Concat(first, []byte(broken)), "holds a certificate that cannot be read (number 2)"},
+		"nothing":                   {nil, "holds no certificate; expected PEM"},
+		"the beginning of just one": {first[:len(first)/2], "holds no certificate; expected PEM"},
+	} {
+		_, err := readCAs("client-tls-ca", authority.Write(t, t.TempDir(), "cas.pem", c.content))
+		if (c.says == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; expected %q", name, err, c.says)
 		}
 	}
 }
