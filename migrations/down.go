@@ -97,7 +97,7 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 	}
 	if len(users) > 0 {
 		return refuse("Drop or change these first; nothing is removed with CASCADE.",
-			"%d objects use pgflurry:\n  %s", len(users), strings.Join(users, "\n  "))
+			"these use pgflurry:\n  %s", strings.Join(users, "\n  "))
 	}
 	// the check calls functions, which somebody may have dropped
 	if err := d.script(ctx, "installing "+sqlfuncs.Ticks().Name, sqlfuncs.Ticks().SQL); err != nil {
@@ -121,7 +121,7 @@ func (d *database) noneJoined(ctx context.Context) error {
 		return nil
 	}
 	return refuse(`Run "pgflurry migrate down" on them first. Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
-		"%d databases have joined the namespace that is at home here:\n  %s", len(joined), strings.Join(joined, "\n  "))
+		"other databases have joined the namespace that is at home here:\n  %s", strings.Join(joined, "\n  "))
 }
 
 // texts runs a query of one column of text; what says what it is for.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
@@ -110,12 +111,23 @@ func Status(ctx context.Context, url string) (State, error) {
 	return state, err
 }
 
+// appliedUnread says what to grant to a role that keeps the lease, and may read no more than it needs for that.
+func (d *database) appliedUnread(err error) error {
+	err = failed("reading which migrations were applied", err)
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
+		role := pgx.Identifier{d.settings.User}.Sanitize()
+		return &Refusal{what: err.Error(), hint: fmt.Sprintf("As the owner run: GRANT SELECT ON pgflurry.migration TO %s;", role), cause: err}
+	}
+	return err
+}
+
 // applied tells when each migration was applied.
 func (d *database) applied(ctx context.Context) (map[int64]time.Time, error) {
 	applied := make(map[int64]time.Time)
 	rows, err := d.Query(ctx, appliedSQL)
 	if err != nil {
-		return nil, failed("reading which migrations were applied", err)
+		return nil, d.appliedUnread(err)
 	}
 	var version int64
 	var at time.Time
@@ -124,7 +136,7 @@ func (d *database) applied(ctx context.Context) (map[int64]time.Time, error) {
 		return nil
 	})
 	if err != nil {
-		return nil, failed("reading which migrations were applied", err)
+		return nil, d.appliedUnread(err)
 	}
 	return applied, nil
 }

@@ -51,7 +51,7 @@ func probe(ctx context.Context, listen string) error {
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
-		return fmt.Errorf("nothing accepts connections: %w", err)
+		return hint(fmt.Errorf("nothing accepts connections: %w", err), `Is "pgflurry serve" running here, with the same --listen?`)
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {

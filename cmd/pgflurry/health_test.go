@@ -58,8 +58,8 @@ func TestHealthSaysThatNothingListens(t *testing.T) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	if err := probe(t.Context(), address); err == nil || !strings.Contains(err.Error(), "nothing accepts connections") {
-		t.Error(err)
+	if err := probe(t.Context(), address); err == nil || !strings.Contains(err.Error(), "nothing accepts connections") || !strings.Contains(advice(err), "--listen") {
+		t.Errorf("%v (hint %q)", err, advice(err))
 	}
 }
 
