@@ -215,17 +215,14 @@ func iterations(said string) int {
 	return count
 }
 
-// newSCRAM chooses the mechanism as libpq does, and leaves the password as it is where it cannot be normalised, as PostgreSQL.
+// newSCRAM chooses the mechanism as libpq does.
 // PostgreSQL takes the user of the startup packet and none from SCRAM.
 func (s *session) newSCRAM(mechanisms []byte, password string) (mechanism string, c *scram.ClientConversation, err error) {
 	without, plus := withoutPlus(mechanisms)
 	if !bytes.Contains(append([]byte{0}, without...), []byte("\x00"+scramPlain+"\x00")) {
 		return "", nil, fmt.Errorf("upstream offers %q; expected %s", mechanisms, scramPlain)
 	}
-	client, err := scram.SHA256.NewClient("", password, "")
-	if err != nil {
-		client, err = scram.SHA256.NewClientUnprepped("", password, "")
-	}
+	client, err := scram.SHA256.NewClientUnprepped("", preparePassword(password), "")
 	if err != nil {
 		return "", nil, err
 	}

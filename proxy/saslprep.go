@@ -1,0 +1,39 @@
+package proxy
+
+import (
+	"maps"
+
+	"github.com/xdg-go/stringprep"
+)
+
+// PostgreSQL prepares passwords by RFC 4013 with rules of its own (pg_saslprep): a character that is both a space and mapped to
+// nothing is a space; what is prohibited is looked for before normalisation; what cannot be prepared, or becomes nothing, stays
+// as it is. A password that were prepared otherwise would be a wrong one.
+var (
+	passwordMapping = func() stringprep.Mapping {
+		m := maps.Clone(stringprep.TableB1)
+		for _, r := range stringprep.TableC1_2 {
+			for c := r[0]; c <= r[1]; c++ {
+				m[c] = []rune{' '}
+			}
+		}
+		return m
+	}()
+	passwordMapped = stringprep.Profile{
+		Mappings: []stringprep.Mapping{passwordMapping}, Prohibits: stringprep.SASLprep.Prohibits, CheckBiDi: true,
+	}
+	passwordNormalized = stringprep.Profile{Normalize: true}
+)
+
+// preparePassword gives the form of a password that PostgreSQL's SCRAM has.
+func preparePassword(password string) string {
+	mapped, err := passwordMapped.Prepare(password)
+	if err != nil || mapped == "" {
+		return password
+	}
+	normalized, err := passwordNormalized.Prepare(mapped)
+	if err != nil {
+		return password
+	}
+	return normalized
+}
