@@ -102,3 +102,13 @@ func TestOnlyTheServersThatChosenSourcesAskAreNeeded(t *testing.T) {
 		t.Errorf("all sources need %+v", got)
 	}
 }
+
+func TestEveryTableOfTheInsertsIsUsed(t *testing.T) {
+	used := make(map[string]bool)
+	for _, k := range insertWays {
+		used["inserts/"+k.table] = true
+	}
+	if all, err := fs.Glob(tables, "inserts/*.sql"); err != nil || len(all) != len(used) || len(used) != len(insertWays) {
+		t.Errorf("%d tables lie there, %d are used by %d ways (error %v)", len(all), len(used), len(insertWays), err)
+	}
+}

@@ -13,11 +13,12 @@ import (
 const (
 	KindPassThrough = "pass-through"
 	KindIDs         = "ids"
+	KindInserts     = "inserts"
 )
 
 // Report is everything that a run has to say; results.json is its encoding, and results.md is made from it alone.
 type Report struct {
-	Kind     string            `json:"kind"` // KindPassThrough or KindIDs
+	Kind     string            `json:"kind"` // one of the kinds above
 	Title    string            `json:"title"`
 	Command  string            `json:"command"`
 	Began    time.Time         `json:"began"`
@@ -47,7 +48,8 @@ type Figure struct {
 	CPU map[string]Spread `json:"cpu_microseconds"`
 	// Latency is that of a round trip in microseconds: of each percentile, its spread over the rounds.
 	Latency map[string]Spread `json:"latency_microseconds,omitempty"`
-	WAL     *Spread           `json:"wal_bytes,omitempty"` // bytes per operation; nil if not measured
+	WAL     *Spread           `json:"wal_bytes,omitempty"`   // bytes per operation; nil if not measured
+	Index   *Spread           `json:"index_bytes,omitempty"` // of the whole primary key; nil if there was none
 }
 
 // Verdict is one claim with its figure.
@@ -76,7 +78,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit, Contender: t.Contender,
 			Through: t.Through, Ratios: make(map[string]Spread), CPU: make(map[string]Spread), Latency: make(map[string]Spread),
 		}
-		var speeds, logged []float64
+		var speeds, logged, indexes []float64
 		cpu, trips := make(map[string][]float64), make(map[string][]float64)
 		for _, s := range samples {
 			if s.Workload != t.Workload.Name || s.Contender != t.Contender {
@@ -92,6 +94,9 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			if s.WAL != nil {
 				logged = append(logged, float64(*s.WAL)/float64(s.Operations))
 			}
+			if s.Index != nil {
+				indexes = append(indexes, float64(*s.Index))
+			}
 		}
 		if len(speeds) == 0 {
 			continue
@@ -103,10 +108,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 		for name, took := range trips {
 			f.Latency[name] = SpreadOf(took)
 		}
-		if len(logged) > 0 {
-			spread := SpreadOf(logged)
-			f.WAL = &spread
-		}
+		f.WAL, f.Index = measured(logged), measured(indexes)
 		for _, base := range bases {
 			if ratios := Ratios(samples, f.Workload, f.Contender, base); base != f.Contender && len(ratios) > 0 {
 				f.Ratios[base] = SpreadOf(ratios)
@@ -115,6 +117,15 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 		figures = append(figures, f)
 	}
 	return figures
+}
+
+// measured is the spread of figures, nil without any.
+func measured(figures []float64) *Spread {
+	if len(figures) == 0 {
+		return nil
+	}
+	spread := SpreadOf(figures)
+	return &spread
 }
 
 // WriteJSON writes the whole report.

@@ -27,16 +27,20 @@ func (r *Report) columns() []column {
 		{"µs of CPU in front, each", false, func(f Figure) string { return spent(f, Middle) }},
 		{"µs of CPU in the database, each", false, func(f Figure) string { return spent(f, Database) }},
 	}
-	if r.Kind != KindIDs {
+	if r.Kind == KindPassThrough || r.Kind == "" {
 		return append(append(head,
 			column{"to direct", false, func(f Figure) string { return ratio(f, Direct) }},
 			column{"to PgBouncer", false, func(f Figure) string { return ratio(f, PgBouncer) }}), tail...)
 	}
 	head = append(head, column{"to nextval", false, func(f Figure) string { return ratio(f, Nextval) }})
+	tail = append(tail, column{"WAL bytes, each", false, wal})
+	if r.Kind == KindInserts {
+		return append(append(head, tail...), column{"index of the key, MiB", false, index})
+	}
 	for _, p := range []string{"p50", "p99", "p99.9"} {
 		head = append(head, column{p + " of a round trip, µs", false, func(f Figure) string { return grouped(f.Latency[p].Median) }})
 	}
-	return append(append(head, tail...), column{"WAL bytes, each", false, wal})
+	return append(head, tail...)
 }
 
 func (r *Report) writeFigures(b *strings.Builder) {
@@ -106,6 +110,13 @@ func wal(f Figure) string {
 		return "not measured"
 	}
 	return fmt.Sprintf("%.2f", f.WAL.Median)
+}
+
+func index(f Figure) string {
+	if f.Index == nil {
+		return "not measured"
+	}
+	return fmt.Sprintf("%.1f", f.Index.Median/(1<<20))
 }
 
 // grouped is a number in groups of three digits.

@@ -16,6 +16,8 @@ type Count struct {
 	Latency map[string]time.Duration `json:"latency_ns,omitempty"`
 	// WAL is how many bytes PostgreSQL wrote to its log meanwhile; nil if that was not looked at.
 	WAL *int64 `json:"wal_bytes,omitempty"`
+	// Index is the size of the primary key's index at the end, in bytes; nil if there was none.
+	Index *int64 `json:"index_bytes,omitempty"`
 }
 
 // Workload is what is to be done, by every contender alike.

@@ -50,6 +50,13 @@ func Of(r *bench.Report) ([]Chart, error) {
 			chart.Name = "latency-" + name
 			all = append(all, chart)
 		}
+		if slices.ContainsFunc(at, func(f bench.Figure) bool { return f.Index != nil }) {
+			if chart, err = indexSize(r, at); err != nil {
+				return nil, fmt.Errorf("chart of the indexes, %s: %w", task, err)
+			}
+			chart.Name = "index-" + name
+			all = append(all, chart)
+		}
 		if len(clients) > 1 {
 			if chart, err = byClients(r, figures, clients); err != nil {
 				return nil, fmt.Errorf("chart by clients, %s: %w", task, err)

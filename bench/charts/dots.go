@@ -36,13 +36,27 @@ const (
 
 // throughput draws figures of one task and one number of clients, the fastest on top.
 func throughput(r *bench.Report, figures []bench.Figure) (Chart, error) {
-	figures = slices.SortedFunc(slices.Values(figures), func(a, b bench.Figure) int { return compare(a.PerSecond.Median, b.PerSecond.Median) })
-	d := newDots(r, "Throughput", figures)
-	d.plot.X.Label.Text = figures[0].Unit + " per second, logarithmic"
+	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", figures, func(f bench.Figure) bench.Spread { return f.PerSecond })
+}
+
+// indexSize draws the size of the primary key's index, the largest on top.
+func indexSize(r *bench.Report, figures []bench.Figure) (Chart, error) {
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Index == nil })
+	return single(r, "Index of the primary key", "MiB, logarithmic", figures, func(f bench.Figure) bench.Spread {
+		const mebi = 1 << 20
+		return bench.Spread{Low: f.Index.Low / mebi, Median: f.Index.Median / mebi, High: f.Index.High / mebi, N: f.Index.N}
+	})
+}
+
+// single draws one spread of each figure, with its value beside it, the greatest on top.
+func single(r *bench.Report, what, unit string, figures []bench.Figure, of func(bench.Figure) bench.Spread) (Chart, error) {
+	figures = slices.SortedFunc(slices.Values(figures), func(a, b bench.Figure) int { return compare(of(a).Median, of(b).Median) })
+	d := newDots(r, what, figures)
+	d.plot.X.Label.Text = unit
 	marks := make([]mark, len(figures))
 	values := make([]string, len(figures))
 	for i, f := range figures {
-		marks[i], values[i] = mark{i, f.PerSecond}, rounded(f.PerSecond.Median)
+		marks[i], values[i] = mark{i, of(f)}, rounded(of(f).Median)
 	}
 	if err := d.add(marks, colours[0], draw.CircleGlyph{}, ""); err != nil {
 		return Chart{}, err

@@ -39,5 +39,6 @@ func newRoot() *cobra.Command {
 	}
 	root.AddCommand(newProxy())
 	root.AddCommand(newRun())
+	root.AddCommand(newInsert())
 	return root
 }

@@ -29,16 +29,22 @@ type measurement struct {
 	running  bench.Servers // those that run already, by their URLs; none if PostgreSQL has none
 }
 
-// flags defines the flags that every measuring command has.
+// flags defines the flags of a command whose turns take a given time.
 func (m *measurement) flags(cmd *cobra.Command, duration, unit time.Duration) {
 	m.unit = unit
+	m.commonFlags(cmd)
+	f := cmd.Flags()
+	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", unit))
+	f.DurationVar(&m.warmUp, "warm-up", time.Second, "how long a turn takes in the round before the first, which does not count; 0 for none")
+}
+
+// commonFlags are those that do not say how long a turn takes.
+func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.out, "out", "", "folder for results.md, results.json and charts, made if absent (default: they are not written)")
 	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
 	f.StringVar(&m.program, "pgflurry", "", "the program pgflurry (default: beside this one, else built from the source here)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
-	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", unit))
-	f.DurationVar(&m.warmUp, "warm-up", time.Second, "how long a turn takes in the round before the first, which does not count; 0 for none")
 	f.Uint64Var(&m.seed, "seed", 0, "decides the order of the turns (default: a random one, which is printed)")
 }
 
@@ -132,7 +138,11 @@ func (m *measurement) servers(ctx context.Context, folder string, what subject, 
 // head is all of a report that is known before the first turn.
 func (m *measurement) head(r bench.Report, servers bench.Servers) *bench.Report {
 	r.Began, r.Machine = time.Now(), bench.ThisMachine()
-	r.Command = fmt.Sprintf("pgflurry-bench %s --clients %s --rounds %d --duration %v --warm-up %v --seed %d", r.Command, numbers(m.clients), m.rounds, m.duration, m.warmUp, m.seed)
+	turns := fmt.Sprintf(" --clients %s --duration %v --warm-up %v", numbers(m.clients), m.duration, m.warmUp)
+	if r.Kind == bench.KindInserts {
+		turns = ""
+	}
+	r.Command = fmt.Sprintf("pgflurry-bench %s%s --rounds %d --seed %d", r.Command, turns, m.rounds, m.seed)
 	r.Versions = make(map[string]string)
 	for _, server := range []struct{ what, version string }{
 		{"server", servers.Postgres.Version},

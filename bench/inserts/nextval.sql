@@ -1,0 +1,1 @@
+CREATE TABLE pgflurry_bench.rows (id bigint PRIMARY KEY DEFAULT nextval('pgflurry_bench.ids'), payload text NOT NULL);

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/bench"
+)
+
+func newInsert() *cobra.Command {
+	m := measurement{clients: []int{1}}
+	var rows int
+	cmd := &cobra.Command{
+		Use:   "insert",
+		Short: "What a primary key of each kind costs a table of a million rows",
+		Long: `insert starts a private PostgreSQL and the proxy, and fills a table in turns with keys of each kind, 1,000 rows a statement, each
+statement a transaction: nextval (CACHE 1 and 1000, and with an offset), next_snowflake as the column's DEFAULT and drawn through
+the proxy, UUID v4 and v7. It prints rows per second, WAL for each row and the size of the key's index, and writes them to
+results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running,
+and no data stays.`,
+		Example: `  pgflurry-bench insert --out results
+  pgflurry-bench insert --rows 100000 --rounds 3`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := m.check(cmd); err != nil {
+				return err
+			}
+			if _, err := (bench.Inserts{Rows: rows}).Plan(); err != nil {
+				return err
+			}
+			return m.run(cmd.Context(), inserts(rows), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().IntVar(&rows, "rows", bench.Total, "how many rows the table has at the end, a multiple of 1000")
+	m.commonFlags(cmd)
+	m.duration, m.unit = bench.InsertsTurn, bench.InsertsTurn // a turn ends with the last row
+	return cmd
+}
+
+// inserts is the subject of the command insert.
+func inserts(rows int) subject {
+	return subject{
+		report:   bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + numbers([]int{rows})},
+		bases:    []string{bench.Nextval},
+		verdicts: func([]bench.Trial, []bench.Figure) []bench.Verdict { return nil },
+		plan: func(ctx context.Context, servers bench.Servers, _ string, _ *bench.Report) (bench.Plan, error) {
+			if err := (bench.IDs{Servers: servers}).Prepare(ctx); err != nil {
+				return bench.Plan{}, err
+			}
+			return bench.Inserts{Servers: servers, Rows: rows}.Plan()
+		},
+	}
+}

@@ -1,0 +1,34 @@
+package benchmark
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"pgflurry/bench"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+func TestTheInsertBenchmarkReportsRowsLogAndIndexOfEveryKey(t *testing.T) {
+	server.Binaries(t)
+	out := t.TempDir()
+	p := program.StartCommand(t, exec.Command(binary, "insert", "--rows", "2000", "--rounds", "1", "--out", out, "--pgflurry", program.Path(t)))
+	if code := p.End(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	r := read(t, out)
+	if len(r.Figures) != 7 || r.Kind != bench.KindInserts || r.Incomplete != "" {
+		t.Errorf("%d figures of kind %s, incomplete: %q; expected 7 keys", len(r.Figures), r.Kind, r.Incomplete)
+	}
+	for _, f := range r.Figures {
+		if f.PerSecond.Median <= 0 || f.WAL == nil || f.WAL.Median < 64 || f.Index == nil || f.Index.Median < 2000*16 {
+			t.Errorf("incomplete: %+v", f)
+		}
+	}
+	for _, name := range []string{"throughput-*.svg", "throughput-*.png", "index-*.svg", "index-*.png"} {
+		if found, _ := filepath.Glob(filepath.Join(out, name)); len(found) != 1 {
+			t.Errorf("charts %s: %v; expected one", name, found)
+		}
+	}
+}
