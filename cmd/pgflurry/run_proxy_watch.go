@@ -95,6 +95,8 @@ func (s proxySettings) workers(ns namespace.Namespace) (lease.Range, error) {
 	}
 	lowest, highest, err := ns.Layout.WorkersOf(number)
 	switch {
+	case err != nil && ns.Layout.DatacenterBits > 0:
+		return lease.Range{}, hint(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
 	case err != nil:
 		return lease.Range{}, hint(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
 	case highest < ns.DatabaseWorkers:
