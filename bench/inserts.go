@@ -18,7 +18,7 @@ type Inserts struct {
 }
 
 // InsertsTurn is about how long a million rows take; it only serves the estimate.
-const InsertsTurn = 15 * time.Second
+const InsertsTurn = 6 * time.Second
 
 // tables are the CREATE TABLE statements, one a way.
 //

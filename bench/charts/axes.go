@@ -31,9 +31,10 @@ func logarithmic(a *plot.Axis) {
 	a.Scale, a.Tick.Marker = plot.LogScale{}, plot.TickerFunc(powers)
 }
 
-// widen lets a logarithmic axis begin and end a little beyond its marks, so that none lies on the edge. It comes after the last mark.
+// widen lets a logarithmic axis begin and end a little beyond its marks, so that none lies on the edge, and span
+// a power of ten at least, so that it has labels and small differences look small. It comes after the last mark.
 func widen(a *plot.Axis) {
-	beyond := math.Pow(a.Max/a.Min, 0.04)
+	beyond := max(math.Pow(a.Max/a.Min, 0.04), math.Sqrt(10*a.Min/a.Max))
 	a.Min, a.Max = a.Min/beyond, a.Max*beyond
 }
 

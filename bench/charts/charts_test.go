@@ -139,3 +139,15 @@ func TestAReportWithoutFiguresHasNoCharts(t *testing.T) {
 		t.Errorf("%d charts, error %v", len(all), err)
 	}
 }
+
+func TestFiguresThatAreNearlyEqualStandOnAnAxisWithLabels(t *testing.T) {
+	r := report()
+	for i := range r.Figures {
+		r.Figures[i].PerSecond = bench.Spread{Low: 3000, Median: 3000, High: 3000, N: 9}
+	}
+	for name, text := range drawn(t, r) {
+		if strings.HasPrefix(name, "throughput") && (!strings.Contains(text, ">2k<") || !strings.Contains(text, ">5k<")) {
+			t.Errorf("the axis of %s has no labels", name)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,10 +24,12 @@ and no data stays.`,
   pgflurry-bench insert --rows 100000 --rounds 3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := m.check(cmd); err != nil {
+			if _, err := (bench.Inserts{Rows: rows}).Plan(); err != nil {
 				return err
 			}
-			if _, err := (bench.Inserts{Rows: rows}).Plan(); err != nil {
+			m.duration = bench.InsertsTurn * time.Duration(rows) / bench.Total // a turn ends with the last row; this serves the estimate
+			m.unit = m.duration
+			if err := m.check(cmd); err != nil {
 				return err
 			}
 			return m.run(cmd.Context(), inserts(rows), cmd.OutOrStdout(), cmd.ErrOrStderr())
@@ -34,7 +37,6 @@ and no data stays.`,
 	}
 	cmd.Flags().IntVar(&rows, "rows", bench.Total, "how many rows the table has at the end, a multiple of 1000")
 	m.commonFlags(cmd)
-	m.duration, m.unit = bench.InsertsTurn, bench.InsertsTurn // a turn ends with the last row
 	return cmd
 }
 

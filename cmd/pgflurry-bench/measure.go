@@ -26,6 +26,8 @@ type measurement struct {
 	warmUp   time.Duration
 	seed     uint64
 	unit     time.Duration // the driver's, of duration
+	compare  string        // results.json of an older run; none if empty
+	older    *bench.Report // that run, once it is read
 	running  bench.Servers // those that run already, by their URLs; none if PostgreSQL has none
 }
 
@@ -45,6 +47,7 @@ func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
 	f.StringVar(&m.program, "pgflurry", "", "the program pgflurry (default: beside this one, else built from the source here)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
+	f.StringVar(&m.compare, "compare", "", "results.json of an older run of this command: tells at the end what changed beyond the noise")
 	f.Uint64Var(&m.seed, "seed", 0, "decides the order of the turns (default: a random one, which is printed)")
 }
 
@@ -82,6 +85,9 @@ type subject struct {
 
 // run measures and writes. What is finished is written even if it fails or is interrupted.
 func (m *measurement) run(ctx context.Context, what subject, out, progress io.Writer) (err error) {
+	if err := m.readOlder(what.report.Kind); err != nil {
+		return err
+	}
 	folder, err := os.MkdirTemp("", "pgflurry-bench-")
 	if err != nil {
 		return err
@@ -108,7 +114,7 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	report.Samples = samples
 	report.Figures = bench.Tabulate(plan.Trials, samples, what.bases)
 	report.Verdicts = what.verdicts(plan.Trials, report.Figures)
-	return errors.Join(err, report.WriteTable(out), m.write(report, out))
+	return errors.Join(err, report.WriteTable(out), m.write(report, out), m.tellChanges(report, out))
 }
 
 // servers gives those that run already, or starts private ones. end is never nil.

@@ -3,6 +3,7 @@ package benchmark
 import (
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pgflurry/bench"
@@ -18,6 +19,14 @@ func TestTheInsertBenchmarkReportsRowsLogAndIndexOfEveryKey(t *testing.T) {
 		t.Fatalf("exit code %d", code)
 	}
 	r := read(t, out)
+	old := filepath.Join(out, "results.json")
+	again := exec.Command(binary, "insert", "--rows", "1000", "--rounds", "1", "--pgflurry", program.Path(t), "--compare", old)
+	if said, err := again.CombinedOutput(); err != nil || !strings.Contains(string(said), "compared with "+old) {
+		t.Errorf("--compare: error %v, said %s", err, said)
+	}
+	if said, err := exec.Command(binary, "proxy", "--compare", old).CombinedOutput(); err == nil || !strings.Contains(string(said), "a run of the same command") || strings.Contains(string(said), "starting") {
+		t.Errorf("--compare with a run of another command: error %v, said %s", err, said)
+	}
 	if len(r.Figures) != 7 || r.Kind != bench.KindInserts || r.Incomplete != "" {
 		t.Errorf("%d figures of kind %s, incomplete: %q; expected 7 keys", len(r.Figures), r.Kind, r.Incomplete)
 	}
