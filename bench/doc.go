@@ -22,5 +22,6 @@
 // divided by its operations. It includes the trial's connecting and closing.
 //
 // Statements that are passed on are sent by pgbench, which comes with PostgreSQL; but rows by pgx (rows.go), because pgbench would keep
-// a million of them, and cannot copy in. IDs are drawn by pgx (draw.go), for percentiles and checked results.
+// a million of them, and cannot copy in. IDs are drawn by pgx (draw.go), for percentiles and checked results; from Redis and MariaDB by the drivers that Go
+// programs use for them (draw_redis.go, draw_mariadb.go). All draw the same way but for the round trip itself.
 package bench

@@ -2,7 +2,9 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -37,6 +39,9 @@ func (d RedisDraw) From(target string) func(context.Context, time.Duration) (Cou
 func openRedis(target string) (*redis.Client, error) {
 	options, err := redis.ParseURL(target)
 	if err != nil {
+		if withText, is := errors.AsType[*url.Error](err); is {
+			err = withText.Err // without the text, which may have a password
+		}
 		return nil, fmt.Errorf("%w; expected redis://[user:password@]host:port[/number]", err)
 	}
 	options.PoolSize, options.MaxRetries = 1, -1

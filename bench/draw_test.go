@@ -112,3 +112,14 @@ func TestEveryTableOfTheInsertsIsUsed(t *testing.T) {
 		t.Errorf("%d tables lie there, %d are used by %d ways (error %v)", len(all), len(used), len(insertWays), err)
 	}
 }
+
+func TestAnAddressThatCannotBeReadIsRefusedWithoutItsPassword(t *testing.T) {
+	for _, address := range []string{"redis://me:secret@%zz", "redis://me:secret@host:port", "http://me:secret@host"} {
+		if _, err := openRedis(address); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "expected redis://") {
+			t.Errorf("%s: error %v", address, err)
+		}
+	}
+	if _, err := mariadbVersion(t.Context(), "me:secret@nowhere"); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "expected user:") {
+		t.Errorf("a data source name without address: error %v", err)
+	}
+}

@@ -140,7 +140,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n`%s`\n\n", r.Title, r.Command)
-	fmt.Fprintf(&b, "%s, %s, %s, %s. Client and servers share the machine.\n\n", r.Began.UTC().Format("2006-01-02"), counted(r.Machine.CPUs, "CPU")+" ("+r.Machine.Processor+")", r.Machine.System, r.Machine.Go)
+	fmt.Fprintf(&b, "%s, %s, %s, %s.\n\n", r.Began.UTC().Format("2006-01-02"), counted(r.Machine.CPUs, "CPU")+" ("+r.Machine.Processor+")", r.Machine.System, r.Machine.Go)
 	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", pairs(r.Versions), pairs(r.Settings))
 	if r.Incomplete != "" {
 		fmt.Fprintf(&b, "**Incomplete:** %s.\n\n", r.Incomplete)

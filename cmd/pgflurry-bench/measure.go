@@ -161,9 +161,9 @@ func (m *measurement) head(r bench.Report, servers bench.Servers) *bench.Report 
 			r.Versions[server.what] = server.version
 		}
 	}
-	r.Settings = map[string]string{"PostgreSQL": "as it comes but for max_connections = 500", "connections": "TCP over loopback, no TLS"}
+	r.Settings = map[string]string{"PostgreSQL": "as it comes but for max_connections = 500", "connections": "TCP over loopback, no TLS", "client and servers": "on one machine"}
 	if m.running.Postgres.URL != "" {
-		r.Settings = map[string]string{"servers": "ran already, with settings of their own"}
+		r.Settings = map[string]string{"servers": "ran already, with settings of their own, and may be on other machines than the client"}
 	}
 	return &r
 }
