@@ -30,12 +30,18 @@ func (s *session) serverEnded(err error) {
 }
 
 // upstreamGone tells an upstream that is lost from one that refuses the proxy's certificate: in TLS 1.3 it does so after the
-// handshake.
+// handshake, and then closes its socket, which may overtake the alert that says why.
 func (s *session) upstreamGone(err error) clientError {
-	if alert := new(net.OpError); errors.As(err, &alert) && alert.Op == "remote error" && !s.ledger.started.Load() {
-		return clientError{failUpstreamTLS, err}
+	alert := new(net.OpError)
+	if s.ledger.started.Load() || !errors.As(err, &alert) {
+		return clientError{failUpstreamLost, err}
 	}
-	return clientError{failUpstreamLost, err}
+	upstream, _ := s.server.(upstreamConn)
+	_, inside := upstream.Conn.(encrypted)
+	if alert.Op != "remote error" && !(inside && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))) {
+		return clientError{failUpstreamLost, err}
+	}
+	return clientError{failUpstreamTLS, err}
 }
 
 // clientEnded ends the upstream connection as the client ended its own.

@@ -204,6 +204,9 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	s.keepsBinding = sameCertificate(s.client, server)
 	if _, err := server.Write(s.opening.raw); err != nil {
 		server.Close()
+		if gone := s.upstreamGone(err); gone.code == failUpstreamTLS {
+			return gone
+		}
 		return err
 	}
 	return nil

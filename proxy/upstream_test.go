@@ -206,6 +206,21 @@ func TestAnUpstreamThatRefusesTheProxysCertificateIsAFatalWithAHint(t *testing.T
 	}
 }
 
+// The alert of one that refuses the proxy's certificate may be lost so.
+func TestAnUpstreamThatResetsTheConnectionBehindTheHandshakeIsAFatalWithTheHintOfTLS(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+	r.send(startup("user", "u", "database", "d"))
+	if err := r.takesTLS(shows(authority.New(t, "CA").Issue(t, authority.Leaf{}))); err != nil {
+		t.Fatal(err)
+	}
+	beneath := r.upstream.(*tls.Conn).NetConn().(*net.TCPConn)
+	if err := beneath.SetLinger(0); err != nil {
+		t.Fatal(err)
+	}
+	beneath.Close()
+	r.toClient(fatalMessage(failUpstreamTLS))
+}
+
 func TestAnUpstreamThatNeverAnswersTheRequestForTLSIsGivenUp(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSPrefer}), func(s *Settings) { s.DialTimeout = 1 })
 	r.send(startup("user", "u", "database", "d"))
