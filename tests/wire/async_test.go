@@ -62,10 +62,10 @@ func TestPipelines(t *testing.T) {
 			together(unit("SELECT next_snowflake(), next_snowflake() FROM generate_series(1, 1000)", 1), Sync),
 		}, local: 3000 + 1 + 2000},
 		{name: "a long message among ours", steps: []step{
-			together(Query(ours), Query("SELECT length('"+strings.Repeat("x", 20000)+"')"), Query(ours)),
+			together(Query(ours), Query("SELECT length('"+strings.Repeat("x", 20000)+"')")), say(Query(ours)),
 			together(unit(ours), Parse("", "SELECT length('"+strings.Repeat("x", 9000)+"')"), Bind("", ""), Execute(""), Sync), together(unit(ours), Sync),
 			say(Query(ours)),
-		}, local: 4},
+		}, local: 5},
 		{name: "a long name", steps: []step{
 			say(Parse(strings.Repeat("n", 9000), ours), DescribeStatement(strings.Repeat("n", 9000)), Sync),
 			say(Bind("", strings.Repeat("n", 9000)), Execute(""), Sync), say(CloseStatement(strings.Repeat("n", 9000)), Sync), say(Query(ours)),
