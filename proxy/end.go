@@ -29,19 +29,25 @@ func (s *session) serverEnded(err error) {
 	s.farewell(own.code)
 }
 
-// upstreamGone tells an upstream that is lost from one that refuses the proxy's certificate: in TLS 1.3 it does so after the
-// handshake, and then closes its socket, which may overtake the alert that says why.
+// upstreamGone tells an upstream that is lost from one that refuses TLS.
 func (s *session) upstreamGone(err error) clientError {
-	alert := new(net.OpError)
-	if s.ledger.started.Load() || !errors.As(err, &alert) {
-		return clientError{failUpstreamLost, err}
+	if s.refusesTLS(err) {
+		return clientError{failUpstreamTLS, err}
+	}
+	return clientError{failUpstreamLost, err}
+}
+
+// refusesTLS: in TLS 1.3 an upstream refuses the proxy's certificate after the handshake, and then closes its socket, which may
+// overtake the alert that says why.
+func (s *session) refusesTLS(err error) bool {
+	failed := new(net.OpError)
+	if s.ledger.started.Load() || !errors.As(err, &failed) {
+		return false
 	}
 	upstream, _ := s.server.(upstreamConn)
 	_, inside := upstream.Conn.(encrypted)
-	if alert.Op != "remote error" && !(inside && (errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE))) {
-		return clientError{failUpstreamLost, err}
-	}
-	return clientError{failUpstreamTLS, err}
+	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+	return failed.Op == "remote error" || inside && reset
 }
 
 // clientEnded ends the upstream connection as the client ended its own.

@@ -204,8 +204,8 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	s.keepsBinding = sameCertificate(s.client, server)
 	if _, err := server.Write(s.opening.raw); err != nil {
 		server.Close()
-		if gone := s.upstreamGone(err); gone.code == failUpstreamTLS {
-			return gone
+		if s.refusesTLS(err) {
+			err = clientError{failUpstreamTLS, err}
 		}
 		return err
 	}
