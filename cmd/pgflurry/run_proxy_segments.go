@@ -54,17 +54,3 @@ var segmentFindings = map[proxy.Level]string{
 	proxy.AnswerQualified: "next_segment() is answered from memory where its schema is named",
 	proxy.AnswerAll:       "next_segment() is answered from memory",
 }
-
-// tellSegmentsOnce logs what has changed about the segments of a database. To have none is no fault.
-func (w *watcher) tellSegmentsOnce(database, what, why string) {
-	key := database + " segments"
-	if w.told[key] == what+why {
-		return
-	}
-	w.told[key] = what + why
-	fields := []any{"database", database}
-	if why != "" {
-		fields = append(fields, "cause", why)
-	}
-	w.settings.log.Info(what, fields...)
-}

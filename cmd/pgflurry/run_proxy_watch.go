@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -113,7 +114,7 @@ type watcher struct {
 	config      *pgx.ConnConfig // of the lease role, through the upstream
 	id          string          // namespace
 	permissions *permissions
-	told        map[string]string // by database, what was logged last; for segments under a key of their own
+	told        map[string]string // by database and about what, what was logged last
 	functions   map[int]string    // by function worker, the database
 	seen        map[string]bool   // databases that were judged at least once
 }
@@ -137,7 +138,7 @@ func (w *watcher) watch(ctx context.Context) error {
 					w.permissions.of(name).Set(proxy.AnswerNothing)
 					w.permissions.of(name).SetSegments(proxy.AnswerNothing)
 				}
-				w.tellOnce(name, "database could not be looked at", connectError(err).Error(), lookHint(err))
+				w.tellOnce(news{database: name, what: "database could not be looked at", why: connectError(err).Error(), hint: lookHint(err), fault: slog.LevelWarn})
 				next = pause
 			}
 		}
@@ -177,10 +178,10 @@ func (w *watcher) look(ctx context.Context, name string) error {
 	w.seen[name] = true
 	level := levelOf(judged)
 	w.permissions.of(name).Set(level)
-	w.tellOnce(name, findings[level], judged.Why, "")
+	w.tellOnce(news{database: name, what: findings[level], why: judged.Why, fault: slog.LevelWarn})
 	level = levelOf(segments)
 	w.permissions.of(name).SetSegments(level)
-	w.tellSegmentsOnce(name, segmentFindings[level], segments.Why)
+	w.tellOnce(news{database: name, about: "segments", what: segmentFindings[level], why: segments.Why, fault: slog.LevelInfo}) // to have none is no fault
 	return nil
 }
 
@@ -191,17 +192,25 @@ var findings = map[proxy.Level]string{
 	proxy.AnswerAll:       "calls are answered from memory",
 }
 
+// news is what there is to say about a database.
+type news struct {
+	database, about string     // what it replaces is the last news about the same
+	what, why, hint string     // why and hint may be empty
+	fault           slog.Level // of what has a why
+}
+
 // tellOnce logs what has changed about a database.
-func (w *watcher) tellOnce(database, what, why, hint string) {
-	if w.told[database] == what+why {
+func (w *watcher) tellOnce(n news) {
+	key := n.database + " " + n.about
+	if w.told[key] == n.what+n.why {
 		return
 	}
-	w.told[database] = what + why
-	if why == "" {
-		w.settings.log.Info(what, "database", database)
-		return
+	w.told[key] = n.what + n.why
+	level, fields := slog.LevelInfo, []any{"database", n.database}
+	if n.why != "" {
+		level, fields = n.fault, append(fields, "cause", n.why)
 	}
-	w.settings.log.Warn(what, withHint([]any{"database", database, "cause", why}, hint)...)
+	w.settings.log.Log(context.Background(), level, n.what, withHint(fields, n.hint)...)
 }
 
 // withHint adds a hint where there is one.
