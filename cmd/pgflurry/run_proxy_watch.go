@@ -167,9 +167,7 @@ func (w *watcher) look(ctx context.Context, name string) error {
 			}
 		}
 		var err error
-		if judged, err = namespace.Answerable(ctx, conn, w.id); err == nil {
-			segments, err = namespace.AnswerableSegments(ctx, conn, w.id)
-		}
+		judged, segments, err = namespace.Answerable(ctx, conn, w.id)
 		return err
 	})
 	if err != nil {

@@ -50,7 +50,7 @@ func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t 
 	if err != nil || state.Copied == "" {
 		t.Errorf("status of a copy: %+v, %v", state, err)
 	}
-	answers, err := namespace.Answerable(within(t), server.Connect(t, copied), row(t, original).ID)
+	answers, _, err := namespace.Answerable(within(t), server.Connect(t, copied), row(t, original).ID)
 	if err != nil || answers.All || answers.Why == "" {
 		t.Errorf("a proxy may answer in a copy: %+v, %v", answers, err)
 	}
@@ -304,7 +304,7 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := server.Migrated(t)
 			server.Exec(t, url, test.script)
-			got, err := namespace.Answerable(within(t), server.Connect(t, url), row(t, url).ID)
+			got, _, err := namespace.Answerable(within(t), server.Connect(t, url), row(t, url).ID)
 			if err != nil || got.All != test.want.All || got.Unqualified != test.want.Unqualified || !strings.Contains(got.Why, test.why) {
 				t.Errorf("%+v, %v; want %+v and %q", got, err, test.want, test.why)
 			}
@@ -312,7 +312,7 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 	}
 	other, empty := server.Migrated(t), server.Database(t)
 	for _, url := range []string{other, empty} {
-		got, err := namespace.Answerable(within(t), server.Connect(t, url), "00000000-0000-0000-0000-000000000000")
+		got, _, err := namespace.Answerable(within(t), server.Connect(t, url), "00000000-0000-0000-0000-000000000000")
 		if err != nil || got.All || got.Unqualified || got.Why == "" {
 			t.Errorf("a database of another namespace or none: %+v, %v", got, err)
 		}
