@@ -50,10 +50,7 @@ type Listing struct {
 // List reads the worker table, also on a standby. all: with the rows of workers that were never used.
 func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 	var l Listing
-	err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, acknowledge.SettingsSQL, "5000", "30000"); err != nil {
-			return err
-		}
+	err := reading(ctx, conn, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, listSQL, all)
 		if err != nil {
 			return err
@@ -70,6 +67,16 @@ func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 		return Listing{}, fmt.Errorf("listing the workers: %w", err)
 	}
 	return l, nil
+}
+
+// reading runs ask, which may hold several queries, on one state of the database, and changes nothing.
+func reading(ctx context.Context, conn *pgx.Conn, ask func(pgx.Tx) error) error {
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, acknowledge.SettingsSQL, "5000", "30000"); err != nil {
+			return err
+		}
+		return ask(tx)
+	})
 }
 
 func scanRow(row pgx.CollectableRow) (r Row, err error) {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"pgflurry/acknowledge"
 )
 
 //go:embed history.sql
@@ -29,10 +27,7 @@ type Tenure struct {
 // limits it to one; nil: all.
 func History(ctx context.Context, conn *pgx.Conn, worker *int) ([]Tenure, error) {
 	var tenures []Tenure
-	err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, acknowledge.SettingsSQL, "5000", "30000"); err != nil {
-			return err
-		}
+	err := reading(ctx, conn, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, historySQL, worker)
 		if err != nil {
 			return err
