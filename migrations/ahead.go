@@ -22,25 +22,18 @@ type rest struct {
 
 // nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not over.
 func (d *database) nothingAhead(ctx context.Context) error {
-	rows, err := d.Query(ctx, aheadSQL)
-	if err != nil {
-		return failed("reading the marks", err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r rest, err error) {
+	rests, err := list(ctx, d, "reading the marks", aheadSQL, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
 		err = row.Scan(&r.worker, &r.node, &ms)
 		r.left = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)
 		return r, err
 	})
-	if err != nil {
-		return failed("reading the marks", err)
-	}
-	if len(list) == 0 {
-		return nil
+	if err != nil || len(rests) == 0 {
+		return err
 	}
 	return refuse("Stop all proxies of the namespace and whatever calls next_snowflake() first, or it will take longer.",
 		"try again in %s: until then IDs may exist that are, or just were, ahead of the clock of the database:\n  %s",
-		list[0].left, strings.Join(summary(list), "\n  "))
+		rests[0].left, strings.Join(summary(rests), "\n  "))
 }
 
 // mostLines is how many lines a message lists before it only counts.

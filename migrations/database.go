@@ -161,6 +161,24 @@ func (d *database) script(ctx context.Context, doing, text string) error {
 	return nil
 }
 
+// texts runs a query of one column of text; what says what it is for.
+func (d *database) texts(ctx context.Context, what, query string) ([]string, error) {
+	return list(ctx, d, what, query, pgx.RowTo[string])
+}
+
+// list runs a query and reads each of its rows with read; what says what it is for.
+func list[T any](ctx context.Context, d *database, what, query string, read pgx.RowToFunc[T]) ([]T, error) {
+	rows, err := d.Query(ctx, query)
+	if err != nil {
+		return nil, failed(what, err)
+	}
+	all, err := pgx.CollectRows(rows, read)
+	if err != nil {
+		return nil, failed(what, err)
+	}
+	return all, nil
+}
+
 // pool is a second way into the same database, for goose.
 func (d *database) pool() *sql.DB {
 	settings := *d.settings

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"pgflurry/sqlfuncs"
 )
 
@@ -122,17 +120,4 @@ func (d *database) noneJoined(ctx context.Context) error {
 	}
 	return refuse(`Run "pgflurry migrate down" on them first. Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
 		"other databases have joined the namespace that is at home here:\n  %s", strings.Join(joined, "\n  "))
-}
-
-// texts runs a query of one column of text; what says what it is for.
-func (d *database) texts(ctx context.Context, what, query string) ([]string, error) {
-	rows, err := d.Query(ctx, query)
-	if err != nil {
-		return nil, failed(what, err)
-	}
-	texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return nil, failed(what, err)
-	}
-	return texts, nil
 }

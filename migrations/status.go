@@ -145,7 +145,7 @@ func (d *database) applied(ctx context.Context) (map[int64]time.Time, error) {
 var errCompared = errors.New("compared")
 
 // drift lists the functions that differ from those of this version, and the names that are not pgflurry's.
-func (d *database) drift(ctx context.Context) (list []Function, kept []Kept, err error) {
+func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, err error) {
 	if err := d.lock(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -154,10 +154,10 @@ func (d *database) drift(ctx context.Context) (list []Function, kept []Kept, err
 		if err != nil {
 			return err
 		}
-		if list, err = d.foreign(ctx); err != nil {
+		if differ, err = d.foreign(ctx); err != nil {
 			return err
 		}
-		if len(list) > 0 {
+		if len(differ) > 0 {
 			return errCompared
 		}
 		for _, file := range append(sqlfuncs.Files(), sqlfuncs.Install()) {
@@ -169,16 +169,16 @@ func (d *database) drift(ctx context.Context) (list []Function, kept []Kept, err
 		if err != nil {
 			return err
 		}
-		if kept, err = d.kept(ctx); err != nil {
+		if kept, err = list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept]); err != nil {
 			return err
 		}
-		list = differences(found, installed)
+		differ = differences(found, installed)
 		return errCompared
 	})
 	if !errors.Is(err, errCompared) {
 		return nil, nil, fmt.Errorf("functions: %w", err)
 	}
-	return list, kept, nil
+	return differ, kept, nil
 }
 
 // foreign lists what is in the way of an Up.
@@ -186,31 +186,10 @@ func (d *database) foreign(ctx context.Context) ([]Function, error) {
 	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
 		return nil, err
 	}
-	rows, err := d.Query(ctx, foreignSQL)
-	if err != nil {
-		return nil, failed("reading the functions in public", err)
-	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Function, error) {
-		f := Function{State: "foreign"}
-		return f, row.Scan(&f.Name)
+	return list(ctx, d, "reading the functions in public", foreignSQL, func(row pgx.CollectableRow) (f Function, err error) {
+		f.State, err = "foreign", row.Scan(&f.Name)
+		return f, err
 	})
-	if err != nil {
-		return nil, failed("reading the functions in public", err)
-	}
-	return list, nil
-}
-
-// kept lists the names without an alias.
-func (d *database) kept(ctx context.Context) ([]Kept, error) {
-	rows, err := d.Query(ctx, keptSQL)
-	if err != nil {
-		return nil, failed("reading the names in public", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Kept])
-	if err != nil {
-		return nil, failed("reading the names in public", err)
-	}
-	return list, nil
 }
 
 // functions maps each function to a digest of its definition and comment.

@@ -1,5 +1,6 @@
 -- Every function of pgflurry as it stands, to compare with what would be installed. An alias in public is nothing but a call of the
--- function of its name in schema pgflurry.
+-- function of its name in schema pgflurry. The family stands here by name: pgflurry.snowflake_family(), which lists it, is compared too,
+-- and may be missing or changed.
 SELECT p.oid::regprocedure::text,
        md5(pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), ''))
 FROM pg_proc AS p

@@ -138,6 +138,21 @@ func TestUpRepairsFunctionsAndStatusSaysWhichAreNotRight(t *testing.T) {
 	}
 }
 
+func TestStatusSeesAChangeOfEveryFunctionThatLivesInPublic(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	family := values[string](t, conn, "SELECT to_regprocedure('public.' || function)::text FROM pgflurry.snowflake_family() ORDER BY 1")
+	var want []migrations.Function
+	for _, name := range family {
+		run(t, conn, "COMMENT ON FUNCTION "+name+" IS 'changed'")
+		want = append(want, migrations.Function{Name: "public." + name, State: "changed"})
+	}
+	state, err := migrations.Status(within(t), url)
+	if err != nil || len(want) == 0 || !slices.Equal(state.Functions, want) {
+		t.Errorf("status: %+v, %v; want %+v", state.Functions, err, want)
+	}
+}
+
 func TestMigrationInvariant2ALayoutCannotChange(t *testing.T) {
 	url := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
 	id := row(t, url).ID
