@@ -6,7 +6,6 @@ import (
 	"encoding/csv"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -65,10 +64,7 @@ func balance(t *testing.T, direct string, servers []*program.Proxy, more string,
 	}
 	p := program.StartCommand(t, exec.Command(path, "-db", "-f", file))
 	t.Cleanup(func() { p.Signal(syscall.SIGTERM) })
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, direct)
 	u.Host = address
 	b.url = u.String()
 	return b

@@ -3,7 +3,6 @@ package clients
 import (
 	"flag"
 	"fmt"
-	"net/url"
 	"os"
 	"reflect"
 	"regexp"
@@ -19,11 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the results into docs/clients.md")
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T) {
 	asked := os.Getenv("PGFLURRY_TEST_CLIENTS")
@@ -98,10 +93,7 @@ func secured(t *testing.T) certificates {
 // visit does the deeds at one address and notes their IDs.
 func (m *matrix) visit(t *testing.T, d driver, at string) []line {
 	t.Helper()
-	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, at)
 	server.Exec(t, m.direct, itemSQL)
 	lines := m.run(t, d, []string{
 		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"), "PGUSER=postgres", "PGSSLMODE=disable", "CLIENT_CA=" + m.ca,

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -87,14 +86,8 @@ func pgxModule(t *testing.T) string {
 // socketProxy is a folder with a proxy's Unix socket, whose name has the port of the one on TCP.
 func socketProxy(t *testing.T, direct, through string) string {
 	t.Helper()
-	to, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, err := url.Parse(through)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := server.Parse(t, direct)
+	from := server.Parse(t, through)
 	dir, err := os.MkdirTemp("", "pgflurry-pgx-")
 	if err != nil {
 		t.Fatal(err)
@@ -109,10 +102,7 @@ func socketProxy(t *testing.T, direct, through string) string {
 // CrateDB and PgBouncer are not set, and their tests are skipped on both sides.
 func pgxEnvironment(t *testing.T, at, sockets, ca string) []string {
 	t.Helper()
-	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, at)
 	place := fmt.Sprintf("port=%s dbname=%s password=secret ", u.Port(), strings.TrimPrefix(u.Path, "/"))
 	tcp, secure := "host=127.0.0.1 sslmode=disable "+place, "host=localhost sslmode=verify-full sslrootcert="+ca+" "+place
 	return []string{

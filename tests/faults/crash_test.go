@@ -24,7 +24,7 @@ func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(
 		server.Crash(t, r.cluster)
 		r.cluster = server.Again(t, r.cluster.Data, 0) // its port may be somebody's by now
 		r.visit(r.cluster.URL("postgres"))
-		link.Lead(hostOf(t, r.direct))
+		link.Lead(server.Parse(t, r.direct).Host)
 		for _, p := range proxies {
 			conn := r.again(p.URL)
 			r.draw(conn, 500)

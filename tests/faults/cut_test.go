@@ -37,7 +37,7 @@ func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T
 
 			link.Heal()
 			if name == "connections are refused" {
-				link.Lead(hostOf(t, r.direct))
+				link.Lead(server.Parse(t, r.direct).Host)
 			}
 			p.Line("the worker is lost")
 			for range 100 {

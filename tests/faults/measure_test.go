@@ -116,10 +116,10 @@ func freezeOnce(b *testing.B) []float64 {
 	for i := range proxies {
 		p := program.Serve(b, url, fmt.Sprint("node ", i))
 		conns = append(conns, server.Connect(b, p.URL))
-		pause(b.Context(), 20*time.Second/proxies) // so that each is at another place between two renewals
+		server.Pause(b.Context(), 20*time.Second/proxies) // so that each is at another place between two renewals
 	}
 	// the windows have grown to their full length
-	for grown := 0; grown < proxies; pause(b.Context(), time.Second) {
+	for grown := 0; grown < proxies; server.Pause(b.Context(), time.Second) {
 		grown = ask[int](r, `SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy'
 			AND reserved_until - pgflurry.ticks(renewed_at) >= 59000`)
 	}
@@ -142,7 +142,7 @@ func freezeOnce(b *testing.B) []float64 {
 					return
 				}
 				lasted[i] = time.Since(begin).Seconds()
-				pause(context.Background(), 5*time.Millisecond)
+				server.Pause(context.Background(), 5*time.Millisecond)
 			}
 		})
 	}
@@ -168,7 +168,7 @@ func BenchmarkWritesOfALease(b *testing.B) {
 			continue
 		}
 		begin := r.written()
-		pause(b.Context(), length)
+		server.Pause(b.Context(), length)
 		end := r.written()
 		writes = float64(end.renewals-begin.renewals) / leases / length.Seconds()
 		bytes = float64(end.bytes-begin.bytes) / leases / length.Seconds()

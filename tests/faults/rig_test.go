@@ -5,8 +5,6 @@ package faults
 import (
 	"context"
 	"net"
-	"net/url"
-	"os"
 	"testing"
 	"time"
 
@@ -19,11 +17,7 @@ import (
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 // The layouts of these tests have few workers, so that a worker is soon taken over: 0 is the function's, the others are for proxies.
 const (
@@ -194,15 +188,6 @@ func (r *room) again(url string) *pgx.Conn {
 			r.t.Fatal(err)
 		}
 	}
-}
-
-func hostOf(t testing.TB, direct string) string {
-	t.Helper()
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Host
 }
 
 func hostAndPort(t testing.TB, address string) (host, port string) {

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"pgflurry/tests/server"
+
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -76,7 +78,7 @@ func (s *storm) client(kind int, url func() string, dice *rand.Rand) {
 		conn, err := connect(ctx, url())
 		if err != nil {
 			s.broken.Add(1)
-			pause(ctx, 20*time.Millisecond) // the server is away; others need the processor
+			server.Pause(ctx, 20*time.Millisecond) // the server is away; others need the processor
 			continue
 		}
 		for ctx.Err() == nil && !conn.IsClosed() {
@@ -86,7 +88,7 @@ func (s *storm) client(kind int, url func() string, dice *rand.Rand) {
 			}
 			s.record(kind, ids)
 			if s.breath > 0 {
-				pause(ctx, time.Duration(dice.Int64N(int64(s.breath))))
+				server.Pause(ctx, time.Duration(dice.Int64N(int64(s.breath))))
 			}
 		}
 		conn.Close(context.WithoutCancel(ctx))
@@ -153,13 +155,4 @@ func (s *storm) record(kind int, ids []int64) {
 	}
 	s.ids.Add(int64(len(ids)))
 	s.byKind[kind].Add(int64(len(ids)))
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
 }

@@ -145,7 +145,7 @@ func (s *storm) harass() {
 			s.do("SELECT pg_cancel_backend($1)", pid)
 		default:
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
-			pause(context.Background(), time.Duration(s.dice.IntN(60))*time.Millisecond) // how long it is stopped
+			server.Pause(context.Background(), time.Duration(s.dice.IntN(60))*time.Millisecond) // how long it is stopped
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}

@@ -3,7 +3,6 @@ package idle
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -15,10 +14,10 @@ import (
 	"runtime/debug"
 	"runtime/pprof"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"pgflurry/proxy"
+	"pgflurry/tests/inprocess"
 )
 
 const roleVariable = "PGFLURRY_IDLE_ROLE"
@@ -102,23 +101,9 @@ func listen() net.Listener {
 	return listener
 }
 
-type counter struct{ last atomic.Int64 }
-
-func (c *counter) TryNextN(n int) (int64, int, error) {
-	return 1<<60 + c.last.Add(int64(n)) - int64(n), n, nil
-}
-func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
-
 // beProxy serves, and tells what it has become, until its input ends.
 func beProxy() {
-	p, err := proxy.New(proxy.Settings{
-		Network: "tcp", Address: os.Args[1], IDs: &counter{},
-		Permission: func(string) *proxy.Permission {
-			all := &proxy.Permission{}
-			all.Set(proxy.AnswerAll)
-			return all
-		},
-	})
+	p, err := proxy.New(inprocess.Settings(os.Args[1]))
 	check(err)
 	listener := listen()
 	go func() { check(p.Serve(listener)) }()

@@ -4,9 +4,10 @@ package network
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"testing"
+
+	"pgflurry/tests/server"
 
 	"github.com/Shopify/toxiproxy/v2"
 	"github.com/rs/zerolog"
@@ -21,10 +22,7 @@ type Link struct {
 // To opens a link to the server of a URL, which ends with the test, and returns it with the URL through it.
 func To(t testing.TB, direct string) (*Link, string) {
 	t.Helper()
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, direct)
 	quiet := zerolog.Nop()
 	l := &Link{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), quiet), "link", "127.0.0.1:0", u.Host)}
 	if err := l.proxy.Start(); err != nil {

@@ -187,7 +187,7 @@ func TestDemoEndsWithAnErrorWhenItsServerDies(t *testing.T) {
 
 func TestHealthFollowsTheProxy(t *testing.T) {
 	d := launch(t, filepath.Join(place(t), "data"), "--postgres", server.Database(t)).ready()
-	address := host(t, d.url)
+	address := server.Parse(t, d.url).Host
 	if out, err := exec.Command(program.Path(t), "health", "--listen", address).CombinedOutput(); err != nil {
 		t.Errorf("health of a running proxy: %v: %s", err, out)
 	}

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,11 +22,7 @@ import (
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 // demo is a running "pgflurry demo".
 type demo struct {
@@ -207,16 +202,6 @@ func workersHeld(t *testing.T, url string) (held int) {
 		t.Fatal(err)
 	}
 	return held
-}
-
-// host is host:port of a connection string.
-func host(t *testing.T, connection string) string {
-	t.Helper()
-	u, err := url.Parse(connection)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u.Host
 }
 
 // soon is a context for one step of a test.

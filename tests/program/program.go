@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pgflurry/tests/server"
 )
 
 // giveUp is how long a test waits for something that never happens before it fails.
@@ -56,7 +58,14 @@ func (b *build) path(t testing.TB) string {
 	return b.binary
 }
 
-// Remove deletes the binaries; call it at the end of TestMain.
+// Main is server.Main for a package that runs the product.
+func Main(m *testing.M) {
+	code := server.Run(m)
+	Remove()
+	os.Exit(code)
+}
+
+// Remove deletes the binaries; Main does.
 func Remove() {
 	for _, b := range []*build{&released, &steered} {
 		if b.binary != "" {

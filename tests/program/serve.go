@@ -1,9 +1,10 @@
 package program
 
 import (
-	"net/url"
 	"strings"
 	"testing"
+
+	"pgflurry/tests/server"
 )
 
 // Proxy is a running "pgflurry serve".
@@ -32,14 +33,14 @@ func ServeUnleased(t testing.TB, direct, node string, more ...string) *Proxy {
 func ServeArgs(t testing.TB, direct, node string, more ...string) []string {
 	t.Helper()
 	return append([]string{
-		"serve", "--listen", "127.0.0.1:0", "--upstream", parse(t, direct).Host, "--lease-database", direct, "--node", node,
+		"serve", "--listen", "127.0.0.1:0", "--upstream", server.Parse(t, direct).Host, "--lease-database", direct, "--node", node,
 	}, more...)
 }
 
 // Proxy waits until the process, one with ServeArgs, accepts clients.
 func (p *Process) Proxy(direct string) *Proxy {
 	p.t.Helper()
-	through := parse(p.t, direct)
+	through := server.Parse(p.t, direct)
 	through.Host = Field(p.Line("msg=listening"), "address")
 	return &Proxy{Process: p, Address: through.Host, URL: through.String()}
 }
@@ -56,13 +57,4 @@ func Field(line, name string) string {
 	_, value, _ := strings.Cut(line, " "+name+"=")
 	value, _, _ = strings.Cut(value, " ")
 	return value
-}
-
-func parse(t testing.TB, direct string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,10 +98,7 @@ func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {
 
 func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
 	direct := server.Migrated(t)
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, direct)
 	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct, "--window", "1h")
 	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "max_window is 1m0s") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())

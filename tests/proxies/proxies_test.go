@@ -4,20 +4,14 @@ package proxies
 import (
 	"context"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/tests/program"
-	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 // databaseWorker is the worker of the function in a database that was migrated alone.
 const databaseWorker = 0

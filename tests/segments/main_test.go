@@ -4,7 +4,6 @@ package segments
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -13,11 +12,7 @@ import (
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 // numbers is the one column of a query.
 func numbers(t testing.TB, conn *pgx.Conn, query string, args ...any) []int64 {

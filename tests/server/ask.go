@@ -54,6 +54,28 @@ func Do(t testing.TB, conn *pgx.Conn, script string) {
 	}
 }
 
+// Eventually waits until a condition holds, such as one about pg_stat_activity: the database looks, so no test sleeps.
+func Eventually(t testing.TB, conn *pgx.Conn, condition string) {
+	t.Helper()
+	_, err := conn.Exec(t.Context(), `DO $$ BEGIN
+		FOR i IN 1..6000 LOOP
+			PERFORM pg_stat_clear_snapshot();
+			IF `+condition+` THEN RETURN; END IF;
+			PERFORM pg_sleep(0.01);
+		END LOOP;
+		RAISE 'this has not come about within a minute';
+	END $$`)
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, condition)
+	}
+}
+
+// Sleeps waits until the session whose application_name is name runs pg_sleep().
+func Sleeps(t testing.TB, conn *pgx.Conn, name string) {
+	t.Helper()
+	Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '"+name+"' AND wait_event = 'PgSleep')")
+}
+
 // Refused expects a statement to fail with this SQLSTATE, and returns the error.
 func Refused(t testing.TB, conn *pgx.Conn, sqlstate, statement string) *pgconn.PgError {
 	t.Helper()

@@ -54,13 +54,20 @@ func MigratedWith(t testing.TB, settings migrations.Settings) string {
 	return url
 }
 
+// Parse takes a URL apart.
+func Parse(t testing.TB, at string) *url.URL {
+	t.Helper()
+	u, err := url.Parse(at)
+	if err != nil {
+		t.Fatalf("%q is no URL: %v", at, err)
+	}
+	return u
+}
+
 // In is url with another database name.
 func In(t testing.TB, base, database string) string {
 	t.Helper()
-	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatalf("%q is no URL: %v", base, err)
-	}
+	u := Parse(t, base)
 	u.Path = "/" + database
 	return u.String()
 }
@@ -68,10 +75,7 @@ func In(t testing.TB, base, database string) string {
 // As is url with another role; password may be empty.
 func As(t testing.TB, base, role, password string) string {
 	t.Helper()
-	u, err := url.Parse(base)
-	if err != nil {
-		t.Fatalf("%q is no URL: %v", base, err)
-	}
+	u := Parse(t, base)
 	u.User = url.UserPassword(role, password)
 	return u.String()
 }

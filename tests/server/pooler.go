@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"os/user"
@@ -29,10 +28,7 @@ func Pooler(t testing.TB, upstream string, connections int, more ...string) stri
 			t.Skip("pgbouncer is not installed, and PGFLURRY_TEST_POOLER is not 1")
 		}
 	}
-	to, err := url.Parse(upstream)
-	if err != nil {
-		t.Fatal(err)
-	}
+	to := Parse(t, upstream)
 	dir, err := os.MkdirTemp("/tmp", "pgflurry-pooler-")
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,14 @@ func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 		Provider: provider, Data: filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
 	}
 	maps.Copy(settings.Options, options)
+	cluster := start(t, settings)
+	Exec(t, cluster.URL("postgres"), rolesSQL)
+	return cluster
+}
+
+// start starts a cluster that is stopped when the test ends.
+func start(t testing.TB, settings postgres.Settings) *postgres.Cluster {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	cluster, err := postgres.Start(ctx, settings)
@@ -44,7 +52,6 @@ func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 			t.Error(err)
 		}
 	})
-	Exec(t, cluster.URL("postgres"), rolesSQL)
 	return cluster
 }
 
@@ -106,6 +113,16 @@ func Storm(t testing.TB) time.Duration {
 		t.Fatalf("PGFLURRY_TEST_STORM is %q; expected a length of time such as 5m", text)
 	}
 	return length
+}
+
+// Pause lets a storm breathe. No test waits for something by it.
+func Pause(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
 }
 
 // Binaries are the server's programs on this machine, for tests that run some of them by hand (pg_basebackup, pg_ctl). Where Docker has the

@@ -1,8 +1,8 @@
 package server
 
 import (
-	"context"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,24 +41,9 @@ func Again(t testing.TB, data string, port int, options ...map[string]string) *p
 	t.Helper()
 	settings := postgres.Settings{Provider: postgres.Provider{Binaries: Binaries(t)}, Data: data, HBA: hba, Port: port, Options: testOptions()}
 	for _, some := range options {
-		for name, value := range some {
-			settings.Options[name] = value
-		}
+		maps.Copy(settings.Options, some)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	cluster, err := postgres.Start(ctx, settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-		defer cancel()
-		if err := cluster.Stop(ctx); err != nil {
-			t.Error(err)
-		}
-	})
-	return cluster
+	return start(t, settings)
 }
 
 // Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does: no checkpoint, no farewell to a standby.

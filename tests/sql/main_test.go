@@ -4,7 +4,6 @@ package sql_test
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -16,11 +15,7 @@ import (
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 const patience = server.Patience
 

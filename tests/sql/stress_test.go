@@ -160,7 +160,7 @@ func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 				_, err = conn.Exec(ctx, "SELECT pg_cancel_backend($1)", pid)
 			default:
 				_ = syscall.Kill(pid, syscall.SIGSTOP)
-				pause(ctx, time.Duration(dice.IntN(60))*time.Millisecond)
+				server.Pause(ctx, time.Duration(dice.IntN(60))*time.Millisecond)
 				_ = syscall.Kill(pid, syscall.SIGCONT)
 			}
 			if err != nil {
@@ -178,15 +178,6 @@ func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 }
 
 // pause is the time for which a backend is stopped.
-func pause(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
-
 // victim is a backend that is drawing.
 func victim(ctx context.Context, conn *pgx.Conn) (pid int, err error) {
 	err = conn.QueryRow(ctx, `SELECT coalesce(

@@ -15,6 +15,7 @@ import (
 	"pgflurry/proxy"
 	"pgflurry/tests/authority"
 	"pgflurry/tests/program"
+	"pgflurry/tests/server"
 )
 
 // BenchmarkIdleSession tells what a session costs the proxy that has asked one thing and waits, in bytes of resident memory. The upstream
@@ -65,7 +66,7 @@ func BenchmarkAnswer(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		b.Run(map[bool]string{false: "plain", true: "TLS"}[secure], func(b *testing.B) {
 			at := inFront(b, "postgres://"+scripted(b, pair, false), func(s *proxy.Settings) { s.ClientTLS = offer(b, pair) })
-			conn := converse(b, parse(b, at).Host, secure, trusts)
+			conn := converse(b, server.Parse(b, at).Host, secure, trusts)
 			defer conn.Close()
 			got := make([]byte, 4<<10)
 			for b.Loop() {

@@ -6,14 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/proxy"
 	"pgflurry/tests/authority"
-	"pgflurry/tests/program"
+	"pgflurry/tests/inprocess"
 	"pgflurry/tests/server"
 )
 
@@ -36,7 +35,7 @@ func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
 		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 			for range 50 {
 				var id int64
-				if err := conn.QueryRow(t.Context(), ours, mode).Scan(&id); err != nil || id < firstLocalID || seen[id] {
+				if err := conn.QueryRow(t.Context(), ours, mode).Scan(&id); err != nil || id < inprocess.FirstID || seen[id] {
 					t.Fatalf("%v, %v: drew %d, %v", negotiation, mode, id, err)
 				}
 				seen[id] = true
@@ -54,57 +53,19 @@ func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
 	}
 }
 
-// sleeps waits until the session of that name runs its query: the database looks, so nothing here sleeps.
-func sleeps(t *testing.T, conn *pgx.Conn, name string) {
-	t.Helper()
-	_, err := conn.Exec(t.Context(), `DO $$ BEGIN
-		FOR i IN 1..6000 LOOP
-			PERFORM pg_stat_clear_snapshot();
-			IF EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '`+name+`' AND wait_event = 'PgSleep') THEN RETURN; END IF;
-			PERFORM pg_sleep(0.01);
-		END LOOP;
-		RAISE 'session % does not sleep', '`+name+`';
-	END $$`)
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // psql sends its CancelRequest in plain text before libpq 17, and inside TLS from there on; both have to pass.
 func TestPsqlCancelsItsQueryInsideTLS(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, ca := bothSides(t, s, direct)
-	p := program.StartCommand(t, exec.Command("psql", with(at, "sslmode=verify-full", "sslrootcert="+ca, "application_name=psql_tls"), "-XAt", "-c", ours, "-c", "SELECT pg_sleep(600)"))
-	sleeps(t, server.Connect(t, direct), "psql_tls")
-	p.Signal(syscall.SIGINT)
-	if code := p.End(); code != 1 || strings.Count(p.Output(), "canceling statement due to user request") != 1 {
-		t.Errorf("psql ended with %d and said\n%s", code, p.Output())
-	}
+	inprocess.PsqlCancels(t, with(at, "sslmode=verify-full", "sslrootcert="+ca), direct)
 }
 
 func TestPgxCancelsItsQueryInsideTLSAndGoesOn(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, ca := bothSides(t, s, direct)
-	look := server.Connect(t, direct)
-	conn := server.Connect(t, with(at, "sslmode=verify-full", "sslrootcert="+ca, "application_name=pgx_tls"))
-	ended := make(chan error, 1)
-	go func() {
-		_, err := conn.Exec(t.Context(), "SELECT pg_sleep(600)")
-		ended <- err
-	}()
-	sleeps(t, look, "pgx_tls")
-	if err := conn.PgConn().CancelRequest(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := <-ended; err == nil || !strings.Contains(err.Error(), "57014") {
-		t.Fatalf("the query ended with %v; expected 57014", err)
-	}
-	var id int64
-	if err := conn.QueryRow(t.Context(), ours).Scan(&id); err != nil || id < firstLocalID {
-		t.Errorf("after its cancellation the session drew %d, %v", id, err)
-	}
+	inprocess.PgxCancels(t, with(at, "sslmode=verify-full", "sslrootcert="+ca), direct)
 }
 
 func TestPsqlIsRefusedInWords(t *testing.T) {
@@ -140,7 +101,7 @@ func TestJDBC(t *testing.T) {
 			continue
 		}
 		at, ca := c.start(t, s, direct)
-		u := parse(t, at)
+		u := server.Parse(t, at)
 		arguments = append(arguments, fmt.Sprintf("jdbc:postgresql://%s%s?sslmode=verify-full&sslrootcert=%s&user=%s", u.Host, u.Path, ca, scram))
 		want += "100 IDs, 99 of them from memory; a query ended with 57014, a wrong password with 28P01\n"
 	}
@@ -162,15 +123,5 @@ func TestASessionThatEndsInsideTLSEndsAtPostgreSQL(t *testing.T) {
 	if err := conn.Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	_, err = look.Exec(t.Context(), `DO $$ BEGIN
-		FOR i IN 1..6000 LOOP
-			PERFORM pg_stat_clear_snapshot();
-			IF NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'ending') THEN RETURN; END IF;
-			PERFORM pg_sleep(0.01);
-		END LOOP;
-		RAISE 'the session is still there';
-	END $$`)
-	if err != nil {
-		t.Error(err)
-	}
+	server.Eventually(t, look, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = 'ending')")
 }

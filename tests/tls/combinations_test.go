@@ -13,6 +13,7 @@ import (
 
 	"pgflurry/proxy"
 	"pgflurry/tests/authority"
+	"pgflurry/tests/inprocess"
 	"pgflurry/tests/server"
 )
 
@@ -98,7 +99,7 @@ func draws(t *testing.T, at string, upstream bool) error {
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	var id int64
-	if err := conn.QueryRow(t.Context(), ours).Scan(&id); err != nil || id < firstLocalID {
+	if err := conn.QueryRow(t.Context(), ours).Scan(&id); err != nil || id < inprocess.FirstID {
 		t.Errorf("drew %d, %v; expected an ID from memory", id, err)
 	}
 	var seen bool

@@ -1,40 +1,20 @@
 package tls
 
 import (
-	"context"
-	"net"
-	"net/url"
-	"os"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 
 	"pgflurry/proxy"
 	"pgflurry/tests/authority"
+	"pgflurry/tests/inprocess"
 	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 const ours = "SELECT next_snowflake()"
-
-// firstLocalID begins the IDs the proxies of these tests give, far above PostgreSQL's.
-const firstLocalID = 1 << 60
-
-// counter gives IDs one after the other.
-type counter struct{ last atomic.Int64 }
-
-func (c *counter) TryNextN(n int) (int64, int, error) {
-	return firstLocalID + c.last.Add(int64(n)) - int64(n), n, nil
-}
-
-func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
 
 // hba decides how the roles of these tests log in. Who is not named comes to the package server's lines: login_scram and the
 // others by password, with TLS or without, everybody else without one.
@@ -80,7 +60,7 @@ var local = authority.Leaf{CommonName: "local", Hosts: []string{"localhost", "12
 // role makes a role in a group, with the password "right", and returns its name.
 func role(t testing.TB, direct, group, encryption string) string {
 	t.Helper()
-	u := parse(t, direct)
+	u := server.Parse(t, direct)
 	name := u.Path[1:] + "_" + group
 	server.Exec(t, direct, "SET password_encryption = '"+encryption+"'; CREATE ROLE "+name+" LOGIN PASSWORD 'right' IN ROLE "+group)
 	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+name+"; DROP ROLE "+name) })
@@ -91,39 +71,11 @@ func role(t testing.TB, direct, group, encryption string) string {
 // anything about TLS.
 func inFront(t testing.TB, direct string, change func(*proxy.Settings)) string {
 	t.Helper()
-	u := parse(t, direct)
-	settings := proxy.Settings{
-		Network: "tcp", Address: u.Host, IDs: &counter{},
-		Permission: func(string) *proxy.Permission {
-			permission := &proxy.Permission{}
-			permission.Set(proxy.AnswerAll)
-			return permission
-		},
-	}
+	u := server.Parse(t, direct)
+	settings := inprocess.Settings(u.Host)
 	change(&settings)
-	p, err := proxy.New(settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := p.Serve(listener); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		listener.Close()
-		serving.Wait()
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		p.Drain(now)
-		p.Wait()
-	})
-	u.Host, u.RawQuery = listener.Addr().String(), ""
+	u.Host, _ = inprocess.Start(t, settings)
+	u.RawQuery = ""
 	return u.String()
 }
 
@@ -135,15 +87,6 @@ func offer(t testing.TB, pair authority.Pair) *proxy.ClientTLS {
 		t.Fatal(err)
 	}
 	return made
-}
-
-func parse(t testing.TB, at string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
 }
 
 // with adds parameters (name=value) to a URL.

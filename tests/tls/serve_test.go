@@ -21,7 +21,7 @@ import (
 // serve starts the product with more flags and returns it with its address.
 func serve(t *testing.T, direct string, flags ...string) (*program.Process, string) {
 	t.Helper()
-	p := program.Start(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--upstream", parse(t, direct).Host, "--lease-database", direct, "--node", t.Name()}, flags...)...)
+	p := program.Start(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--upstream", server.Parse(t, direct).Host, "--lease-database", direct, "--node", t.Name()}, flags...)...)
 	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
 	address, _, _ = strings.Cut(address, " ")
 	return p, address
@@ -35,7 +35,7 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	clientCA := authority.Write(t, dir, "clients.pem", s.clientCA.PEM)
 	p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key, "--client-tls-ca", clientCA)
 	p.Line("worker acquired")
-	at := "postgres://postgres@" + address + parse(t, direct).Path
+	at := "postgres://postgres@" + address + server.Parse(t, direct).Path
 	old := client{ca: s.proxyCA, own: s.clientCA}
 	first := old.connect(t, at)
 	draw := func() {
@@ -116,7 +116,7 @@ func TestOnlyClientsWithACertificateOfTheCAAreLetIn(t *testing.T) {
 	cert, key := s.proxyCA.Issue(t, local).Write(t, dir, "proxy")
 	p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key,
 		"--client-tls-ca", authority.Write(t, dir, "clients.pem", s.clientCA.PEM))
-	at := "postgres://postgres@" + address + parse(t, direct).Path
+	at := "postgres://postgres@" + address + server.Parse(t, direct).Path
 	client{ca: s.proxyCA, own: s.clientCA}.connect(t, at)
 	client{ca: s.proxyCA}.refused(t, at, "a client without a certificate")
 	client{ca: s.proxyCA, own: s.serverCA}.refused(t, at, "a client with another CA's certificate")
@@ -130,10 +130,10 @@ func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {
 	leaser := role(t, direct, "only_tls", "scram-sha-256")
 	binder := role(t, direct, "login_scram", "scram-sha-256")
 	server.Exec(t, direct, "GRANT USAGE ON SCHEMA pgflurry TO "+leaser+", "+binder+"; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO "+leaser+", "+binder)
-	plain := "postgres://" + parse(t, direct).Host + parse(t, direct).Path
+	plain := "postgres://" + server.Parse(t, direct).Host + server.Parse(t, direct).Path
 	lease := with(server.As(t, plain, leaser, "right"), "sslmode=require")
 	ca := authority.Write(t, t.TempDir(), "ca.pem", s.serverCA.PEM)
-	upstream := parse(t, direct).Host
+	upstream := server.Parse(t, direct).Host
 
 	without := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease, "--node", "without")
 	if line := without.Line("database could not be looked at"); !strings.Contains(line, "--upstream-tls require") {
@@ -185,7 +185,7 @@ func TestAPasswordIsInNoLog(t *testing.T) {
 	cert, key := s.proxyCA.Issue(t, local).Write(t, dir, "proxy")
 	p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key, "--client-auth", "password",
 		"--upstream-tls", "verify-full", "--upstream-tls-ca", authority.Write(t, dir, "ca.pem", s.serverCA.PEM), "--log-level", "debug")
-	at := "postgres://" + address + parse(t, direct).Path + "?sslmode=require"
+	at := "postgres://" + address + server.Parse(t, direct).Path + "?sslmode=require"
 	for _, password := range []string{"right", "geheim"} {
 		if conn, err := pgx.Connect(t.Context(), server.As(t, at, scram, password)); err == nil {
 			conn.Close(t.Context())

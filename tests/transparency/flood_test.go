@@ -124,7 +124,7 @@ func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreS
 func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
-	u := parse(t, at)
+	u := server.Parse(t, at)
 	deaf := open(t, u.Host, u.Path[1:], "application_name", "deaf")
 	deaf.say(slices.Concat(query("SELECT repeat('x', 1000000) FROM generate_series(1, 100)"), query(ours)))
 	blocked(t, direct, "deaf", 1)
@@ -142,12 +142,6 @@ func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
 // blocked waits until that many sessions of a name wait for their client to read.
 func blocked(t *testing.T, direct, name string, sessions int) {
 	t.Helper()
-	server.Exec(t, direct, fmt.Sprintf(`DO $$ BEGIN
-		FOR i IN 1..2000 LOOP
-			PERFORM pg_stat_clear_snapshot();
-			IF (SELECT count(*) FROM pg_stat_activity WHERE application_name = '%s' AND wait_event = 'ClientWrite') = %d THEN RETURN; END IF;
-			PERFORM pg_sleep(0.01);
-		END LOOP;
-		RAISE 'not all sessions wait for their client to read';
-	END $$`, name, sessions))
+	server.Eventually(t, server.Connect(t, direct), fmt.Sprintf(
+		"(SELECT count(*) FROM pg_stat_activity WHERE application_name = '%s' AND wait_event = 'ClientWrite') = %d", name, sessions))
 }

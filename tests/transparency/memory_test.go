@@ -56,10 +56,10 @@ func peak(t *testing.T, pid int) int {
 func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
 	const sessions = 16
 	direct := server.Migrated(t)
-	p, address := serve(t, parse(t, direct).Host, direct)
+	p, address := serve(t, server.Parse(t, direct).Host, direct)
 	before := peak(t, p.PID())
 	for range sessions {
-		deaf := open(t, address, parse(t, direct).Path[1:], "application_name", "deaf")
+		deaf := open(t, address, server.Parse(t, direct).Path[1:], "application_name", "deaf")
 		deaf.say(query("SELECT repeat('x', 1000000) FROM generate_series(1, 1000)")) // 1 GB each
 	}
 	blocked(t, direct, "deaf", sessions)
@@ -70,10 +70,10 @@ func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
 
 func TestClientsThatOnlyAskCostNoMemory(t *testing.T) {
 	direct := server.Migrated(t)
-	p, address := serve(t, parse(t, direct).Host, direct)
+	p, address := serve(t, server.Parse(t, direct).Host, direct)
 	p.Line("worker acquired")
 	before := peak(t, p.PID())
-	r := open(t, address, parse(t, direct).Path[1:])
+	r := open(t, address, server.Parse(t, direct).Path[1:])
 	questions := bytes.Repeat(query("SELECT next_snowflake() FROM generate_series(1, 10000)"), 400_000) // 24 MB that ask for 100 GB
 	if rest, err := push(t, r.conn, questions); err != nil || len(rest) == 0 {
 		t.Errorf("the proxy took all %d bytes of a client that reads nothing, %v", len(questions), err)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,10 +44,7 @@ func one(t testing.TB, conn *pgx.Conn, sql string) string {
 
 func hostPort(t testing.TB, at string) []string {
 	t.Helper()
-	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, at)
 	return []string{"-h", u.Hostname(), "-p", u.Port(), "-U", "postgres"}
 }
 
@@ -131,10 +127,7 @@ func TestChangesDecodedThroughTheProxyAreTheServers(t *testing.T) {
 	direct := server.Migrated(t)
 	at, p := through(t, direct)
 	conn := server.Connect(t, direct)
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, direct)
 	slots := []string{"straight" + u.Path[1:], "proxied" + u.Path[1:]}
 	for i, where := range []string{direct, at} {
 		run(t, program, append(hostPort(t, where), "-d", u.Path[1:], "--create-slot", "--slot", slots[i], "--plugin", "test_decoding")...)
@@ -173,10 +166,7 @@ func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 	const wanted = 1 << 20
 	var streams [2][]byte
 	for i, where := range []string{direct, at} {
-		u, err := url.Parse(where)
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := server.Parse(t, where)
 		r := open(t, u.Host, u.Path[1:], "replication", "true")
 		r.say(query(ours)) // a physical walsender knows no SQL
 		if reply := strings.Join(r.until('Z'), ""); !strings.Contains(reply, "C42601") && !strings.Contains(reply, "C0A000") && !strings.Contains(reply, "C08P01") {

@@ -2,56 +2,33 @@ package transparency
 
 import (
 	"bufio"
-	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"net/url"
-	"os"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/proxy"
+	"pgflurry/tests/inprocess"
 	"pgflurry/tests/program"
 	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
 
 // patience bounds every wait. Nothing but a hung server comes near it.
 const patience = 60 * time.Second
 
 const ours = "SELECT next_snowflake()"
 
-// firstLocalID begins the IDs the proxies of these tests give, far above PostgreSQL's.
-const firstLocalID = 1 << 60
-
-// counter gives IDs one after the other.
-type counter struct{ last atomic.Int64 }
-
-func (c *counter) TryNextN(n int) (int64, int, error) {
-	return firstLocalID + c.last.Add(int64(n)) - int64(n), n, nil
-}
-
-func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
-
 // through starts a proxy in front of url's server that answers in every database, and returns url through it.
 func through(t testing.TB, direct string) (string, *proxy.Proxy) {
 	t.Helper()
-	u, err := url.Parse(direct)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, direct)
 	var p *proxy.Proxy
 	u.Host, p = inFront(t, u.Host)
 	return u.String(), p
@@ -60,36 +37,7 @@ func through(t testing.TB, direct string) (string, *proxy.Proxy) {
 // inFront starts a proxy in front of any upstream on host:port and returns its address.
 func inFront(t testing.TB, upstream string) (string, *proxy.Proxy) {
 	t.Helper()
-	p, err := proxy.New(proxy.Settings{
-		Network: "tcp", Address: upstream, IDs: &counter{},
-		Permission: func(string) *proxy.Permission {
-			permission := &proxy.Permission{}
-			permission.Set(proxy.AnswerAll)
-			return permission
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var serving sync.WaitGroup
-	serving.Go(func() {
-		if err := p.Serve(listener); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Cleanup(func() {
-		listener.Close()
-		serving.Wait()
-		now, cancel := context.WithCancel(context.Background())
-		cancel()
-		p.Drain(now)
-		p.Wait()
-	})
-	return listener.Addr().String(), p
+	return inprocess.Start(t, inprocess.Settings(upstream))
 }
 
 // raw is a connection that knows frames and nothing else.
@@ -138,10 +86,7 @@ func open(t testing.TB, address, database string, more ...string) *raw {
 // openURL is open for the database of a URL.
 func openURL(t testing.TB, at string) *raw {
 	t.Helper()
-	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := server.Parse(t, at)
 	return open(t, u.Host, u.Path[1:])
 }
 

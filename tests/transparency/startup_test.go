@@ -3,7 +3,6 @@ package transparency
 import (
 	"bytes"
 	"io"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -36,7 +35,7 @@ func TestNegotiationOfTheProtocolIsPostgreSQLs(t *testing.T) {
 	server.NoLeak(t)
 	direct := server.Database(t)
 	at, _ := through(t, direct)
-	d, p := parse(t, direct), parse(t, at)
+	d, p := server.Parse(t, direct), server.Parse(t, at)
 	user := []string{"user", "postgres", "database", d.Path[1:], "application_name", "negotiator"}
 	with := func(more ...string) []string { return append(slices.Clone(user), more...) }
 	for name, first := range map[string][]byte{
@@ -63,7 +62,7 @@ func TestAStartupPacketMayComeByteByByteAndBeAsLongAsPostgreSQLAllows(t *testing
 	server.NoLeak(t)
 	direct := server.Database(t)
 	at, _ := through(t, direct)
-	d, p := parse(t, direct), parse(t, at)
+	d, p := server.Parse(t, direct), server.Parse(t, at)
 	user := []string{"user", "postgres", "database", d.Path[1:], "_pq_.filler"}
 	short := len(hello(version30, append(user, "")...))
 	for _, size := range []int{200, 9_999, 10_000, 10_001, 10_004, 10_005, 10_006, 70_000} {
@@ -83,19 +82,10 @@ func TestAStartupPacketMayComeByteByByteAndBeAsLongAsPostgreSQLAllows(t *testing
 	r.until('Z')
 }
 
-func parse(t testing.TB, at string) *url.URL {
-	t.Helper()
-	u, err := url.Parse(at)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
 func TestEncryptionRequestsAreRefusedInAnyOrder(t *testing.T) {
 	server.NoLeak(t)
 	at, _ := through(t, server.Database(t))
-	u := parse(t, at)
+	u := server.Parse(t, at)
 	ssl, gss := []byte{0, 0, 0, 8, 4, 210, 22, 47}, []byte{0, 0, 0, 8, 4, 210, 22, 48}
 	for name, requests := range map[string][][]byte{"GSSENC": {gss}, "SSL": {ssl}, "GSSENC, then SSL": {gss, ssl}, "SSL, then GSSENC": {ssl, gss}} {
 		r := dial(t, u.Host)

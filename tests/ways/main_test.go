@@ -3,15 +3,9 @@
 package ways_test
 
 import (
-	"os"
 	"testing"
 
 	"pgflurry/tests/program"
-	"pgflurry/tests/server"
 )
 
-func TestMain(m *testing.M) {
-	code := server.Run(m)
-	program.Remove()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { program.Main(m) }
