@@ -4,8 +4,9 @@ import "context"
 
 // Store is the worker table as a keeper sees it: three conditional writes.
 //
-// An error of type *Refusal (Acquire, and Renew in a copy), *Lost (Renew), or one that wraps ErrNamespaceMismatch or ErrElsewhere, is a clean answer of
-// the database. Every other error means that the outcome is unknown: the write may have happened, may not have, or may still happen.
+// An error of type *Refusal (Acquire, and Renew in a copy), *Lost (Renew), or one that wraps ErrNamespaceMismatch or ErrElsewhere,
+// is a clean answer of the database. Every other error means that the outcome is unknown: the write may have happened, may not
+// have, or may still happen.
 //
 // A Store is used by one goroutine. Every call ends when its context does.
 type Store interface {

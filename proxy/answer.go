@@ -74,8 +74,9 @@ func (s *session) matchText(text []byte) *form {
 	return f
 }
 
-// answerExecute answers a whole unit: [ParseComplete] BindComplete [RowDescription], one DataRow a row, CommandComplete. If
-// Execute asks for exactly as many rows as there are, it is PortalSuspended: PostgreSQL has not looked for another. Of a portal that was answered before it gives no row: one Bind draws its IDs once.
+// answerExecute answers a whole unit: [ParseComplete] BindComplete [RowDescription], one DataRow a row, CommandComplete. If Execute
+// asks for exactly as many rows as there are, it is PortalSuspended: PostgreSQL has not looked for another. Of a portal that was
+// answered before it gives no row: one Bind draws its IDs once.
 func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	if len(body) != 5 || body[0] != 0 {
 		return false, nil

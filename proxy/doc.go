@@ -32,8 +32,8 @@
 //  8. Execute asks for all rows: max_rows is 0, or no less than the rows.
 //  9. The generator gives all IDs now, or within 50 ms; all numbers of the tag are there now, or within 200 ms.
 //
-// From 3 and 4, and from the wait in finished.go, it follows that nothing is owed by upstream when a local reply is written. So local replies are never
-// queued, and error-skip, implicit transactions and statements in flight stay PostgreSQL's business.
+// From 3 and 4, and from the wait in finished.go, it follows that nothing is owed by upstream when a local reply is written. So
+// local replies are never queued, and error-skip, implicit transactions and statements in flight stay PostgreSQL's business.
 //
 // # Invariants
 //
