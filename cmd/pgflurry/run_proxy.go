@@ -18,6 +18,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/lease"
+	"pgflurry/namespace"
 	"pgflurry/proxy"
 )
 
@@ -208,19 +209,7 @@ func (s proxySettings) issue(ctx context.Context, config, lookConfig *pgx.ConnCo
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	clock := lease.NewClockFrom(ns.Layout.Unit, s.clock.monotonic)
-	issuer, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
-	if err != nil {
-		return err
-	}
-	workers, err := s.workers(ns)
-	if err != nil {
-		return err
-	}
-	keeper, err := lease.NewKeeper(lease.Settings{
-		Namespace: ns.ID, Store: lease.NewPostgres(&config.Config), Issuer: issuer, Clock: clock,
-		Node: s.node, Address: s.listen, Version: version(), Range: workers, Window: s.window, Log: s.log,
-	})
+	issuer, keeper, err := s.newIssuer(ns, config)
 	if err != nil {
 		return err
 	}
@@ -258,6 +247,24 @@ func (s proxySettings) issue(ctx context.Context, config, lookConfig *pgx.ConnCo
 	default:
 		return err
 	}
+}
+
+// newIssuer makes the generator of a namespace and the keeper that supplies it with grants.
+func (s proxySettings) newIssuer(ns namespace.Namespace, config *pgx.ConnConfig) (*generator.Generator, *lease.Keeper, error) {
+	clock := lease.NewClockFrom(ns.Layout.Unit, s.clock.monotonic)
+	issuer, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	workers, err := s.workers(ns)
+	if err != nil {
+		return nil, nil, err
+	}
+	keeper, err := lease.NewKeeper(lease.Settings{
+		Namespace: ns.ID, Store: lease.NewPostgres(&config.Config), Issuer: issuer, Clock: clock,
+		Node: s.node, Address: s.listen, Version: version(), Range: workers, Window: s.window, Log: s.log,
+	})
+	return issuer, keeper, err
 }
 
 // lateIDs gives IDs from the moment the namespace, and with it the layout, is known.
