@@ -62,10 +62,7 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	ids := &lateIDs{}
 	permissions := newPermissions(s.databases)
 	segments := &segmentSources{}
-	p, err := s.newProxy(proxy.Settings{
-		Network: network, Address: upstream, IDs: ids, Permission: permissions.of, Segments: segments.of,
-		MaxSessions: s.maxConnections, LoginTimeout: s.loginTimeout, Log: s.log,
-	})
+	p, err := s.newProxy(network, upstream, ids, permissions, segments)
 	if err != nil {
 		return err
 	}
@@ -73,12 +70,8 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	if err := segments.open(s, lookConfig); err != nil {
 		return err
 	}
-	ln, err := listen(s.listen)
+	ln, err := s.openListener(network, upstream, config)
 	if err != nil {
-		return err
-	}
-	if err := notItself(ln.Addr(), network, upstream, config); err != nil {
-		ln.Close()
 		return err
 	}
 	s.log.Info("listening", "address", ln.Addr(), "upstream", s.upstream, "databases", s.databases, "node", s.node)
@@ -112,7 +105,11 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	return err
 }
 
-func (s proxySettings) newProxy(settings proxy.Settings) (*proxy.Proxy, error) {
+func (s proxySettings) newProxy(network, upstream string, ids *lateIDs, permissions *permissions, segments *segmentSources) (*proxy.Proxy, error) {
+	settings := proxy.Settings{
+		Network: network, Address: upstream, IDs: ids, Permission: permissions.of, Segments: segments.of,
+		MaxSessions: s.maxConnections, LoginTimeout: s.loginTimeout, Log: s.log,
+	}
 	if err := s.tls.complete(&settings); err != nil {
 		return nil, err
 	}
@@ -137,6 +134,19 @@ func (s proxySettings) awaitEnd(ctx context.Context, p *proxy.Proxy, wrong <-cha
 			s.tls.reload(p, s.log)
 		}
 	}
+}
+
+// openListener opens the clients' side of a proxy that does not lead to itself.
+func (s proxySettings) openListener(network, upstream string, lease *pgx.ConnConfig) (net.Listener, error) {
+	ln, err := listen(s.listen)
+	if err != nil {
+		return nil, err
+	}
+	if err := notItself(ln.Addr(), network, upstream, lease); err != nil {
+		ln.Close()
+		return nil, err
+	}
+	return ln, nil
 }
 
 // notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through itself
