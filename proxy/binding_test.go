@@ -34,10 +34,7 @@ func TestPlusIsCutAndTheFlagDecides(t *testing.T) {
 		"another method's too": {saslFirst("OTHER", "y"), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRigBeforeStartup(t, &counter{})
-			r.send(startup("user", "u", "database", "d"))
-			r.upstream = <-r.arrivals
-			r.toUpstream(startup("user", "u", "database", "d"))
+			r := opened(t)
 			negotiate := message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0})
 			r.reply(negotiate, saslOffer(scramPlus, scramPlain))
 			r.toClient(negotiate, saslOffer(scramPlain))
@@ -58,10 +55,7 @@ func TestPlusIsCutAndTheFlagDecides(t *testing.T) {
 }
 
 func TestAnOfferWithoutPlusIsRelayedAndSoIsTheFlagY(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{})
-	r.send(startup("user", "u", "database", "d"))
-	r.upstream = <-r.arrivals
-	r.toUpstream(startup("user", "u", "database", "d"))
+	r := opened(t)
 	r.reply(saslOffer(scramPlain))
 	r.toClient(saslOffer(scramPlain))
 	r.send(saslFirst(scramPlain, "y"))
@@ -69,10 +63,7 @@ func TestAnOfferWithoutPlusIsRelayedAndSoIsTheFlagY(t *testing.T) {
 }
 
 func TestAnOfferOfPlusAloneEndsTheSessionWithAHint(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{})
-	r.send(startup("user", "u", "database", "d"))
-	r.upstream = <-r.arrivals
-	r.toUpstream(startup("user", "u", "database", "d"))
+	r := opened(t)
 	r.reply(saslOffer(scramPlus))
 	r.toClient(fatalMessage(failBinding))
 }

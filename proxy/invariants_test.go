@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"net"
 	"testing"
 	"time"
 )
@@ -23,14 +24,17 @@ func TestInvariant1ForwardedBytesReachUpstreamUnchangedInOrder(t *testing.T) {
 		sent = append(sent, query("SELECT "+string(bytes.Repeat([]byte{'x'}, random.IntN(3*bufferSize))))...)
 		sent = append(sent, message('d', bytes.Repeat([]byte{'y'}, random.IntN(100)))...)
 	}
-	go func() {
-		for rest := sent; len(rest) > 0; {
-			n := min(len(rest), 1+random.IntN(2*bufferSize))
-			r.client.Write(rest[:n])
-			rest = rest[n:]
-		}
-	}()
+	go inPieces(r.client, sent, random)
 	r.toUpstream(sent)
+}
+
+// inPieces writes b in pieces of random lengths.
+func inPieces(to net.Conn, b []byte, random *rand.Rand) {
+	for len(b) > 0 {
+		n := min(len(b), 1+random.IntN(2*bufferSize))
+		to.Write(b[:n])
+		b = b[n:]
+	}
 }
 
 func TestInvariant2RepliesReachTheClientUnchangedInOrder(t *testing.T) {
@@ -45,13 +49,7 @@ func TestInvariant2RepliesReachTheClientUnchangedInOrder(t *testing.T) {
 	}
 	reply = append(reply, complete("SELECT 500")...)
 	reply = append(reply, ready('I')...)
-	go func() {
-		for rest := reply; len(rest) > 0; {
-			n := min(len(rest), 1+random.IntN(2*bufferSize))
-			r.upstream.Write(rest[:n])
-			rest = rest[n:]
-		}
-	}()
+	go inPieces(r.upstream, reply, random)
 	r.toClient(reply)
 }
 

@@ -28,6 +28,14 @@ func asks(t *testing.T, change ...func(*Settings)) *rig {
 	return r
 }
 
+// opened is a session whose startup has reached upstream.
+func opened(t *testing.T) *rig {
+	t.Helper()
+	r := newRigBeforeStartup(t, &counter{})
+	r.send(startup("user", "u", "database", "d"))
+	return r.started()
+}
+
 func (r *rig) started() *rig {
 	r.t.Helper()
 	r.upstream = <-r.arrivals
@@ -140,6 +148,19 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 	})
 }
 
+// challenged is a session whose client gave its password, and whose upstream answers with a challenge of so many iterations.
+func challenged(t *testing.T, iterations string) *rig {
+	t.Helper()
+	r := asks(t).started()
+	r.reply(saslOffer(scramPlain))
+	r.toClient(askPassword)
+	r.send(password("secret"))
+	first := r.frame()
+	nonce := first[bytes.LastIndex(first, []byte("r="))+2:]
+	r.reply(authMessage(authSASLContinue, []byte("r="), nonce, []byte("more,s=c2FsdA==,i="+iterations)))
+	return r
+}
+
 func TestAnUpstreamThatCannotProveItselfGetsNoSession(t *testing.T) {
 	for name, final := range map[string][]byte{
 		"a wrong signature": authMessage(authSASLFinal, []byte("v=d3Jvbmc=")),
@@ -147,13 +168,7 @@ func TestAnUpstreamThatCannotProveItselfGetsNoSession(t *testing.T) {
 		"an error":          authMessage(authSASLFinal, []byte("e=other-error")),
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := asks(t).started()
-			r.reply(saslOffer(scramPlain))
-			r.toClient(askPassword)
-			r.send(password("secret"))
-			first := r.frame()
-			nonce := first[bytes.LastIndex(first, []byte("r="))+2:]
-			r.reply(authMessage(authSASLContinue, []byte("r="), nonce, []byte("more,s=c2FsdA==,i=1")))
+			r := challenged(t, "1")
 			r.frame()
 			r.reply(final)
 			r.toClient(fatalMessage(failProof))
@@ -162,13 +177,7 @@ func TestAnUpstreamThatCannotProveItselfGetsNoSession(t *testing.T) {
 }
 
 func TestAnUpstreamThatAsksForEndlessIterationsIsRefusedAtOnce(t *testing.T) {
-	r := asks(t).started()
-	r.reply(saslOffer(scramPlain))
-	r.toClient(askPassword)
-	r.send(password("secret"))
-	first := r.frame()
-	nonce := first[bytes.LastIndex(first, []byte("r="))+2:]
-	r.reply(authMessage(authSASLContinue, []byte("r="), nonce, []byte("more,s=c2FsdA==,i=2147483647")))
+	r := challenged(t, "2147483647")
 	r.toClient(fatalMessage(failProof))
 	r.rest(r.upstream)
 }
