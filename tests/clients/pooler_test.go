@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,12 +32,7 @@ func TestInFrontOfPgBouncerInSessionModeASessionIsWhatItIsWithoutTheProxy(t *tes
 		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 	} {
 		t.Run(mode.String(), func(t *testing.T) {
-			without, _ := talk(t, bouncer, mode, session)
-			with, ids := talk(t, proxied, mode, session)
-			if !reflect.DeepEqual(without, with) {
-				t.Errorf("without the proxy\n%s\nwith it\n%s", strings.Join(without, "\n"), strings.Join(with, "\n"))
-			}
-			fromMemory(t, ids)
+			sameButForTheIDs(t, bouncer, proxied, mode, session)
 		})
 	}
 }
@@ -50,12 +45,7 @@ func TestInFrontOfPgBouncerInTransactionModeTransactionsAreWhatTheyAreWithoutThe
 	bouncer, proxied := pooled(t, 2, settings...)
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
-			without, _ := talk(t, bouncer, mode, transactions)
-			with, ids := talk(t, proxied, mode, transactions)
-			if !reflect.DeepEqual(without, with) {
-				t.Errorf("without the proxy\n%s\nwith it\n%s", strings.Join(without, "\n"), strings.Join(with, "\n"))
-			}
-			fromMemory(t, ids)
+			sameButForTheIDs(t, bouncer, proxied, mode, transactions)
 		})
 	}
 }
@@ -118,12 +108,7 @@ func TestPgBouncerInFrontOfTheProxyGivesIDsFromItsMemoryToo(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, itemSQL)
 	bouncer := server.Pooler(t, program.Serve(t, direct, "behind").URL, 2)
-	without, _ := talk(t, direct, pgx.QueryExecModeExec, transactions)
-	with, ids := talk(t, bouncer, pgx.QueryExecModeExec, transactions)
-	if !reflect.DeepEqual(without, with) {
-		t.Errorf("directly\n%s\nthrough both\n%s", strings.Join(without, "\n"), strings.Join(with, "\n"))
-	}
-	fromMemory(t, ids)
+	sameButForTheIDs(t, direct, bouncer, pgx.QueryExecModeExec, transactions)
 }
 
 func TestInFrontOfPgBouncerInStatementModeLeaseAndIDsWorkAndTransactionsAreRefusedByIt(t *testing.T) {
@@ -134,6 +119,17 @@ func TestInFrontOfPgBouncerInStatementModeLeaseAndIDsWorkAndTransactionsAreRefus
 	if said := new(pgconn.PgError); !errors.As(err, &said) || said.Code != "08P01" {
 		t.Errorf("BEGIN gives %v; expected PgBouncer's 08P01", err)
 	}
+}
+
+// sameButForTheIDs expects a conversation to be the same at both URLs, and the IDs of the second to come from memory.
+func sameButForTheIDs(t *testing.T, without, with string, mode pgx.QueryExecMode, conversation func(*speaker)) {
+	t.Helper()
+	expected, _ := talk(t, without, mode, conversation)
+	got, ids := talk(t, with, mode, conversation)
+	if !slices.Equal(expected, got) {
+		t.Errorf("without the proxy\n%s\nwith it\n%s", strings.Join(expected, "\n"), strings.Join(got, "\n"))
+	}
+	fromMemory(t, ids)
 }
 
 // talk runs a conversation with one server and returns what was said, IDs masked, and the IDs.

@@ -20,7 +20,7 @@ import (
 )
 
 func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
-	d := launch(t, filepath.Join(place(t), "data")).ready()
+	d := launch(t, filepath.Join(server.PublicDir(t), "data")).ready()
 	ids := d.printed(t)
 	if len(ids) != 4 {
 		t.Errorf("the demo's proof has %d IDs, expected 4:\n%s", len(ids), d.Output())
@@ -77,7 +77,7 @@ func keys(t *testing.T, url string) []int64 {
 
 func TestDemoInterruptedWhileItStartsLeavesNothingRunning(t *testing.T) {
 	binaries(t)
-	d := launch(t, filepath.Join(place(t), "data"))
+	d := launch(t, filepath.Join(server.PublicDir(t), "data"))
 	d.Line("making a PostgreSQL")
 	d.interrupt(t)
 	if code := d.End(); code != 1 {
@@ -93,7 +93,7 @@ func TestDemoInterruptedWhileItStartsLeavesNothingRunning(t *testing.T) {
 
 func TestDemoKilledTakesItsServerAlongAndTheNextRunRepeatsNoID(t *testing.T) {
 	binaries(t)
-	d := launch(t, filepath.Join(place(t), "data")).ready()
+	d := launch(t, filepath.Join(server.PublicDir(t), "data")).ready()
 	conn := server.Connect(t, d.url)
 	ids := append(d.printed(t), draw(t, conn)...)
 	d.Signal(syscall.SIGKILL)
@@ -114,7 +114,7 @@ func TestDemoNamesTheFlagOfAPortInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	folder := filepath.Join(place(t), "data")
+	folder := filepath.Join(server.PublicDir(t), "data")
 	p := program.Start(t, "demo", "--listen", taken.Addr().String(), "--data", folder)
 	if code := p.End(); code != 1 {
 		t.Errorf("the demo ends with %d, expected 1", code)
@@ -127,7 +127,7 @@ func TestDemoNamesTheFlagOfAPortInUse(t *testing.T) {
 
 func TestDemoWithoutPostgreSQLSaysHowToInstallItInUnderFiveSeconds(t *testing.T) {
 	empty := t.TempDir()
-	folder := filepath.Join(place(t), "data")
+	folder := filepath.Join(server.PublicDir(t), "data")
 	cmd := exec.CommandContext(within5s(t), program.Path(t), "demo", "--listen", "127.0.0.1:0", "--data", folder, "--bin", empty)
 	cmd.Env = []string{"PATH=" + empty}
 	out, err := cmd.CombinedOutput()
@@ -146,7 +146,7 @@ func TestDemoWithoutPostgreSQLSaysHowToInstallItInUnderFiveSeconds(t *testing.T)
 
 func TestDemoUsesAGivenServerAndLeavesItRunning(t *testing.T) {
 	url := server.Database(t)
-	folder := filepath.Join(place(t), "data")
+	folder := filepath.Join(server.PublicDir(t), "data")
 	d := launch(t, folder, "--postgres", url).ready()
 	d.psql(t)
 	if held := workersHeld(t, url); held != 1 {
@@ -166,7 +166,7 @@ func TestDemoUsesAGivenServerAndLeavesItRunning(t *testing.T) {
 
 func TestDemoEndsWithAnErrorWhenItsServerDies(t *testing.T) {
 	binaries(t)
-	d := launch(t, filepath.Join(place(t), "data")).ready()
+	d := launch(t, filepath.Join(server.PublicDir(t), "data")).ready()
 	content, err := os.ReadFile(filepath.Join(d.folder, "postgres", "postmaster.pid"))
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestDemoEndsWithAnErrorWhenItsServerDies(t *testing.T) {
 }
 
 func TestHealthFollowsTheProxy(t *testing.T) {
-	d := launch(t, filepath.Join(place(t), "data"), "--postgres", server.Database(t)).ready()
+	d := launch(t, filepath.Join(server.PublicDir(t), "data"), "--postgres", server.Database(t)).ready()
 	address := server.Parse(t, d.url).Host
 	if out, err := exec.Command(program.Path(t), "health", "--listen", address).CombinedOutput(); err != nil {
 		t.Errorf("health of a running proxy: %v: %s", err, out)

@@ -129,7 +129,7 @@ func TestDemoRunsOnADockerImage(t *testing.T) {
 	if image == "" {
 		image = "postgres:17"
 	}
-	d := launch(t, filepath.Join(place(t), "data"), "--docker-image", image).ready()
+	d := launch(t, filepath.Join(server.PublicDir(t), "data"), "--docker-image", image).ready()
 	ids := append(d.printed(t), d.psql(t))
 	d.interrupt(t)
 	if code := d.End(); code != 0 {

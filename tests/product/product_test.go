@@ -32,20 +32,6 @@ type demo struct {
 	url    string // the address in that line
 }
 
-// place is a new folder that PostgreSQL's user can reach, unlike t.TempDir.
-func place(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "pgflurry-demo-")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 // binaries skips a test of a server that runs as a child of the demo where Docker has the only PostgreSQL.
 func binaries(t *testing.T) {
 	t.Helper()

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pgflurry/tests/program"
+	"pgflurry/tests/server"
 )
 
 // nobody is a user without rights, home or shell.
@@ -16,7 +17,7 @@ const nobody = 65534
 
 func TestDemoRunsAsAUserWhoIsNotRoot(t *testing.T) {
 	binaries(t)
-	dir := place(t)
+	dir := server.PublicDir(t)
 	binary := filepath.Join(dir, "pgflurry")
 	content, err := os.ReadFile(program.Path(t))
 	if err != nil {
@@ -53,7 +54,7 @@ func TestDemoAsRootInAClosedFolderFindsAnotherPlaceOrSaysWhy(t *testing.T) {
 	if os.Getuid() != 0 {
 		return // only root's server has another user
 	}
-	closed := filepath.Join(place(t), "closed")
+	closed := filepath.Join(server.PublicDir(t), "closed")
 	if err := os.Mkdir(closed, 0o700); err != nil {
 		t.Fatal(err)
 	}

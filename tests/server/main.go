@@ -127,7 +127,18 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 	return stop, nil
 }
 
-// publicDir is a new folder that the server's user can reach: t.TempDir is closed to it when root runs the tests.
+// PublicDir is a new folder that the server's user can reach, removed when the test ends: t.TempDir is closed to it when root runs
+// the tests.
+func PublicDir(t testing.TB) string {
+	t.Helper()
+	dir, err := publicDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
 func publicDir() (string, error) {
 	dir, err := os.MkdirTemp("", "pgflurry-")
 	if err != nil {

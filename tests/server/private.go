@@ -22,13 +22,8 @@ func Private(t testing.TB, options map[string]string) *postgres.Cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := publicDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	settings := postgres.Settings{
-		Provider: provider, Data: filepath.Join(dir, "data"), HBA: hba, Options: testOptions(),
+		Provider: provider, Data: filepath.Join(PublicDir(t), "data"), HBA: hba, Options: testOptions(),
 	}
 	maps.Copy(settings.Options, options)
 	cluster := start(t, settings)
