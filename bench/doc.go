@@ -21,6 +21,9 @@
 // Processor time of a server is what /proc tells of its process and all below it, in user and system mode, over a trial and
 // divided by its operations. It includes the trial's connecting and closing.
 //
+// What the targets ask (targets.go) is measured with pgbench wherever it can, so that anyone can check with a tool that is not ours; the
+// processor time of one ID by a client that sends fixed bytes (fixedbytes.go), so that no driver has a part in it.
+//
 // Statements that are passed on are sent by pgbench, which comes with PostgreSQL; but rows by pgx (rows.go), because pgbench would keep
 // a million of them, and cannot copy in. IDs are drawn by pgx (draw.go), for percentiles and checked results; from Redis and MariaDB by the drivers that Go
 // programs use for them (draw_redis.go, draw_mariadb.go). All draw the same way but for the round trip itself.

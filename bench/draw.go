@@ -28,6 +28,9 @@ type Draw struct {
 	Clients int
 }
 
+// prepared is the name of the statement that a connection draws with.
+const prepared = "draw"
+
 // Percentiles that are kept of the time a round trip takes.
 var percentiles = map[string]float64{"p50": 50, "p99": 99, "p99.9": 99.9}
 
@@ -59,7 +62,7 @@ func (d Draw) From(target string) func(context.Context, time.Duration) (Count, e
 			return nil, err
 		}
 		if d.Mode != Simple {
-			if _, err := conn.Prepare(ctx, "draw", d.SQL, nil); err != nil {
+			if _, err := conn.Prepare(ctx, prepared, d.SQL, nil); err != nil {
 				return nil, errors.Join(err, conn.Close(context.WithoutCancel(ctx)))
 			}
 		}
@@ -151,7 +154,7 @@ func (c *postgresClient) trip(ctx context.Context) (rows int, err error) {
 			err = e
 		}
 	case Prepared:
-		rows, err = rowsOf(c.conn.ExecPrepared(ctx, "draw", nil, nil, binary))
+		rows, err = rowsOf(c.conn.ExecPrepared(ctx, prepared, nil, nil, binaryResult))
 	case Pipelined:
 		want *= pipelineLength
 		rows, err = pipelined(ctx, c.conn)
@@ -162,12 +165,12 @@ func (c *postgresClient) trip(ctx context.Context) (rows int, err error) {
 	return rows, err
 }
 
-var binary = []int16{1}
+var binaryResult = []int16{1}
 
 func pipelined(ctx context.Context, conn *pgconn.PgConn) (rows int, err error) {
 	p := conn.StartPipeline(ctx)
 	for range pipelineLength {
-		p.SendQueryPrepared("draw", nil, nil, binary)
+		p.SendQueryPrepared(prepared, nil, nil, binaryResult)
 	}
 	if err := p.Sync(); err != nil {
 		return 0, err

@@ -37,6 +37,16 @@ func (d RedisDraw) From(target string) func(context.Context, time.Duration) (Cou
 
 // openRedis gives a pool of one connection that repeats nothing.
 func openRedis(target string) (*redis.Client, error) {
+	options, err := redisOptions(target)
+	if err != nil {
+		return nil, err
+	}
+	options.PoolSize, options.MaxRetries = 1, -1
+	return redis.NewClient(options), nil
+}
+
+// redisOptions reads a URL.
+func redisOptions(target string) (*redis.Options, error) {
 	options, err := redis.ParseURL(target)
 	if err != nil {
 		if withText, is := errors.AsType[*url.Error](err); is {
@@ -44,8 +54,7 @@ func openRedis(target string) (*redis.Client, error) {
 		}
 		return nil, fmt.Errorf("%w; expected redis://[user:password@]host:port[/number]", err)
 	}
-	options.PoolSize, options.MaxRetries = 1, -1
-	return redis.NewClient(options), nil
+	return options, nil
 }
 
 type redisClient struct {

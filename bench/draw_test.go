@@ -44,29 +44,6 @@ func TestAWayThatCanRepeatSaysSo(t *testing.T) {
 	}
 }
 
-func TestVerdictsAreAboutTheCellsThatHaveATarget(t *testing.T) {
-	to := func(r float64) map[string]Spread { return map[string]Spread{Nextval: {Median: r}} }
-	plan, err := IDs{Servers: everywhere(), Clients: []int{1, 8, 16, 64}}.Plan()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var figures []Figure
-	for _, trial := range plan.Trials {
-		figures = append(figures, Figure{Workload: trial.Workload.Name, Contender: trial.Contender, Ratios: to(1.9)})
-	}
-	held := 0
-	verdicts := IDVerdicts(figures)
-	for _, v := range verdicts {
-		if v.Holds() {
-			held++
-		}
-	}
-	// one client prepared and simple (1.3), and the function in the database three times (0.9), but neither 2.0 nor 5
-	if len(verdicts) != 10 || held != 5 {
-		t.Errorf("%d verdicts, %d of them hold; expected 10 and 5", len(verdicts), held)
-	}
-}
-
 // everywhere has every server, each with a process of its own.
 func everywhere() Servers {
 	return Servers{
@@ -98,7 +75,7 @@ func TestOnlyTheServersThatChosenSourcesAskAreNeeded(t *testing.T) {
 			t.Errorf("%s needs %+v; expected %+v", key, got, want)
 		}
 	}
-	if got := (IDs{}).Needs(); got != (Needs{true, true, true}) {
+	if got := (IDs{}).Needs(); got != (Needs{Pooler: true, Redis: true, MariaDB: true}) {
 		t.Errorf("all sources need %+v", got)
 	}
 }

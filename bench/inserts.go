@@ -46,7 +46,7 @@ type keyed struct {
 
 var insertWays = []keyed{
 	{Nextval, "nextval.sql", false},
-	{"next_snowflake, function in the database", "snowflake.sql", false},
+	{inDatabase, "snowflake.sql", false},
 	{"next_snowflakes(1000), proxy", "drawn.sql", true},
 	{"nextval, CACHE 1000", "nextval_cached.sql", false},
 	{"nextval, offset 1 of 2", "nextval_offset.sql", false},

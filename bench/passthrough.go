@@ -75,14 +75,14 @@ func (b PassThrough) Plan() (Plan, error) {
 				for _, clients := range b.Clients {
 					w := withClients("`SELECT 1`, "+mode, clients, "statements", SelectWorkload)
 					add(w, func(target string) func(context.Context, time.Duration) (Count, error) {
-						return b.Pgbench.Against(PgbenchRun{Script: "select.sql", Mode: mode, Clients: clients, Each: 1}, target)
+						return b.Pgbench.Against(PgbenchRun{Script: "pgbench/select.sql", Mode: mode, Clients: clients, Each: 1}, target)
 					})
 				}
 			}
 		case PipelinedWorkload:
 			w := withClients(fmt.Sprintf("`SELECT 1` × %d pipelined", pipelineLength), pipelineClients, "statements", PipelinedWorkload)
 			add(w, func(target string) func(context.Context, time.Duration) (Count, error) {
-				return b.Pgbench.Against(PgbenchRun{Script: "pipelined.sql", Mode: "prepared", Clients: pipelineClients, Each: pipelineLength}, target)
+				return b.Pgbench.Against(PgbenchRun{Script: "pgbench/pipelined.sql", Mode: "prepared", Clients: pipelineClients, Each: pipelineLength}, target)
 			})
 		case RowsWorkload:
 			add(Workload{Name: "1,000,000 rows out", Task: "1,000,000 rows out", Unit: "rows", Group: RowsWorkload}, b.Rows.Out)

@@ -41,16 +41,8 @@ func NewPgbench(ctx context.Context, binaries, folder string) (*Pgbench, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%s --version: %w", path, err)
 	}
-	names, err := fs.Glob(scripts, "pgbench/*.sql")
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names {
-		content, err := scripts.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(folder, filepath.Base(name)), content, 0o644); err != nil {
+	for _, of := range []fs.FS{scripts, sources} {
+		if err := os.CopyFS(folder, of); err != nil {
 			return nil, fmt.Errorf("pgbench's scripts cannot be laid out: %w", err)
 		}
 	}
@@ -59,7 +51,7 @@ func NewPgbench(ctx context.Context, binaries, folder string) (*Pgbench, error) 
 
 // PgbenchRun is one way to run a script.
 type PgbenchRun struct {
-	Script  string // file of bench/pgbench
+	Script  string // file below bench: pgbench/… or sources/…
 	Mode    string // simple, extended or prepared: how queries are sent
 	Clients int
 	Each    int64 // operations in one execution of the script

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +28,20 @@ func TestPgbenchIsUnderstoodOrRefused(t *testing.T) {
 	}
 }
 
-func TestThePipelineScriptHoldsAsManyStatementsAsItIsCountedFor(t *testing.T) {
-	script, err := scripts.ReadFile("pgbench/pipelined.sql")
-	if n := strings.Count(string(script), "SELECT 1;"); err != nil || n != pipelineLength {
-		t.Errorf("%d statements, error %v; expected %d", n, err, pipelineLength)
+func TestEachScriptDoesAsMuchAsItIsCountedFor(t *testing.T) {
+	for file, want := range map[string]struct {
+		statement string
+		times     int
+	}{
+		"pipelined.sql":           {"SELECT 1;", pipelineLength},
+		"pipelined_nextval.sql":   {"SELECT nextval('pgflurry_bench.ids');", pipelineLength},
+		"pipelined_snowflake.sql": {"SELECT next_snowflake();", pipelineLength},
+		"bulk_nextval.sql":        {fmt.Sprintf("SELECT count(nextval('pgflurry_bench.ids')) FROM generate_series(1, %d);", bulkSize), 1},
+		"bulk_snowflake.sql":      {fmt.Sprintf("SELECT count(next_snowflake()) FROM generate_series(1, %d);", bulkSize), 1},
+	} {
+		script, err := scripts.ReadFile("pgbench/" + file)
+		if n, all := strings.Count(string(script), want.statement), strings.Count(string(script), ";"); err != nil || n != want.times || all != n {
+			t.Errorf("%s has %d statements, %d of them %q (error %v); expected %d", file, all, n, want.statement, err, want.times)
+		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 type Private struct {
 	Servers
 	Folder   string
+	program  string // pgflurry
 	cluster  *postgres.Cluster
 	children []*child
 }
@@ -55,31 +56,40 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	}
 	p.Binaries = binaries.Dir
 	p.Postgres = Server{URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version}
-	return p, p.startProxy(ctx, s.Pgflurry)
+	p.program = s.Pgflurry
+	return p, p.startProxy(ctx)
 }
 
 // startProxy migrates and runs the proxy.
-func (p *Private) startProxy(ctx context.Context, program string) error {
-	version, err := exec.CommandContext(ctx, program, "--version").Output()
+func (p *Private) startProxy(ctx context.Context) error {
+	version, err := exec.CommandContext(ctx, p.program, "--version").Output()
 	if err != nil {
-		return fmt.Errorf("%s --version: %w", program, err)
+		return fmt.Errorf("%s --version: %w", p.program, err)
 	}
-	if out, err := exec.CommandContext(ctx, program, "migrate", "up", "--database", p.Postgres.URL).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s migrate up: %w: %s", program, err, out)
+	if out, err := exec.CommandContext(ctx, p.program, "migrate", "up", "--database", p.Postgres.URL).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s migrate up: %w: %s", p.program, err, out)
 	}
+	p.Proxy, err = p.serve(ctx, "the proxy", "bench")
+	p.Proxy.Version = strings.TrimSpace(string(version))
+	return err
+}
+
+// serve runs a proxy as a process of its own.
+func (p *Private) serve(ctx context.Context, name, node string, options ...string) (Server, error) {
 	address, err := freeAddress()
 	if err != nil {
-		return err
+		return Server{}, err
 	}
 	upstream := net.JoinHostPort("127.0.0.1", strconv.Itoa(p.cluster.Port))
-	proxy, err := startChild(ctx, "the proxy", address, exec.Command(program, "serve", "--listen", address, "--upstream", upstream,
-		"--lease-database", p.Postgres.URL, "--node", "bench", "--drain-timeout", "1s"))
+	proxy, err := startChild(ctx, name, address, exec.Command(p.program, append([]string{
+		"serve", "--listen", address, "--upstream", upstream,
+		"--lease-database", p.Postgres.URL, "--node", node, "--drain-timeout", "1s",
+	}, options...)...))
 	if err != nil {
-		return err
+		return Server{}, err
 	}
 	p.children = append(p.children, proxy)
-	p.Proxy = Server{URL: at(p.Postgres.URL, address), PID: proxy.pid(), Version: strings.TrimSpace(string(version))}
-	return nil
+	return Server{URL: at(p.Postgres.URL, address), PID: proxy.pid()}, nil
 }
 
 // StartPooler runs PgBouncer in session mode, as it comes but for what it must know and a pool that is large enough. Where it is not

@@ -15,7 +15,7 @@ func (p *Private) Start(ctx context.Context, n Needs) error {
 	for _, server := range []struct {
 		needed bool
 		start  func(context.Context) error
-	}{{n.Pooler, p.StartPooler}, {n.Redis, p.startRedis}, {n.MariaDB, p.startMariaDB}} {
+	}{{n.Pooler, p.StartPooler}, {n.Redis, p.startRedis}, {n.MariaDB, p.startMariaDB}, {n.Idle, p.startIdle}} {
 		if server.needed {
 			if err := server.start(ctx); err != nil {
 				return err
@@ -23,6 +23,12 @@ func (p *Private) Start(ctx context.Context, n Needs) error {
 		}
 	}
 	return nil
+}
+
+// startIdle runs a second proxy, which nobody will connect to.
+func (p *Private) startIdle(ctx context.Context) (err error) {
+	p.Idle, err = p.serve(ctx, "the idle proxy", "idle", "--window", IdleWindow.String())
+	return err
 }
 
 const notAsked = "no source that is measured asks it"

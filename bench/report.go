@@ -14,6 +14,7 @@ const (
 	KindPassThrough = "pass-through"
 	KindIDs         = "ids"
 	KindInserts     = "inserts"
+	KindTargets     = "targets"
 )
 
 // Report is everything that a run has to say; results.json is its encoding, and results.md is made from it alone.
@@ -46,27 +47,12 @@ type Figure struct {
 	Through   bool              `json:"through"` // a server in front of PostgreSQL
 	// CPU is the processor time per operation in microseconds, by role; what was not measured is missing.
 	CPU map[string]Spread `json:"cpu_microseconds"`
+	// CPURatios compare the processor time of all servers together with that of other contenders of the workload.
+	CPURatios map[string]Spread `json:"cpu_ratios,omitempty"`
 	// Latency is that of a round trip in microseconds: of each percentile, its spread over the rounds.
 	Latency map[string]Spread `json:"latency_microseconds,omitempty"`
 	WAL     *Spread           `json:"wal_bytes,omitempty"`   // bytes per operation; nil if not measured
 	Index   *Spread           `json:"index_bytes,omitempty"` // of the whole primary key; nil if there was none
-}
-
-// Verdict is one claim with its figure.
-type Verdict struct {
-	Claim  string  `json:"claim"`
-	Figure float64 `json:"figure"`
-	Target float64 `json:"target"` // at least
-}
-
-// Holds says that the target is reached.
-func (v Verdict) Holds() bool { return v.Figure >= v.Target }
-
-func (v Verdict) word() string {
-	if v.Holds() {
-		return "reached"
-	}
-	return "missed"
 }
 
 // Tabulate folds samples into figures, in the order of the plan's trials. Trials without a sample have no line; bases are
@@ -76,7 +62,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 	for _, t := range trials {
 		f := Figure{
 			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit, Contender: t.Contender,
-			Through: t.Through, Ratios: make(map[string]Spread), CPU: make(map[string]Spread), Latency: make(map[string]Spread),
+			Through: t.Through, Ratios: make(map[string]Spread), CPU: make(map[string]Spread), CPURatios: make(map[string]Spread), Latency: make(map[string]Spread),
 		}
 		var speeds, logged, indexes []float64
 		cpu, trips := make(map[string][]float64), make(map[string][]float64)
@@ -109,14 +95,25 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			f.Latency[name] = SpreadOf(took)
 		}
 		f.WAL, f.Index = measured(logged), measured(indexes)
-		for _, base := range bases {
-			if ratios := Ratios(samples, f.Workload, f.Contender, base); base != f.Contender && len(ratios) > 0 {
-				f.Ratios[base] = SpreadOf(ratios)
-			}
-		}
+		f.compare(samples, bases)
 		figures = append(figures, f)
 	}
 	return figures
+}
+
+// compare takes the ratios to those of the bases that did the same work.
+func (f *Figure) compare(samples []Sample, bases []string) {
+	for _, base := range bases {
+		if base == f.Contender {
+			continue
+		}
+		if speeds := Ratios(samples, f.Workload, f.Contender, base); len(speeds) > 0 {
+			f.Ratios[base] = SpreadOf(speeds)
+		}
+		if spent := CPURatios(samples, f.Workload, f.Contender, base); len(spent) > 0 {
+			f.CPURatios[base] = SpreadOf(spent)
+		}
+	}
 }
 
 // measured is the spread of figures, nil without any.
@@ -148,20 +145,17 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	for _, what := range r.NotRun {
 		fmt.Fprintf(&b, "Not run: %s.\n\n", what)
 	}
+	if r.Kind == KindTargets { // what people came for; the figures are its ground
+		writeVerdicts(&b, r.Verdicts)
+		b.WriteString("\n")
+	}
 	r.writeFigures(&b)
-	writeVerdicts(&b, r.Verdicts)
+	if r.Kind != KindTargets {
+		b.WriteString("\n")
+		writeVerdicts(&b, r.Verdicts)
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func writeVerdicts(b *strings.Builder, verdicts []Verdict) {
-	if len(verdicts) == 0 {
-		return
-	}
-	b.WriteString("\n| claim | figure | target | |\n|---|--:|--:|---|\n")
-	for _, v := range verdicts {
-		fmt.Fprintf(b, "| %s | %.2f | ≥ %.2f | %s |\n", v.Claim, v.Figure, v.Target, v.word())
-	}
 }
 
 func pairs(of map[string]string) string {

@@ -34,7 +34,7 @@ func TestWhatWasNotMeasuredIsSaidToBeSo(t *testing.T) {
 		"Not run: PgBouncer: it is not here.", "**Incomplete:** context canceled, after 7 of 8 turns.",
 		"| w | direct | 1,000 (550 – 2,500) | – | – | – | not measured |",
 		"| w | pgflurry | 1,100 (150 – 3,500) | 2.00 (2.00 – 2.00) | – | 1.50 | not measured |",
-		"| w: pgflurry to direct | 2.00 | ≥ 0.90 | reached |",
+		"| w: pgflurry to direct | 2.00 (2.00 – 2.00) | ≥ 0.90 | reached |",
 	} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("results.md lacks %q:\n%s", want, md.String())

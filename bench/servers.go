@@ -19,12 +19,14 @@ type Server struct {
 // Servers are PostgreSQL, what stands in front of it, and those of other makers.
 type Servers struct {
 	Postgres, Proxy, Pooler, Redis, MariaDB Server
+	// Idle is a proxy that has no clients, with a window of IdleWindow.
+	Idle Server
 	// Binaries is the folder of PostgreSQL's programs; empty if not known.
 	Binaries string
 }
 
 // Needs are the servers that a benchmark wants beside PostgreSQL and the proxy.
-type Needs struct{ Pooler, Redis, MariaDB bool }
+type Needs struct{ Pooler, Redis, MariaDB, Idle bool }
 
 func (s Servers) at(p place) Server {
 	return [...]Server{fromPostgres: s.Postgres, fromProxy: s.Proxy, fromPooler: s.Pooler, fromRedis: s.Redis, fromMariaDB: s.MariaDB}[p]

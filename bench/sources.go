@@ -11,8 +11,13 @@ import (
 //go:embed sources/*.sql
 var sources embed.FS
 
-// Nextval is the source that the others are compared with.
-const Nextval = "nextval"
+// Names of sources that others are compared with, or that have a target.
+const (
+	Nextval    = "nextval"
+	Redis      = "Redis INCR"
+	proxied    = "next_snowflake, proxy"
+	inDatabase = "next_snowflake, function in the database"
+)
 
 // place is the server that a source asks.
 type place int
@@ -40,8 +45,8 @@ type source struct {
 var (
 	oneAtATime = []source{
 		{"nextval", Nextval, "nextval.sql", fromPostgres},
-		{"snowflake-proxy", "next_snowflake, proxy", "next_snowflake.sql", fromProxy},
-		{"snowflake-function", "next_snowflake, function in the database", "next_snowflake.sql", fromPostgres},
+		{"snowflake-proxy", proxied, "next_snowflake.sql", fromProxy},
+		{"snowflake-function", inDatabase, "next_snowflake.sql", fromPostgres},
 		{"nextval-pgbouncer", "nextval, PgBouncer", "nextval.sql", fromPooler},
 		{"nextval-cached", "nextval, CACHE 1000", "nextval_cached.sql", fromPostgres},
 		{"nextval-offset", "nextval, offset 1 of 2", "nextval_offset.sql", fromPostgres},
@@ -57,7 +62,7 @@ var (
 		{"mariadb-auto-increment", "MariaDB auto_increment (offset 1 of 2)", "", fromMariaDB},
 		{mariadbReplace, "MariaDB REPLACE INTO, LAST_INSERT_ID()", "", fromMariaDB},
 	}
-	redisIncr       = source{"redis-incr", "Redis INCR", "", fromRedis}
+	redisIncr       = source{"redis-incr", Redis, "", fromRedis}
 	proxyAndNextval = oneAtATime[:2]
 	batches         = []source{
 		{"nextval", Nextval, "nextval_1000.sql", fromPostgres},

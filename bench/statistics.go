@@ -28,6 +28,16 @@ func SpreadOf(figures []float64) Spread {
 	return Spread{Low: at(0.25), Median: at(0.5), High: at(0.75), N: len(sorted)}
 }
 
+// times is the spread of the figures, each multiplied.
+func (s Spread) times(by float64) Spread {
+	return Spread{Low: s.Low * by, Median: s.Median * by, High: s.High * by, N: s.N}
+}
+
+// inverse is the spread of 1 over each figure.
+func (s Spread) inverse() Spread {
+	return Spread{Low: 1 / s.High, Median: 1 / s.Median, High: 1 / s.Low, N: s.N}
+}
+
 // GeometricMean of figures above zero; 0 without figures.
 func GeometricMean(figures []float64) float64 {
 	if len(figures) == 0 {
@@ -43,17 +53,29 @@ func GeometricMean(figures []float64) float64 {
 // Ratios are the throughputs of one contender divided by those of another at the same workload, round by round. Rounds that
 // one of them has not finished give none.
 func Ratios(samples []Sample, workload, contender, to string) []float64 {
+	return ratios(samples, workload, contender, to, Sample.PerSecond)
+}
+
+// CPURatios are the same of the processor time that the servers spent on an operation. Rounds in which it was not measured give none.
+func CPURatios(samples []Sample, workload, contender, to string) []float64 {
+	return ratios(samples, workload, contender, to, Sample.CPUEach)
+}
+
+// ratios leaves out what is 0: it was not measured.
+func ratios(samples []Sample, workload, contender, to string, of func(Sample) float64) (all []float64) {
 	base := make(map[int]float64)
 	for _, s := range samples {
 		if s.Workload == workload && s.Contender == to {
-			base[s.Round] = s.PerSecond()
+			base[s.Round] = of(s)
 		}
 	}
-	var ratios []float64
 	for _, s := range samples {
-		if b, ok := base[s.Round]; ok && s.Workload == workload && s.Contender == contender {
-			ratios = append(ratios, s.PerSecond()/b)
+		if s.Workload != workload || s.Contender != contender {
+			continue
+		}
+		if a, b := of(s), base[s.Round]; a > 0 && b > 0 {
+			all = append(all, a/b)
 		}
 	}
-	return ratios
+	return all
 }

@@ -34,6 +34,10 @@ func (r *Report) columns() []column {
 	}
 	head = append(head, column{"to nextval", false, func(f Figure) string { return ratio(f, Nextval) }})
 	tail = append(tail, column{"WAL bytes, each", false, wal})
+	if r.Kind == KindTargets {
+		tail = append(tail, column{"CPU to Redis INCR's", false, func(f Figure) string { return show(f.CPURatios, Redis) }})
+		return append(head, tail...)
+	}
 	if r.Kind == KindInserts {
 		return append(append(head, tail...), column{"index of the key, MiB", false, index})
 	}
@@ -79,13 +83,15 @@ func (r *Report) WriteTable(w io.Writer) error {
 	}
 	fmt.Fprintln(t)
 	for _, v := range r.Verdicts {
-		fmt.Fprintf(t, "%s: %.2f (target ≥ %.2f: %s)\n", strings.ReplaceAll(v.Claim, "`", ""), v.Figure, v.Target, v.word())
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", strings.ReplaceAll(v.Claim, "`", ""), v.figure(), v.target(), v.word())
 	}
 	return t.Flush()
 }
 
-func ratio(f Figure, to string) string {
-	r, ok := f.Ratios[to]
+func ratio(f Figure, to string) string { return show(f.Ratios, to) }
+
+func show(ratios map[string]Spread, to string) string {
+	r, ok := ratios[to]
 	if !ok {
 		return "–"
 	}

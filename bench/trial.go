@@ -56,6 +56,15 @@ type Sample struct {
 // PerSecond is the throughput in operations per second.
 func (s Sample) PerSecond() float64 { return float64(s.Operations) / s.Elapsed.Seconds() }
 
+// CPUEach is the processor time of all servers together for one operation, in microseconds; 0 if none was measured.
+func (s Sample) CPUEach() float64 {
+	var spent time.Duration
+	for _, of := range s.CPU {
+		spent += of
+	}
+	return float64(spent.Microseconds()) / float64(s.Operations)
+}
+
 // Plan is what Run does.
 type Plan struct {
 	Trials   []Trial

@@ -3,7 +3,67 @@ package bench
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
+
+// Verdict is one claim with its figure.
+type Verdict struct {
+	Claim  string  `json:"claim"`
+	Figure float64 `json:"figure"`
+	// Quartiles are the first and the third of the figure over the rounds; nil where it is made of several figures.
+	Quartiles *[2]float64 `json:"quartiles,omitempty"`
+	Target    float64     `json:"target"`            // at least
+	AtMost    bool        `json:"at_most,omitempty"` // the target is the greatest that the figure may be
+}
+
+// judged is a claim whose figure has a spread over the rounds.
+func judged(claim string, s Spread, target float64) Verdict {
+	return Verdict{Claim: claim, Figure: s.Median, Quartiles: &[2]float64{s.Low, s.High}, Target: target}
+}
+
+func (v Verdict) atMost() Verdict {
+	v.AtMost = true
+	return v
+}
+
+// Holds says that the target is reached.
+func (v Verdict) Holds() bool {
+	if v.AtMost {
+		return v.Figure <= v.Target
+	}
+	return v.Figure >= v.Target
+}
+
+func (v Verdict) word() string {
+	if v.Holds() {
+		return "reached"
+	}
+	return "missed"
+}
+
+func (v Verdict) figure() string {
+	if v.Quartiles == nil {
+		return fmt.Sprintf("%.2f", v.Figure)
+	}
+	return fmt.Sprintf("%.2f (%.2f – %.2f)", v.Figure, v.Quartiles[0], v.Quartiles[1])
+}
+
+func (v Verdict) target() string {
+	if v.AtMost {
+		return fmt.Sprintf("≤ %.2f", v.Target)
+	}
+	return fmt.Sprintf("≥ %.2f", v.Target)
+}
+
+func writeVerdicts(b *strings.Builder, verdicts []Verdict) {
+	if len(verdicts) == 0 {
+		return
+	}
+	b.WriteString("| claim | figure | target | |\n|---|--:|--:|---|\n")
+	for _, v := range verdicts {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", v.Claim, v.figure(), v.target(), v.word())
+	}
+}
 
 // Targets of the pass-through: how much of PgBouncer's and of the direct throughput is to be left.
 const (
@@ -15,7 +75,7 @@ const (
 // PassThroughVerdicts says what the figures mean, for what was measured.
 func PassThroughVerdicts(trials []Trial, figures []Figure) []Verdict {
 	var cells []float64
-	lowest, where := 0.0, ""
+	lowest, where := Spread{}, ""
 	var verdicts []Verdict
 	for _, f := range figures {
 		if f.Contender != Pgflurry {
@@ -23,41 +83,19 @@ func PassThroughVerdicts(trials []Trial, figures []Figure) []Verdict {
 		}
 		group := trials[slices.IndexFunc(trials, func(t Trial) bool { return t.Workload.Name == f.Workload })].Workload.Group
 		if r, ok := f.Ratios[PgBouncer]; ok && group == SelectWorkload {
-			if cells = append(cells, r.Median); where == "" || r.Median < lowest {
-				lowest, where = r.Median, f.Workload
+			if cells = append(cells, r.Median); where == "" || r.Median < lowest.Median {
+				lowest, where = r, f.Workload
 			}
 		}
 		if r, ok := f.Ratios[Direct]; ok && group != SelectWorkload {
-			verdicts = append(verdicts, Verdict{f.Workload + ": pgflurry to direct", r.Median, toDirect})
+			verdicts = append(verdicts, judged(f.Workload+": pgflurry to direct", r, toDirect))
 		}
 	}
 	if len(cells) == 0 {
 		return verdicts
 	}
 	return append([]Verdict{
-		{fmt.Sprintf("`SELECT 1`: geometric mean of pgflurry to PgBouncer, %d cells", len(cells)), GeometricMean(cells), meanToPgBouncer},
-		{"the lowest of them: " + where, lowest, lowestToPgBouncer},
+		{Claim: fmt.Sprintf("`SELECT 1`: geometric mean of pgflurry to PgBouncer, %d cells", len(cells)), Figure: GeometricMean(cells), Target: meanToPgBouncer},
+		judged("the lowest of them: "+where, lowest, lowestToPgBouncer),
 	}, verdicts...)
-}
-
-// IDVerdicts says what the figures mean, for the cells that have a target.
-func IDVerdicts(figures []Figure) []Verdict {
-	targets := map[string]map[string]float64{
-		"next_snowflake, proxy": {
-			"one per round trip, prepared, 1 client": 1.3, "one per round trip, prepared, 16 clients": 2, "one per round trip, prepared, 64 clients": 2,
-			"one per round trip, simple, 1 client": 1.3, "one per round trip, simple, 16 clients": 2, "one per round trip, simple, 64 clients": 2,
-			"50 pipelined, prepared, 8 clients": 5,
-		},
-		"next_snowflake, function in the database": {
-			"one per round trip, prepared, 1 client": 0.9, "one per round trip, prepared, 16 clients": 0.9, "one per round trip, prepared, 64 clients": 0.9,
-		},
-	}
-	var verdicts []Verdict
-	for _, f := range figures {
-		target, has := targets[f.Contender][f.Workload]
-		if r, ok := f.Ratios[Nextval]; ok && has {
-			verdicts = append(verdicts, Verdict{f.Workload + ": " + f.Contender + " to nextval", r.Median, target})
-		}
-	}
-	return verdicts
 }

@@ -37,6 +37,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.AddCommand(newTargets())
 	root.AddCommand(newProxy())
 	root.AddCommand(newRun())
 	root.AddCommand(newInsert())

@@ -116,7 +116,7 @@ func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
 	for args, want := range map[string]string{
 		"proxy --workloads select,magic": `"magic"`, "proxy --clients 0": "1 to 200", "proxy --rounds 0": "at least 1",
-		"proxy --duration 1500ms": "multiple of 1s", "run --duration 150ms": "multiple of 100ms", "run --clients 300": "1 to 200", "run --sources nextval,magic": `"magic"`, "run --redis redis://127.0.0.1:1": "--postgres is missing",
+		"proxy --duration 1500ms": "multiple of 1s", "targets --workloads single,magic": `"magic"`, "targets --duration 500ms": "multiple of 1s", "run --duration 150ms": "multiple of 100ms", "run --clients 300": "1 to 200", "run --sources nextval,magic": `"magic"`, "run --redis redis://127.0.0.1:1": "--postgres is missing",
 		"run --demo --postgres postgres://x": "--demo starts servers of its own", "run --compare /no/such.json": "/no/such.json", "insert --rows 1500": "multiple of 1000", "proxy --warm-up -1s": "0 or more", "proxy --pgflurry /no/such/program": "/no/such/program",
 	} {
 		out, err := exec.Command(binary, strings.Fields(args)...).CombinedOutput()

@@ -1,0 +1,1 @@
+SELECT count(nextval('pgflurry_bench.ids')) FROM generate_series(1, 100000);

@@ -1,0 +1,1 @@
+SELECT count(next_snowflake()) FROM generate_series(1, 100000);

@@ -1,0 +1,1 @@
+INSERT INTO pgflurry_bench.by_bigserial (payload) VALUES ('x');

@@ -1,0 +1,199 @@
+package bench
+
+import (
+	"context"
+	_ "embed" // the SQL
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The workloads of the targets, as --workloads names them, beside PipelinedWorkload.
+const (
+	SingleWorkload = "single"
+	CPUWorkload    = "cpu"
+	BatchWorkload  = "batch"
+	InsertWorkload = "insert"
+	BulkWorkload   = "bulk"
+	IdleWorkload   = "idle"
+)
+
+// TargetWorkloads are all of them, in the order they run.
+var TargetWorkloads = []string{SingleWorkload, PipelinedWorkload, CPUWorkload, BatchWorkload, InsertWorkload, BulkWorkload, IdleWorkload}
+
+// What the targets name, in the tables and in TargetVerdicts.
+const (
+	singlePrepared = "one per round trip, prepared"
+	singleSimple   = "one per round trip, simple"
+	fixedBytes     = "one per round trip, fixed bytes"
+	inserted       = "one row per INSERT, prepared"
+	bulk           = "100,000 per statement, prepared"
+	idle           = "a proxy without clients"
+
+	fixedPrepared = proxied + ": Bind, Execute, Sync"
+	fixedSimple   = proxied + ": Query"
+	inBatches     = "next_snowflakes(1000), proxy"
+
+	bulkSize = 100_000
+)
+
+// insertClients are the numbers of clients that insert rows.
+var insertClients = []int{1, 16}
+
+// Targets plans what the targets ask: each way beside the one that it is to beat, with pgbench wherever it can, so that anyone can
+// check with a tool that is not ours.
+type Targets struct {
+	Servers   Servers
+	Pgbench   *Pgbench
+	Workloads []string
+	Clients   []int // of the workload single
+}
+
+//go:embed sql/setup_targets.sql
+var setupTargetsSQL string
+
+// Prepare makes what the trials draw from and insert into.
+func (b Targets) Prepare(ctx context.Context) error {
+	if err := (IDs{Servers: b.Servers}).Prepare(ctx); err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	_, err = conn.PgConn().Exec(ctx, setupTargetsSQL).ReadAll()
+	return err
+}
+
+// Needs says which servers the workloads ask beside PostgreSQL and the proxy.
+func (b Targets) Needs() Needs {
+	return Needs{Redis: slices.Contains(b.Workloads, CPUWorkload), Idle: slices.Contains(b.Workloads, IdleWorkload)}
+}
+
+// NotRun says what has no server, and why.
+func (b Targets) NotRun() []string {
+	if b.Needs().Redis && b.Servers.Redis.URL == "" {
+		return []string{Redis + ": " + b.Servers.Redis.Missing}
+	}
+	return nil
+}
+
+// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+func (b Targets) Plan() (Plan, error) {
+	p := Plan{Watch: make(map[string]map[string]int)}
+	add := map[string]func(*Plan) error{
+		SingleWorkload: b.single, PipelinedWorkload: b.pipelined, CPUWorkload: b.cpu, BatchWorkload: b.batch,
+		InsertWorkload: b.inserts, BulkWorkload: b.bulk, IdleWorkload: b.idle,
+	}
+	for _, workload := range b.Workloads {
+		if add[workload] == nil {
+			return p, fmt.Errorf("there is no workload %q; expected some of %v", workload, TargetWorkloads)
+		}
+		if err := add[workload](&p); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// way is a contender that pgbench runs.
+type way struct {
+	name, script string
+	proxy        bool
+}
+
+// pgbench adds a workload of pgbench.
+func (b Targets) pgbench(p *Plan, w Workload, run PgbenchRun, ways ...way) {
+	for _, c := range ways {
+		target := b.Servers.Postgres.URL
+		if c.proxy {
+			target = b.Servers.Proxy.URL
+		}
+		run.Script = c.script
+		b.trial(p, w, c.name, c.proxy, b.Pgbench.Against(run, target))
+	}
+}
+
+// trial adds one that PostgreSQL has a part in.
+func (b Targets) trial(p *Plan, w Workload, name string, proxy bool, run func(context.Context, time.Duration) (Count, error)) {
+	p.watch(name, Database, b.Servers.Postgres.PID)
+	if proxy {
+		p.watch(name, Middle, b.Servers.Proxy.PID)
+	}
+	p.Trials = append(p.Trials, Trial{Workload: w, Contender: name, Through: proxy, Run: walOf(b.Servers.Postgres.URL, run)})
+}
+
+func (b Targets) single(p *Plan) error {
+	nextval, through := way{Nextval, "sources/nextval.sql", false}, way{proxied, "sources/next_snowflake.sql", true}
+	function := way{inDatabase, "sources/next_snowflake.sql", false}
+	for _, clients := range b.Clients {
+		b.pgbench(p, withClients(singlePrepared, clients, "IDs", SingleWorkload), PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}, nextval, through, function)
+	}
+	for _, clients := range b.Clients {
+		b.pgbench(p, withClients(singleSimple, clients, "IDs", SingleWorkload), PgbenchRun{Mode: "simple", Clients: clients, Each: 1}, nextval, through)
+	}
+	return nil
+}
+
+func (b Targets) pipelined(p *Plan) error {
+	w := withClients(fmt.Sprintf("%d pipelined, prepared", pipelineLength), pipelineClients, "IDs", PipelinedWorkload)
+	b.pgbench(p, w, PgbenchRun{Mode: "prepared", Clients: pipelineClients, Each: pipelineLength},
+		way{Nextval, "pgbench/pipelined_nextval.sql", false}, way{proxied, "pgbench/pipelined_snowflake.sql", true})
+	return nil
+}
+
+func (b Targets) cpu(p *Plan) error {
+	statement, err := sources.ReadFile("sources/next_snowflake.sql")
+	if err != nil {
+		return err
+	}
+	w := withClients(fixedBytes, 1, "IDs", CPUWorkload)
+	for _, c := range []struct {
+		name string
+		draw func(target, sql string) (FixedBytes, error)
+	}{{fixedPrepared, PreparedBytes}, {fixedSimple, SimpleBytes}} {
+		draw, err := c.draw(b.Servers.Proxy.URL, string(statement))
+		if err != nil {
+			return err
+		}
+		b.trial(p, w, c.name, true, draw.From())
+	}
+	if b.Servers.Redis.URL == "" {
+		return nil
+	}
+	draw, err := RedisBytes(b.Servers.Redis.URL)
+	p.watch(Redis, Database, b.Servers.Redis.PID)
+	p.Trials = append(p.Trials, Trial{Workload: w, Contender: Redis, Run: draw.From()})
+	return err
+}
+
+func (b Targets) batch(p *Plan) error {
+	statement, err := sources.ReadFile("sources/next_snowflakes_1000.sql")
+	draw := Draw{SQL: string(statement), Mode: Prepared, Rows: batchSize, Clients: 1}
+	b.trial(p, withClients("1,000 per statement, prepared", 1, "IDs", BatchWorkload), inBatches, true, draw.From(b.Servers.Proxy.URL))
+	return err
+}
+
+func (b Targets) inserts(p *Plan) error {
+	for _, clients := range insertClients {
+		b.pgbench(p, withClients(inserted, clients, "rows", InsertWorkload), PgbenchRun{Mode: "prepared", Clients: clients, Each: 1},
+			way{Nextval, "pgbench/insert_bigserial.sql", false}, way{inDatabase, "pgbench/insert_snowflake.sql", false})
+	}
+	return nil
+}
+
+func (b Targets) bulk(p *Plan) error {
+	b.pgbench(p, withClients(bulk, 1, "IDs", BulkWorkload), PgbenchRun{Mode: "prepared", Clients: 1, Each: bulkSize},
+		way{Nextval, "pgbench/bulk_nextval.sql", false}, way{inDatabase, "pgbench/bulk_snowflake.sql", false})
+	return nil
+}
+
+func (b Targets) idle(p *Plan) error {
+	p.watch(idle, Middle, b.Servers.Idle.PID)
+	w := Workload{Name: idle, Task: idle, Unit: "writes", Group: IdleWorkload}
+	p.Trials = append(p.Trials, Trial{Workload: w, Contender: idle, Through: true, Run: writesOf(b.Servers.Postgres.URL)})
+	return nil
+}

@@ -1,0 +1,66 @@
+package bench
+
+import (
+	"slices"
+	"strings"
+)
+
+// Targets of IDs. The ratios of the first are by number of clients.
+var singleToNextval = map[int]float64{1: 1.3, 16: 2, 64: 2}
+
+const (
+	pipelinedToNextval = 5.0
+	cpuToRedis         = 1.0
+	batchOfLayout      = 0.9
+	functionToNextval  = 0.9
+	insertsToBigserial = 0.95
+	bulkTimesOfNextval = 3.1
+	writesPerIdleThird = 1.1    // a renewal comes after a third of the window, give or take a tenth of that
+	layoutRate         = 4096e3 // IDs per second of one worker, in the default layout
+)
+
+// TargetVerdicts says which targets are reached, for what was measured: first of the proxy, then of the function in the database.
+func TargetVerdicts(figures []Figure) (all []Verdict) {
+	place := func(f Figure) int {
+		switch {
+		case f.Task == idle:
+			return 2
+		case f.Contender == inDatabase:
+			return 1
+		}
+		return 0
+	}
+	for _, f := range slices.SortedStableFunc(slices.Values(figures), func(a, b Figure) int { return place(a) - place(b) }) {
+		if v, has := verdictOf(f); has {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func verdictOf(f Figure) (Verdict, bool) {
+	toNextval, compared := f.Ratios[Nextval]
+	single := f.Task == singlePrepared || f.Task == singleSimple
+	switch {
+	case f.Contender == proxied && single:
+		target, has := singleToNextval[f.Clients]
+		return judged(f.Workload+": proxy to `nextval`", toNextval, target), has && compared
+	case f.Contender == proxied:
+		return judged(f.Workload+": proxy to `nextval`", toNextval, pipelinedToNextval), compared
+	case f.Task == fixedBytes:
+		spent, measured := f.CPURatios[Redis]
+		_, ask, _ := strings.Cut(f.Contender, ": ")
+		return judged("processor time of the server for one ID: proxy ("+ask+") to Redis `INCR`", spent, cpuToRedis).atMost(), measured
+	case f.Contender == inBatches:
+		return judged(f.Workload+": proxy to the 4,096,000 a second of the layout", f.PerSecond.times(1/layoutRate), batchOfLayout), true
+	case f.Contender == inDatabase && single:
+		return judged(f.Workload+": function in the database to `nextval`", toNextval, functionToNextval), compared
+	case f.Contender == inDatabase && f.Task == inserted:
+		return judged(f.Workload+": `DEFAULT next_snowflake()` to `bigserial`", toNextval, insertsToBigserial), compared
+	case f.Contender == inDatabase && f.Task == bulk:
+		return judged(f.Workload+": time of the function in the database to that of `nextval`", toNextval.inverse(), bulkTimesOfNextval).atMost(), compared
+	case f.Task == idle:
+		return judged("a proxy without clients: writes in a third of its window", f.PerSecond.times((IdleWindow / 3).Seconds()), writesPerIdleThird).atMost(), true
+	}
+	return Verdict{}, false
+}

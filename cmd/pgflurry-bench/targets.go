@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/bench"
+)
+
+func newTargets() *cobra.Command {
+	var m measurement
+	var workloads []string
+	cmd := &cobra.Command{
+		Use:   "targets",
+		Short: "The speeds that pgflurry is to reach, and whether it does",
+		Long: `targets starts a private PostgreSQL, the proxy and, if it is installed, Redis, measures each way beside the one that it is to beat, and
+says which targets are reached:
+
+  single     one ID a round trip, prepared and simple, with pgbench, for each number of --clients: next_snowflake through the proxy and
+             (prepared) by the function in the database, to nextval in PostgreSQL
+  pipelined  50 a round trip with pgbench, 8 clients: the proxy, to nextval in PostgreSQL
+  cpu        processor time of the servers for one ID, asked by fixed bytes from one plain socket: the proxy, to Redis INCR
+  batch      next_snowflakes(1000) through the proxy, to what the layout allows
+  insert     one row a transaction with pgbench, 1 and 16 clients: DEFAULT next_snowflake(), to bigserial
+  bulk       100,000 in one statement with pgbench: the function in the database, to nextval
+  idle       what a second proxy, without clients, writes to the database
+
+The contenders take turns in every round. It prints the targets with the figure and its quartiles, and writes them with all figures to
+results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no
+data stays.`,
+		Example: `  pgflurry-bench targets --out results-targets
+  pgflurry-bench targets --duration 1s
+  pgflurry-bench targets --workloads cpu --rounds 3 --duration 1s`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, w := range workloads {
+				if !slices.Contains(bench.TargetWorkloads, w) {
+					return fmt.Errorf("--workloads has %q; expected some of %s", w, strings.Join(bench.TargetWorkloads, ", "))
+				}
+			}
+			if err := m.check(cmd); err != nil {
+				return err
+			}
+			return m.run(cmd.Context(), targets(workloads, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().StringSliceVar(&workloads, "workloads", bench.TargetWorkloads, "what to run")
+	cmd.Flags().IntSliceVar(&m.clients, "clients", []int{1, 16, 64}, "numbers of clients of single")
+	m.flags(cmd, 4*time.Second, time.Second) // pgbench counts in seconds
+	return cmd
+}
+
+// targets is the subject of the command of that name.
+func targets(workloads []string, clients []int) subject {
+	return subject{
+		report:   bench.Report{Kind: bench.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ",")},
+		bases:    []string{bench.Nextval, bench.Redis},
+		needs:    bench.Targets{Workloads: workloads}.Needs(),
+		verdicts: func(_ []bench.Trial, figures []bench.Figure) []bench.Verdict { return bench.TargetVerdicts(figures) },
+		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {
+			pgbench, err := bench.NewPgbench(ctx, servers.Binaries, folder)
+			if err != nil {
+				return bench.Plan{}, err
+			}
+			r.Versions["driver"] = pgbench.Version
+			b := bench.Targets{Servers: servers, Pgbench: pgbench, Workloads: workloads, Clients: clients}
+			r.NotRun = append(r.NotRun, b.NotRun()...)
+			if err := b.Prepare(ctx); err != nil {
+				return bench.Plan{}, err
+			}
+			return b.Plan()
+		},
+	}
+}

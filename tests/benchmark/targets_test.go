@@ -1,0 +1,46 @@
+package benchmark
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgflurry/bench"
+)
+
+func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
+	out := t.TempDir()
+	p := start(t, out, "targets", "--clients", "1", "--rounds", "1", "--duration", "1s")
+	if code := p.End(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	r := read(t, out)
+	figures, verdicts := 5+2+3+1+4+2+1, 2+1+2+1+1+2+1+1
+	if len(r.NotRun) > 0 {
+		if os.Getenv("PGFLURRY_TEST_REDIS") == "1" {
+			t.Fatalf("not run: %v", r.NotRun)
+		}
+		figures, verdicts = figures-1, verdicts-2
+	}
+	if len(r.Figures) != figures || len(r.Verdicts) != verdicts || r.Incomplete != "" || r.Kind != bench.KindTargets {
+		t.Errorf("%d figures, %d verdicts, incomplete: %q; expected %d and %d", len(r.Figures), len(r.Verdicts), r.Incomplete, figures, verdicts)
+	}
+	for _, f := range r.Figures {
+		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.WAL == nil && f.Contender != bench.Redis {
+			t.Errorf("incomplete: %+v", f)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(out, "results.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range r.Verdicts {
+		if v.Quartiles == nil || v.Figure <= 0 || !strings.Contains(string(text), "| "+v.Claim+" | ") {
+			t.Errorf("incomplete or not in results.md: %+v", v)
+		}
+	}
+	if !strings.Contains(p.Output(), "left") || !strings.Contains(p.Output(), "--seed ") {
+		t.Error("the time left or the seed is not printed")
+	}
+}
