@@ -9,7 +9,7 @@ import (
 func wide(b *testing.B, layout Layout) *Generator {
 	b.Helper()
 	start := time.Now()
-	g, err := New(Settings{Layout: layout, Now: func() int64 { return 1 + int64(time.Since(start)/layout.Unit) }})
+	g, err := New(Settings{Layout: layout, Now: func() int64 { return 1 + int64(time.Since(start)/time.Millisecond) }})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -23,6 +23,14 @@ func neverFull() Layout {
 	l := DefaultLayout()
 	l.TimestampBits, l.WorkerBits, l.SequenceBits = 40, 1, 22
 	return l
+}
+
+// BenchmarkReading is one reading of the monotonic clock, without which no ID can be made.
+func BenchmarkReading(b *testing.B) {
+	start := time.Now()
+	for b.Loop() {
+		time.Since(start)
+	}
 }
 
 func BenchmarkNext(b *testing.B) {

@@ -37,6 +37,9 @@
 // asked: a process that was paused for an hour finds its clock past until and stops. A new grant replaces the old one; a draw
 // that still holds the old one stays inside the old one, which was as good.
 //
+// Next looks first whether the last ID is of this worker and of the clock's tick and not the last of it, as most often. Then one swap
+// of the state for the state + 1 issues the next. This short way asks the grant as the long one does.
+//
 // # Invariants
 //
 // Each has a test of its name.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -59,18 +60,17 @@ type Generator struct {
 	layout Layout
 
 	// from the layout, for the hot path
-	tickShift    int
-	sequenceBits int
-	maxWorker    int64
-	maxSequence  int64
-	maxTick      int64
-	starts       uint32 // how many sequences a tick entered by the clock may begin with
+	tickShift   uint8
+	maxSequence int64
+	maxTick     int64
+	starts      uint32 // how many sequences a tick entered by the clock may begin with
 }
 
 // grant is what the lease permits: IDs of worker with a tick in [from, until). Immutable.
 type grant struct {
-	worker      int64
-	from, until int64 // ticks; until is at most MaxTick+1
+	worker      int
+	bits        int64 // the worker where an ID has it
+	from, until int64 // ticks; from is at least 1, because no ID has tick 0, and until at most MaxTick+1
 }
 
 // New makes a generator that has no grant.
@@ -84,8 +84,7 @@ func New(s Settings) (*Generator, error) {
 	size := uint32(s.Layout.MaxSequence()) + 1
 	g := &Generator{
 		now: s.Now, wait: s.Wait, random: s.Random, layout: s.Layout,
-		tickShift: s.Layout.tickShift(), sequenceBits: s.Layout.SequenceBits,
-		maxWorker: int64(s.Layout.Workers()) - 1, maxSequence: int64(s.Layout.MaxSequence()), maxTick: s.Layout.MaxTick(),
+		tickShift: uint8(s.Layout.tickShift()), maxSequence: int64(s.Layout.MaxSequence()), maxTick: s.Layout.MaxTick(),
 	}
 	switch s.SequenceStart {
 	case StartRandom:
@@ -120,7 +119,7 @@ func (g *Generator) Grant(worker int, from, until int64) error {
 	case from > g.maxTick:
 		return fmt.Errorf("grant of worker %d from tick %d: %w: the last tick is %d", worker, from, ErrEndOfTime, g.maxTick)
 	}
-	next := &grant{worker: int64(worker), from: from, until: min(until, g.maxTick+1)}
+	next := &grant{worker: worker, bits: int64(worker) << g.layout.SequenceBits, from: max(from, 1), until: min(until, g.maxTick+1)}
 	for {
 		last := g.grant.Load()
 		if g.state.Load() == sealed {
@@ -143,20 +142,39 @@ func (g *Generator) Seal() { g.state.Store(sealed) }
 // Next draws one ID. It waits only if none can be had in the present tick, and looks at ctx only when it waits. Errors: ErrNoGrant,
 // ErrGrantEnded, ErrSealed, ErrEndOfTime, or the context's.
 func (g *Generator) Next(ctx context.Context) (int64, error) {
-	id, _, err := g.NextN(ctx, 1)
+	// The short way: most draws go on in the clock's own tick, where they need no more than this. Whatever else there is to say is for
+	// draw. A sealed generator is in no tick.
+	grant, now := g.grant.Load(), g.now()
+	if state := g.state.Load(); grant != nil && grant.covers(now) && g.used(state, grant, now) < uint64(g.maxSequence) {
+		if g.issue(state, state+1) {
+			return int64(state+1) & math.MaxInt64, nil
+		}
+	}
+	id, count, delay, err := g.draw(1)
+	if count == 0 && err == nil {
+		id, _, err = g.later(ctx, 1, delay)
+	}
 	return id, err
 }
 
 // NextN draws a run of IDs, first, first+1, … first+count-1, as many as one tick has left and at most n: 1 <= count <= n
 // if there is no error. It waits and fails as Next does.
 func (g *Generator) NextN(ctx context.Context, n int) (first int64, count int, err error) {
+	first, count, delay, err := g.draw(n)
+	if count == 0 && err == nil {
+		return g.later(ctx, n, delay)
+	}
+	return first, count, err
+}
+
+// later draws when a draw has found nothing, as soon as there is something; delay is what that draw said.
+func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (first int64, count int, err error) {
 	for {
-		first, count, delay, err := g.draw(n)
-		if count > 0 || err != nil {
-			return first, count, err
-		}
 		if err := g.wait(ctx, delay); err != nil {
 			return 0, 0, fmt.Errorf("waiting for the next tick: %w", err)
+		}
+		if first, count, delay, err = g.draw(n); count > 0 || err != nil {
+			return first, count, err
 		}
 	}
 }
@@ -184,49 +202,65 @@ func (g *Generator) draw(n int) (first int64, count int, delay time.Duration, er
 			return 0, 0, 0, ErrNoGrant
 		}
 		at := g.after(state, grant, now)
-		if !at.open {
+		if at.left == 0 {
 			return 0, 0, g.delay(at.tick - now), nil
 		}
-		if at.tick >= grant.until {
+		if !grant.covers(at.tick) {
 			if g.grant.Load() != grant {
 				continue // extended or replaced in the meantime
 			}
 			return 0, 0, 0, g.ended(grant, at.tick)
 		}
-		count = int(min(int64(n), g.maxSequence-at.sequence+1))
-		first = at.tick<<g.tickShift | grant.worker<<g.sequenceBits | at.sequence
+		run := min(int64(n), at.left)
 		// The last ID of the run is larger than the one in state: it has a later tick, or the same tick and worker and a
 		// later sequence (after).
-		if g.state.CompareAndSwap(state, uint64(first+int64(count)-1)|at.flag) {
-			return first, count, 0, nil
+		if g.issue(state, uint64(at.first+run-1)|at.flag) {
+			return at.first, int(run), 0, nil
 		}
 	}
 }
 
-// place is where an ID goes.
+// issue makes the IDs behind state, up to the one in next, the caller's: of those who began with the same state, one alone wins.
+func (g *Generator) issue(state, next uint64) bool { return g.state.CompareAndSwap(state, next) }
+
+// place is where IDs go.
 type place struct {
-	tick, sequence int64
-	flag           uint64 // overflowed or 0
-	open           bool   // false: there is no place before the clock has reached tick
+	tick  int64
+	first int64  // ID
+	left  int64  // IDs from there to the end of the tick; 0: there is no place before the clock has reached tick
+	flag  uint64 // overflowed or 0
 }
 
 // after finds the place after the last ID. Its tick is at least grant.from; that it is before grant.until is for the caller
 // to see.
 func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	last := int64(state &^ overflowed)
-	tick, sequence := last>>g.tickShift, last&g.maxSequence
-	same := last>>g.sequenceBits&g.maxWorker == grant.worker && last != 0 // 0 is the state before the first ID
-	full := sequence == g.maxSequence
+	tick := last >> g.tickShift
+	used := g.used(state, grant, tick)
+	same := used <= uint64(g.maxSequence)
+	full := last&g.maxSequence == g.maxSequence
 	oldest := max(grant.from, now-maxLag)
 	switch {
 	case same && !full && tick >= oldest && (tick >= now || state&overflowed != 0):
-		return place{tick, sequence + 1, state & overflowed, true}
+		return place{tick, last + 1, g.maxSequence - int64(used), state & overflowed}
 	case full && tick+1 >= oldest && tick < now:
-		return place{tick + 1, 0, overflowed, true}
+		return place{tick + 1, g.first(grant, tick+1), g.maxSequence + 1, overflowed}
 	case tick < now && grant.from <= now:
-		return place{now, int64(g.random(g.starts)), 0, true}
+		start := int64(g.random(g.starts))
+		return place{now, g.first(grant, now) + start, g.maxSequence + 1 - start, 0}
 	}
 	return place{tick: max(tick+1, grant.from)}
+}
+
+// covers says that IDs may have the tick.
+func (g *grant) covers(tick int64) bool { return tick >= g.from && tick < g.until }
+
+// first is the ID with which the grant's worker begins a tick at sequence 0.
+func (g *Generator) first(grant *grant, tick int64) int64 { return tick<<(g.tickShift&63) | grant.bits }
+
+// used is the sequence of the last ID if that has the tick and the grant's worker; else it is more than a sequence can be.
+func (g *Generator) used(state uint64, grant *grant, tick int64) uint64 {
+	return state&^overflowed - uint64(g.first(grant, tick))
 }
 
 // delay is how long to wait before looking at the clock again, which is so many ticks before the one wanted. The clock does not
@@ -243,5 +277,5 @@ func (g *Generator) ended(grant *grant, tick int64) error {
 	if tick > g.maxTick {
 		return ErrEndOfTime
 	}
-	return &GrantEnded{Worker: int(grant.worker), Until: grant.until, Tick: tick}
+	return &GrantEnded{Worker: grant.worker, Until: grant.until, Tick: tick}
 }

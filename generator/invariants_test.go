@@ -117,6 +117,19 @@ func TestInvariant3AGrantThatComesBackWithAGapLeavesTheGapAlone(t *testing.T) {
 	}
 }
 
+func TestInvariant3TheShortWayOfNextLeavesAGapAlone(t *testing.T) {
+	// The clock still shows 1000; what is left of that tick belongs to the old grant.
+	r := fresh(t)
+	r.permit(3, 990, 1001)
+	if err := r.next(background); err != nil {
+		t.Fatal(err)
+	}
+	r.permit(3, 1004, 2000)
+	if err := r.next(background); err != nil || r.parts(r.last).Tick != 1004 {
+		t.Errorf("got %+v, %v, want tick 1004", r.parts(r.last), err)
+	}
+}
+
 func TestInvariant3ADrawThatStillHoldsTheOldGrantStaysInsideIt(t *testing.T) {
 	// After the draw has loaded the grant, the worker changes and another draw is faster; then the clock goes on.
 	for _, test := range []struct {

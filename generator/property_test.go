@@ -38,6 +38,7 @@ func TestInvariantsHoldInAnyHistory(t *testing.T) {
 			"draw":                     func(*rapid.T) { h.try1() },
 			"a burst":                  func(*rapid.T) { h.burst() },
 			"draw and wait":            func(*rapid.T) { h.drawOrWait() },
+			"draw one by Next":         func(*rapid.T) { h.nexts() },
 			"draw in a race":           func(*rapid.T) { h.race() },
 			"time passes":              func(*rapid.T) { h.elapsed += h.ticks("time", 0, 3) },
 			"a pause":                  func(*rapid.T) { h.elapsed += h.ticks("pause", 4, 30) },
@@ -84,6 +85,12 @@ func (h *history) drawOrWait() {
 	h.check(err)
 }
 
+func (h *history) nexts() {
+	for range h.int("calls", 1, 12) {
+		h.check(h.next(context.Background()))
+	}
+}
+
 // check holds an error against what is known of the generator.
 func (h *history) check(err error) {
 	end := h.layout.MaxTick() + 1
@@ -123,7 +130,12 @@ func (h *history) race() {
 		h.beforeSwap = meanwhile
 	}
 	before := h.sealed
-	_, err := h.try(h.int("n", 1, 40))
+	var err error
+	if h.int("by Next", 0, 1) == 1 {
+		err = h.next(context.Background())
+	} else {
+		_, err = h.try(h.int("n", 1, 40))
+	}
 	h.beforeNow, h.beforeSwap = nil, nil
 	if err == nil && before {
 		h.t.Fatalf("invariant 5: no error after Seal")

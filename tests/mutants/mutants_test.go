@@ -46,11 +46,31 @@ var mutants = []mutant{
 	},
 	{
 		guard: "the mark is a bound on the way out", file: "generator/generator.go",
-		from: "if at.tick >= grant.until {", to: "if false {",
+		from: "tick >= g.from && tick < g.until }", to: "tick >= g.from }",
 	},
 	{
 		guard: "the mark's own tick is beyond the bound", file: "generator/generator.go",
-		from: "if at.tick >= grant.until {", to: "if at.tick > grant.until {",
+		from: "tick >= g.from && tick < g.until }", to: "tick >= g.from && tick <= g.until }",
+	},
+	{
+		guard: "the mark is a bound on the short way of Next", file: "generator/generator.go",
+		from: "grant != nil && grant.covers(now) &&", to: "grant != nil &&",
+		test: "Invariant", in: "generator",
+	},
+	{
+		guard: "the short way of Next goes on in the worker's own tick alone", file: "generator/generator.go",
+		from: "g.used(state, grant, now) < uint64(g.maxSequence) {", to: "state&uint64(g.maxSequence) < uint64(g.maxSequence) {",
+		test: "Invariant", in: "generator",
+	},
+	{
+		guard: "the short way of Next ends with the sequence", file: "generator/generator.go",
+		from: "g.used(state, grant, now) < uint64(g.maxSequence) {", to: "g.used(state, grant, now) <= uint64(g.maxSequence) {",
+		test: "Invariant", in: "generator",
+	},
+	{
+		guard: "no ID has tick 0", file: "generator/generator.go",
+		from: "from: max(from, 1),", to: "from: from,",
+		test: "Invariant", in: "generator",
 	},
 	{
 		guard: "a renewal does not reach back behind from", file: "lease/protocol.go",
@@ -68,7 +88,7 @@ var mutants = []mutant{
 	},
 	{
 		guard: "another worker begins in a tick of its own", file: "generator/generator.go",
-		from: "&g.maxWorker == grant.worker && last != 0", to: "&g.maxWorker >= 0 && last != 0",
+		from: "same := used <= uint64(g.maxSequence)", to: "same := used >= 0",
 		test: "Invariant", in: "generator",
 	},
 	{
@@ -77,8 +97,7 @@ var mutants = []mutant{
 	},
 	{
 		guard: "an ID is issued by a swap that one alone wins", file: "generator/generator.go",
-		from: "if g.state.CompareAndSwap(state, uint64(first+int64(count)-1)|at.flag) {",
-		to:   "if g.state.Store(uint64(first+int64(count)-1) | at.flag); true {",
+		from: "{ return g.state.CompareAndSwap(state, next) }", to: "{ g.state.Store(next); return true }",
 		test: "Invariant", in: "generator",
 	},
 	{
