@@ -17,6 +17,7 @@ const (
 const (
 	Middle   = "middle"   // what stands in front of PostgreSQL
 	Database = "database" // PostgreSQL
+	Self     = "self"     // this process; a run tells it in Count.Spent, and nothing is watched
 )
 
 // The workloads of the pass-through benchmark, as --workloads names them.

@@ -15,6 +15,7 @@ const (
 	KindIDs         = "ids"
 	KindInserts     = "inserts"
 	KindTargets     = "targets"
+	KindInProcess   = "in-process"
 )
 
 // Report is everything that a run has to say; results.json is its encoding, and results.md is made from it alone.
@@ -49,6 +50,8 @@ type Figure struct {
 	CPU map[string]Spread `json:"cpu_microseconds"`
 	// CPURatios compare the processor time of all servers together with that of other contenders of the workload.
 	CPURatios map[string]Spread `json:"cpu_ratios,omitempty"`
+	// Busy is how many processors the measuring process itself kept busy; nil if that was not measured.
+	Busy *Spread `json:"processors_busy,omitempty"`
 	// Latency is that of a round trip in microseconds: of each percentile, its spread over the rounds.
 	Latency map[string]Spread `json:"latency_microseconds,omitempty"`
 	WAL     *Spread           `json:"wal_bytes,omitempty"`   // bytes per operation; nil if not measured
@@ -64,7 +67,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit, Contender: t.Contender,
 			Through: t.Through, Ratios: make(map[string]Spread), CPU: make(map[string]Spread), CPURatios: make(map[string]Spread), Latency: make(map[string]Spread),
 		}
-		var speeds, logged, indexes []float64
+		var speeds, logged, indexes, busy []float64
 		cpu, trips := make(map[string][]float64), make(map[string][]float64)
 		for _, s := range samples {
 			if s.Workload != t.Workload.Name || s.Contender != t.Contender {
@@ -76,6 +79,9 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			}
 			for name, took := range s.Latency {
 				trips[name] = append(trips[name], float64(took.Microseconds()))
+			}
+			if spent, told := s.CPU[Self]; told {
+				busy = append(busy, spent.Seconds()/s.Elapsed.Seconds())
 			}
 			if s.WAL != nil {
 				logged = append(logged, float64(*s.WAL)/float64(s.Operations))
@@ -94,7 +100,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 		for name, took := range trips {
 			f.Latency[name] = SpreadOf(took)
 		}
-		f.WAL, f.Index = measured(logged), measured(indexes)
+		f.WAL, f.Index, f.Busy = measured(logged), measured(indexes), measured(busy)
 		f.compare(samples, bases)
 		figures = append(figures, f)
 	}

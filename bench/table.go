@@ -23,6 +23,9 @@ func (r *Report) columns() []column {
 			return fmt.Sprintf("%s (%s – %s)", grouped(f.PerSecond.Median), grouped(f.PerSecond.Low), grouped(f.PerSecond.High))
 		}},
 	}
+	if r.Kind == KindInProcess {
+		return append(head, inProcess...)
+	}
 	tail := []column{
 		{"µs of CPU in front, each", false, func(f Figure) string { return spent(f, Middle) }},
 		{"µs of CPU in the database, each", false, func(f Figure) string { return spent(f, Database) }},

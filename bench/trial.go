@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 )
@@ -16,6 +17,8 @@ type Count struct {
 	Latency map[string]time.Duration `json:"latency_ns,omitempty"`
 	// WAL is how many bytes PostgreSQL wrote to its log meanwhile; nil if that was not looked at.
 	WAL *int64 `json:"wal_bytes,omitempty"`
+	// Spent is the processor time that the run itself has taken, by role; nil if it took none. It joins Sample.CPU.
+	Spent map[string]time.Duration `json:"-"`
 	// Index is the size of the primary key's index at the end, in bytes; nil if there was none.
 	Index *int64 `json:"index_bytes,omitempty"`
 }
@@ -145,6 +148,7 @@ func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error
 	if s.Operations == 0 || s.Elapsed <= 0 {
 		return s, fmt.Errorf("%s, %s: %w", t.Workload.Name, t.Contender, errNothingDone)
 	}
+	maps.Copy(s.CPU, s.Spent)
 	for role, began := range before {
 		if spent, err := TreeCPU(p.Watch[t.Contender][role]); err == nil {
 			s.CPU[role] = spent - began

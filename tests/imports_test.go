@@ -4,8 +4,13 @@ package tests
 import (
 	"encoding/json"
 	"errors"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,8 +33,15 @@ var rules = map[string]struct{ ours, modules []string }{
 	// the benchmark
 	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"}},
 	"bench/charts":       {ours: []string{"bench"}, modules: []string{"gonum.org/v1/plot"}},
+	"bench/inprocess":    {ours: []string{"bench", "bench/charts", "generator", "lease"}, modules: rivals},
 	"cmd/pgflurry-bench": {ours: []string{"bench", "bench/charts"}, modules: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/v3"}},
 }
+
+// rivals are measured by a module of its own.
+var rivals = []string{"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid", "github.com/google/uuid"}
+
+// nested are the other modules of the house: their packages are not among those of go list pgflurry/... .
+var nested = []string{"bench/inprocess", "tests/clients/go"}
 
 // neverLinked must not be in any program, not even through another module: it is for tests.
 var neverLinked = []string{"github.com/jackc/pgproto3/v2", "github.com/wasilibs/go-pgquery", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/ory/dockertest/v3", "github.com/Shopify/toxiproxy/v2", "github.com/rs/zerolog"}
@@ -40,7 +52,7 @@ type goPackage struct {
 }
 
 func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
-	for _, p := range packages(t) {
+	for _, p := range append(packages(t), nestedPackages(t)...) {
 		name := strings.TrimPrefix(p.ImportPath, "pgflurry/")
 		if strings.HasPrefix(name, "tests") {
 			continue
@@ -96,6 +108,84 @@ func TestNoProgramLinksWhatIsForTests(t *testing.T) {
 	}
 	if programs == 0 {
 		t.Error("no program was found")
+	}
+}
+
+// nestedPackages are those of the nested modules, each one package. Their imports are read from the files, because go list would want
+// the modules of others, which a machine that builds the product does not have.
+func nestedPackages(t *testing.T) (all []goPackage) {
+	t.Helper()
+	for _, folder := range nested {
+		if strings.HasPrefix(folder, "tests") {
+			continue // may import everything
+		}
+		p := goPackage{ImportPath: folder}
+		files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, imported := range file.Imports {
+				p.Imports = append(p.Imports, strings.Trim(imported.Path.Value, `"`))
+			}
+		}
+		if len(p.Imports) == 0 {
+			t.Errorf("%s imports nothing: is it there?", folder)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+func TestEveryModuleThatIsImportedHasItsSentenceAndNoRivalIsTheProducts(t *testing.T) {
+	contributing, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"..": true}
+	for _, folder := range nested {
+		known[filepath.Join("..", folder)] = true
+	}
+	err = filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Name() != "go.mod" {
+			return err
+		}
+		if !known[filepath.Dir(path)] {
+			t.Errorf("%s is no module of the list", path)
+		}
+		out, err := exec.Command("go", "mod", "edit", "-json", path).Output()
+		if err != nil {
+			return err
+		}
+		var module struct {
+			Require []struct {
+				Path     string
+				Indirect bool
+			}
+		}
+		if err := json.Unmarshal(out, &module); err != nil {
+			return err
+		}
+		for _, required := range module.Require {
+			switch {
+			case required.Indirect || required.Path == "pgflurry":
+			case filepath.Dir(path) == ".." && slices.Contains(rivals, required.Path):
+				t.Errorf("the product's module requires %s, which only bench/inprocess may", required.Path)
+			case !strings.Contains(string(contributing), "`"+strings.TrimPrefix(required.Path, "github.com/")+"`"):
+				t.Errorf("%s, which %s requires, has no sentence in CONTRIBUTING.md", required.Path, path)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -23,6 +23,9 @@ func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, e
 	p, legend := plot.New(), newLegend()
 	legend.Left = true
 	p.X.Label.Text = "clients"
+	if r.Kind == bench.KindInProcess {
+		p.X.Label.Text = "goroutines"
+	}
 	p.Y.Label.Text = figures[0].Unit + " per second, logarithmic"
 	logarithmic(&p.X)
 	logarithmic(&p.Y)

@@ -1,0 +1,49 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAReportInProcessTellsReadingsOfTheClockAndProcessorsBusy(t *testing.T) {
+	trial := func(contender string, operations int64, spent map[string]time.Duration) Trial {
+		return Trial{Workload: Workload{Name: "w"}, Contender: contender, Run: func(context.Context, time.Duration) (Count, error) {
+			return Count{Operations: operations, Elapsed: 100 * time.Millisecond, Spent: spent}, nil
+		}}
+	}
+	trials := []Trial{
+		trial(ClockReading, 4_000_000, map[string]time.Duration{Self: 100 * time.Millisecond}),
+		trial("an ID", 2_000_000, map[string]time.Duration{Self: 30 * time.Millisecond}),
+		trial("a burst", 1_000_000, nil),
+	}
+	samples, err := Run(t.Context(), Plan{Trials: trials, Rounds: 1, Duration: time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Report{Kind: KindInProcess, Samples: samples, Figures: Tabulate(trials, samples, []string{ClockReading}), Verdicts: []Verdict{
+		{Claim: "low", Figure: 1.2, Target: 1.3, AtMost: true}, {Claim: "not low", Figure: 1.4, Target: 1.3, AtMost: true},
+	}}
+	var md, table bytes.Buffer
+	if err := r.WriteMarkdown(&md); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.WriteTable(&table); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| w | one reading of the clock | 40,000,000 (40,000,000 – 40,000,000) | – | 25 | 1.00 (1.00 – 1.00) |",
+		"| w | an ID | 20,000,000 (20,000,000 – 20,000,000) | 2 (2 – 2) | 15 | 0.30 (0.30 – 0.30) |",
+		"| w | a burst | 10,000,000 (10,000,000 – 10,000,000) | 4 (4 – 4) | not measured | not measured |",
+		"| low | 1.20 | ≤ 1.30 | reached |", "| not low | 1.40 | ≤ 1.30 | missed |",
+	} {
+		if !strings.Contains(md.String(), want) {
+			t.Errorf("results.md lacks %q:\n%s", want, md.String())
+		}
+	}
+	if want := "NS OF CPU, EACH"; !strings.Contains(table.String(), want) {
+		t.Errorf("the table lacks %q:\n%s", want, table.String())
+	}
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"pgflurry/bench"
+	"pgflurry/generator"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// The tasks.
+const (
+	aCall   = "a call"
+	atLimit = "at the layout's limit"
+)
+
+// ways makes the contenders of the two tasks.
+func ways() (call, limit []way, err error) {
+	wide, usual := wideLayout(), generator.DefaultLayout()
+	var errs []error
+	add := func(to *[]way, w way, err error) {
+		*to, errs = append(*to, w), append(errs, err)
+	}
+	add(&call, clockReading(), nil)
+	add(&call, timeNow(), nil)
+	w, err := next(nextName, wide, ticks())
+	add(&call, w, err)
+	w, err = next(nextName+", the proxy's clock", wide, leased(wide.Unit))
+	add(&call, w, err)
+	w, err = nextN()
+	add(&call, w, err)
+	w, err = bwmarrin("bwmarrin/snowflake, 21 bits of sequence", 21)
+	add(&call, w, err)
+	w, err = sonyflakeBursts()
+	add(&call, w, err)
+	call = append(call, ulidMake(), ulidMonotonic(), xids())
+	call = slices.Concat(call, uuids("UUID v4", uuid.NewRandom), uuids("UUID v7", uuid.NewV7))
+
+	w, err = next(nextName, usual, ticks())
+	add(&limit, w, err)
+	w, err = bwmarrin("bwmarrin/snowflake", 12)
+	add(&limit, w, err)
+	w, err = sonyflakes("sonyflake")
+	add(&limit, w, err)
+	return call, limit, errors.Join(errs...)
+}
+
+// plan lists the trials; rounds, times and seed are the caller's to fill in.
+func plan(goroutines []int) (bench.Plan, error) {
+	call, limit, err := ways()
+	var p bench.Plan
+	for _, task := range []struct {
+		name string
+		ways []way
+	}{{aCall, call}, {atLimit, limit}} {
+		for _, n := range goroutines {
+			for _, w := range task.ways {
+				if !w.alone || n == 1 {
+					p.Trials = append(p.Trials, bench.Trial{Workload: workload(task.name, n), Contender: w.name, Run: w.run(n)})
+				}
+			}
+		}
+	}
+	return p, err
+}
+
+func workload(task string, goroutines int) bench.Workload {
+	name := fmt.Sprintf("%s, %d goroutines", task, goroutines)
+	if goroutines == 1 {
+		name = task + ", 1 goroutine"
+	}
+	return bench.Workload{Name: name, Task: task, Clients: goroutines, Unit: "IDs", Group: task}
+}
+
+// atOnce is how many calls are made between two looks at the time.
+const atOnce = 64
+
+// run makes IDs by so many goroutines until the time is over.
+func (w way) run(goroutines int) func(context.Context, time.Duration) (bench.Count, error) {
+	return func(ctx context.Context, d time.Duration) (bench.Count, error) {
+		if err := ctx.Err(); err != nil {
+			return bench.Count{}, err
+		}
+		if w.before != nil {
+			w.before()
+		}
+		var over atomic.Bool
+		results, errs := make([]made, goroutines), make([]error, goroutines)
+		var group sync.WaitGroup
+		spent, began := processorTime(), time.Now()
+		timer := time.AfterFunc(d, func() { over.Store(true) })
+		defer timer.Stop()
+		for i := range goroutines {
+			group.Go(func() { results[i], errs[i] = w.until(&over) })
+		}
+		group.Wait()
+		count := bench.Count{Elapsed: time.Since(began)}
+		used := processorTime() - spent
+		var counted time.Duration
+		for _, m := range results {
+			count.Operations += int64(m.ids)
+			counted += m.took
+		}
+		if counted > 0 { // by one goroutine; what else was done is in the processor time
+			count.Elapsed = counted
+		} else {
+			count.Spent = map[string]time.Duration{bench.Self: used}
+		}
+		return count, errors.Join(errs...)
+	}
+}
+
+// until makes calls until over.
+func (w way) until(over *atomic.Bool) (sum made, err error) {
+	for !over.Load() {
+		m, err := w.many(atOnce)
+		if err != nil {
+			return sum, err
+		}
+		sum.ids, sum.last, sum.took = sum.ids+m.ids, m.last, sum.took+m.took
+	}
+	return sum, nil
+}
+
+// processorTime is what this process has spent so far, user and system.
+func processorTime() time.Duration {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		panic(err) // its arguments are right, and there is no other error
+	}
+	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
+}
