@@ -76,6 +76,9 @@ func (c *Comparison) look(before, after Figure) {
 		now, has := after.Ratios[base]
 		see("to "+base, true, old, now, had && has)
 	}
+	old, had := before.CPURatios[Redis]
+	now, has := after.CPURatios[Redis]
+	see("processor time to "+Redis, false, old, now, had && has)
 	if before.WAL != nil && after.WAL != nil {
 		see("WAL bytes, each", false, *before.WAL, *after.WAL, true)
 	}

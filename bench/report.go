@@ -48,7 +48,9 @@ type Figure struct {
 	Through   bool              `json:"through"` // a server in front of PostgreSQL
 	// CPU is the processor time per operation in microseconds, by role; what was not measured is missing.
 	CPU map[string]Spread `json:"cpu_microseconds"`
-	// CPURatios compare the processor time of all servers together with that of other contenders of the workload.
+	// ServerCPU is the same of all servers together; nil if none was measured.
+	ServerCPU *Spread `json:"server_cpu_microseconds,omitempty"`
+	// CPURatios compare it with that of other contenders of the workload.
 	CPURatios map[string]Spread `json:"cpu_ratios,omitempty"`
 	// Busy is how many processors the measuring process itself kept busy; nil if that was not measured.
 	Busy *Spread `json:"processors_busy,omitempty"`
@@ -67,7 +69,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit, Contender: t.Contender,
 			Through: t.Through, Ratios: make(map[string]Spread), CPU: make(map[string]Spread), CPURatios: make(map[string]Spread), Latency: make(map[string]Spread),
 		}
-		var speeds, logged, indexes, busy []float64
+		var speeds, logged, indexes, busy, together []float64
 		cpu, trips := make(map[string][]float64), make(map[string][]float64)
 		for _, s := range samples {
 			if s.Workload != t.Workload.Name || s.Contender != t.Contender {
@@ -76,6 +78,9 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			speeds = append(speeds, s.PerSecond())
 			for role, spent := range s.CPU {
 				cpu[role] = append(cpu[role], float64(spent.Microseconds())/float64(s.Operations))
+			}
+			if each := s.CPUEach(); each > 0 {
+				together = append(together, each)
 			}
 			for name, took := range s.Latency {
 				trips[name] = append(trips[name], float64(took.Microseconds()))
@@ -100,7 +105,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 		for name, took := range trips {
 			f.Latency[name] = SpreadOf(took)
 		}
-		f.WAL, f.Index, f.Busy = measured(logged), measured(indexes), measured(busy)
+		f.WAL, f.Index, f.Busy, f.ServerCPU = measured(logged), measured(indexes), measured(busy), measured(together)
 		f.compare(samples, bases)
 		figures = append(figures, f)
 	}

@@ -25,7 +25,7 @@ type Chart struct {
 // preferredClients is the number of clients that charts of one number show, where it was measured; else the greatest one.
 const preferredClients = 16
 
-// Of makes the charts of a report. One without figures has none.
+// Of makes the charts of a report: of each task that more than one contender did, those of what was measured.
 func Of(r *bench.Report) ([]Chart, error) {
 	var all []Chart
 	for _, task := range tasks(r.Figures) {
@@ -36,32 +36,29 @@ func Of(r *bench.Report) ([]Chart, error) {
 			shown = preferredClients
 		}
 		at := slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Clients != shown })
-		name := slug(task)
-		chart, err := throughput(r, at)
-		if err != nil {
-			return nil, fmt.Errorf("chart of the throughput, %s: %w", task, err)
+		if len(at) < 2 {
+			continue
 		}
-		chart.Name = "throughput-" + name
-		all = append(all, chart)
-		if slices.ContainsFunc(at, func(f bench.Figure) bool { return len(f.Latency) > 0 }) {
-			if chart, err = latency(r, at); err != nil {
-				return nil, fmt.Errorf("chart of the round trips, %s: %w", task, err)
+		some := func(has func(bench.Figure) bool) bool { return slices.ContainsFunc(at, has) }
+		for _, c := range []struct {
+			name string
+			has  bool
+			make func() (Chart, error)
+		}{
+			{"throughput", true, func() (Chart, error) { return throughput(r, at) }},
+			{"latency", some(func(f bench.Figure) bool { return len(f.Latency) > 0 }), func() (Chart, error) { return latency(r, at) }},
+			{"cpu", some(func(f bench.Figure) bool { return f.ServerCPU != nil }), func() (Chart, error) { return serverCPU(r, at) }},
+			{"index", some(func(f bench.Figure) bool { return f.Index != nil }), func() (Chart, error) { return indexSize(r, at) }},
+			{"clients", len(clients) > 1, func() (Chart, error) { return byClients(r, figures, clients) }},
+		} {
+			if !c.has {
+				continue
 			}
-			chart.Name = "latency-" + name
-			all = append(all, chart)
-		}
-		if slices.ContainsFunc(at, func(f bench.Figure) bool { return f.Index != nil }) {
-			if chart, err = indexSize(r, at); err != nil {
-				return nil, fmt.Errorf("chart of the indexes, %s: %w", task, err)
+			chart, err := c.make()
+			if err != nil {
+				return nil, fmt.Errorf("chart %s of %s: %w", c.name, task, err)
 			}
-			chart.Name = "index-" + name
-			all = append(all, chart)
-		}
-		if len(clients) > 1 {
-			if chart, err = byClients(r, figures, clients); err != nil {
-				return nil, fmt.Errorf("chart by clients, %s: %w", task, err)
-			}
-			chart.Name = "clients-" + name
+			chart.Name = c.name + "-" + slug(task)
 			all = append(all, chart)
 		}
 	}

@@ -22,13 +22,17 @@ func report() *bench.Report {
 			Latency:   map[string]bench.Spread{"p50": trip(100), "p99": trip(900)},
 		}
 	}
-	batch := figure("Batch, prepared", "one way", 4, 5e6)
-	batch.Latency = nil
+	batch := func(contender string, each float64) bench.Figure {
+		f := figure("Batch, prepared", contender, 4, 5e6)
+		f.Latency, f.ServerCPU = nil, &bench.Spread{Low: each, Median: each, High: each, N: 9}
+		return f
+	}
 	return &bench.Report{
 		Kind: bench.KindIDs, Began: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Machine: bench.Machine{Processor: "A Processor", CPUs: 2, System: "A System"},
 		Figures: []bench.Figure{
 			figure("one by one", "fast way", 1, 12345), figure("one by one", "slow way", 1, 20),
-			figure("one by one", "fast way", 8, 54321), figure("one by one", "slow way", 8, 30), batch,
+			figure("one by one", "fast way", 8, 54321), figure("one by one", "slow way", 8, 30),
+			batch("fast way", 2.5), batch("slow way", 7.5), figure("alone", "one way", 4, 5e6),
 		},
 	}
 }
@@ -61,15 +65,18 @@ func drawn(t *testing.T, r *bench.Report) map[string]string {
 	return texts
 }
 
-func TestThereAreChartsOfThroughputRoundTripsAndClientsWhereTheyWereMeasured(t *testing.T) {
+func TestThereAreChartsOfWhatWasMeasuredWhereThereIsSomethingToCompare(t *testing.T) {
 	charts := drawn(t, report())
-	for _, name := range []string{"throughput-one-by-one", "latency-one-by-one", "clients-one-by-one", "throughput-batch-prepared"} {
+	for _, name := range []string{"throughput-one-by-one", "latency-one-by-one", "clients-one-by-one", "throughput-batch-prepared", "cpu-batch-prepared"} {
 		if charts[name] == "" {
 			t.Errorf("there is no chart %s", name)
 		}
 	}
-	if len(charts) != 4 {
-		t.Errorf("%d charts; expected 4: the batch has one number of clients and no round trips", len(charts))
+	if len(charts) != 5 {
+		t.Errorf("%d charts; expected 5: the batch has one number of clients and no round trips, and one task a single way", len(charts))
+	}
+	if text := charts["cpu-batch-prepared"]; !strings.Contains(text, ">2.5<") || !strings.Contains(text, ">7.5<") {
+		t.Error("the chart of the processor time does not show it")
 	}
 	if text := charts["throughput-one-by-one"]; !strings.Contains(text, "54.3k") || strings.Contains(text, "12.3k") {
 		t.Error("the chart of the throughput does not show the greatest number of clients alone")

@@ -39,6 +39,13 @@ func throughput(r *bench.Report, figures []bench.Figure) (Chart, error) {
 	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", figures, func(f bench.Figure) bench.Spread { return f.PerSecond })
 }
 
+// serverCPU draws the processor time of all servers together for an operation, the greatest on top.
+func serverCPU(r *bench.Report, figures []bench.Figure) (Chart, error) {
+	unit := "microseconds of all servers together for each of the " + figures[0].Unit + ", logarithmic"
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.ServerCPU == nil })
+	return single(r, "Processor time", unit, figures, func(f bench.Figure) bench.Spread { return *f.ServerCPU })
+}
+
 // indexSize draws the size of the primary key's index, the largest on top.
 func indexSize(r *bench.Report, figures []bench.Figure) (Chart, error) {
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Index == nil })
