@@ -79,7 +79,7 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			for role, spent := range s.CPU {
 				cpu[role] = append(cpu[role], float64(spent.Microseconds())/float64(s.Operations))
 			}
-			if each := s.CPUEach(); each > 0 {
+			if each, measured := s.CPUEach(); measured {
 				together = append(together, each)
 			}
 			for name, took := range s.Latency {

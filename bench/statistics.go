@@ -53,28 +53,28 @@ func GeometricMean(figures []float64) float64 {
 // Ratios are the throughputs of one contender divided by those of another at the same workload, round by round. Rounds that
 // one of them has not finished give none.
 func Ratios(samples []Sample, workload, contender, to string) []float64 {
-	return ratios(samples, workload, contender, to, Sample.PerSecond)
+	return ratios(samples, workload, contender, to, func(s Sample) (float64, bool) { return s.PerSecond(), true })
 }
 
-// CPURatios are the same of the processor time that the servers spent on an operation. Rounds in which it was not measured give none.
+// CPURatios are the same of the processor time that the servers spent on an operation. Rounds in which it was not measured give none, nor
+// do those in which the other's was too short to be seen.
 func CPURatios(samples []Sample, workload, contender, to string) []float64 {
 	return ratios(samples, workload, contender, to, Sample.CPUEach)
 }
 
-// ratios leaves out what is 0: it was not measured.
-func ratios(samples []Sample, workload, contender, to string, of func(Sample) float64) (all []float64) {
+func ratios(samples []Sample, workload, contender, to string, of func(Sample) (float64, bool)) (all []float64) {
 	base := make(map[int]float64)
 	for _, s := range samples {
 		if s.Workload == workload && s.Contender == to {
-			base[s.Round] = of(s)
+			base[s.Round], _ = of(s)
 		}
 	}
 	for _, s := range samples {
 		if s.Workload != workload || s.Contender != contender {
 			continue
 		}
-		if a, b := of(s), base[s.Round]; a > 0 && b > 0 {
-			all = append(all, a/b)
+		if a, measured := of(s); measured && base[s.Round] > 0 {
+			all = append(all, a/base[s.Round])
 		}
 	}
 	return all

@@ -59,13 +59,13 @@ type Sample struct {
 // PerSecond is the throughput in operations per second.
 func (s Sample) PerSecond() float64 { return float64(s.Operations) / s.Elapsed.Seconds() }
 
-// CPUEach is the processor time of all servers together for one operation, in microseconds; 0 if none was measured.
-func (s Sample) CPUEach() float64 {
+// CPUEach is the processor time of all servers together for one operation, in microseconds, if any was measured.
+func (s Sample) CPUEach() (each float64, measured bool) {
 	var spent time.Duration
 	for _, of := range s.CPU {
 		spent += of
 	}
-	return float64(spent.Microseconds()) / float64(s.Operations)
+	return float64(spent.Microseconds()) / float64(s.Operations), len(s.CPU) > 0
 }
 
 // Plan is what Run does.

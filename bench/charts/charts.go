@@ -47,7 +47,7 @@ func Of(r *bench.Report) ([]Chart, error) {
 		}{
 			{"throughput", true, func() (Chart, error) { return throughput(r, at) }},
 			{"latency", some(func(f bench.Figure) bool { return len(f.Latency) > 0 }), func() (Chart, error) { return latency(r, at) }},
-			{"cpu", some(func(f bench.Figure) bool { return f.ServerCPU != nil }), func() (Chart, error) { return serverCPU(r, at) }},
+			{"cpu", some(func(f bench.Figure) bool { return f.ServerCPU != nil && f.ServerCPU.Median > 0 }), func() (Chart, error) { return serverCPU(r, at) }},
 			{"index", some(func(f bench.Figure) bool { return f.Index != nil }), func() (Chart, error) { return indexSize(r, at) }},
 			{"clients", len(clients) > 1, func() (Chart, error) { return byClients(r, figures, clients) }},
 		} {

@@ -42,7 +42,7 @@ func throughput(r *bench.Report, figures []bench.Figure) (Chart, error) {
 // serverCPU draws the processor time of all servers together for an operation, the greatest on top.
 func serverCPU(r *bench.Report, figures []bench.Figure) (Chart, error) {
 	unit := "microseconds of all servers together for each of the " + figures[0].Unit + ", logarithmic"
-	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.ServerCPU == nil })
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.ServerCPU == nil || f.ServerCPU.Median == 0 })
 	return single(r, "Processor time", unit, figures, func(f bench.Figure) bench.Spread { return *f.ServerCPU })
 }
 
