@@ -62,10 +62,12 @@ func (s Sample) PerSecond() float64 { return float64(s.Operations) / s.Elapsed.S
 // CPUEach is the processor time of all servers together for one operation, in microseconds, if any was measured.
 func (s Sample) CPUEach() (each float64, measured bool) {
 	var spent time.Duration
-	for _, of := range s.CPU {
-		spent += of
+	for role, of := range s.CPU {
+		if role != Self {
+			spent, measured = spent+of, true
+		}
 	}
-	return float64(spent.Microseconds()) / float64(s.Operations), len(s.CPU) > 0
+	return float64(spent.Microseconds()) / float64(s.Operations), measured
 }
 
 // Plan is what Run does.
