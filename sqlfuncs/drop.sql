@@ -2,6 +2,7 @@
 -- What is in public goes first, because it uses the rest.
 CALL pgflurry.drop_public();
 DROP FUNCTION IF EXISTS pgflurry.advance(bigint);
+DROP FUNCTION IF EXISTS pgflurry.advance_slowly(bigint);
 DROP SEQUENCE IF EXISTS pgflurry.lane;
 DROP FUNCTION IF EXISTS pgflurry.next_segment(text);
 DROP FUNCTION IF EXISTS pgflurry.next_segments(text, bigint);

@@ -6,7 +6,8 @@
 --
 -- A counter below 2^sequence_bits is an ID of that tick; the counters above are headroom and never become IDs.
 -- A draw (nextval) whose tick is not behind the clock and whose counter is an ID is returned as it is. Any other
--- draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead.
+-- draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead. What is rare, about
+-- once a second, it leaves to advance_slowly().
 --
 -- Why no ID comes twice.
 --  1. Between two setval() draws increase, because nextval and setval of one sequence exclude each other.
@@ -30,6 +31,14 @@
 --     tick further, so the start after it is above them, even if every mark since the last one was lost.
 --  6. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
 --     database is covered by a mark that survives, whatever synchronous_commit says and whatever the clock does.
+--  7. advance() is the short way for one case: the lane is not at START, and the tick to start is in the same block of ticks as the
+--     lane's. The mark of point 4 was raised when the lane entered the block, to the end of the block behind it, so it need not move; the end of
+--     the layout is the end of a block, so it is not passed. All else holds as in advance_slowly(): the same lock, a draw under it, a tick above
+--     that draw's and not too far ahead of the clock (point 5). What is not this case goes to advance_slowly() with nothing but the
+--     first draw, and is looked at anew under the lock. Both take and give back draws of the lane, so either may be of an older
+--     version while an installation replaces them.
+--  8. Where an ID has all 63 bits, next_snowflake() flips the bits of its worker in what it draws (XOR). Between sequence and tick that leaves the
+--     worker if they were all 0, and something else otherwise: a counter that is no ID cannot be taken for one.
 --
 -- What this asks of the clock. Only IDs that no surviving transaction stored depend on it: if a crash loses marks, the
 -- clock at the next start must not be behind what it was when the last tick was set. (If that tick was not ahead of
@@ -51,7 +60,8 @@
 --
 -- Copies. A copy of the database that draws on would give the IDs of its original. advance() knows the oid of the database
 -- and that of the table pgflurry.namespace from its installation, and fails where one differs: CREATE DATABASE with a
--- TEMPLATE changes the first, dump and restore the second too. Only the rest of one tick can be drawn before, if
+-- TEMPLATE changes the first, dump and restore the second too. It reads the first in the path of the table's file, which costs a
+-- fifth of a query; where the path says anything else advance_slowly() asks pg_database. Only the rest of one tick can be drawn before, if
 -- the lane was copied. Installing again settles it. pg_upgrade and renaming keep both oids. A copy of the files of
 -- the server keeps them too, and is not noticed here.
 --
@@ -59,8 +69,11 @@
 -- SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop: by 2^C draws
 -- he pushes the counter into ticks that nobody set and no mark covers (point 3 would fall). Nobody but
 -- the owner can call advance() either, so its argument is always a fresh draw. For the same reason every operator is
--- written with its schema: the search_path belongs to the caller, the rights to the owner. A fixed search_path would do
--- it too, at twice the price of the whole call.
+-- written with its schema, in advance() too: the search_path belongs to the caller, the rights to the owner. A fixed search_path would do
+-- it too, at twice the price of the whole call; advance_slowly() has one.
+--
+-- Speed. In a statement of its own each expression is prepared anew, so there are few, and constants stand in them as numbers. The lock is
+-- of the weakest mode that excludes itself: a stronger one looks through the locks of every backend.
 --
 -- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout;
 -- SNF03 this database is a copy; 25006 in a read-only transaction or on a standby.
@@ -75,8 +88,13 @@ DECLARE
     block_bits      integer;  -- mark moves in blocks of 2^block_bits ticks, about a second each
     ahead           bigint;   -- ticks that full ticks may drive the lane ahead of the clock
     start_value     bigint;
+    no_id           bigint;   -- bits of a counter that is no ID
+    quiet_start     bigint;   -- lower quarter of the sequence
+    home            oid;      -- this database
     worker          bigint;   -- the worker at its place in an ID
-    result          text;     -- from a draw to its ID
+    flipped         bigint := 0;        -- bits that next_snowflake() has flipped in what it draws
+    flip            text := '';         -- how
+    result          text := 'drawn';    -- from that to its ID
 BEGIN
     SELECT * INTO STRICT n FROM pgflurry.namespace;
     lane_bits := 63 - n.timestamp_bits;
@@ -85,10 +103,17 @@ BEGIN
     block_bits := greatest(0, floor(log(2, 1024 / unit_ms::numeric)))::integer;
     ahead := ceil(1000 / unit_ms::numeric)::bigint;  -- at least 1
     start_value := 1::bigint << (lane_bits - 1);
+    no_id := (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1);
+    quiet_start := greatest((1::bigint << n.sequence_bits) / 4, 1) - 1;
+    SELECT oid INTO STRICT home FROM pg_database WHERE datname = current_database();
     worker := n.function_worker::bigint << n.sequence_bits;
-    -- Where an ID has all 63 bits its tick is where the lane's is.
+    -- Where an ID has all 63 bits its tick is where the lane's is, and the worker's bits are 0 in a draw that is an ID: flipping
+    -- those that are 1 in the worker makes it the ID, and no other draw can look like one.
     IF id_bits = lane_bits THEN
-        result := format('drawn OPERATOR(pg_catalog.|) %s::bigint', worker);
+        flipped := worker;
+        IF worker <> 0 THEN
+            flip := format(' OPERATOR(pg_catalog.#) %s::bigint', worker);
+        END IF;
     ELSE
         result := format('(((drawn OPERATOR(pg_catalog.>>) %s) OPERATOR(pg_catalog.<<) %s)'
             ' OPERATOR(pg_catalog.|) (drawn OPERATOR(pg_catalog.&) %s::bigint)) OPERATOR(pg_catalog.|) %s::bigint',
@@ -104,7 +129,7 @@ BEGIN
         lane_bits, 1 << n.sequence_bits, start_value));
 
     EXECUTE format($create$
-CREATE OR REPLACE FUNCTION pgflurry.advance(drawn bigint) RETURNS bigint
+CREATE OR REPLACE FUNCTION pgflurry.advance_slowly(drawn bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $advance$
 DECLARE
     -- the layout, and times in ticks
@@ -151,9 +176,9 @@ BEGIN
             -- This subtransaction always ends in a rollback, which is what releases the lock. Sequences are not
             -- transactional, so nothing is lost, and no cancel, error or end of the session can leave the lock behind.
             IF waiting THEN
-                LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE;
+                LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE;
             ELSE
-                LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE NOWAIT;
+                LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
             END IF;
             v := nextval('pgflurry.lane'::regclass);
             tick := v >> lane_bits;
@@ -233,35 +258,93 @@ BEGIN
     END LOOP;
 END $advance$
 $create$,
-        lane_bits, (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1), start_value, start_value + start_value / 2,
-        greatest((1::bigint << n.sequence_bits) / 4, 1) - 1, (1::bigint << n.timestamp_bits) - 1,
+        lane_bits, no_id, start_value, start_value + start_value / 2, quiet_start, (1::bigint << n.timestamp_bits) - 1,
         extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
         -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
         ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
-        pgflurry.ticks_of(n.skew), (SELECT oid FROM pg_database WHERE datname = current_database()),
+        pgflurry.ticks_of(n.skew), home,
         'pgflurry.namespace'::regclass::oid);
+    COMMENT ON FUNCTION pgflurry.advance_slowly(bigint) IS
+        'All that advance() may meet, about once a second: after a crash, where the mark moves, where the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
+    REVOKE ALL ON FUNCTION pgflurry.advance_slowly(bigint) FROM PUBLIC;
+
+    EXECUTE format($create$
+CREATE OR REPLACE FUNCTION pgflurry.advance(drawn bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $advance$
+DECLARE
+    v       bigint;  -- the draw under the lock, then the one to return; NULL: none
+    us      bigint;  -- microseconds of the clock since the epoch
+    target  bigint;  -- the tick to start
+BEGIN
+    IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %6$s::bigint
+       OR 'pgflurry.namespace'::pg_catalog.regclass::pg_catalog.oid OPERATOR(pg_catalog.<>) '%12$s'::pg_catalog.oid
+       OR COALESCE(pg_catalog.split_part(pg_catalog.pg_relation_filepath('pgflurry.namespace'::pg_catalog.regclass), '/'::pg_catalog.text, -2),
+            ''::pg_catalog.text) OPERATOR(pg_catalog.<>) '%13$s'::pg_catalog.text THEN
+        RETURN pgflurry.advance_slowly(drawn);
+    END IF;
+    BEGIN
+        LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+        v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);
+        us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %3$s::double precision)
+            OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
+        IF (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.<) (us OPERATOR(pg_catalog./) %4$s::bigint)
+           OR (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN  -- else somebody has just advanced, and v is an ID
+            target := GREATEST(us OPERATOR(pg_catalog./) %4$s::bigint, (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint);
+            IF v OPERATOR(pg_catalog.>) %5$s::bigint  -- the lane is not at START
+               AND (target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) %9$s)  -- the mark stays
+               AND ((target OPERATOR(pg_catalog.-) %10$s::bigint) OPERATOR(pg_catalog.*) %4$s::bigint) OPERATOR(pg_catalog.<=) us THEN  -- not too far ahead
+                v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, (target OPERATOR(pg_catalog.<<) %1$s) OPERATOR(pg_catalog.|)
+                    CASE WHEN (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint
+                              AND target OPERATOR(pg_catalog.=) ((v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint) THEN 0::bigint
+                         ELSE pg_catalog.hashint8extended(us, 0::bigint) OPERATOR(pg_catalog.&) %7$s::bigint END);
+            ELSE
+                v := NULL;
+            END IF;
+        END IF;
+        RAISE SQLSTATE 'SNF00';  -- releases the lock
+    EXCEPTION
+        WHEN SQLSTATE 'SNF00' THEN
+            NULL;
+        WHEN lock_not_available THEN
+            v := NULL;
+            -- Somebody else is advancing. The draw is unique whatever the time is; use it unless it is too old.
+            us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %3$s::double precision)
+                OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
+            IF (drawn OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.=) 0::bigint
+               AND (drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.>=) ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %11$s::bigint) THEN
+                RETURN drawn;
+            END IF;
+    END;
+    IF v IS NULL THEN
+        RETURN pgflurry.advance_slowly(drawn);
+    END IF;
+    RETURN v;
+END $advance$
+$create$,
+        lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000, start_value * 2 - 1, start_value + start_value / 2, quiet_start,
+        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, 'pgflurry.namespace'::regclass::oid, home);
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
-        'Slow path of next_snowflake(), at most about once a tick: starts a tick that was never used. Takes a fresh draw of the lane, returns the one to use.';
+        'Starts a tick that was never used, or leaves it to advance_slowly(). Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION public.next_snowflake() RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $next$
 DECLARE
-    drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);
+    drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)%5$s;
 BEGIN
     -- an ID of the clock's tick, or of a later one if the lane is ahead; else start a new tick
-    IF drawn::double precision OPERATOR(pg_catalog.<=)
-       ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %1$s::double precision)
-        OPERATOR(pg_catalog.*) %2$s::double precision)
-       OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
-        drawn := pgflurry.advance(drawn);
+    IF pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision) OPERATOR(pg_catalog.+) %2$s::double precision)
+       OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
+       OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) %6$s::bigint THEN
+        drawn := pgflurry.advance(drawn%5$s)%5$s;
     END IF;
     RETURN %4$s;
 END $next$
 $create$,
-        extract(epoch FROM n.epoch + n.unit), (1::bigint << lane_bits) * 1000 / unit_ms::numeric,
-        (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1), result);
+        unit_ms / 1000::double precision / (1::bigint << lane_bits),
+        extract(epoch FROM n.epoch + n.unit) - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6), -- those bits are no time
+        no_id, result, flip, flipped);
     EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
         'The next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): unique, greater than all IDs this function gave before.'
         ' Volatile; works as a DEFAULT. Errors: SNF01 clock too far behind, SNF02 clock outside the layout, SNF03 a copy of another database, 25006 read-only transaction.',

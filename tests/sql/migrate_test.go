@@ -100,7 +100,7 @@ func TestAnInterruptedUpGoesOnWhereItStopped(t *testing.T) {
 		DELETE FROM pgflurry.namespace; DELETE FROM pgflurry.worker;
 		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace; ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace_truncate;
 		ALTER TABLE pgflurry.worker ENABLE TRIGGER remember_holder; ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker; ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker_truncate;
-		DROP FUNCTION public.next_snowflake(), public.next_snowflakes(bigint), pgflurry.advance(bigint), pgflurry.system_identifier();
+		DROP FUNCTION public.next_snowflake(), public.next_snowflakes(bigint), pgflurry.advance(bigint), pgflurry.advance_slowly(bigint), pgflurry.system_identifier();
 		DROP SEQUENCE pgflurry.lane`)
 	if _, err := namespace.Read(within(t), conn); !errors.As(err, new(*namespace.NotMigratedError)) {
 		t.Errorf("reading half a namespace: %v", err)

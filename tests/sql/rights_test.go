@@ -19,6 +19,7 @@ func TestAPlainRoleCanDrawAndDamageNothing(t *testing.T) {
 		"ALTER SEQUENCE pgflurry.lane RESTART",
 		"DROP SEQUENCE pgflurry.lane",
 		"SELECT pgflurry.advance(1)",
+		"SELECT pgflurry.advance_slowly(1)",
 		"CALL pgflurry.install_next_snowflake()",
 		"UPDATE pgflurry.worker SET reserved_until = 1",
 		"UPDATE pgflurry.namespace SET function_worker = 1",
@@ -48,9 +49,14 @@ CREATE FUNCTION hostile.refuse_float(float8, float8) RETURNS float8 LANGUAGE plp
 CREATE FUNCTION hostile.refuse_float_bool(float8, float8) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE FUNCTION hostile.refuse_bool(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE FUNCTION hostile.refuse_time(timestamptz, timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_oid(oid, oid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_text(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE FUNCTION hostile.refuse_numeric(numeric, numeric) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE OPERATOR hostile.& (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
 CREATE OPERATOR hostile.| (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
+CREATE OPERATOR hostile.# (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
+CREATE OPERATOR hostile.- (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
+CREATE OPERATOR hostile.* (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
 CREATE OPERATOR hostile.+ (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
 CREATE OPERATOR hostile./ (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
 CREATE OPERATOR hostile.<< (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = hostile.refuse_mixed);
@@ -59,6 +65,11 @@ CREATE OPERATOR hostile.- (LEFTARG = float8, RIGHTARG = float8, FUNCTION = hosti
 CREATE OPERATOR hostile.* (LEFTARG = float8, RIGHTARG = float8, FUNCTION = hostile.refuse_float);
 CREATE OPERATOR hostile./ (LEFTARG = float8, RIGHTARG = float8, FUNCTION = hostile.refuse_float);
 CREATE OPERATOR hostile.<= (LEFTARG = float8, RIGHTARG = float8, FUNCTION = hostile.refuse_float_bool);
+CREATE OPERATOR hostile.+ (LEFTARG = float8, RIGHTARG = float8, FUNCTION = hostile.refuse_float);
+CREATE OPERATOR hostile.= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_bool);
+CREATE OPERATOR hostile.<= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_bool);
+CREATE OPERATOR hostile.<> (LEFTARG = oid, RIGHTARG = oid, FUNCTION = hostile.refuse_oid);
+CREATE OPERATOR hostile.<> (LEFTARG = pg_catalog.text, RIGHTARG = pg_catalog.text, FUNCTION = hostile.refuse_text);
 CREATE OPERATOR hostile.< (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_bool);
 CREATE OPERATOR hostile.> (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_bool);
 CREATE OPERATOR hostile.>= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_bool);
@@ -74,6 +85,12 @@ CREATE FUNCTION hostile.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql A
 CREATE FUNCTION hostile.nextval(regclass) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE FUNCTION hostile.date_part(text, timestamptz) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE FUNCTION hostile.timezone(text, timestamp) RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.setval(regclass, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.to_timestamp(float8) RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.hashint8extended(bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.split_part(text, text, integer) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.pg_relation_filepath(regclass) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE DOMAIN hostile.oid AS pg_catalog.text;
 CREATE DOMAIN hostile.int8 AS text;
 CREATE DOMAIN hostile.regclass AS text;
 CREATE DOMAIN hostile.timestamptz AS text;

@@ -101,9 +101,9 @@ func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvance(t *testing.T) {
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE")
 
-	// The clock stands still for the function, so the draw in hand is never too old.
+	// The lane is a minute ahead of the clock, so the draw in hand is never too old.
 	server.Exec(t, url, steppingClock)
-	run(t, conn, "SET test.step = '-1 day'; SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp() - interval '1 day') + 100) << 22)")
+	run(t, conn, "SET test.step = '-1 day'; SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp() - interval '1 day') + 60000) << 22)")
 	if ids := values[int64](t, conn, "SELECT next_snowflake() FROM generate_series(1, 100)"); len(ids) != 100 {
 		t.Errorf("%d IDs of 100 while the lock is held", len(ids))
 	}

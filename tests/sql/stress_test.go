@@ -24,7 +24,7 @@ import (
 const steppingClock = `DO $$
 DECLARE f regprocedure;
 BEGIN
-	FOREACH f IN ARRAY '{pgflurry.advance(bigint),public.next_snowflake()}'::regprocedure[] LOOP
+	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),public.next_snowflake()}'::regprocedure[] LOOP
 		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'), 'clock_timestamp()',
 			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) pg_catalog.current_setting(''test.step'')::interval)');
 	END LOOP;
