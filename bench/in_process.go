@@ -8,18 +8,9 @@ const ClockReading = "one reading of the clock"
 
 // inProcess are the columns of a report of that kind, behind the throughput.
 var inProcess = []column{
-	{"time of one, in readings of the clock", false, inReadings},
 	{"ns of CPU, each", false, ownCPU},
+	{"the same in readings of the clock", false, func(f Figure) string { return show(f.CPURatios, ClockReading) }},
 	{"processors busy", false, busy},
-}
-
-// inReadings is how long one operation takes, in readings of the clock: the ratio of the throughputs upside down.
-func inReadings(f Figure) string {
-	r, ok := f.Ratios[ClockReading]
-	if !ok {
-		return "–"
-	}
-	return fmt.Sprintf("%.3g (%.3g – %.3g)", 1/r.Median, 1/r.High, 1/r.Low)
 }
 
 func ownCPU(f Figure) string {

@@ -52,9 +52,10 @@ func sonyflakeBursts() (way, error) {
 		if _, err := many(burstWarmUp); err != nil {
 			return made{}, err
 		}
-		began := time.Now()
+		spent, began := processorTime(), time.Now()
 		m, err := many(sonyflakeBurst)
 		m.took = time.Since(began)
+		m.spent = min(m.took, processorTime()-spent) // what is more went into asking
 		return m, err
 	}
 	return draw, err

@@ -102,31 +102,34 @@ func (w way) run(goroutines int) func(context.Context, time.Duration) (bench.Cou
 		}
 		group.Wait()
 		count := bench.Count{Elapsed: time.Since(began)}
-		used := processorTime() - spent
-		var counted time.Duration
+		count.Spent = map[string]time.Duration{bench.Self: processorTime() - spent}
+		var sum made
 		for _, m := range results {
-			count.Operations += int64(m.ids)
-			counted += m.took
+			sum.add(m)
 		}
-		if counted > 0 { // by one goroutine; what else was done is in the processor time
-			count.Elapsed = counted
-		} else {
-			count.Spent = map[string]time.Duration{bench.Self: used}
+		count.Operations = int64(sum.ids)
+		if sum.took > 0 { // by one goroutine
+			count.Elapsed, count.Spent[bench.Self] = sum.took, sum.spent
 		}
 		return count, errors.Join(errs...)
 	}
 }
 
-// until makes calls until over.
+// until makes calls until over, and some in any case: on a busy machine a short turn may be over before it begins.
 func (w way) until(over *atomic.Bool) (sum made, err error) {
-	for !over.Load() {
+	for {
 		m, err := w.many(atOnce)
 		if err != nil {
 			return sum, err
 		}
-		sum.ids, sum.last, sum.took = sum.ids+m.ids, m.last, sum.took+m.took
+		if sum.add(m); over.Load() {
+			return sum, nil
+		}
 	}
-	return sum, nil
+}
+
+func (m *made) add(more made) {
+	m.ids, m.last, m.took, m.spent = m.ids+more.ids, more.last, m.took+more.took, m.spent+more.spent
 }
 
 // processorTime is what this process has spent so far, user and system.

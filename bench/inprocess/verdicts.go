@@ -10,9 +10,9 @@ import (
 const (
 	rateHeld       = 0.99 // of what the layout has: a turn begins and ends within a tick
 	mostProcessors = 0.5
-	mostReadings   = 1.3 // of the clock, the time of one Next
+	mostReadings   = 1.3
 	leastMillions  = 100 // IDs a second by NextN
-	leastToRival   = 1   // calls of Next in the time of a rival's
+	leastToRival   = 1
 )
 
 // verdicts says what the figures mean, for what was measured.
@@ -28,14 +28,19 @@ func verdicts(figures []bench.Figure) (all []bench.Verdict) {
 			add(f.Workload+": share of the layout's 4,096 IDs a tick", by(f.PerSecond, rate), rateHeld, false)
 			add(f.Workload+": processors busy", *f.Busy, mostProcessors, true)
 		case f.Workload == workload(aCall, 1).Name && f.Contender == nextName:
-			if reading, ok := f.Ratios[bench.ClockReading]; ok {
-				add(f.Workload+": `Next`, in readings of the clock", inverse(reading), mostReadings, true)
+			if readings, ok := f.CPURatios[bench.ClockReading]; ok {
+				add(f.Workload+": processor time of `Next`, in readings of the clock", readings, mostReadings, true)
 			}
 		case f.Workload == workload(aCall, 1).Name && f.Contender == nextNName:
 			add(f.Workload+": `NextN`, millions of IDs a second", by(f.PerSecond, 1e6), leastMillions, false)
+		case f.Workload == workload(aCall, 1).Name && rival(f.Contender):
+			// A call that nobody disturbs costs its processor time, also on a machine that is busy otherwise.
+			if theirs, ok := f.CPURatios[nextName]; ok {
+				add(f.Workload+": processor time of "+f.Contender+" to that of `Next`", theirs, leastToRival, false)
+			}
 		case f.Task == aCall && rival(f.Contender):
-			if ours, ok := f.Ratios[nextName]; ok {
-				add(f.Workload+": `Next` to "+f.Contender, inverse(ours), leastToRival, false)
+			if theirs, ok := f.Ratios[nextName]; ok {
+				add(f.Workload+": throughput of `Next` to that of "+f.Contender, inverse(theirs), leastToRival, false)
 			}
 		}
 	}

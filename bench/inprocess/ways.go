@@ -22,8 +22,9 @@ type way struct {
 // made is what some calls gave.
 type made struct {
 	ids  int
-	last any           // of them, so that no compiler leaves a call out
-	took time.Duration // if only a part of the time counts, that; else 0
+	last any // of them, so that no compiler leaves a call out
+	// If only a part of the time counts, that, and the processor time in it; else 0.
+	took, spent time.Duration
 }
 
 // oneEach is a way whose every call gives one ID. The call through a function value, a nanosecond, is charged to all alike, also to the
