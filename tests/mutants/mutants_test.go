@@ -54,17 +54,17 @@ var mutants = []mutant{
 	},
 	{
 		guard: "the mark is a bound on the short way of Next", file: "generator/generator.go",
-		from: "grant != nil && grant.covers(now) &&", to: "grant != nil &&",
+		from: "if grant != nil && grant.covers(now) {", to: "if grant != nil {",
 		test: "Invariant", in: "generator",
 	},
 	{
 		guard: "the short way of Next goes on in the worker's own tick alone", file: "generator/generator.go",
-		from: "g.used(state, grant, now) < uint64(g.maxSequence) {", to: "state&uint64(g.maxSequence) < uint64(g.maxSequence) {",
+		from: "g.used(state, grant, now) < uint64(g.maxSequence);", to: "state&uint64(g.maxSequence) < uint64(g.maxSequence);",
 		test: "Invariant", in: "generator",
 	},
 	{
 		guard: "the short way of Next ends with the sequence", file: "generator/generator.go",
-		from: "g.used(state, grant, now) < uint64(g.maxSequence) {", to: "g.used(state, grant, now) <= uint64(g.maxSequence) {",
+		from: "g.used(state, grant, now) < uint64(g.maxSequence);", to: "g.used(state, grant, now) <= uint64(g.maxSequence);",
 		test: "Invariant", in: "generator",
 	},
 	{
