@@ -64,8 +64,10 @@ func (b Targets) Prepare(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	_, err = conn.PgConn().Exec(ctx, setupTargetsSQL).ReadAll()
-	return err
+	if _, err := conn.PgConn().Exec(ctx, setupTargetsSQL).ReadAll(); err != nil {
+		return fmt.Errorf("the tables that rows are inserted into cannot be made: %w", err)
+	}
+	return nil
 }
 
 // Needs says which servers the workloads ask beside PostgreSQL and the proxy.

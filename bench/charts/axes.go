@@ -73,12 +73,24 @@ func titled(c draw.Canvas, title, caption string) draw.Canvas {
 		text string
 		size vg.Length
 	}{{title, 14}, {caption, 9}} {
-		style := draw.TextStyle{
-			Color: color.Black, Font: font.From(plot.DefaultFont, line.size), YAlign: draw.YTop, Handler: text.Plain{Fonts: font.DefaultCache},
-		}
+		style := written(line.size)
+		style.YAlign = draw.YTop
 		c.FillText(style, vg.Point{X: c.Min.X, Y: y}, line.text)
 		y -= style.Rectangle(line.text).Size().Y + vg.Points(4)
 	}
 	c.Max.Y = y - vg.Points(4)
 	return c
+}
+
+// labelled writes the unit of the lower axis at the bottom and gives what is above. The plot's own label would take room at the right, as if
+// it stood in the arithmetic middle of the axis, which is not that of a logarithmic one.
+func labelled(c draw.Canvas, unit string) draw.Canvas {
+	style := written(12)
+	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
+	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y}, unit)
+	return draw.Crop(c, 0, 0, style.Rectangle(unit).Size().Y+vg.Points(4), 0)
+}
+
+func written(size vg.Length) draw.TextStyle {
+	return draw.TextStyle{Color: color.Black, Font: font.From(plot.DefaultFont, size), Handler: text.Plain{Fonts: font.DefaultCache}}
 }

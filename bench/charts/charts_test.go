@@ -75,12 +75,20 @@ func TestThereAreChartsOfWhatWasMeasuredWhereThereIsSomethingToCompare(t *testin
 	if len(charts) != 5 {
 		t.Errorf("%d charts; expected 5: the batch has one number of clients and no round trips, and one task a single way", len(charts))
 	}
-	if text := charts["cpu-batch-prepared"]; !strings.Contains(text, ">2.5<") || !strings.Contains(text, ">7.5<") {
-		t.Error("the chart of the processor time does not show it")
+	if text := charts["cpu-batch-prepared"]; !strings.Contains(text, ">2.5<") || !strings.Contains(text, ">7.5<") || above(text, "slow way", "fast way") {
+		t.Error("the chart of the processor time does not show it, or the greatest on top")
+	}
+	if above(charts["throughput-one-by-one"], "slow way", "fast way") {
+		t.Error("the chart of the throughput has the slowest on top")
 	}
 	if text := charts["throughput-one-by-one"]; !strings.Contains(text, "54.3k") || strings.Contains(text, "12.3k") {
 		t.Error("the chart of the throughput does not show the greatest number of clients alone")
 	}
+}
+
+// above says that one text stands higher in a picture than another: names of contenders are drawn from the bottom.
+func above(svg, one, other string) bool {
+	return strings.Index(svg, ">"+one+"<") > strings.Index(svg, ">"+other+"<")
 }
 
 func TestEveryChartNamesItsMachineItsDateAndItsRoundsAndSaysIfTheRunWasIncomplete(t *testing.T) {

@@ -20,6 +20,7 @@ type dots struct {
 	legend         plot.Legend
 	lines          int
 	title, caption string
+	unit           string // of the axis
 }
 
 // mark is a figure on the line of a contender.
@@ -34,32 +35,40 @@ const (
 	around    = 1.5 * vg.Inch // title, axis, legend
 )
 
+// order says which figure is the best.
+type order int
+
+const (
+	greatest order = 1
+	least    order = -1
+)
+
 // throughput draws figures of one task and one number of clients, the fastest on top.
 func throughput(r *bench.Report, figures []bench.Figure) (Chart, error) {
-	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", figures, func(f bench.Figure) bench.Spread { return f.PerSecond })
+	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", greatest, figures, func(f bench.Figure) bench.Spread { return f.PerSecond })
 }
 
-// serverCPU draws the processor time of all servers together for an operation, the greatest on top.
+// serverCPU draws the processor time of all servers together for an operation, the least on top.
 func serverCPU(r *bench.Report, figures []bench.Figure) (Chart, error) {
 	unit := "microseconds of all servers together for each of the " + figures[0].Unit + ", logarithmic"
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.ServerCPU == nil || f.ServerCPU.Median == 0 })
-	return single(r, "Processor time", unit, figures, func(f bench.Figure) bench.Spread { return *f.ServerCPU })
+	return single(r, "Processor time", unit, least, figures, func(f bench.Figure) bench.Spread { return *f.ServerCPU })
 }
 
-// indexSize draws the size of the primary key's index, the largest on top.
+// indexSize draws the size of the primary key's index, the smallest on top.
 func indexSize(r *bench.Report, figures []bench.Figure) (Chart, error) {
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Index == nil })
-	return single(r, "Index of the primary key", "MiB, logarithmic", figures, func(f bench.Figure) bench.Spread {
+	return single(r, "Index of the primary key", "MiB, logarithmic", least, figures, func(f bench.Figure) bench.Spread {
 		const mebi = 1 << 20
 		return bench.Spread{Low: f.Index.Low / mebi, Median: f.Index.Median / mebi, High: f.Index.High / mebi, N: f.Index.N}
 	})
 }
 
-// single draws one spread of each figure, with its value beside it, the greatest on top.
-func single(r *bench.Report, what, unit string, figures []bench.Figure, of func(bench.Figure) bench.Spread) (Chart, error) {
-	figures = slices.SortedFunc(slices.Values(figures), func(a, b bench.Figure) int { return compare(of(a).Median, of(b).Median) })
+// single draws one spread of each figure, with its value beside it, the best on top.
+func single(r *bench.Report, what, unit string, best order, figures []bench.Figure, of func(bench.Figure) bench.Spread) (Chart, error) {
+	figures = slices.SortedStableFunc(slices.Values(figures), func(a, b bench.Figure) int { return int(best) * compare(of(a).Median, of(b).Median) })
 	d := newDots(r, what, figures)
-	d.plot.X.Label.Text = unit
+	d.unit = unit
 	marks := make([]mark, len(figures))
 	values := make([]string, len(figures))
 	for i, f := range figures {
@@ -80,7 +89,7 @@ func latency(r *bench.Report, figures []bench.Figure) (Chart, error) {
 		return compare(b.Latency["p50"].Median, a.Latency["p50"].Median)
 	})
 	d := newDots(r, "Time of a round trip", figures)
-	d.plot.X.Label.Text = "time of a round trip in microseconds, logarithmic"
+	d.unit = "time of a round trip in microseconds, logarithmic"
 	shapes := []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}}
 	for i, name := range []string{"p50", "p99", "p99.9"} {
 		var marks []mark
@@ -164,7 +173,7 @@ func (d *dots) chart() Chart {
 	widen(&d.plot.X)
 	return Chart{Width: dotsWidth, Height: around + lineSpace*vg.Length(d.lines), draw: func(c draw.Canvas) {
 		body := titled(c, d.title, d.caption)
-		d.plot.Draw(body)
+		d.plot.Draw(labelled(body, d.unit))
 		c.Max.X = body.Max.X
 		c.Max.Y -= 3 * vg.Millimeter
 		d.legend.Draw(c) // in the corner beside the title

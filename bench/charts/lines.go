@@ -22,7 +22,6 @@ const (
 func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, error) {
 	p, legend := plot.New(), newLegend()
 	legend.Left = true
-	p.X.Label.Text = "clients"
 	if r.Kind == bench.KindInProcess {
 		p.X.Label.Text = "goroutines"
 	}
@@ -63,7 +62,7 @@ func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, e
 	widen(&p.Y)
 	return Chart{Width: linesWidth, Height: linesHeight, draw: func(c draw.Canvas) {
 		body := titled(c, "Throughput by clients: "+plain(figures[0].Task), caption(r, figures[0].PerSecond.N))
-		p.Draw(draw.Crop(body, 0, -legendWidth, 0, 0))
+		p.Draw(labelled(draw.Crop(body, 0, -legendWidth, 0, 0), "clients"))
 		body.Min.X = body.Max.X - legendWidth + 2*vg.Millimeter
 		legend.Draw(body)
 	}}, nil

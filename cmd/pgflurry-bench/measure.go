@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,6 +177,9 @@ func announce(out io.Writer, r *bench.Report, plan bench.Plan) {
 		if version, ok := r.Versions[what]; ok {
 			fmt.Fprintf(out, "%-7s %s\n", what, version)
 		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(r.Settings)) {
+		fmt.Fprintf(out, "%s: %s\n", what, r.Settings[what])
 	}
 	for _, what := range r.NotRun {
 		fmt.Fprintln(out, "not run:", what)

@@ -40,7 +40,10 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 			t.Errorf("incomplete or not in results.md: %+v", v)
 		}
 	}
-	if !strings.Contains(p.Output(), "left") || !strings.Contains(p.Output(), "--seed ") {
-		t.Error("the time left or the seed is not printed")
+	began, _, _ := strings.Cut(p.Output(), "round 1 of 1; about ")
+	for _, what := range []string{"--seed ", "max_connections = 500", r.Versions["server"], r.Versions["proxy"], r.Versions["driver"]} {
+		if !strings.Contains(began, what) {
+			t.Errorf("%q is not printed before the first round, with its time left", what)
+		}
 	}
 }
