@@ -56,10 +56,16 @@ func Ratios(samples []Sample, workload, contender, to string) []float64 {
 	return ratios(samples, workload, contender, to, func(s Sample) (float64, bool) { return s.PerSecond(), true })
 }
 
-// CPURatios are the same of the processor time that the servers spent on an operation. Rounds in which it was not measured give none, nor
+// CPURatios are the same of the processor time that the servers spent on an operation, or this process where no server was asked. Rounds in which it was not measured give none, nor
 // do those in which the other's was too short to be seen.
 func CPURatios(samples []Sample, workload, contender, to string) []float64 {
-	return ratios(samples, workload, contender, to, Sample.CPUEach)
+	return ratios(samples, workload, contender, to, func(s Sample) (float64, bool) {
+		if each, measured := s.CPUEach(); measured {
+			return each, true
+		}
+		own, measured := s.CPU[Self]
+		return float64(own.Microseconds()) / float64(s.Operations), measured
+	})
 }
 
 func ratios(samples []Sample, workload, contender, to string, of func(Sample) (float64, bool)) (all []float64) {
