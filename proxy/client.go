@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"os"
 )
 
 // maxEarly is how many messages other than passwords a client may send before it is authenticated.
@@ -22,9 +21,25 @@ type segment struct {
 	bound     bool // the same for the unnamed portal
 }
 
-// relayClient takes the client's messages until it leaves. Replies and forwarded runs are written once per drained read
-// buffer, and never held back for more input; only the messages of a unit wait for their Execute.
+// relayClient takes the client's messages until it leaves.
 func (s *session) relayClient() error {
+	for {
+		refused, gone := s.fromClient.each(s.takeMessages)
+		switch {
+		case refused == errLarge:
+			refused = s.streamMessage()
+		case gone != nil:
+			refused = s.clientGone(gone)
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+}
+
+// takeMessages takes the messages that are there. Replies and forwarded runs are written once per drained read buffer, and never
+// held back for more input; only the messages of a unit wait for their Execute.
+func (s *session) takeMessages() error {
 	in := s.fromClient
 	for {
 		if in.max < maxFrame && s.ledger.started.Load() {
@@ -34,13 +49,10 @@ func (s *session) relayClient() error {
 		switch {
 		case err != nil:
 			return s.malformed(err)
+		case !fits:
+			return errLarge
 		case whole:
 			if err := s.takeMessage(kind, body, size); err != nil {
-				return err
-			}
-			continue
-		case !fits:
-			if err := s.streamMessage(kind, size); err != nil {
 				return err
 			}
 			continue
@@ -48,13 +60,11 @@ func (s *session) relayClient() error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		if in.full() { // a unit larger than the buffer is not worth holding
-			if err := s.abandonUnit(); err != nil {
-				return err
-			}
-			continue
+		if !in.full() {
+			in.turn = in.pos == in.end && (in.last == 'Q' || in.last == 'S')
+			return s.mayRead()
 		}
-		if err := s.fillFromClient(); err != nil {
+		if err := s.abandonUnit(); err != nil { // a unit larger than the buffer is not worth holding
 			return err
 		}
 	}
@@ -71,30 +81,28 @@ func (s *session) malformed(cause error) error {
 	return clientError{failProtocol, cause}
 }
 
-// fillFromClient reads once. While draining it is also where a session that owes nothing ends.
-func (s *session) fillFromClient() error {
+// mayRead comes before each read. While draining it is also where a session that owes nothing ends.
+func (s *session) mayRead() error {
 	if err := s.awaitRoom(); err != nil {
 		return err
 	}
 	if s.proxy.draining.Load() && s.atRest() {
 		return clientError{code: failDraining}
 	}
-	err := s.fromClient.fill()
-	if errors.Is(err, os.ErrDeadlineExceeded) && s.proxy.draining.Load() {
-		return s.client.SetReadDeadline(noDeadline)
+	return nil
+}
+
+// clientGone passes on what the client sent before it left: that is PostgreSQL's to judge, half messages included.
+func (s *session) clientGone(cause error) error {
+	if err := s.abandonUnit(); err != nil {
+		return err
 	}
-	if err != nil {
-		// What the client sent before it left is PostgreSQL's to judge, half messages included.
-		if e := s.abandonUnit(); e != nil {
-			return e
-		}
-		s.fromClient.pos = s.fromClient.end
-		s.fromClient.commit()
-		if e := s.flush(); e != nil {
-			return e
-		}
+	s.fromClient.pos = s.fromClient.end
+	s.fromClient.commit()
+	if err := s.flush(); err != nil {
+		return err
 	}
-	return err
+	return cause
 }
 
 // flush writes the local replies to the client, then what is committed to upstream. In this order: a local reply belongs
@@ -187,19 +195,27 @@ func (s *session) abandonUnit() error {
 }
 
 // streamMessage passes on a message that is larger than the buffer.
-func (s *session) streamMessage(kind byte, size int) error {
+func (s *session) streamMessage() error {
 	in := s.fromClient
 	if err := s.abandonUnit(); err != nil {
 		return err
 	}
+	kind, _, size, _, _, _ := in.next()
 	// Names stand at the front of a message; fill the buffer so that they are there.
-	for !in.full() && in.end-in.pos < size {
+	refused, gone := in.each(func() error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		if err := s.fillFromClient(); err != nil {
-			return err
+		if in.full() || in.end-in.pos >= size {
+			return errLarge
 		}
+		return s.mayRead()
+	})
+	switch {
+	case gone != nil:
+		return s.clientGone(gone)
+	case refused != errLarge:
+		return refused
 	}
 	if err := s.enter(kind, in.buf[in.pos+headerSize:in.end]); err != nil {
 		return err

@@ -2,10 +2,7 @@
 
 package proxy
 
-import (
-	"errors"
-	"syscall"
-)
+import "syscall"
 
 // The scheduler is told after all: other systems have no stable calls but those of their C library, and the race detector sees
 // what is ordered by a socket only if syscall.Read and syscall.Write are used.
@@ -20,9 +17,12 @@ func writeNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
 	return n, errno(err)
 }
 
-func errno(err error) (e syscall.Errno) {
-	if err != nil && !errors.As(err, &e) {
-		e = syscall.EIO
+func errno(err error) syscall.Errno {
+	if err == nil {
+		return 0
 	}
-	return e
+	if e, ok := err.(syscall.Errno); ok {
+		return e
+	}
+	return syscall.EIO
 }

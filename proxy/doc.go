@@ -52,6 +52,8 @@
 //  8. The proxy never answers an answered form with an ERROR; its own errors are FATAL and end the session.
 //  9. Once TLS is agreed with a peer, nothing that came in plain text is believed, and nothing is said in plain text.
 //  10. A password that the proxy asked for is gone from its buffers when it was used, and is sent only where others cannot read it.
+//  11. The end of a connection is noticed, also one that comes in one event with the last message: at once, or within a second
+//     (blind.go).
 //
 // # What upstream must not notice
 //

@@ -81,8 +81,7 @@ func (s *session) clientEnded(err error) {
 // a message, delays it for farewellTime at most; then both connections are closed, and it goes without.
 func (s *session) farewell(code failure) {
 	late := time.AfterFunc(farewellTime, func() {
-		s.client.Close()
-		s.server.Close()
+		s.closeBoth()
 	})
 	defer late.Stop()
 	s.toClient.farewell(code)
@@ -92,8 +91,14 @@ func (s *session) farewell(code failure) {
 func (s *session) kill(code failure) {
 	s.leaving.Store(true)
 	s.farewell(code)
-	s.client.Close()
+	s.closeBoth()
+}
+
+// closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (inbox.each), which may be writing to the
+// other side: relayServer's writes have a deadline by now (farewell), and when it has ended relayClient waits for nothing.
+func (s *session) closeBoth() {
 	s.server.Close()
+	s.client.Close()
 }
 
 // interrupt makes relayClient look whether it should end.

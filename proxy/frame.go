@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -49,7 +50,8 @@ type inbox struct {
 	held int
 	pos  int
 	end  int
-	max  int // largest body in bytes
+	max  int  // largest body in bytes
+	last byte // kind of the frame that next looked at
 
 	widens  bool // many small frames are worth a wide buffer, too
 	busy    bool // the last read left more to read: the next buffer is a wide one
@@ -58,6 +60,11 @@ type inbox struct {
 	raw     syscall.RawConn               // waits without a buffer; nil where conn has no descriptor of its own
 	ready   func(descriptor uintptr) bool // readReady, made once
 	err     error                         // of readReady
+	takes   func() error                  // take of each, for readReady to call; nil outside of it
+	refused error                         // of take
+	turn    bool                          // take sets it: the peer has said all it has to say before it hears from the other side
+	blind   atomic.Uint64                 // the number of the blind wait it is in; 0: in none (blind.go)
+	seen    uint64                        // blind, when lookAgain saw it last
 }
 
 func newInbox(conn net.Conn, buffers *buffers) *inbox {
@@ -103,15 +110,56 @@ func (in *inbox) next() (kind byte, body []byte, size int, whole, fits bool, err
 	if length < 4 || length-4 > uint32(in.max) {
 		return have[0], nil, 0, false, false, errFrame{have[0], length, in.max}
 	}
-	size = int(length) + 1
+	size, in.last = int(length)+1, have[0]
 	if len(have) >= size {
 		return have[0], have[headerSize:size], size, true, true, nil
 	}
 	return have[0], have[headerSize:], size, false, size <= bufferSize, nil
 }
 
-// fill reads once, after making room. The bytes before run are given up, so they must have been written.
+// errLarge: the frame at pos is larger than the buffer.
+var errLarge = errors.New("frame is larger than the buffer")
+
+// each has take take the frames that are there, now and whenever bytes have come, until it refuses or no byte can be read. A read
+// deadline, which may come from any goroutine, means no more than that take is to look again, and so is taken back.
+//
+// take must not read: a frame that is errLarge is for the caller of each. It may be called with the connection's read side held, so
+// that a Close of conn, and only that, waits for it to return.
+func (in *inbox) each(take func() error) (refused, gone error) {
+	for {
+		if err := take(); err != nil {
+			return err, nil
+		}
+		in.takes, in.refused = take, nil
+		err := in.fill()
+		in.takes = nil
+		if in.refused != nil {
+			return in.refused, nil
+		}
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			err = in.conn.SetReadDeadline(noDeadline)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// fill reads once, after making room. The bytes before run are given up, so they must have been written. Within each it may go on
+// to take and read.
 func (in *inbox) fill() error {
+	if in.raw == nil {
+		in.makeRoom()
+		return in.fillSlowly()
+	}
+	if err := in.raw.Read(in.ready); err != nil {
+		return err
+	}
+	return in.err
+}
+
+// makeRoom moves what is yet to be passed on to the front of the buffer, and chooses another buffer where that fits better.
+func (in *inbox) makeRoom() {
 	if in.run > 0 {
 		copy(in.buf, in.buf[in.run:in.end])
 		in.held -= in.run
@@ -119,10 +167,8 @@ func (in *inbox) fill() error {
 		in.end -= in.run
 		in.run = 0
 	}
-	if in.raw == nil {
-		return in.fillSlowly()
-	}
 	switch {
+	case in.raw == nil:
 	case in.end == 0 && in.inside == 0:
 		in.release()
 	case in.busy && len(in.buf) == bufferSize:
@@ -131,10 +177,6 @@ func (in *inbox) fill() error {
 		in.buffers.put(in.buf)
 		in.buf = wide
 	}
-	if err := in.raw.Read(in.ready); err != nil {
-		return err
-	}
-	return in.err
 }
 
 // fillSlowly is fill for what is read through its net.Conn. The buffer stays.

@@ -25,8 +25,33 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// readReady reads from the descriptor if that is possible now; false asks to be called again when it is.
+// readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within each it goes on for
+// as long as it need not wait: take, read, take.
 func (in *inbox) readReady(descriptor uintptr) bool {
+	for {
+		in.makeRoom()
+		drained := in.read(descriptor)
+		if in.err == syscall.EAGAIN {
+			in.blind.Store(0)
+			return false
+		}
+		if in.err != nil || in.takes == nil {
+			return true
+		}
+		in.turn = false
+		if in.refused = in.takes(); in.refused != nil {
+			return true
+		}
+		if drained && in.turn && waitsBlindly {
+			in.makeRoom() // gives the buffer back
+			in.blind.Add(1)
+			return false
+		}
+	}
+}
+
+// read reads once, and gives an empty buffer back where nothing came. drained says that nothing is left.
+func (in *inbox) read(descriptor uintptr) (drained bool) {
 	if in.buf == nil {
 		in.buf = in.buffers.get(in.busy)
 	}
@@ -42,20 +67,16 @@ func (in *inbox) readReady(descriptor uintptr) bool {
 		in.end += n
 		in.busy = in.widens && n >= min(len(room), bufferSize)
 		in.err = nil
-		return true
+		return n < len(room)
 	}
 	if in.end == 0 && in.inside == 0 {
 		in.release()
 	}
-	switch err {
-	case syscall.EAGAIN:
-		return false
-	case 0:
+	in.err = err
+	if err == 0 {
 		in.err = io.EOF
-	default:
-		in.err = err
 	}
-	return true
+	return false
 }
 
 // tryWrite writes what the descriptor takes now; false asks to be called again when it takes more.

@@ -114,13 +114,15 @@ type Proxy struct {
 	lastID                    atomic.Int64
 	declined                  atomic.Int64
 	buffers                   *buffers
+	lookEvery                 time.Duration   // at most between two calls of lookAgain
 	ctx                       context.Context // ends when Drain has
 	stop                      context.CancelFunc
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	closed   bool  // no further session
-	ended    Stats // of the sessions that are over
+	looks    *time.Timer // calls lookAgain while there are sessions; nil before the first
+	closed   bool        // no further session
+	ended    Stats       // of the sessions that are over
 	conns    sync.WaitGroup
 	changed  chan struct{} // closed and replaced when a session ends
 }
@@ -143,6 +145,7 @@ func New(s Settings) (*Proxy, error) {
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
 		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: newBuffers(),
+		lookEvery: defaultLookEvery,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -254,6 +257,12 @@ func (p *Proxy) remember(s *session) error {
 		return err
 	}
 	p.sessions[s] = struct{}{}
+	switch {
+	case p.looks == nil:
+		p.looks = time.AfterFunc(p.lookEvery, p.lookAgain)
+	case len(p.sessions) == 1:
+		p.looks.Reset(p.lookEvery)
+	}
 	p.ended.Opened++
 	return nil
 }
@@ -262,6 +271,9 @@ func (p *Proxy) forget(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.sessions, s)
+	if len(p.sessions) == 0 {
+		p.looks.Stop()
+	}
 	p.ended.Answers += s.answers.Load()
 	p.ended.IDs += s.answeredIDs.Load()
 	close(p.changed)

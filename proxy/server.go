@@ -10,30 +10,38 @@ import (
 // errTorn: the ledger does not match what upstream sends, and a reply to a message of the proxy's own may be among it.
 var errTorn = errors.New("upstream's reply matches nothing that was sent")
 
-// relayServer passes on everything from upstream until it closes, and settles the ledger on the way. A run of whole
-// messages is one write; the part of a message that has not come yet never delays the messages before it.
+// relayServer passes on everything from upstream until it closes, and settles the ledger on the way.
 func (s *session) relayServer() error {
+	for {
+		refused, gone := s.fromServer.each(s.takeReplies)
+		switch {
+		case refused == errLarge:
+			refused = s.streamReply()
+		case gone != nil:
+			refused = gone
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+}
+
+// takeReplies passes on the messages that are there. A run of whole ones is one write; the part of a message that has not come
+// yet never delays the messages before it.
+func (s *session) takeReplies() error {
 	in := s.fromServer
 	for {
 		kind, body, size, whole, fits, err := in.next()
 		switch {
 		case err != nil:
 			return err
-		case whole:
-			if err := s.takeReply(kind, body, size); err != nil {
-				return err
-			}
-			continue
 		case !fits:
-			if err := s.streamReply(kind, body, size); err != nil {
-				return err
-			}
-			continue
+			return errLarge
+		case !whole:
+			in.turn = in.pos == in.end && in.last == 'Z' && !s.leaving.Load()
+			return s.flushReplies()
 		}
-		if err := s.flushReplies(); err != nil {
-			return err
-		}
-		if err := in.fill(); err != nil {
+		if err := s.takeReply(kind, body, size); err != nil {
 			return err
 		}
 	}
@@ -59,7 +67,9 @@ func (s *session) takeReply(kind byte, body []byte, size int) error {
 	return nil
 }
 
-func (s *session) streamReply(kind byte, body []byte, size int) error {
+// streamReply passes on a message that is larger than the buffer.
+func (s *session) streamReply() error {
+	kind, body, size, _, _, _ := s.fromServer.next()
 	relay, err := s.settleReply(kind, body)
 	if err != nil {
 		return err

@@ -1,0 +1,204 @@
+package proxy
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+)
+
+// looks makes the rig's proxy look at its waits every so often. No session may have begun.
+func (r *rig) looks(every time.Duration) { r.proxy.lookEvery = every }
+
+// opens brings another session to its first ReadyForQuery.
+func (r *rig) opens() (client, upstream net.Conn) {
+	r.t.Helper()
+	client = r.dial()
+	hello := startup("user", "u", "database", "d")
+	r.write(client, [][]byte{hello})
+	upstream = <-r.arrivals
+	r.expect(upstream, "upstream", [][]byte{hello})
+	r.write(upstream, [][]byte{authOK, ready('I')})
+	r.expect(client, "client", [][]byte{authOK, ready('I')})
+	return client, upstream
+}
+
+// ends are the ways to end a connection, or its own direction of it.
+var ends = map[string]func(c net.Conn){
+	"close":      func(c net.Conn) { c.Close() },
+	"half-close": func(c net.Conn) { c.(*net.TCPConn).CloseWrite() },
+	"reset":      func(c net.Conn) { c.(*net.TCPConn).SetLinger(0); c.Close() },
+}
+
+func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
+	// One processor, so that the proxy does not run between the message and the end: they are one event then.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	r := newRigBeforeStartup(t, &counter{})
+	r.looks(time.Millisecond)
+	before := descriptors(t)
+	for name, end := range ends {
+		for last, message := range map[string][]byte{
+			"query": query("SELECT 1"), "segment": join(parse("", "SELECT 1"), bindIt, executeAll, syncIt), "half a message": query("SELECT 1")[:8],
+			"answered query": ourQuery, "flush": join(parse("s", "SELECT 1"), flushIt), "copy data": copyData,
+		} {
+			t.Run(fmt.Sprintf("%s of the client behind a %s", name, last), func(t *testing.T) {
+				for range 100 {
+					client, upstream := r.opens()
+					client.Write(message)
+					end(client)
+					if got := r.rest(upstream); last != "answered query" && !bytes.Equal(got, message) {
+						t.Fatalf("upstream got %q; expected %q", got, message)
+					}
+					upstream.Close()
+					r.rest(client)
+					client.Close()
+				}
+			})
+		}
+		for last, message := range map[string][]byte{
+			"ReadyForQuery": join(complete("SELECT 1"), ready('I')), "row": dataRow("1"), "half a message": dataRow("1")[:6], "notice": message('N', z("SNOTICE"), []byte{0}),
+		} {
+			t.Run(fmt.Sprintf("%s of upstream behind a %s", name, last), func(t *testing.T) {
+				for range 100 {
+					client, upstream := r.opens()
+					r.write(client, [][]byte{query("SELECT 1")})
+					r.expect(upstream, "upstream", [][]byte{query("SELECT 1")})
+					upstream.Write(message)
+					end(upstream)
+					if got := r.rest(client); last != "half a message" && !bytes.HasPrefix(got, message) {
+						t.Fatalf("the client got %q; expected %q and perhaps a farewell", got, message)
+					}
+					client.Close()
+					r.rest(upstream)
+					upstream.Close()
+				}
+			})
+		}
+	}
+	r.client.Close()
+	r.proxy.Wait()
+	if after := descriptors(t); after > before {
+		t.Errorf("%d descriptors are open after the sessions; %d were before", after, before)
+	}
+	if r.proxy.looks.Stop() {
+		t.Error("waits are still looked at, and there is no session")
+	}
+}
+
+// becomes waits until the waits of both inboxes are as expected.
+func (r *rig) becomes(what string, ok func(client, upstream bool) bool) {
+	r.t.Helper()
+	s := r.only()
+	for end := time.Now().Add(giveUp); ; runtime.Gosched() {
+		client, upstream := s.fromClient.blind.Load() != 0, s.fromServer.blind.Load() != 0
+		if ok(client, upstream) {
+			return
+		}
+		if time.Now().After(end) {
+			r.t.Fatalf("the wait for the client is blind: %v, that for upstream: %v; expected %s", client, upstream, what)
+		}
+	}
+}
+
+func TestAWaitIsBlindOnlyWhereItIsTheOtherSidesTurn(t *testing.T) {
+	if !waitsBlindly {
+		t.Skip("this system's waits are never blind")
+	}
+	r := newRigBeforeStartup(t, &counter{})
+	r.looks(time.Hour)
+	r.client.Close()
+	r.client, r.upstream = r.opens()
+	r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('I')))
+	r.becomes("both", func(client, upstream bool) bool { return client && upstream })
+	r.send(parse("s", "SELECT 1"), flushIt)
+	r.toUpstream(parse("s", "SELECT 1"), flushIt)
+	r.reply(parseDone)
+	r.toClient(parseDone)
+	r.becomes("neither", func(client, upstream bool) bool { return !client && !upstream })
+}
+
+func TestABlindWaitThatLastsEndsInOneThatIsNot(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.looks(time.Millisecond)
+	r.client.Close()
+	r.client, r.upstream = r.opens()
+	for range 3 {
+		r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('I')))
+		r.becomes("neither", func(client, upstream bool) bool { return !client && !upstream })
+	}
+}
+
+func TestDrainingAndAnEndAtOnceLoseNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for range 100 {
+		r := newRigBeforeStartup(t, &counter{})
+		r.looks(time.Millisecond)
+		r.client.Close()
+		r.client, r.upstream = r.opens()
+		r.send(query("SELECT 1"))
+		r.toUpstream(query("SELECT 1"))
+		r.client.(*net.TCPConn).CloseWrite()
+		drained := r.drains()
+		if got := r.rest(r.upstream); len(got) > 0 {
+			t.Fatalf("upstream got %q; expected no more than the client sent", got)
+		}
+		r.reply(complete("SELECT 1"), ready('I'))
+		r.upstream.Close()
+		if got := r.rest(r.client); !bytes.Equal(got, join(complete("SELECT 1"), ready('I'))) {
+			t.Fatalf("the client got %q; expected the reply", got)
+		}
+		<-drained
+	}
+}
+
+// Closing a connection waits for its reader, which may be busy with the other one.
+func TestTheDrainTimeoutEndsASessionWhoseClientIsMadeToWait(t *testing.T) {
+	r := newRig(t, &counter{})
+	go r.client.Write(bytes.Repeat(query("x"), 2*maxOpen))
+	r.takes(query("x"), maxOpen)
+	r.waits()
+	r.proxy.Drain(over())
+	r.proxy.Wait()
+}
+
+func TestTheDrainTimeoutEndsASessionThatIsStuffedInBothDirections(t *testing.T) {
+	r := newRig(t, &counter{})
+	stuff := func(c net.Conn, message []byte) {
+		c.SetWriteDeadline(time.Now().Add(time.Second))
+		for {
+			if _, err := c.Write(message); err != nil {
+				return
+			}
+		}
+	}
+	var both sync.WaitGroup
+	both.Go(func() { stuff(r.upstream, bytes.Repeat(dataRow("1"), 10_000)) })
+	both.Go(func() { stuff(r.client, bytes.Repeat(copyData, 10_000)) })
+	both.Wait()
+	r.proxy.Drain(over())
+	r.proxy.Wait()
+}
+
+func TestARoundTripThroughSocketsAllocatesNothing(t *testing.T) {
+	r := newRig(t, &counter{})
+	request, reply := query("SELECT 1"), join(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
+	got := make([]byte, len(request)+len(reply))
+	round := func() {
+		r.client.Write(request)
+		if _, err := io.ReadFull(r.upstream, got[:len(request)]); err != nil {
+			t.Fatal(err)
+		}
+		r.upstream.Write(reply)
+		if _, err := io.ReadFull(r.client, got[:len(reply)]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	round()
+	if n := testing.AllocsPerRun(1000, round); n != 0 {
+		t.Errorf("%v allocations per round trip; expected none", n)
+	}
+}
