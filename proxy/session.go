@@ -54,7 +54,8 @@ type session struct {
 	sawFatal   bool // upstream has told the client why it ends
 }
 
-// serve is the life of a connection: admit, dial, relay, end.
+// serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so the words
+// for the log are elsewhere.
 func (p *Proxy) serve(conn net.Conn, id int64) {
 	log := p.log.With("session", id, "client", conn.RemoteAddr())
 	defer conn.Close()
@@ -62,35 +63,47 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
 	login := time.Now().Add(p.loginTimeout)
 
-	client := conn // or TLS on top of it
+	client, s := p.begin(conn, login, log)
+	defer client.Close()
+	if s == nil {
+		return
+	}
+	defer s.cancel()
+	defer p.forget(s)
+	s.ended(s.relay(login))
+}
+
+// begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told, or where
+// the client wanted no more than to cancel a statement.
+func (p *Proxy) begin(conn net.Conn, login time.Time, log *slog.Logger) (client net.Conn, s *session) {
+	client = conn // or TLS on top of it
 	var o opening
 	err := apart(log, func() (err error) { client, o, err = p.admit(conn, login); return err })
-	defer client.Close()
 	if err != nil {
 		tellClient(client, err)
 		if !isProbe(err) {
 			log.Warn("connection refused", "cause", err)
 		}
-		return
+		return client, nil
 	}
 	if o.cancel {
 		if err := p.relayCancel(o.raw); err != nil {
 			log.Warn("cancel request was not passed on", "cause", err)
 		}
-		return
+		return client, nil
 	}
-	var s *session
 	err = apart(log, func() (err error) { s, err = p.open(client, o, login, log); return err })
 	if err != nil {
 		tellClient(client, err)
 		log.Warn("session refused", "cause", err)
-		return
+		return client, nil
 	}
-	defer s.cancel()
-	defer p.forget(s)
 	log.Debug("session begins", "user", o.user, "database", o.database)
-	err = s.relay(login)
-	log.Debug("session ended", "cause", err, "answers", s.answers.Load(), "ids", s.answeredIDs.Load())
+	return client, s
+}
+
+func (s *session) ended(cause error) {
+	s.log.Debug("session ended", "cause", cause, "answers", s.answers.Load(), "ids", s.answeredIDs.Load())
 }
 
 // admit reads what the client wants, and returns the connection to go on with: conn, or TLS on top of it.

@@ -20,7 +20,7 @@ func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 	r.say(query("LISTEN flurry"))
 	r.until('Z')
 	var all atomic.Bool
-	drawing := make(chan int, 1)
+	drawn := make(chan int, 1)
 	go func() {
 		questions := bytes.Repeat(query(ours), breath)
 		breaths := 0
@@ -30,7 +30,10 @@ func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 				break
 			}
 		}
-		drawing <- breaths
+		drawn <- breaths
+		if _, err := r.conn.Write(query("")); err != nil { // its reply is the last
+			t.Error(err)
+		}
 	}()
 	go func() {
 		// Each NOTIFY is a transaction of its own, so they arrive one by one.
@@ -41,7 +44,7 @@ func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 		}
 	}()
 	seen, ready := 0, 0
-	for breaths := -1; breaths < 0 || ready < breaths*breath; {
+	for over := false; !over; {
 		kind, body, err := r.frame()
 		if err != nil {
 			t.Fatalf("after %d notifications and %d answers: %v", seen, ready, err)
@@ -56,14 +59,17 @@ func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 				t.Fatalf("notification %d is %q", seen, body[4:])
 			}
 			all.Store(seen == notifications)
+		case 'I':
+			over = true
 		case 'T', 'D', 'C':
 		default:
 			t.Fatalf("message %q %q", kind, body)
 		}
-		if breaths < 0 && seen == notifications {
-			breaths = <-drawing
-		}
 	}
+	if asked := breath * <-drawn; ready != asked {
+		t.Errorf("%d statements were asked and %d answered", asked, ready)
+	}
+	r.until('Z')
 	if got := p.Stats().IDs; got != int64(ready) || seen != notifications {
 		t.Errorf("%d notifications and %d answers came, %d IDs were given", seen, ready, got)
 	}
