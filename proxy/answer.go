@@ -108,7 +108,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	}
 	s.ledger.stale.portal = true
 	s.segment = segment{local: true}
-	s.finished = finishedPortal{form: u.form, formats: append(s.finished.formats[:0], u.formats...), block: s.ledger.block}
+	s.finished = finishedPortal{form: u.form, formats: append(s.finished.formats[:0], u.formats...), block: s.ledger.block, portals: s.ledger.stale.portals}
 	u.reset()
 	return s.answered(size)
 }

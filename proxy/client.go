@@ -237,12 +237,9 @@ func (s *session) enter(kind byte, body []byte) error {
 	}
 	switch kind {
 	case 'Q':
-		// PostgreSQL refuses a Query with contents after its text before that destroys the unnamed objects.
+		// PostgreSQL refuses a Query with contents after its text before it destroys the unnamed statement.
 		broken := bytes.IndexByte(body, 0) != len(body)-1
-		if !broken {
-			s.finished.form = nil
-		}
-		s.segment.parsed, s.segment.bound = s.segment.parsed || !broken, s.segment.bound || !broken
+		s.segment.parsed = s.segment.parsed || !broken
 		l.push(entry{reply: owesQuery, broken: broken})
 	case 'F':
 		l.push(entry{reply: owesFunction})
@@ -288,7 +285,6 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 		}
 		if e.unnamed {
 			s.segment.bound = true
-			s.finished.form = nil
 		}
 		return e, err
 	case 'E':
@@ -307,7 +303,6 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 			s.segment.parsed = s.segment.parsed || unnamed
 		} else if unnamed {
 			s.segment.bound = true
-			s.finished.form = nil
 		}
 		return entry{reply: owesClose, unnamed: unnamed, portal: what == 'P'}, nil
 	}

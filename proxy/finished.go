@@ -2,11 +2,13 @@ package proxy
 
 // finishedPortal is the unnamed portal of an answered unit: all its rows were sent, so executing it again gives none. Upstream has
 // never heard of it, so what the client does with it is answered here, for as long as PostgreSQL would keep it: to the end
-// of the transaction, which is with its segment unless a block is open, or until another message destroys it (enter).
+// of the transaction, which is with its segment unless a block is open, or until upstream makes or drops another unnamed portal
+// (stale.go). A Bind, Query or Close that was refused before that, or skipped, leaves it there: in a failed transaction then.
 type finishedPortal struct {
 	form    *form
 	formats []uint16
 	block   uint64 // ledger.block when it was bound
+	portals uint64 // staleness.portals when it was bound
 }
 
 type portalState uint8
@@ -21,10 +23,14 @@ const (
 var refusedParse = []byte("P\x00\x00\x00\x16pgflurry\x00SELECT\x00\x00\x00")
 
 // finishedState tells what has become of the finished portal, of which the client has just sent a message. Where upstream
-// still owes replies, they are waited for; a Flush makes upstream send those to messages that no Sync has followed. So
+// still owes replies, they are waited for; a Flush makes upstream send those to messages that no Sync has followed, or one that a
+// copy ignored. So
 // nothing is owed when the message is answered, even in a segment of which something was forwarded.
+//
+// Behind a Bind or Close in its segment nothing is waited for: if that is executed the portal is upstream's, else upstream skips
+// what follows.
 func (s *session) finishedState() (portalState, error) {
-	if s.finished.form == nil || s.unit.bound {
+	if s.finished.form == nil || s.unit.bound || s.segment.bound {
 		return portalGone, nil
 	}
 	if err := s.abandonUnit(); err != nil { // a Parse without its Bind
@@ -33,7 +39,10 @@ func (s *session) finishedState() (portalState, error) {
 	l := s.ledger
 	settled := l.open.Load() == 0
 	if !settled {
-		if err := s.flushUpstream(); err != nil {
+		if err := s.flush(); err != nil {
+			return portalGone, err
+		}
+		if _, err := s.server.Write(flushMessage); err != nil {
 			return portalGone, err
 		}
 	}
@@ -43,6 +52,9 @@ func (s *session) finishedState() (portalState, error) {
 		settled = l.awaitLocked(0)
 	}
 	switch {
+	case s.finished.portals != l.stale.portals:
+		s.finished.form = nil // so that it is not waited for again
+		return portalGone, nil
 	case !settled, l.skipping, l.lost.Load(), s.finished.block != l.block, !s.segment.local && l.status == 'I':
 		return portalGone, nil
 	case l.status == 'E':

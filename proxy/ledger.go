@@ -35,6 +35,7 @@ type entry struct {
 	portal  bool       // unnamed is about the portal
 	copying bool       // CopyInResponse came for it
 	broken  bool       // Query that PostgreSQL refuses before it does anything
+	rebinds bool       // its replies so far tell that upstream's unnamed portal is another, or gone (stale.go)
 	stmt    *statement // Parse: becomes live; Describe: its parameter type will follow
 	parse   *parsed    // Parse of statement "": what it will be
 }

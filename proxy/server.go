@@ -117,7 +117,7 @@ func (s *session) settleReply(kind byte, body []byte) (relay bool, err error) {
 	switch kind {
 	case 'E':
 		s.sawFatal = isFatal(body)
-		return s.failLocked(e)
+		return s.failLocked(e, body)
 	case 'Z':
 		return s.readyLocked(e, body)
 	}
@@ -126,6 +126,7 @@ func (s *session) settleReply(kind byte, body []byte) (relay bool, err error) {
 	}
 	if e.reply == owesQuery {
 		noteTag(l, kind, body)
+		e.rebinds = e.rebinds || kind != 'I'
 		switch kind {
 		case 'G', 'W':
 			e.copying = true
@@ -147,6 +148,7 @@ func (s *session) extendedLocked(e *entry, kind byte, body []byte) (relay bool, 
 			e.stmt.live, e.stmt.epoch = true, l.epoch
 		}
 	case kind == '2' && e.reply == owesBind, kind == '3' && e.reply == owesClose:
+		e.rebinds = e.unnamed && e.portal
 	case kind == 't' && e.reply == owesDescribe:
 		if e.stmt != nil && e.stmt.form.param && len(body) == 2+4*e.stmt.form.params() {
 			e.stmt.countType = binary.BigEndian.Uint32(body[len(body)-4:])
@@ -188,7 +190,7 @@ func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
 // failLocked settles an ErrorResponse: one of an extended-query message makes upstream skip to the next Sync, one of a
 // Query, FunctionCall or Sync does not (PostgresMain: ignore_till_sync). Without an entry it is the server's farewell, or
 // a Flush it could not read, after which it skips as well.
-func (s *session) failLocked(e *entry) (relay bool, err error) {
+func (s *session) failLocked(e *entry, body []byte) (relay bool, err error) {
 	l := s.ledger
 	if e == nil {
 		l.skip()
@@ -198,6 +200,7 @@ func (s *session) failLocked(e *entry) (relay bool, err error) {
 		return s.loseLocked()
 	}
 	e.copying = false
+	e.rebinds = e.rebinds || failedBehindPortal(e, body)
 	if e.reply.ready() {
 		return true, nil
 	}

@@ -1,6 +1,9 @@
 package proxy
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // A local answer never reaches upstream, so upstream's unnamed statement and unnamed portal may differ from what the
 // client believes them to be. Nothing is wrong until the client uses one of them in a message that is forwarded:
@@ -15,11 +18,18 @@ import "errors"
 // The reply to what the proxy sends is swallowed by its place in the ledger; an error is relayed in place, as if it had
 // come for the client's message. Staleness ends when the reply to a forwarded Parse, Bind or Close of "", or Query, arrives, not
 // when it is sent: upstream may be skipping, in which case it never happened.
+//
+// What fails may have happened in part, and in a failed transaction the portal from before it can still be used, if only to be
+// refused. In PostgreSQL's order (exec_simple_query, exec_bind_message) the unnamed statement goes first of all with a Query,
+// the unnamed portal when each of its statements begins to run: once one gave a reply that is no error, or failed as
+// only what runs does. An empty Query leaves the portal alone. A Bind has replaced the portal unless it was refused for what is
+// checked before (failedBehindPortal).
 type staleness struct {
 	statement staleKind
 	portal    bool
 	current   parsed // the client's unnamed statement
 	inFlight  int    // forwarded Parse, Bind and Close of "", and Query, whose fate is open
+	portals   uint64 // raised when upstream made or dropped its unnamed portal
 }
 
 type staleKind uint8
@@ -53,14 +63,15 @@ func (s *staleness) localParse(f *form, message []byte) {
 
 // arrived: upstream has executed the message of e. ok is false when it answered with an error.
 func (s *staleness) arrived(e *entry, ok bool) {
-	switch {
-	case e.reply == owesQuery && e.broken:
-	case e.reply == owesQuery:
-		*s = staleness{inFlight: s.inFlight, current: parsed{parse: s.current.parse[:0]}}
-	case !e.unnamed:
-	case e.portal:
-		// After a Bind that failed there is a broken portal, or the transaction is aborted: no old portal can matter.
+	if e.rebinds {
 		s.portal = false
+		s.portals++
+	}
+	switch {
+	case e.reply == owesQuery && !e.broken:
+		s.statement = inStep
+		s.current.form = nil
+	case !e.unnamed, e.portal:
 	case e.swallow && !ok:
 		// The transaction is aborted: upstream refused the proxy's Parse, and the client's statement still stands.
 	case e.reply == owesParse:
@@ -74,6 +85,22 @@ func (s *staleness) arrived(e *entry, ok bool) {
 		s.statement = inStep
 		s.current.form = nil
 	}
+}
+
+// failedBehindPortal tells of an error whether the unnamed portal was replaced before it.
+func failedBehindPortal(e *entry, body []byte) bool {
+	code := string(errorField(body, 'C'))
+	switch {
+	case e.reply == owesQuery:
+		// Integrity constraints and savepoints are the business of what runs. Other classes come from anywhere and are taken for
+		// earlier: wrong for a utility command that fails as it runs, and then only for the code of a later Describe (README).
+		return strings.HasPrefix(code, "23") || strings.HasPrefix(code, "3B")
+	case e.reply != owesBind || !e.unnamed:
+		return false
+	case code == "26000", code == "25P02": // no such statement; the transaction has failed
+		return false
+	}
+	return code != "08P01" || string(errorField(body, 'R')) != "exec_bind_message" // the number of parameters, or of their formats
 }
 
 // mendStatement makes upstream's unnamed statement what the client believes, before a message that uses it is forwarded.

@@ -72,6 +72,48 @@ func TestFailedTransactions(t *testing.T) {
 	})
 }
 
+// What is refused before it makes an unnamed portal leaves the one of an answered unit there, to be refused with 25P02.
+func TestThePortalOfAnAnsweredUnitInAFailedTransaction(t *testing.T) {
+	begin, local := say(Query("BEGIN")), together(unit(ours), Sync)
+	use := together(DescribePortal(""), Sync, Execute(""), Sync)
+	behind := func(name string, steps ...step) conversation {
+		rest := append(steps, use, say(ClosePortal(""), Sync), use, say(Query("ROLLBACK")), say(Query(ours)))
+		return conversation{name: name, steps: append([]step{begin, local}, rest...), local: 2}
+	}
+	older := func(name string, steps ...step) conversation {
+		c := behind(name, steps...)
+		c.name += ", with an older portal upstream"
+		c.steps = append([]step{say(Query("BEGIN")), say(Parse("", "ROLLBACK"), Bind("", ""), Sync)}, c.steps[1:]...)
+		return c
+	}
+	var all []conversation
+	for _, way := range []func(string, ...step) conversation{behind, older} {
+		all = append(all,
+			way("a Query that cannot be read", say(Query("nonsense"))),
+			way("a Query that cannot be planned", say(Query(divide))),
+			way("a Query of another kind of statement that fails as it runs", say(Query("INSERT INTO pg_class DEFAULT VALUES"))),
+			way("a Query whose second statement fails", say(Query("SELECT 1; SELECT 1/0"))),
+			way("a Query that gives rows and fails", say(Query("SELECT 1/(2-g) FROM generate_series(1, 2) g"))),
+			way("a savepoint that is not there", say(Query("ROLLBACK TO nowhere"))),
+			way("a Query with contents after its text", say(Raw('Q', "SELECT 1\x00\x00"))),
+			way("a failed transaction's Query", say(Query(divide)), say(Query("SELECT 1"))),
+			way("a failed transaction's savepoint", say(Query(divide)), say(Query("ROLLBACK TO nowhere"))),
+			way("an empty Query", say(Query("")), say(Query(divide))),
+			way("a Bind of a statement that is not there", say(Bind("", "nobody"), Execute(""), Sync)),
+			way("a Bind of too many parameters", say(Parse("", "SELECT 1"), BindValues("", "", nil, values{[]byte("1")}), Execute(""), Sync)),
+			way("a Bind of a parameter that cannot be read", say(Parse("", "SELECT $1::int"), BindValues("", "", nil, values{[]byte("x")}), Sync)),
+			way("a Bind of too many formats", say(Parse("", "SELECT 1"), Bind("", "", 0, 0), Execute(""), Sync)),
+			way("a Bind that cannot be planned", say(Parse("", divide), Bind("", ""), Execute(""), Sync)),
+			way("a failed transaction's Bind", say(Query(divide)), say(Parse("", "SELECT 1"), Bind("", ""), Sync), say(Bind("", ""), Sync)),
+			way("a Bind that is skipped", say(Bind("x", "nobody"), Bind("", ""), ClosePortal(""), Query("SELECT 1"), Sync)),
+			way("a Query and its use in one segment", say(Query(divide), DescribePortal(""), Sync)),
+		)
+	}
+	checkAll(t, append(all,
+		conversation{name: "an empty Query, and no failure", steps: []step{begin, local, say(Query("")), use, say(Query(" ; ")), use, say(Query("COMMIT"))}, local: 1},
+	))
+}
+
 // int4pl, int8inc, byteaout and the like are called by OID, as lo_open and its kind are by libpq.
 const (
 	int4pl = 177

@@ -120,6 +120,11 @@ func TestOneBindGivesItsIDsOnce(t *testing.T) {
 		{name: "Close ends the portal", steps: []step{
 			say(Query("BEGIN")), together(unit(ours), Sync), say(ClosePortal(""), Sync), say(Execute(""), Sync), say(Query("ROLLBACK")),
 		}, local: 1},
+		{name: "the portal behind a copy that ignored its Sync", steps: []step{
+			say(Query("CREATE TEMP TABLE t (a int)")), say(Query("BEGIN")), together(unit(ours), Sync),
+			say(Parse("", "COPY t FROM STDIN"), Bind("c", ""), Execute("c"), Sync, copyLine("1"), CopyDone, Execute(""), Sync),
+			say(Parse("", "COPY t FROM STDIN"), Bind("", ""), Execute(""), Sync, copyLine("1"), CopyDone, DescribePortal(""), Execute(""), Sync),
+		}, local: 1},
 		{name: "Bind replaces the portal", steps: []step{
 			say(Query("BEGIN")), together(unit(ours), Sync), together(unit("SELECT 7"), Sync), say(Execute(""), Sync),
 			together(unit(ours), Sync), say(Execute(""), Sync), say(Query("ROLLBACK")),
