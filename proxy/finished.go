@@ -24,8 +24,7 @@ var refusedParse = []byte("P\x00\x00\x00\x16pgflurry\x00SELECT\x00\x00\x00")
 
 // finishedState tells what has become of the finished portal, of which the client has just sent a message. Where upstream
 // still owes replies, they are waited for; a Flush makes upstream send those to messages that no Sync has followed, or one that a
-// copy ignored. So
-// nothing is owed when the message is answered, even in a segment of which something was forwarded.
+// copy ignored. So nothing is owed when the message is answered, even in a segment of which something was forwarded.
 //
 // Behind a Bind or Close in its segment nothing is waited for: if that is executed the portal is upstream's, else upstream skips
 // what follows.

@@ -200,7 +200,7 @@ func (s *session) failLocked(e *entry, body []byte) (relay bool, err error) {
 		return s.loseLocked()
 	}
 	e.copying = false
-	e.rebinds = e.rebinds || failedBehindPortal(e, body)
+	e.rebinds = e.rebinds || failedBehindPortal(e, body) // a Query may have failed behind a reply
 	if e.reply.ready() {
 		return true, nil
 	}

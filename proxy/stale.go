@@ -20,10 +20,9 @@ import (
 // when it is sent: upstream may be skipping, in which case it never happened.
 //
 // What fails may have happened in part, and in a failed transaction the portal from before it can still be used, if only to be
-// refused. In PostgreSQL's order (exec_simple_query, exec_bind_message) the unnamed statement goes first of all with a Query,
-// the unnamed portal when each of its statements begins to run: once one gave a reply that is no error, or failed as
-// only what runs does. An empty Query leaves the portal alone. A Bind has replaced the portal unless it was refused for what is
-// checked before (failedBehindPortal).
+// refused. In PostgreSQL's order (exec_simple_query, exec_bind_message) a Query drops the unnamed statement first of all, and
+// the unnamed portal when a statement of it begins to run: when one gave a reply that is no error, or failed as only what runs
+// does. An empty Query leaves the portal alone. A Bind has replaced the portal unless it was refused for what is checked before.
 type staleness struct {
 	statement staleKind
 	portal    bool
@@ -92,8 +91,8 @@ func failedBehindPortal(e *entry, body []byte) bool {
 	code := string(errorField(body, 'C'))
 	switch {
 	case e.reply == owesQuery:
-		// Integrity constraints and savepoints are the business of what runs. Other classes come from anywhere and are taken for
-		// earlier: wrong for a utility command that fails as it runs, and then only for the code of a later Describe (README).
+		// Integrity constraints and savepoints are the business of what runs. Errors of other classes come from anywhere and are
+		// taken for earlier ones; where they are not, a later use of the portal may find another code (README).
 		return strings.HasPrefix(code, "23") || strings.HasPrefix(code, "3B")
 	case e.reply != owesBind || !e.unnamed:
 		return false
