@@ -149,7 +149,7 @@ func refusal(in *bufio.Reader, length int) error {
 func oneInteger(in *bufio.Reader) error {
 	line, err := in.ReadSlice('\n')
 	if err == nil && line[0] != ':' {
-		err = fmt.Errorf("Redis says %q; expected an integer", line) //nolint:staticcheck // a name
+		err = fmt.Errorf("the reply of Redis is %q; expected an integer", line)
 	}
 	return err
 }
