@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"fmt"
 	"net"
 	"testing"
 )
@@ -65,6 +67,8 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 		"unnamed unit":              join(ourParse, bindIt, describeIt, executeAll, syncIt),
 		"bind of what was prepared": join(bindIt, describeIt, executeAll, syncIt),
 		"the same in binary":        join(bindBinary, describeIt, executeAll, syncIt),
+		"fifty in a pipeline":       join(bytes.Repeat(join(bindIt, describeIt, executeAll), 50), syncIt),
+		"fifty by turns":            join(bytes.Repeat(join(bindIt, describeIt, executeAll, bindBinary, executeAll), 25), syncIt),
 		"number of a tag":           query("SELECT next_segment('order')"),
 		"number of a bound tag":     join(parse("", "SELECT next_segment($1)"), bindTag("order"), describeIt, executeAll, syncIt),
 	} {
@@ -132,12 +136,23 @@ func (s *session) replies() error {
 }
 
 func BenchmarkAnswer(b *testing.B) {
+	var fifty []byte
+	names := make(map[string]*statement)
+	f, _ := match([]byte("SELECT next_snowflake()"))
+	for i := range 50 {
+		name := fmt.Sprintf("P0_%d", i+1)
+		names[name] = &statement{form: f, live: true}
+		fifty = append(fifty, join(bind("", name), describeIt, executeAll)...)
+	}
 	for name, unit := range map[string][]byte{
-		"simple":   ourQuery,
-		"extended": join(ourParse, bindIt, describeIt, executeAll, syncIt),
+		"simple":                       ourQuery,
+		"extended":                     join(ourParse, bindIt, describeIt, executeAll, syncIt),
+		"fifty the same in a pipeline": join(bytes.Repeat(join(bind("", "P0_1"), describeIt, executeAll), 50), syncIt),
+		"fifty in a pipeline":          join(fifty, syncIt),
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := quietSession(unit, nil)
+			s.named = names
 			b.ReportAllocs()
 			for b.Loop() {
 				s.once(b)

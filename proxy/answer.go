@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"strconv"
@@ -14,8 +15,6 @@ const (
 	segmentPatience = 200 * time.Millisecond
 	// outChunk is how many bytes of replies are gathered before they are written in the middle of an answer.
 	outChunk = 16 << 10
-	// maxIdleOut is the reply buffer a session keeps between bursts, in bytes.
-	maxIdleOut = 2 << 10
 	// maxNamed is how many named statements of a session are remembered; the ones beyond it are forwarded.
 	maxNamed = 1000
 )
@@ -49,6 +48,7 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 	if f == nil || f.params() > 0 || !s.mayAnswer(f) || !s.reserve(f.tagOr(nil), f.rows*len(f.columns)) {
 		return false, nil
 	}
+	s.gather()
 	s.out = appendRowDescription(s.out, f, nil)
 	if err := s.rows(f, f.rows, nil); err != nil {
 		return false, err
@@ -82,15 +82,16 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 		return false, nil
 	}
 	limit := int32(binary.BigEndian.Uint32(body[1:]))
-	u := &s.unit
+	u, in := &s.unit, s.fromClient
 	if !u.bound {
 		return s.answerFinished('E', size)
 	}
 	if limit < 0 || (limit > 0 && int(limit) < u.rows) || !s.reserve(u.form.tagOr(u.tag), u.rows*len(u.form.columns)) {
 		return false, nil
 	}
+	s.gather()
+	start := len(s.out)
 	if u.parseSize > 0 {
-		in := s.fromClient
 		s.ledger.stale.localParse(u.form, in.buf[in.held:in.held+u.parseSize])
 		s.out = append(s.out, '1', 0, 0, 0, 4)
 	}
@@ -98,9 +99,11 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	if u.described {
 		s.out = appendRowDescription(s.out, u.form, u.formats)
 	}
+	value := len(s.out) - start + valueAt
 	if err := s.rows(u.form, u.rows, u.formats); err != nil {
 		return false, err
 	}
+	after := len(s.out) - start
 	if int(limit) == u.rows {
 		s.out = append(s.out, 's', 0, 0, 0, 4)
 	} else {
@@ -109,8 +112,49 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	s.ledger.stale.portal = true
 	s.segment = segment{local: true}
 	s.finished = finishedPortal{form: u.form, formats: append(s.finished.formats[:0], u.formats...), block: s.ledger.block, portals: s.ledger.stale.portals}
+	same := u.rows == 1 && len(u.form.columns) == 1 && u.form.tag == nil && after > value // else rows has flushed
 	u.reset()
-	return s.answered(size)
+	messages := in.buf[in.held : in.pos+size]
+	done, err := s.answered(size)
+	if err == nil && same {
+		s.answerRepeats(messages, s.out[start:], value, after)
+	}
+	return done, err
+}
+
+// valueAt is where the value begins, with its length, in a DataRow of one column.
+const valueAt = headerSize + 2
+
+// answerRepeats answers the units behind the one that was just answered for as long as they are the same bytes, as in a pipeline:
+// nothing was forwarded in between, so that all that was decided and noted for it holds for them. Each gets an ID of its own; those
+// are drawn together, as many as there are at this moment. reply has one row of one column, at [value:after].
+func (s *session) answerRepeats(messages, reply []byte, value, after int) {
+	in, n, room := s.fromClient, 0, (outChunk-len(s.out))/len(reply)
+	for n < room && bytes.HasPrefix(in.buf[in.pos+n*len(messages):in.end], messages) {
+		n++
+	}
+	if n == 0 {
+		return
+	}
+	first, n, err := s.proxy.ids.TryNextN(n)
+	if err != nil {
+		return // the next unit meets the same
+	}
+	text, format := s.finished.form.columns[0].text, formatOf(s.finished.formats, 0)
+	for i := range n {
+		begin := len(s.out)
+		s.out = append(s.out, reply[:value]...)
+		s.out = appendID(s.out, first+int64(i), text, format)
+		s.out = append(s.out, reply[after:]...)
+		if len(s.out)-begin != len(reply) { // one digit more: the lengths in front do not fit, and the rest of the run stays unused
+			s.out, n = s.out[:begin], i
+			break
+		}
+	}
+	in.pos += n * len(messages)
+	in.drop()
+	s.answers.Add(int64(n))
+	s.answeredIDs.Add(int64(n))
 }
 
 // answerClose answers Close of a portal that was answered before.
@@ -128,8 +172,8 @@ func (s *session) answerSync(body []byte, size int) (bool, error) {
 		return false, nil
 	}
 	s.segment.local = false
-	status := s.ledger.status
-	s.out = appendReady(s.out, status)
+	s.gather()
+	s.out = appendReady(s.out, s.ledger.status)
 	return s.answered(size)
 }
 
@@ -206,6 +250,13 @@ func (s *session) nextN(ctx context.Context, tag []byte, n int) (first int64, co
 	return s.proxy.ids.NextN(ctx, n)
 }
 
+// gather makes room for replies. A session has a buffer for them only from its first answer until they are written.
+func (s *session) gather() {
+	if s.out == nil {
+		s.out = s.fromClient.buffers.replies.Get().(*[replySize]byte)[:0]
+	}
+}
+
 // rows writes the reserved IDs, row by row.
 func (s *session) rows(f *form, rows int, formats []uint16) error {
 	next := 0
@@ -226,6 +277,7 @@ func (s *session) rows(f *form, rows int, formats []uint16) error {
 			if err := s.flush(); err != nil {
 				return err
 			}
+			s.gather()
 		}
 	}
 	s.answers.Add(1)

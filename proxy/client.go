@@ -112,10 +112,8 @@ func (s *session) flush() error {
 		if err := s.toClient.write(s.out); err != nil {
 			return err
 		}
-		s.out = s.out[:0]
-		if cap(s.out) > maxIdleOut {
-			s.out = nil
-		}
+		s.fromClient.buffers.putReplies(s.out)
+		s.out = nil
 	}
 	return s.fromClient.flush(s.server)
 }

@@ -74,6 +74,7 @@ func (s *session) answerFinished(kind byte, size int) (bool, error) {
 		}
 		return false, s.inject(entry{reply: owesParse, swallow: true}, refusedParse)
 	}
+	s.gather()
 	switch kind {
 	case 'D':
 		s.out = appendRowDescription(s.out, s.finished.form, s.finished.formats)

@@ -73,13 +73,25 @@ func newInbox(conn net.Conn, buffers *buffers) *inbox {
 	return in
 }
 
-// buffers is what the inboxes of a proxy share.
-type buffers struct{ narrow, wide sync.Pool }
+// replySize is the size of a buffer for local replies: a chunk that is written when it is full, and the row that filled it.
+const replySize = outChunk + bufferSize
+
+// buffers is what the sessions of a proxy share: to read into, and for local replies.
+type buffers struct{ narrow, wide, replies sync.Pool }
 
 func newBuffers() *buffers {
 	return &buffers{
 		narrow: sync.Pool{New: func() any { return new([bufferSize]byte) }},
 		wide:   sync.Pool{New: func() any { return new([wideSize]byte) }},
+
+		replies: sync.Pool{New: func() any { return new([replySize]byte) }},
+	}
+}
+
+// putReplies takes a buffer back, unless it has outgrown its size.
+func (b *buffers) putReplies(out []byte) {
+	if cap(out) == replySize {
+		b.replies.Put((*[replySize]byte)(out[:replySize]))
 	}
 }
 

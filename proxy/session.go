@@ -44,7 +44,7 @@ type session struct {
 	finished   finishedPortal
 	named      map[string]*statement
 	runs       []run
-	out        []byte // replies not yet written to the client
+	out        []byte // replies not yet written to the client; nil: none
 	lastText   []byte
 	lastForm   *form
 	early      int // messages before authentication
