@@ -27,7 +27,8 @@ func ThisMachine() Machine {
 		}
 	}
 	if kernel, err := exec.Command("uname", "-sr").Output(); err == nil {
-		m.System = strings.TrimSpace(string(kernel)) + " " + runtime.GOARCH
+		version, _, _ := strings.Cut(strings.TrimSpace(string(kernel)), "-") // what follows is whose build it is
+		m.System = version + " " + runtime.GOARCH
 	}
 	return m
 }
