@@ -25,7 +25,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"lease":        {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"segment":      {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"proxy":        {modules: []string{"github.com/jackc/pgx/v5", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep"}},
-	"postgres":     {modules: []string{"github.com/jackc/pgx/v5", "golang.org/x/sys"}},
+	"postgres":     {modules: []string{"github.com/jackc/pgx/v5"}},
 	"namespace":    {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"migrations":   {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"}},
 	"cmd/pgflurry": {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
