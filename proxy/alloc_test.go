@@ -10,8 +10,9 @@ import (
 // endless is a connection that repeats the same bytes and swallows what is written.
 type endless struct {
 	net.Conn
-	bytes []byte
-	at    int
+	bytes  []byte
+	at     int
+	writes int
 }
 
 func (e *endless) Read(b []byte) (int, error) {
@@ -19,7 +20,11 @@ func (e *endless) Read(b []byte) (int, error) {
 	e.at = (e.at + n) % len(e.bytes)
 	return n, nil
 }
-func (e *endless) Write(b []byte) (int, error) { return len(b), nil }
+
+func (e *endless) Write(b []byte) (int, error) {
+	e.writes++
+	return len(b), nil
+}
 
 // quietSession is a session at its first ReadyForQuery, without its goroutines.
 func quietSession(fromClient, fromServer []byte) *session {
@@ -69,6 +74,8 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 		"the same in binary":        join(bindBinary, describeIt, executeAll, syncIt),
 		"fifty in a pipeline":       join(bytes.Repeat(join(bindIt, describeIt, executeAll), 50), syncIt),
 		"fifty by turns":            join(bytes.Repeat(join(bindIt, describeIt, executeAll, bindBinary, executeAll), 25), syncIt),
+		"a thousand":                query("SELECT * FROM next_snowflakes(1000)"),
+		"series":                    query("SELECT next_snowflake() FROM generate_series(1, 100)"),
 		"number of a tag":           query("SELECT next_segment('order')"),
 		"number of a bound tag":     join(parse("", "SELECT next_segment($1)"), bindTag("order"), describeIt, executeAll, syncIt),
 	} {
@@ -85,6 +92,25 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 			}
 			if n := testing.AllocsPerRun(1000, func() { s.once(t) }); n != 0 {
 				t.Errorf("%v allocations per answer; expected none", n)
+			}
+		})
+	}
+}
+
+func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
+	for name, unit := range map[string][]byte{
+		"simple queries": bytes.Repeat(ourQuery, 50),
+		"pipeline":       join(bytes.Repeat(join(ourParse, bindIt, describeIt, executeAll), 50), syncIt),
+		"segments":       bytes.Repeat(join(ourParse, bindIt, executeAll, syncIt), 50),
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := quietSession(unit, nil)
+			s.once(t)
+			if writes := s.client.(*endless).writes; writes != 1 || s.answers.Load() != 50 {
+				t.Errorf("%d answers in %d writes; expected 50 in one", s.answers.Load(), writes)
+			}
+			if writes := s.server.(*endless).writes; writes != 0 {
+				t.Errorf("%d writes to upstream; expected none", writes)
 			}
 		})
 	}

@@ -83,8 +83,8 @@ type errand struct {
 	seed  uint64
 }
 
-// run returns how many IDs came from memory.
-func (e errand) run(t *testing.T, st *stand) (local int) {
+// run returns how many words were tried, and how many IDs came from memory.
+func (e errand) run(t *testing.T, st *stand) (tried, local int) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(e.seed, 0))
 	theirs := &speaker{st: st, dial: st.dialDirect, name: "PostgreSQL"}
@@ -109,6 +109,7 @@ func (e errand) run(t *testing.T, st *stand) (local int) {
 		if st.confuses(slices.Concat(e.mood.steps(word)...)) {
 			continue
 		}
+		tried++
 		for _, s := range []*speaker{patient, others[r.IntN(len(others))]} {
 			if d := s.differs(e.mood, word, ask); d != "" {
 				t.Errorf("word %q, %s\n%s%s", word, e.mood, conversation{steps: e.mood.steps(word)}, d)
@@ -120,20 +121,22 @@ func (e errand) run(t *testing.T, st *stand) (local int) {
 		st.checkDistinct(t, ids)
 		local += transcript{ids: ids}.localIDs()
 	}
-	return local
+	return tried, local
 }
 
 // runAll keeps several errands going at once.
 func runAll(t *testing.T, seed uint64, errands []errand) {
 	t.Helper()
 	st := newStand(t, seed)
-	var words, local atomic.Int64
+	var words, tried, local atomic.Int64
 	var running sync.WaitGroup
 	next := make(chan errand)
 	for range 4 {
 		running.Go(func() {
 			for e := range next {
-				local.Add(int64(e.run(t, st)))
+				n, ids := e.run(t, st)
+				tried.Add(int64(n))
+				local.Add(int64(ids))
 				words.Add(int64(len(e.words)))
 			}
 		})
@@ -143,9 +146,12 @@ func runAll(t *testing.T, seed uint64, errands []errand) {
 	}
 	close(next)
 	running.Wait()
-	t.Logf("%d words, %d IDs from memory", words.Load(), local.Load())
-	if local.Load() < words.Load()/8 {
-		t.Errorf("%d words got %d IDs from memory; expected at least one in eight", words.Load(), local.Load())
+	t.Logf("seed %d: %d words, %d of which PostgreSQL itself gets wrong, %d IDs from memory", seed, words.Load(), words.Load()-tried.Load(), local.Load())
+	if local.Load() < tried.Load()/8 {
+		t.Errorf("%d words got %d IDs from memory; expected at least one in eight", tried.Load(), local.Load())
+	}
+	if tried.Load() < words.Load() && st.version < 180000 {
+		t.Errorf("%d of %d words were left out; expected none on this version", words.Load()-tried.Load(), words.Load())
 	}
 }
 
@@ -164,7 +170,7 @@ func wordsUpTo(n int, prefix string) (words []string) {
 }
 
 func TestEveryWordOfThreeLetters(t *testing.T) {
-	seed := rand.Uint64()
+	seed := seedOfWords()
 	var errands []errand
 	for _, m := range moods {
 		for i := range len(letters) {
@@ -175,10 +181,7 @@ func TestEveryWordOfThreeLetters(t *testing.T) {
 }
 
 func TestDrawnWordsOfFourLetters(t *testing.T) {
-	seed := *wordsSeed
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
+	seed := seedOfWords()
 	r := rand.New(rand.NewPCG(seed, 0))
 	var errands []errand
 	for left := *sampled; left > 0; left -= 50 {

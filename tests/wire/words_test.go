@@ -178,11 +178,16 @@ func drawWord(r *rand.Rand) string {
 	return b.String()
 }
 
-func TestRandomWords(t *testing.T) {
-	seed := *wordsSeed
-	if seed == 0 {
-		seed = rand.Uint64()
+// seedOfWords is the one that was asked for, or a new one.
+func seedOfWords() uint64 {
+	if *wordsSeed != 0 {
+		return *wordsSeed
 	}
+	return rand.Uint64()
+}
+
+func TestRandomWords(t *testing.T) {
+	seed := seedOfWords()
 	st := newStand(t, seed)
 	r := rand.New(rand.NewPCG(seed, 0))
 	words, failed := 0, 0
