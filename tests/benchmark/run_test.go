@@ -45,7 +45,7 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 }
 
 // required names the variable that makes a missing program a failure.
-var required = map[string]string{"redis-server": "PGFLURRY_TEST_REDIS", "pgbouncer": "PGFLURRY_TEST_POOLER"}
+var required = map[string]string{"redis-server": "PGFLURRY_TEST_REDIS", "pgbouncer": "PGFLURRY_TEST_POOLER", "mariadbd": "PGFLURRY_TEST_MARIADB"}
 
 func ofAnotherMaker(f bench.Figure) bool {
 	return strings.HasPrefix(f.Contender, "Redis") || strings.HasPrefix(f.Contender, "MariaDB")
