@@ -13,7 +13,8 @@ import (
 //     (internal/poll, FD.RawRead: prepareRead, then callback and waitRead by turns). So readReady does not return between the read
 //     and the wait, and each RawConn.Read begins with a read.
 //   - The end of the connection, where it came together with the last bytes: that is one event, and the poller does not say that the
-//     end was part of it. Also what is behind urgent data, which ends a read early, and which PostgreSQL's protocol does not have.
+//     end was part of it. Also what is behind urgent data or a descriptor that was passed along, which end a read early, and which
+//     PostgreSQL's protocol does not have.
 //
 // For the latter, a wait is blind only where it is the other side's turn, and lookAgain ends one that lasts: the reader then reads,
 // and waits no longer blindly. So an end is noticed at once where it is to be expected; where a peer leaves in the same instant in

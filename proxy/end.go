@@ -74,6 +74,7 @@ func (s *session) clientEnded(err error) {
 	}
 	s.leaving.Store(true)
 	s.cancel()
+	_ = s.client.SetWriteDeadline(time.Now().Add(farewellTime)) // the Close waits for relayServer, which may be writing
 	s.server.Close()
 }
 

@@ -25,10 +25,13 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
+// mostReads is how often readReady reads without a wait: only between two of its calls is it noticed that conn was closed.
+const mostReads = 16
+
 // readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within each it goes on for
 // as long as it need not wait: take, read, take.
 func (in *inbox) readReady(descriptor uintptr) bool {
-	for {
+	for range mostReads {
 		in.makeRoom()
 		drained := in.read(descriptor)
 		if in.err == syscall.EAGAIN {
@@ -48,6 +51,7 @@ func (in *inbox) readReady(descriptor uintptr) bool {
 			return false
 		}
 	}
+	return true
 }
 
 // read reads once, and gives an empty buffer back where nothing came. drained says that nothing is left.
