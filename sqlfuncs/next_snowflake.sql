@@ -14,10 +14,13 @@
 --  2. Only the holder of the lock sets a tick. It draws first, sees tick m, and sets a tick above m. Nobody else
 --     can set one in between, however long it is paused, so each tick is set at most once and counters of a tick
 --     start once. Draws meanwhile only raise the counter within m.
---  3. The counter must not run over into m+1. Nobody but this function can draw (see Rights), and each of its draws
---     at or above three quarters of the counter sends the lane back to its START before doing anything else. A run
---     over needs 2^(C-2), at least 262,144, draws after that, each by a backend that dies right between its draw and
---     the setval; more backends than that cannot exist.
+--  3. The counter should not run over into m+1. Nobody but this function can draw (see Rights), and each call whose first draw is
+--     at or above three quarters of the counter sends the lane back to its START before anything else. A run over needs
+--     2^(C-2), at least 262,144, calls after that, each of which ends between its draw and the setval: because its
+--     backend dies, or by an error that its caller brings about and catches, at the end of the stack or of shared memory. Where somebody
+--     does that, m+1 is a tick that nobody has set and nobody will, because the next one set is above it, and mark covers the next
+--     block, too. From START it leads to tick 1: there mark is above the lane's block, which it never is above
+--     a tick that was set, so advance_slowly() takes the lane to be at START. Nothing lowers mark.
 --  4. START is tick 0 with a counter that is no ID (2^(C-1): sequence_bits is below C because an ID has at least one
 --     worker bit). It is also where an unlogged sequence stands after a crash, a promotion, a restore. From START
 --     advance() continues at pgflurry.mark or later, and mark is above every tick ever set: it is raised before the
@@ -79,7 +82,7 @@
 -- SNF03 this database is a copy; 25006 in a read-only transaction or on a standby.
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC AS $install$
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC SET extra_float_digits = 1 AS $install$
 DECLARE
     n               pgflurry.namespace;
     lane_bits       integer;  -- C: what lies below the tick in the lane
@@ -135,22 +138,21 @@ DECLARE
     -- the layout, and times in ticks
     lane_bits      constant integer := %1$s;
     no_id          constant bigint := %2$s;              -- bits of a counter that is no ID
-    lane_start     constant bigint := %3$s;
-    carry_guard    constant bigint := %4$s;              -- three quarters of the counter
-    quiet_start    constant bigint := %5$s;              -- lower quarter of the sequence
-    last_tick      constant bigint := %6$s;
-    epoch          constant double precision := %7$s;    -- seconds since 1970
-    unit           constant double precision := %8$s;    -- seconds
-    block_bits     constant integer := %9$s;
-    lag_limit      constant bigint := %10$s;
-    ahead_limit    constant bigint := %11$s;
-    worth_a_wait   constant bigint := %12$s;
-    skew           constant bigint := %13$s;
-    home           constant oid := %14$s;                -- the database this was installed in
-    home_table     constant oid := %15$s;                -- its pgflurry.namespace
+    quiet_start    constant bigint := %3$s;              -- lower quarter of the sequence
+    last_tick      constant bigint := %4$s;
+    epoch          constant double precision := %5$s;    -- seconds since 1970
+    unit           constant double precision := %6$s;    -- seconds
+    block_bits     constant integer := %7$s;
+    lag_limit      constant bigint := %8$s;
+    ahead_limit    constant bigint := %9$s;
+    worth_a_wait   constant bigint := %10$s;
+    skew           constant bigint := %11$s;
+    home           constant oid := %12$s;                -- the database this was installed in
+    home_table     constant oid := %13$s;                -- its pgflurry.namespace
     seconds  double precision;  -- since the epoch
     clock    bigint := 0;       -- the tick of the clock
     tick     bigint;            -- the lane's tick; 0: unknown (crash, promotion, carry guard)
+    marked   bigint;            -- mark
     target   bigint;            -- the tick to start
     reach    bigint;            -- how far beyond the clock it may be
     v        bigint;            -- the draw to return; NULL: none
@@ -166,10 +168,6 @@ BEGIN
             USING ERRCODE = 'SNF03',
                   HINT = 'Run "pgflurry migrate up --database URL", which says how to go on.';
     END IF;
-    -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
-    IF (drawn & (lane_start * 2 - 1)) >= carry_guard THEN
-        PERFORM setval('pgflurry.lane'::regclass, lane_start);
-    END IF;
     LOOP
         v := NULL;
         BEGIN
@@ -182,6 +180,10 @@ BEGIN
             END IF;
             v := nextval('pgflurry.lane'::regclass);
             tick := v >> lane_bits;
+            SELECT last_value INTO STRICT marked FROM pgflurry.mark;
+            IF ((tick >> block_bits) + 2) << block_bits < marked THEN
+                tick := 0;  -- nobody set it (point 3)
+            END IF;
             IF tick = 0 THEN  -- the start before a crash may have been in this very tick of the clock (point 5)
                 PERFORM pg_sleep(unit + 0.001);
             END IF;
@@ -191,11 +193,10 @@ BEGIN
             IF tick < clock OR used_up THEN  -- else somebody has just advanced, and v is an ID
                 v := NULL;
                 IF tick = 0 THEN
-                    SELECT last_value INTO STRICT target FROM pgflurry.mark;
                     SELECT last_value INTO STRICT known FROM pgflurry.function_timeline;
                     here := ('x' || pgflurry.wal_timeline())::bit(32)::bigint;
                     reach := ahead_limit + 1 + CASE WHEN here = known THEN 0 ELSE skew END;
-                    target := greatest(target, clock + reach);
+                    target := greatest(marked, clock + reach);
                 ELSE
                     reach := ahead_limit;
                     target := greatest(clock, tick + 1);
@@ -258,7 +259,7 @@ BEGIN
     END LOOP;
 END $advance$
 $create$,
-        lane_bits, no_id, start_value, start_value + start_value / 2, quiet_start, (1::bigint << n.timestamp_bits) - 1,
+        lane_bits, no_id, quiet_start, (1::bigint << n.timestamp_bits) - 1,
         extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
         -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
         ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
@@ -276,8 +277,12 @@ DECLARE
     us      bigint;  -- microseconds of the clock since the epoch
     target  bigint;  -- the tick to start
 BEGIN
-    IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %6$s::bigint
-       OR 'pgflurry.namespace'::pg_catalog.regclass::pg_catalog.oid OPERATOR(pg_catalog.<>) '%12$s'::pg_catalog.oid
+    -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
+    IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %6$s::bigint THEN
+        PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %14$s::bigint);
+        RETURN pgflurry.advance_slowly(drawn);
+    END IF;
+    IF 'pgflurry.namespace'::pg_catalog.regclass::pg_catalog.oid OPERATOR(pg_catalog.<>) '%12$s'::pg_catalog.oid
        OR COALESCE(pg_catalog.split_part(pg_catalog.pg_relation_filepath('pgflurry.namespace'::pg_catalog.regclass), '/'::pg_catalog.text, -2),
             ''::pg_catalog.text) OPERATOR(pg_catalog.<>) '%13$s'::pg_catalog.text THEN
         RETURN pgflurry.advance_slowly(drawn);
@@ -322,7 +327,7 @@ BEGIN
 END $advance$
 $create$,
         lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000, start_value * 2 - 1, start_value + start_value / 2, quiet_start,
-        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, 'pgflurry.namespace'::regclass::oid, home);
+        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, 'pgflurry.namespace'::regclass::oid, home, start_value);
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Starts a tick that was never used, or leaves it to advance_slowly(). Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;

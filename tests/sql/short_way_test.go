@@ -62,6 +62,9 @@ func (r drawing) tick(tick, counter int64) int64 {
 	return id >> 22
 }
 
+// asCopy makes the database look like one that was restored.
+const asCopy = "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original"
+
 const busy = "SET lock_timeout = '20ms'"
 
 var guardsOfTheShortWay = []guard{
@@ -71,14 +74,27 @@ var guardsOfTheShortWay = []guard{
 		held: func(r drawing) bool { return r.tick(noon-5, laneGuard) > noon+1000 },
 	},
 	{
+		name: "a call that is refused sends a wasted counter back first", in: "pgflurry.advance(bigint)", begin: asCopy,
+		text: "PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, 2097152::bigint);", without: "",
+		held: func(r drawing) bool {
+			return r.refused(noon-5, laneGuard, "SNF03") && value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.lane") == laneStart
+		},
+	},
+	{
+		name: "a tick that nobody set is START", in: "pgflurry.advance_slowly(bigint)",
+		text: "< marked THEN", without: "< 0 THEN", // the lane ran over from START, and the clock was set back
+		begin: fmt.Sprintf("SELECT setval('pgflurry.mark', %d)", noon+724),
+		held:  func(r drawing) bool { return r.tick(1, 5) > noon+724 },
+	},
+	{
 		name: "a copy is told by its database", in: "pgflurry.advance(bigint)", elsewhere: true,
 		text: "''::pg_catalog.text) OPERATOR(pg_catalog.<>)", without: "''::pg_catalog.text) OPERATOR(pg_catalog.~~) 'no'::pg_catalog.text AND '' OPERATOR(pg_catalog.<>)",
 		held: func(r drawing) bool { return r.refused(noon-5, 0, "SNF03") },
 	},
 	{
 		name: "a copy is told by its table", in: "pgflurry.advance(bigint)",
-		begin: "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original",
-		text:  "OR 'pgflurry.namespace'", without: "OR false AND 'pgflurry.namespace'",
+		begin: asCopy,
+		text:  "IF 'pgflurry.namespace'", without: "IF false AND 'pgflurry.namespace'",
 		held: func(r drawing) bool { return r.refused(noon-5, 0, "SNF03") },
 	},
 	{
