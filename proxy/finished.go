@@ -85,5 +85,10 @@ func (s *session) answerFinished(kind byte, size int) (bool, error) {
 		s.out = append(s.out, '3', 0, 0, 0, 4)
 	}
 	s.segment.local = true
+	if len(s.out) >= outChunk {
+		if err := s.flush(); err != nil {
+			return false, err
+		}
+	}
 	return s.answered(size)
 }
