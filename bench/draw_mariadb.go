@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/go-sql-driver/mysql" // the driver "mysql" of database/sql
+	"github.com/go-sql-driver/mysql" // also the driver "mysql" of database/sql
 )
 
 //go:embed mariadb/*.sql
@@ -59,8 +59,15 @@ type mariadbClient struct {
 	draw, last *sql.Stmt // last is nil if the answer to draw has the ID
 }
 
+// deadlock is the error of a statement that was chosen to give way (ER_LOCK_DEADLOCK). Concurrent REPLACE INTO meets it.
+const deadlock = 1213
+
+// trip tries a statement again that gave way to others, as whoever draws in this way has to; that is part of the time it takes.
 func (c *mariadbClient) trip(ctx context.Context) (int, error) {
 	result, err := c.draw.ExecContext(ctx)
+	for said := new(mysql.MySQLError); errors.As(err, &said) && said.Number == deadlock; {
+		result, err = c.draw.ExecContext(ctx)
+	}
 	if err != nil {
 		return 0, err
 	}
