@@ -43,9 +43,8 @@ and no data stays.`,
 // inserts is the subject of the command insert.
 func inserts(rows int) subject {
 	return subject{
-		report:   bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + numbers([]int{rows})},
-		bases:    []string{bench.Nextval},
-		verdicts: func([]bench.Trial, []bench.Figure) []bench.Verdict { return nil },
+		report: bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + numbers([]int{rows})},
+		bases:  []string{bench.Nextval},
 		plan: func(ctx context.Context, servers bench.Servers, _ string, _ *bench.Report) (bench.Plan, error) {
 			if err := (bench.IDs{Servers: servers}).Prepare(ctx); err != nil {
 				return bench.Plan{}, err

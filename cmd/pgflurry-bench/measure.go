@@ -82,7 +82,7 @@ type subject struct {
 	plan     func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error)
 	needs    bench.Needs
 	cleanUp  func(ctx context.Context, servers bench.Servers) error // of servers that are not private; may be nil
-	verdicts func([]bench.Trial, []bench.Figure) []bench.Verdict
+	verdicts func([]bench.Trial, []bench.Figure) []bench.Verdict    // nil: there are no targets
 }
 
 // run measures and writes. What is finished is written even if it fails or is interrupted.
@@ -115,7 +115,9 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	}
 	report.Samples = samples
 	report.Figures = bench.Tabulate(plan.Trials, samples, what.bases)
-	report.Verdicts = what.verdicts(plan.Trials, report.Figures)
+	if what.verdicts != nil {
+		report.Verdicts = what.verdicts(plan.Trials, report.Figures)
+	}
 	return errors.Join(err, report.WriteTable(out), m.write(report, out), m.tellChanges(report, out))
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +12,7 @@ import (
 )
 
 func newProxy() *cobra.Command {
-	var m measurement
-	var workloads []string
-	cmd := &cobra.Command{
+	return choosing(&cobra.Command{
 		Use:   "proxy",
 		Short: "What a statement costs that the proxy only passes on",
 		Long: `proxy starts a private PostgreSQL, the proxy and, if it is installed, PgBouncer in session mode, and gives the same work to
@@ -30,23 +27,7 @@ The contenders take turns in every round. It prints a table, and writes it to re
 ends it early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench proxy --out results
   pgflurry-bench proxy --workloads select --clients 16 --rounds 3 --duration 2s`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, w := range workloads {
-				if !slices.Contains(bench.PassThroughWorkloads, w) {
-					return fmt.Errorf("--workloads has %q; expected some of %s", w, strings.Join(bench.PassThroughWorkloads, ", "))
-				}
-			}
-			if err := m.check(cmd); err != nil {
-				return err
-			}
-			return m.run(cmd.Context(), passThrough(workloads, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	cmd.Flags().StringSliceVar(&workloads, "workloads", bench.PassThroughWorkloads, "what to run")
-	cmd.Flags().IntSliceVar(&m.clients, "clients", []int{1, 16, 64}, "numbers of clients of select")
-	m.flags(cmd, 10*time.Second, time.Second) // pgbench counts in seconds
-	return cmd
+	}, bench.PassThroughWorkloads, bench.SelectWorkload, 10*time.Second, passThrough)
 }
 
 // passThrough is the subject of the command proxy.
@@ -57,11 +38,10 @@ func passThrough(workloads []string, clients []int) subject {
 		needs:    bench.Needs{Pooler: true},
 		verdicts: bench.PassThroughVerdicts,
 		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {
-			pgbench, err := bench.NewPgbench(ctx, servers.Binaries, folder)
+			pgbench, err := withPgbench(ctx, servers, folder, r)
 			if err != nil {
 				return bench.Plan{}, err
 			}
-			r.Versions["driver"] = pgbench.Version
 			if servers.Pooler.Missing != "" {
 				r.Versions["pooler"] = "none"
 				r.NotRun = append(r.NotRun, bench.PgBouncer+": "+servers.Pooler.Missing)

@@ -93,11 +93,10 @@ func ids(chosen []string, clients []int) subject {
 		return bench.IDs{Servers: servers, Clients: clients, Sources: chosen}
 	}
 	return subject{
-		report:   bench.Report{Kind: bench.KindIDs, Title: "Ways to get an ID over a connection", Command: command},
-		bases:    []string{bench.Nextval},
-		needs:    of(bench.Servers{}).Needs(),
-		verdicts: func([]bench.Trial, []bench.Figure) []bench.Verdict { return nil },
-		cleanUp:  func(ctx context.Context, servers bench.Servers) error { return of(servers).CleanUp(ctx) },
+		report:  bench.Report{Kind: bench.KindIDs, Title: "Ways to get an ID over a connection", Command: command},
+		bases:   []string{bench.Nextval},
+		needs:   of(bench.Servers{}).Needs(),
+		cleanUp: func(ctx context.Context, servers bench.Servers) error { return of(servers).CleanUp(ctx) },
 		plan: func(ctx context.Context, servers bench.Servers, _ string, r *bench.Report) (bench.Plan, error) {
 			b := of(servers)
 			r.NotRun = append(r.NotRun, b.NotRun()...)

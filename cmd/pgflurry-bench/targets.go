@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -13,9 +11,7 @@ import (
 )
 
 func newTargets() *cobra.Command {
-	var m measurement
-	var workloads []string
-	cmd := &cobra.Command{
+	return choosing(&cobra.Command{
 		Use:   "targets",
 		Short: "The speeds that pgflurry is to reach, and whether it does",
 		Long: `targets starts a private PostgreSQL, the proxy and, if it is installed, Redis, measures each way beside the one that it is to beat, and
@@ -36,23 +32,7 @@ data stays.`,
 		Example: `  pgflurry-bench targets --out results-targets
   pgflurry-bench targets --duration 1s
   pgflurry-bench targets --workloads cpu --rounds 3 --duration 1s`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, w := range workloads {
-				if !slices.Contains(bench.TargetWorkloads, w) {
-					return fmt.Errorf("--workloads has %q; expected some of %s", w, strings.Join(bench.TargetWorkloads, ", "))
-				}
-			}
-			if err := m.check(cmd); err != nil {
-				return err
-			}
-			return m.run(cmd.Context(), targets(workloads, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
-		},
-	}
-	cmd.Flags().StringSliceVar(&workloads, "workloads", bench.TargetWorkloads, "what to run")
-	cmd.Flags().IntSliceVar(&m.clients, "clients", []int{1, 16, 64}, "numbers of clients of single")
-	m.flags(cmd, 4*time.Second, time.Second) // pgbench counts in seconds
-	return cmd
+	}, bench.TargetWorkloads, bench.SingleWorkload, 4*time.Second, targets)
 }
 
 // targets is the subject of the command of that name.
@@ -63,11 +43,10 @@ func targets(workloads []string, clients []int) subject {
 		needs:    bench.Targets{Workloads: workloads}.Needs(),
 		verdicts: func(_ []bench.Trial, figures []bench.Figure) []bench.Verdict { return bench.TargetVerdicts(figures) },
 		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {
-			pgbench, err := bench.NewPgbench(ctx, servers.Binaries, folder)
+			pgbench, err := withPgbench(ctx, servers, folder, r)
 			if err != nil {
 				return bench.Plan{}, err
 			}
-			r.Versions["driver"] = pgbench.Version
 			b := bench.Targets{Servers: servers, Pgbench: pgbench, Workloads: workloads, Clients: clients}
 			r.NotRun = append(r.NotRun, b.NotRun()...)
 			if err := b.Prepare(ctx); err != nil {

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/bench"
+)
+
+// choosing makes a command of the workloads that --workloads chooses from all; turn is how long one takes by default, which pgbench counts
+// in seconds. clientsOf is the workload that --clients is for.
+func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Duration, of func(workloads []string, clients []int) subject) *cobra.Command {
+	var m measurement
+	var workloads []string
+	cmd.Args = cobra.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		for _, w := range workloads {
+			if !slices.Contains(all, w) {
+				return fmt.Errorf("--workloads has %q; expected some of %s", w, strings.Join(all, ", "))
+			}
+		}
+		if err := m.check(cmd); err != nil {
+			return err
+		}
+		return m.run(cmd.Context(), of(workloads, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
+	}
+	cmd.Flags().StringSliceVar(&workloads, "workloads", all, "what to run")
+	cmd.Flags().IntSliceVar(&m.clients, "clients", []int{1, 16, 64}, "numbers of clients of "+clientsOf)
+	m.flags(cmd, turn, time.Second)
+	return cmd
+}
+
+// withPgbench makes pgbench ready, and notes its version.
+func withPgbench(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (*bench.Pgbench, error) {
+	pgbench, err := bench.NewPgbench(ctx, servers.Binaries, folder)
+	if err == nil {
+		r.Versions["driver"] = pgbench.Version
+	}
+	return pgbench, err
+}
