@@ -6,9 +6,9 @@ import "slices"
 // to be kept busy, and less than half a megabyte of entries.
 const maxOpen = 16 << 10
 
-// flushUpstream makes upstream send the replies to all it was sent. A Query and a Sync do so by themselves.
+// flushUpstream makes upstream send the replies to all it was sent.
 func (s *session) flushUpstream() error {
-	if err := s.flush(); err != nil || !s.segment.forwarded {
+	if err := s.flush(); err != nil {
 		return err
 	}
 	_, err := s.server.Write(flushMessage)
@@ -23,7 +23,11 @@ func (s *session) awaitRoom() error {
 	if l.open.Load() <= maxOpen || l.lost.Load() {
 		return nil
 	}
-	if err := s.flushUpstream(); err != nil {
+	send := s.flush // a Query and a Sync make upstream reply by themselves
+	if s.segment.forwarded {
+		send = s.flushUpstream
+	}
+	if err := send(); err != nil {
 		return err
 	}
 	l.mu.Lock()

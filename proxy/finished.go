@@ -38,10 +38,7 @@ func (s *session) finishedState() (portalState, error) {
 	l := s.ledger
 	settled := l.open.Load() == 0
 	if !settled {
-		if err := s.flush(); err != nil {
-			return portalGone, err
-		}
-		if _, err := s.server.Write(flushMessage); err != nil {
+		if err := s.flushUpstream(); err != nil {
 			return portalGone, err
 		}
 	}
