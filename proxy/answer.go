@@ -48,7 +48,9 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 	if f == nil || f.params() > 0 || !s.mayAnswer(f) || !s.reserve(f.tagOr(nil), f.rows*len(f.columns)) {
 		return false, nil
 	}
-	s.gather()
+	if err := s.gather(); err != nil {
+		return false, err
+	}
 	s.out = appendRowDescription(s.out, f, nil)
 	if err := s.rows(f, f.rows, nil); err != nil {
 		return false, err
@@ -89,7 +91,9 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	if limit < 0 || (limit > 0 && int(limit) < u.rows) || !s.reserve(u.form.tagOr(u.tag), u.rows*len(u.form.columns)) {
 		return false, nil
 	}
-	s.gather()
+	if err := s.gather(); err != nil {
+		return false, err
+	}
 	start := len(s.out)
 	if u.parseSize > 0 {
 		s.ledger.stale.localParse(u.form, in.buf[in.held:in.held+u.parseSize])
@@ -171,8 +175,10 @@ func (s *session) answerSync(body []byte, size int) (bool, error) {
 	if s.unit.form != nil || len(body) != 0 || !s.segment.local || !s.quiescent() {
 		return false, nil
 	}
+	if err := s.gather(); err != nil {
+		return false, err
+	}
 	s.segment.local = false
-	s.gather()
 	s.out = appendReady(s.out, s.ledger.status)
 	return s.answered(size)
 }
@@ -250,17 +256,27 @@ func (s *session) nextN(ctx context.Context, tag []byte, n int) (first int64, co
 	return s.proxy.ids.NextN(ctx, n)
 }
 
-// gather makes room for replies. A session has a buffer for them only from its first answer until they are written.
-func (s *session) gather() {
+// gather makes room for a reply, and writes those before it when they fill a chunk. A session has a buffer for them only from its
+// first answer until they are written.
+func (s *session) gather() error {
+	if len(s.out) >= outChunk {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
 	if s.out == nil {
 		s.out = s.fromClient.buffers.replies.Get().(*[replySize]byte)[:0]
 	}
+	return nil
 }
 
 // rows writes the reserved IDs, row by row.
 func (s *session) rows(f *form, rows int, formats []uint16) error {
 	next := 0
 	for range rows {
+		if err := s.gather(); err != nil {
+			return err
+		}
 		s.out = append(s.out, 'D', 0, 0, 0, 0)
 		at := len(s.out)
 		s.out = binary.BigEndian.AppendUint16(s.out, uint16(len(f.columns)))
@@ -273,12 +289,6 @@ func (s *session) rows(f *form, rows int, formats []uint16) error {
 			s.runs[next].count--
 		}
 		binary.BigEndian.PutUint32(s.out[at-4:], uint32(len(s.out)-at+4))
-		if len(s.out) >= outChunk {
-			if err := s.flush(); err != nil {
-				return err
-			}
-			s.gather()
-		}
 	}
 	s.answers.Add(1)
 	s.answeredIDs.Add(int64(rows * len(f.columns)))

@@ -19,13 +19,7 @@ func (r *rig) looks(every time.Duration) { r.proxy.lookEvery = every }
 func (r *rig) opens() (client, upstream net.Conn) {
 	r.t.Helper()
 	client = r.dial()
-	hello := startup("user", "u", "database", "d")
-	r.write(client, [][]byte{hello})
-	upstream = <-r.arrivals
-	r.expect(upstream, "upstream", [][]byte{hello})
-	r.write(upstream, [][]byte{authOK, ready('I')})
-	r.expect(client, "client", [][]byte{authOK, ready('I')})
-	return client, upstream
+	return client, r.starts(client)
 }
 
 // ends are the ways to end a connection, or its own direction of it.
@@ -105,28 +99,10 @@ func (r *rig) becomes(what string, ok func(client, upstream bool) bool) {
 	}
 }
 
-func TestAWaitIsBlindOnlyWhereItIsTheOtherSidesTurn(t *testing.T) {
-	if !waitsBlindly {
-		t.Skip("this system's waits are never blind")
-	}
-	r := newRigBeforeStartup(t, &counter{})
-	r.looks(time.Hour)
-	r.client.Close()
-	r.client, r.upstream = r.opens()
-	r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('I')))
-	r.becomes("both", func(client, upstream bool) bool { return client && upstream })
-	r.send(parse("s", "SELECT 1"), flushIt)
-	r.toUpstream(parse("s", "SELECT 1"), flushIt)
-	r.reply(parseDone)
-	r.toClient(parseDone)
-	r.becomes("neither", func(client, upstream bool) bool { return !client && !upstream })
-}
-
 func TestABlindWaitThatLastsEndsInOneThatIsNot(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{})
 	r.looks(time.Millisecond)
-	r.client.Close()
-	r.client, r.upstream = r.opens()
+	r.upstream = r.starts(r.client)
 	for range 3 {
 		r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('I')))
 		r.becomes("neither", func(client, upstream bool) bool { return !client && !upstream })
@@ -138,8 +114,7 @@ func TestDrainingAndAnEndAtOnceLoseNothing(t *testing.T) {
 	for range 100 {
 		r := newRigBeforeStartup(t, &counter{})
 		r.looks(time.Millisecond)
-		r.client.Close()
-		r.client, r.upstream = r.opens()
+		r.upstream = r.starts(r.client)
 		r.send(query("SELECT 1"))
 		r.toUpstream(query("SELECT 1"))
 		r.client.(*net.TCPConn).CloseWrite()

@@ -71,7 +71,9 @@ func (s *session) answerFinished(kind byte, size int) (bool, error) {
 		}
 		return false, s.inject(entry{reply: owesParse, swallow: true}, refusedParse)
 	}
-	s.gather()
+	if err := s.gather(); err != nil {
+		return false, err
+	}
 	switch kind {
 	case 'D':
 		s.out = appendRowDescription(s.out, s.finished.form, s.finished.formats)
@@ -82,10 +84,5 @@ func (s *session) answerFinished(kind byte, size int) (bool, error) {
 		s.out = append(s.out, '3', 0, 0, 0, 4)
 	}
 	s.segment.local = true
-	if len(s.out) >= outChunk {
-		if err := s.flush(); err != nil {
-			return false, err
-		}
-	}
 	return s.answered(size)
 }

@@ -48,12 +48,20 @@ func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c
 func newRig(t *testing.T, ids IDs) *rig {
 	t.Helper()
 	r := newRigBeforeStartup(t, ids)
-	r.client.Write(startup("user", "u", "database", "d"))
-	r.upstream = <-r.arrivals
-	r.toUpstream(startup("user", "u", "database", "d"))
-	r.reply(authOK, ready('I'))
-	r.toClient(authOK, ready('I'))
+	r.upstream = r.starts(r.client)
 	return r
+}
+
+// starts brings a client to its first ReadyForQuery.
+func (r *rig) starts(client net.Conn) (upstream net.Conn) {
+	r.t.Helper()
+	hello, welcome := [][]byte{startup("user", "u", "database", "d")}, [][]byte{authOK, ready('I')}
+	r.write(client, hello)
+	upstream = <-r.arrivals
+	r.expect(upstream, "upstream", hello)
+	r.write(upstream, welcome)
+	r.expect(client, "client", welcome)
+	return upstream
 }
 
 func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig {
