@@ -53,13 +53,26 @@ func matchesName(pattern, host string) bool {
 	if strings.ContainsRune(pattern, 0) || pattern == "" {
 		return false
 	}
-	if strings.EqualFold(pattern, host) {
+	if sameName(pattern, host) {
 		return true
 	}
 	parent, wild := strings.CutPrefix(pattern, "*")
 	label := len(host) - len(parent)
 	return wild && len(parent) > 1 && parent[0] == '.' && label > 0 &&
-		strings.EqualFold(host[label:], parent) && !strings.Contains(host[:label], ".")
+		sameName(host[label:], parent) && !strings.Contains(host[:label], ".")
+}
+
+// sameName folds letters of ASCII only: in Unicode the Kelvin sign would be a k.
+func sameName(a, b string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range len(a) {
+		if lower(a[i]) != lower(b[i]) {
+			return false
+		}
+	}
+	return true
 }
 
 // names is what a certificate says whose it is, for the log.

@@ -153,11 +153,7 @@ func (t *tokenizer) blockComment() bool {
 
 func (t *tokenizer) word() tokenKind {
 	for ; t.at < len(t.sql) && (startsIdentifier(t.sql[t.at]) || isDigit(t.sql[t.at]) || t.sql[t.at] == '$'); t.at++ {
-		c := t.sql[t.at]
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if !t.keep(c) {
+		if !t.keep(lower(t.sql[t.at])) {
 			return tokenBad
 		}
 	}
@@ -215,6 +211,14 @@ func (t *tokenizer) number(kind tokenKind) tokenKind {
 		return tokenBad
 	}
 	return kind
+}
+
+// lower folds as PostgreSQL folds a word that is not quoted, and DNS a name: A to Z, and nothing else.
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 func startsIdentifier(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' }
