@@ -17,6 +17,7 @@
 //  3. A ratio is the median of the ratios round by round, never the ratio of two medians.
 //  4. An interrupted run gives what is finished, and the report says how much that is.
 //  5. What was not measured is said to be so: it is never a zero and never left out.
+//  6. A trial that fails has no more turns, and the others have theirs.
 //
 // Processor time of a server is what /proc tells of its process and all below it, in user and system mode, over a trial and
 // divided by its operations. It includes the trial's connecting and closing.

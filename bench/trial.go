@@ -81,6 +81,8 @@ type Plan struct {
 	Watch map[string]map[string]int
 	// Progress is told before each run of a trial how much of the Estimate is behind it; may be nil. Round 0 is the warm-up.
 	Progress func(behind time.Duration, round int, next Trial)
+	// Failed is told that a trial failed in a round, why, and so has no more turns. Without it the first failure ends the run.
+	Failed func(round int, t Trial, why error)
 }
 
 // watch adds a server process whose processor time is taken; 0 is none.
@@ -98,13 +100,15 @@ func (p Plan) Estimate() time.Duration {
 	return time.Duration(len(p.Trials)) * (p.WarmUp + time.Duration(p.Rounds)*p.Duration)
 }
 
-// Run does what the plan says. When a trial fails or ctx ends it returns the samples taken so far and the reason.
+// Run does what the plan says. When ctx ends, a trial fails that nobody is told of, or none is left, it returns the samples taken so far
+// and the reason.
 func Run(ctx context.Context, p Plan) ([]Sample, error) {
 	if len(p.Trials) == 0 || p.Rounds < 1 || p.Duration <= 0 {
 		return nil, fmt.Errorf("the plan has %d trials, %d rounds of %v; expected at least one of each", len(p.Trials), p.Rounds, p.Duration)
 	}
 	order := rand.New(rand.NewPCG(p.Seed, 0))
 	var samples []Sample
+	failed := make(map[string]bool) // by workload and contender
 	behind, first := time.Duration(0), 1
 	if p.WarmUp > 0 {
 		first = 0
@@ -115,21 +119,36 @@ func Run(ctx context.Context, p Plan) ([]Sample, error) {
 			d = p.WarmUp
 		}
 		for _, trial := range shuffled(order, p.Trials) {
+			if failed[trial.name()] {
+				behind += d
+				continue
+			}
 			if p.Progress != nil {
 				p.Progress(behind, round, trial)
 			}
 			sample, err := p.take(ctx, trial, d)
-			if err != nil {
-				return samples, err
-			}
 			behind += d
-			if sample.Round = round; round > 0 {
+			switch {
+			case err == nil && round > 0:
+				sample.Round = round
 				samples = append(samples, sample)
+			case err == nil: // the warm-up
+			case ctx.Err() != nil || p.Failed == nil:
+				return samples, err
+			default:
+				failed[trial.name()] = true
+				p.Failed(round, trial, err)
+				if len(failed) == len(p.Trials) {
+					return samples, fmt.Errorf("no trial is left: %w", err)
+				}
 			}
 		}
 	}
 	return samples, nil
 }
+
+// name is unique within a plan.
+func (t Trial) name() string { return t.Workload.Name + ", " + t.Contender }
 
 // take runs one trial once.
 func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error) {
@@ -145,10 +164,10 @@ func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error
 		if ctx.Err() != nil {
 			return s, context.Cause(ctx)
 		}
-		return s, fmt.Errorf("%s, %s: %w", t.Workload.Name, t.Contender, err)
+		return s, fmt.Errorf("%s: %w", t.name(), err)
 	}
 	if s.Operations == 0 || s.Elapsed <= 0 {
-		return s, fmt.Errorf("%s, %s: %w", t.Workload.Name, t.Contender, errNothingDone)
+		return s, fmt.Errorf("%s: %w", t.name(), errNothingDone)
 	}
 	maps.Copy(s.CPU, s.Spent)
 	for role, began := range before {

@@ -101,6 +101,52 @@ func TestAFailureNamesWorkloadAndContender(t *testing.T) {
 	}
 }
 
+func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
+	var ran, told []string
+	p := scripted(&ran, 2, 2)
+	p.Rounds, p.WarmUp = 4, time.Second
+	turns := 0
+	whole := p.Trials[1].Run
+	p.Trials[1].Run = func(ctx context.Context, d time.Duration) (Count, error) {
+		if turns++; turns == 3 { // the warm-up is the first
+			return Count{}, errors.New("no such table")
+		}
+		return whole(ctx, d)
+	}
+	p.Failed = func(round int, of Trial, why error) {
+		told = append(told, fmt.Sprintf("%d %s %s %v", round, of.Workload.Name, of.Contender, why))
+	}
+	var last time.Duration
+	p.Progress = func(behind time.Duration, _ int, _ Trial) { last = behind }
+	samples, err := Run(t.Context(), p)
+	if want := []string{"2 0 B 0, B: no such table"}; err != nil || !slices.Equal(told, want) {
+		t.Fatalf("told %q, error %v; expected %q and the run to go on", told, err, want)
+	}
+	count := make(map[string]int)
+	for _, s := range samples {
+		count[s.Workload+s.Contender]++
+	}
+	if count["0A"] != 4 || count["0B"] != 1 || count["1A"] != 4 || count["1B"] != 4 || turns != 3 {
+		t.Errorf("samples %v, %d turns of 0B; expected 4 of each but 1 of 0B, which is not tried after it failed", count, turns)
+	}
+	if last+p.Duration != p.Estimate() {
+		t.Errorf("before the last turn %v were behind, of %v; expected the turns that are left out to count", last, p.Estimate())
+	}
+}
+
+func TestARunWithoutATrialThatIsLeftIsAnError(t *testing.T) {
+	var ran []string
+	p := scripted(&ran, 1, 2)
+	failed := 0
+	p.Failed = func(int, Trial, error) { failed++ }
+	for i := range p.Trials {
+		p.Trials[i].Run = func(context.Context, time.Duration) (Count, error) { return Count{}, errors.New("no such table") }
+	}
+	if samples, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no trial is left: 0, ") || len(samples) != 0 || failed != 2 {
+		t.Errorf("%d samples, %d failures told, error %v", len(samples), failed, err)
+	}
+}
+
 func TestATrialThatDidNothingIsAnErrorAndNoFigure(t *testing.T) {
 	p := Plan{Rounds: 1, Duration: time.Second, Trials: []Trial{{Run: func(context.Context, time.Duration) (Count, error) { return Count{}, nil }}}}
 	if samples, err := Run(t.Context(), p); !errors.Is(err, errNothingDone) || len(samples) != 0 {

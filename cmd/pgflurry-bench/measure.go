@@ -107,9 +107,19 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
 	announce(out, report, plan)
-	hide := showProgress(progress, &plan)
+	tell, hide := showProgress(progress, &plan)
+	failed := 0
+	plan.Failed = func(round int, _ bench.Trial, why error) {
+		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)", strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, m.rounds))
+		tell("not run: " + line)
+		report.NotRun = append(report.NotRun, line)
+		failed++
+	}
 	samples, err := bench.Run(ctx, plan)
 	hide()
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d trials failed; all others are measured", failed, len(plan.Trials))
+	}
 	if err != nil {
 		report.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), m.rounds*len(plan.Trials))
 	}

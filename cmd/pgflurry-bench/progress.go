@@ -11,8 +11,9 @@ import (
 	"pgflurry/bench"
 )
 
-// showProgress tells on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere. end takes the bar away.
-func showProgress(w io.Writer, p *bench.Plan) (end func()) {
+// showProgress tells on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere. tell writes a line between, end
+// takes the bar away.
+func showProgress(w io.Writer, p *bench.Plan) (tell func(line string), end func()) {
 	file, is := w.(*os.File)
 	if info, err := statOf(file, is); err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		told := -1
@@ -22,7 +23,7 @@ func showProgress(w io.Writer, p *bench.Plan) (end func()) {
 				told = round
 			}
 		}
-		return func() {}
+		return func(line string) { fmt.Fprintln(w, line) }, func() {}
 	}
 	bar := progressbar.NewOptions64(p.Estimate().Milliseconds(), progressbar.OptionSetWriter(w), progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish())
@@ -30,7 +31,8 @@ func showProgress(w io.Writer, p *bench.Plan) (end func()) {
 		bar.Describe(fmt.Sprintf("%s: %s, %s", roundName(round, p.Rounds), next.Workload.Name, next.Contender))
 		_ = bar.Set64(behind.Milliseconds())
 	}
-	return func() { _ = bar.Clear() }
+	end = func() { _ = bar.Clear() }
+	return func(line string) { end(); fmt.Fprintln(w, line) }, end
 }
 
 func statOf(file *os.File, is bool) (os.FileInfo, error) {
