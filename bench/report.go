@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,6 +28,8 @@ type Report struct {
 	Settings map[string]string `json:"settings"`
 	Versions map[string]string `json:"versions"`
 	Machine  Machine           `json:"machine"`
+	// Counts names what Figure.Clients is the number of: "goroutines". Empty: clients.
+	Counts string `json:"counts,omitempty"`
 	// Incomplete says why the run ended early; empty if it did not.
 	Incomplete string `json:"incomplete,omitempty"`
 	// NotRun says what was left out, and why.
@@ -35,6 +38,9 @@ type Report struct {
 	Verdicts []Verdict `json:"verdicts"`
 	Samples  []Sample  `json:"samples"`
 }
+
+// ByWhat names what Figure.Clients is the number of.
+func (r *Report) ByWhat() string { return cmp.Or(r.Counts, "clients") }
 
 // Figure is one line of the table.
 type Figure struct {

@@ -49,7 +49,7 @@ func Of(r *bench.Report) ([]Chart, error) {
 			{"latency", some(func(f bench.Figure) bool { return len(f.Latency) > 0 }), func() (Chart, error) { return latency(r, at) }},
 			{"cpu", some(func(f bench.Figure) bool { return f.ServerCPU != nil && f.ServerCPU.Median > 0 }), func() (Chart, error) { return serverCPU(r, at) }},
 			{"index", some(func(f bench.Figure) bool { return f.Index != nil }), func() (Chart, error) { return indexSize(r, at) }},
-			{"clients", len(clients) > 1, func() (Chart, error) { return byClients(r, figures, clients) }},
+			{r.ByWhat(), len(clients) > 1, func() (Chart, error) { return byClients(r, figures, clients) }},
 		} {
 			if !c.has {
 				continue

@@ -134,6 +134,39 @@ func TestTheBarOfAMarkGoesFromTheFirstToTheThirdQuartile(t *testing.T) {
 	}
 }
 
+func TestABarFromAQuartileOfZeroGoesToTheEdgeOfTheLogarithmicAxis(t *testing.T) {
+	r := report()
+	var batch []bench.Figure
+	for i, f := range r.Figures {
+		if f.ServerCPU != nil {
+			r.Figures[i].ServerCPU = &bench.Spread{Low: 0, Median: f.ServerCPU.Median, High: 9, N: 9}
+			batch = append(batch, r.Figures[i])
+		}
+	}
+	if drawn(t, r)["cpu-batch-prepared"] == "" { // a mark at 0 is a panic of the axis
+		t.Error("there is no chart of the processor time")
+	}
+	d := newDots(r, "", batch[:1])
+	if err := d.add([]mark{{0, *batch[0].ServerCPU}}, faint, glyphs[0], ""); err != nil {
+		t.Fatal(err)
+	}
+	if d.chart(); d.plot.X.Min <= 0 || d.plot.X.Min >= 2.5 {
+		t.Errorf("the axis begins at %v; expected it below the mark and above 0", d.plot.X.Min)
+	}
+}
+
+func TestAChartByClientsNamesWhatTheReportCounts(t *testing.T) {
+	r := report()
+	if text := drawn(t, r)["clients-one-by-one"]; !strings.Contains(text, ">Throughput by clients: one by one<") || !strings.Contains(text, ">clients<") {
+		t.Error("a report that names nothing is not drawn by clients")
+	}
+	r.Counts = "goroutines"
+	charts := drawn(t, r)
+	if text := charts["goroutines-one-by-one"]; !strings.Contains(text, ">Throughput by goroutines: one by one<") || !strings.Contains(text, ">goroutines<") || strings.Contains(text, "clients<") {
+		t.Error("a report by goroutines is not drawn so, or also by clients")
+	}
+}
+
 func TestAnAxisHasTicksWithinItsEndsThatPeopleCanRead(t *testing.T) {
 	var labels []string
 	for _, tick := range powers(900, 30000) {

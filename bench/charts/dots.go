@@ -20,7 +20,8 @@ type dots struct {
 	legend         plot.Legend
 	lines          int
 	title, caption string
-	unit           string // of the axis
+	unit           string               // of the axis
+	toTheEdge      []func(left float64) // bars whose first quartile is 0, which this axis does not have; told where it begins
 }
 
 // mark is a figure on the line of a contender.
@@ -132,11 +133,19 @@ func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name str
 	}{make(plotter.XYs, len(marks)), make(plotter.XErrors, len(marks))}
 	for i, m := range marks {
 		points.XYs[i] = plotter.XY{X: m.spread.Median, Y: float64(m.line)}
-		points.XErrors[i].Low, points.XErrors[i].High = m.spread.Low-m.spread.Median, m.spread.High-m.spread.Median
+		points.XErrors[i].High = m.spread.High - m.spread.Median
+		if m.spread.Low > 0 {
+			points.XErrors[i].Low = m.spread.Low - m.spread.Median
+		}
 	}
-	bars, err := plotter.NewXErrorBars(points)
+	bars, err := plotter.NewXErrorBars(points) // copies them
 	if err != nil {
 		return err
+	}
+	for i, m := range marks {
+		if m.spread.Low <= 0 {
+			d.toTheEdge = append(d.toTheEdge, func(left float64) { bars.XErrors[i].Low = left - m.spread.Median })
+		}
 	}
 	scatter, err := plotter.NewScatter(points.XYs)
 	if err != nil {
@@ -171,6 +180,9 @@ func (d *dots) label(marks []mark, values []string) error {
 
 func (d *dots) chart() Chart {
 	widen(&d.plot.X)
+	for _, reach := range d.toTheEdge {
+		reach(d.plot.X.Min)
+	}
 	return Chart{Width: dotsWidth, Height: around + lineSpace*vg.Length(d.lines), draw: func(c draw.Canvas) {
 		body := titled(c, d.title, d.caption)
 		d.plot.Draw(labelled(body, d.unit))

@@ -18,13 +18,10 @@ const (
 	legendWidth = 3.6 * vg.Inch // at the right of the lines
 )
 
-// byClients draws the throughput of each contender at one task over the number of clients; the legend has the order of the right ends.
+// byClients draws the throughput of each contender at one task over the number of clients, or whatever the report counts as such; the legend has the order of the right ends.
 func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, error) {
 	p, legend := plot.New(), newLegend()
 	legend.Left = true
-	if r.Kind == bench.KindInProcess {
-		p.X.Label.Text = "goroutines"
-	}
 	p.Y.Label.Text = figures[0].Unit + " per second, logarithmic"
 	logarithmic(&p.X)
 	logarithmic(&p.Y)
@@ -61,8 +58,8 @@ func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, e
 	widen(&p.X)
 	widen(&p.Y)
 	return Chart{Width: linesWidth, Height: linesHeight, draw: func(c draw.Canvas) {
-		body := titled(c, "Throughput by clients: "+plain(figures[0].Task), caption(r, figures[0].PerSecond.N))
-		p.Draw(labelled(draw.Crop(body, 0, -legendWidth, 0, 0), "clients"))
+		body := titled(c, "Throughput by "+r.ByWhat()+": "+plain(figures[0].Task), caption(r, figures[0].PerSecond.N))
+		p.Draw(labelled(draw.Crop(body, 0, -legendWidth, 0, 0), r.ByWhat()))
 		body.Min.X = body.Max.X - legendWidth + 2*vg.Millimeter
 		legend.Draw(body)
 	}}, nil

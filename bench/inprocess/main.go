@@ -120,7 +120,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 // head is all of a report that is known before the first turn.
 func head(s settings) *bench.Report {
 	r := &bench.Report{
-		Kind: bench.KindInProcess, Title: "IDs made in process", Began: time.Now(), Machine: bench.ThisMachine(), Versions: make(map[string]string),
+		Kind: bench.KindInProcess, Counts: "goroutines", Title: "IDs made in process", Began: time.Now(), Machine: bench.ThisMachine(), Versions: make(map[string]string),
 		Command: fmt.Sprintf("go run -C bench/inprocess . --goroutines %s --rounds %d --duration %v --warm-up %v --seed %d",
 			strings.Trim(strings.ReplaceAll(fmt.Sprint(s.goroutines), " ", ","), "[]"), s.rounds, s.duration, s.warmUp, s.seed),
 		Settings: map[string]string{

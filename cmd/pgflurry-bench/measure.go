@@ -128,6 +128,9 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	if what.verdicts != nil {
 		report.Verdicts = what.verdicts(plan.Trials, report.Figures)
 	}
+	if len(samples) == 0 {
+		return errors.Join(err, m.write(report, out))
+	}
 	return errors.Join(err, report.WriteTable(out), m.write(report, out), m.tellChanges(report, out))
 }
 
