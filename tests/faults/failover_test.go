@@ -195,12 +195,13 @@ func TestIDsEndAtTheMarkThatTheHungStandbyHasHoweverOftenWaitsForItAreCancelled(
 	for p.byProxy(drawn[len(drawn)-1]) {
 		drawn = append(drawn, p.draw(conn, 1)...)
 	}
+	// The first wait may have been for a mark that the standby got and could not acknowledge any more.
+	for there := (&room{t: t, conn: server.Connect(t, p.standby.URL("postgres"))}).mark(1); p.mark(1) <= there; {
+		drawn = append(drawn, p.draw(conn, 1)...)
+	}
 	close(ended)
 	if err := <-done; err != nil {
 		t.Fatal(err)
-	}
-	if there := (&room{t: t, conn: server.Connect(t, p.standby.URL("postgres"))}).mark(1); p.mark(1) <= there {
-		t.Fatal("the primary has no later mark than the standby, so this proves nothing")
 	}
 	p.failOver()
 	p.below(drawn)
