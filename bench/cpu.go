@@ -1,9 +1,12 @@
 package bench
 
 import (
+	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,32 +16,131 @@ import (
 const tick = 10 * time.Millisecond
 
 // TreeCPU is the processor time, user and system, that a process and all processes below it have spent, those that have
-// ended and were waited for included. It rises as long as the process lives. It needs Linux's /proc.
-func TreeCPU(pid int) (time.Duration, error) {
-	stats, err := readStats()
-	if err != nil {
-		return 0, err
-	}
-	if _, lives := stats[pid]; !lives {
-		return 0, fmt.Errorf("/proc has no process %d", pid)
-	}
-	children := make(map[int][]int)
-	for child, s := range stats {
-		children[s.parent] = append(children[s.parent], child)
-	}
-	var ticks int64
-	for todo := []int{pid}; len(todo) > 0; {
-		next := todo[0]
-		todo = append(todo[1:], children[next]...)
-		ticks += stats[next].ticks
-	}
-	return time.Duration(ticks) * tick, nil
+// ended and were waited for included. What processes spend that live is exact; that of all which have ended is cut off to a tick twice, user and
+// system, so that the sum may fall by two ticks when one ends, and is never further off. It needs Linux's /proc.
+func TreeCPU(pid int) (time.Duration, error) { return thisSystem().treeCPU(pid) }
+
+// system is what is asked of the operating system.
+type system struct {
+	stats func() (map[int]procStat, error)     // of all processes, one after the other
+	clock func(pid int) (time.Duration, error) // processor time of all threads of a process, those that have ended included
 }
+
+func thisSystem() system { return system{stats: readStats, clock: processClock} }
 
 // procStat is what this package reads of /proc/PID/stat.
 type procStat struct {
-	parent int
-	ticks  int64 // utime, stime, and those of children that were waited for
+	parent  int
+	reaped  int64 // ticks, user and system, of children that were waited for, and theirs
+	started int64 // ticks since the machine started
+}
+
+// looks is how often a tree is looked at until nobody comes or goes meanwhile.
+const looks = 100
+
+// treeCPU looks before and after it reads the clocks. If the same processes were there and none had been waited for meanwhile, then each is in the
+// sum once: by its own clock or, if it has ended, by its parent's count.
+func (s system) treeCPU(pid int) (time.Duration, error) {
+	for range looks {
+		before, err := s.tree(pid)
+		if err != nil {
+			return 0, err
+		}
+		spent, live := s.sum(before)
+		after, err := s.tree(pid)
+		if err != nil {
+			return 0, err
+		}
+		if live && maps.Equal(before, after) {
+			return spent, nil
+		}
+	}
+	return 0, fmt.Errorf("processes below %d came or went each of the %d times that they were looked at; expected one moment in which all stay", pid, looks)
+}
+
+// sum adds up a tree; live says that each process still had a clock.
+func (s system) sum(tree map[int]procStat) (spent time.Duration, live bool) {
+	for pid, stat := range tree {
+		own, err := s.clock(pid)
+		if err != nil {
+			return 0, false
+		}
+		spent += own + time.Duration(stat.reaped)*tick
+	}
+	return spent, true
+}
+
+// tree gives a process and all below it.
+func (s system) tree(pid int) (map[int]procStat, error) {
+	stats, err := s.stats()
+	if err != nil {
+		return nil, err
+	}
+	if _, lives := stats[pid]; !lives {
+		return nil, fmt.Errorf("/proc has no process %d", pid)
+	}
+	children := make(map[int][]int)
+	for child, stat := range stats {
+		children[stat.parent] = append(children[stat.parent], child)
+	}
+	tree := make(map[int]procStat)
+	for todo := []int{pid}; len(todo) > 0; {
+		next := todo[0]
+		todo = append(todo[1:], children[next]...)
+		tree[next] = stats[next]
+	}
+	return tree, nil
+}
+
+// presence is the processes that were there at a moment, of some trees.
+type presence struct {
+	system system
+	roots  []int
+	there  map[int]bool
+}
+
+// lookAt notes who is there of the processes by role, and below them.
+func lookAt(watched map[string]int) presence {
+	return thisSystem().lookAt(slices.Collect(maps.Values(watched)))
+}
+
+func (s system) lookAt(roots []int) presence {
+	p := presence{system: s, roots: roots, there: make(map[int]bool)}
+	for _, pid := range p.now() {
+		p.there[pid] = true
+	}
+	return p
+}
+
+// now is who is there. A tree that cannot be looked at has nobody; its processor time is not measured either.
+func (p presence) now() (all []int) {
+	for _, root := range p.roots {
+		if tree, err := p.system.tree(root); err == nil {
+			all = slices.AppendSeq(all, maps.Keys(tree))
+		}
+	}
+	return all
+}
+
+const (
+	leavingPatience = time.Second // a connection that a pooler keeps stays longer, and so does a vacuum
+	leavingLook     = 5 * time.Millisecond
+)
+
+// awaitLeaving returns when all that have come since are gone, or patience is over: a server's process for a connection ends a while after
+// its client has closed it, and spends on that.
+func (p presence) awaitLeaving(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, leavingPatience)
+	defer cancel()
+	again := time.NewTicker(leavingLook)
+	defer again.Stop()
+	for slices.ContainsFunc(p.now(), func(pid int) bool { return !p.there[pid] }) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 func readStats() (map[int]procStat, error) {
@@ -63,23 +165,19 @@ func readStats() (map[int]procStat, error) {
 	return stats, nil
 }
 
-// parseStat reads "pid (name) state parent …"; the name may hold spaces and brackets. Times are fields 14 to 17 of proc(5).
+// parseStat reads "pid (name) state parent …"; the name may hold spaces and brackets. The times of children are fields 16 and 17 of proc(5), the
+// start is field 22.
 func parseStat(line string) (procStat, error) {
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
-	if len(fields) < 15 {
-		return procStat{}, fmt.Errorf("%d fields after the name; expected at least 15", len(fields))
+	if len(fields) < 20 {
+		return procStat{}, fmt.Errorf("%d fields after the name; expected at least 20", len(fields))
 	}
-	parent, err := strconv.Atoi(fields[1])
-	if err != nil {
-		return procStat{}, err
-	}
-	s := procStat{parent: parent}
-	for _, field := range fields[11:15] {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
+	var numbers [4]int64
+	for i, at := range []int{1, 13, 14, 19} {
+		var err error
+		if numbers[i], err = strconv.ParseInt(fields[at], 10, 64); err != nil {
 			return procStat{}, err
 		}
-		s.ticks += n
 	}
-	return s, nil
+	return procStat{parent: int(numbers[0]), reaped: numbers[1] + numbers[2], started: numbers[3]}, nil
 }

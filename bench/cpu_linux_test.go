@@ -1,6 +1,8 @@
 package bench
 
 import (
+	"context"
+	"os"
 	"os/exec"
 	"testing"
 	"time"
@@ -8,8 +10,8 @@ import (
 
 func TestStatIsReadWhateverTheProcessIsCalled(t *testing.T) {
 	s, err := parseStat("42 (a) S 1 (b) S 7 42 42 0 -1 4194304 99 0 0 0 10 20 3 4 20 0 1 0 48776")
-	if err != nil || s.parent != 7 || s.ticks != 37 {
-		t.Errorf("%+v, error %v; expected parent 7 and 37 ticks", s, err)
+	if err != nil || s != (procStat{parent: 7, reaped: 7, started: 48776}) {
+		t.Errorf("%+v, error %v; expected parent 7, 7 ticks of children that have ended, and the start", s, err)
 	}
 	if _, err := parseStat("42 (a) S 1"); err == nil {
 		t.Error("a line that was cut off was read")
@@ -45,5 +47,49 @@ func TestTheTimeOfAProcessIncludesThoseBelowIt(t *testing.T) {
 	}
 	if _, err := TreeCPU(1 << 30); err == nil {
 		t.Error("a process that is not there has a time")
+	}
+}
+
+func TestTheTimeOfAProcessThatLivesIsNotCutOffToATick(t *testing.T) {
+	if spent, err := TreeCPU(os.Getpid()); err != nil || spent%tick == 0 {
+		t.Errorf("%v, error %v; expected a part of %v too", spent, err, tick)
+	}
+}
+
+func TestConnectingAndLeavingAreInNoFigureOfProcessorTime(t *testing.T) {
+	burn := func() {
+		began, err := TreeCPU(os.Getpid())
+		for now := began; err == nil && now < began+100*time.Millisecond; {
+			now, err = TreeCPU(os.Getpid())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	turn := func(outside, inside func()) Turn {
+		return func(_ context.Context, d time.Duration, measure Measure) (Count, error) {
+			outside()
+			defer outside()
+			return measure(func() (Count, error) {
+				inside()
+				return Count{Operations: 1, Elapsed: d}, nil
+			})
+		}
+	}
+	p := Plan{Rounds: 1, Duration: time.Second, Watch: make(map[string]map[string]int), Trials: []Trial{
+		{Contender: "outside", Run: turn(burn, func() {})}, {Contender: "inside", Run: turn(func() {}, burn)},
+	}}
+	for _, trial := range p.Trials {
+		p.watch(trial.Contender, Database, os.Getpid())
+	}
+	samples, err := Run(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		each, measured := s.CPUEach(Database)
+		if !measured || (each >= 100_000) != (s.Contender == "inside") {
+			t.Errorf("100 ms %s the measured part: %.0f µs", s.Contender, each)
+		}
 	}
 }

@@ -31,6 +31,9 @@ type Draw struct {
 // prepared is the name of the statement that a connection draws with.
 const prepared = "draw"
 
+// Mean is the name of the mean beside those of the percentiles in Count.Latency.
+const Mean = "mean"
+
 // Percentiles that are kept of the time a round trip takes.
 var percentiles = map[string]float64{"p50": 50, "p99": 99, "p99.9": 99.9}
 
@@ -51,11 +54,12 @@ type client interface {
 type drawer struct {
 	client client
 	trips  *hdrhistogram.Histogram // microseconds
+	took   time.Duration           // all trips
 	ids    int64
 }
 
-// From is the draw as a trial's function; target is a connection string.
-func (d Draw) From(target string) func(context.Context, time.Duration) (Count, error) {
+// From is the draw as a trial's turn; target is a connection string.
+func (d Draw) From(target string) Turn {
 	return drawFrom(d.Clients, func(ctx context.Context) (client, error) {
 		conn, err := pgconn.Connect(ctx, target)
 		if err != nil {
@@ -78,9 +82,10 @@ type postgresClient struct {
 
 func (c *postgresClient) close(ctx context.Context) { _ = c.conn.Close(ctx) }
 
-// drawFrom connects so many clients, which then draw together for a time. Connecting does not count.
-func drawFrom(clients int, dial func(context.Context) (client, error)) func(context.Context, time.Duration) (Count, error) {
-	return func(ctx context.Context, duration time.Duration) (Count, error) {
+// drawFrom connects so many clients, each of which draws once, and then all together for a time. What is before and after that time counts
+// nowhere.
+func drawFrom(clients int, dial func(context.Context) (client, error)) Turn {
+	return func(ctx context.Context, duration time.Duration, measure Measure) (Count, error) {
 		drawers := make([]*drawer, clients)
 		for i := range drawers {
 			c, err := dial(ctx)
@@ -88,9 +93,12 @@ func drawFrom(clients int, dial func(context.Context) (client, error)) func(cont
 				return Count{}, err
 			}
 			defer c.close(context.WithoutCancel(ctx))
+			if _, err := c.trip(ctx); err != nil {
+				return Count{}, err
+			}
 			drawers[i] = &drawer{client: c, trips: hdrhistogram.New(shortest, longest, digits)}
 		}
-		return together(ctx, drawers, duration)
+		return measure(func() (Count, error) { return together(ctx, drawers, duration) })
 	}
 }
 
@@ -113,13 +121,17 @@ func together(ctx context.Context, drawers []*drawer, duration time.Duration) (C
 	if ctx.Err() != nil {
 		return Count{}, context.Cause(ctx)
 	}
-	trips := hdrhistogram.New(shortest, longest, digits)
+	trips, took := hdrhistogram.New(shortest, longest, digits), time.Duration(0)
 	for _, w := range drawers {
 		trips.Merge(w.trips)
+		took += w.took
 		count.Operations += w.ids
 	}
 	for name, p := range percentiles {
 		count.Latency[name] = time.Duration(trips.ValueAtPercentile(p)) * time.Microsecond
+	}
+	if n := trips.TotalCount(); n > 0 {
+		count.Latency[Mean] = took / time.Duration(n)
 	}
 	return count, nil
 }
@@ -134,6 +146,7 @@ func (w *drawer) drawUntil(ctx context.Context, until time.Time) error {
 		if err := w.trips.RecordValue(min(longest, max(shortest, now.Sub(at).Microseconds()))); err != nil {
 			return err
 		}
+		w.took += now.Sub(at)
 		w.ids += int64(ids)
 		at = now
 	}

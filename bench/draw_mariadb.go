@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/go-sql-driver/mysql" // also the driver "mysql" of database/sql
 )
@@ -22,8 +21,8 @@ type MariaDBDraw struct {
 	Clients int
 }
 
-// From is the draw as a trial's function; target is a data source name of go-sql-driver.
-func (d MariaDBDraw) From(target string) func(context.Context, time.Duration) (Count, error) {
+// From is the draw as a trial's turn; target is a data source name of go-sql-driver.
+func (d MariaDBDraw) From(target string) Turn {
 	return drawFrom(d.Clients, func(ctx context.Context) (client, error) { return d.dial(ctx, target) })
 }
 

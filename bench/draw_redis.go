@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -19,8 +18,8 @@ type RedisDraw struct {
 	Clients   int
 }
 
-// From is the draw as a trial's function; target is a redis:// URL.
-func (d RedisDraw) From(target string) func(context.Context, time.Duration) (Count, error) {
+// From is the draw as a trial's turn; target is a redis:// URL.
+func (d RedisDraw) From(target string) Turn {
 	return drawFrom(d.Clients, func(ctx context.Context) (client, error) {
 		pool, err := openRedis(target)
 		if err != nil {

@@ -22,8 +22,8 @@ type FixedBytes struct {
 	reply func(*bufio.Reader) error // reads one, which must hold an ID
 }
 
-// From is the draw as a trial's function.
-func (f FixedBytes) From() func(context.Context, time.Duration) (Count, error) {
+// From is the draw as a trial's turn.
+func (f FixedBytes) From() Turn {
 	return drawFrom(1, func(ctx context.Context) (client, error) {
 		conn, err := f.dial(ctx)
 		if err != nil {

@@ -24,8 +24,8 @@ type writes struct{ transactions, log int64 }
 
 // writesOf counts the transactions that write, in the whole server, from one of them to one that is at least d later. The asking takes
 // none. Proxies with clients write as rarely as idle ones, so another one adds its own.
-func writesOf(server string) func(context.Context, time.Duration) (Count, error) {
-	return func(ctx context.Context, d time.Duration) (Count, error) {
+func writesOf(server string) Turn {
+	return func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, d+answerPatience, errors.New("an idle proxy did not renew its lease"))
 		defer cancel()
 		conn, err := pgx.Connect(ctx, server)
@@ -37,16 +37,18 @@ func writesOf(server string) func(context.Context, time.Duration) (Count, error)
 		if err != nil {
 			return Count{}, err
 		}
-		for {
-			at, to, err := nextWrite(ctx, conn)
-			if err != nil {
-				return Count{}, err
+		return measure(func() (Count, error) {
+			for {
+				at, to, err := nextWrite(ctx, conn)
+				if err != nil {
+					return Count{}, err
+				}
+				if passed := at.Sub(began); passed >= d {
+					log := to.log - from.log
+					return Count{Operations: to.transactions - from.transactions, Elapsed: passed, WAL: &log}, nil
+				}
 			}
-			if passed := at.Sub(began); passed >= d {
-				log := to.log - from.log
-				return Count{Operations: to.transactions - from.transactions, Elapsed: passed, WAL: &log}, nil
-			}
-		}
+		})
 	}
 }
 

@@ -162,27 +162,29 @@ func (b IDs) NotRun() (lines []string) {
 var walSQL string
 
 // walOf adds to a count what the server wrote to its log meanwhile, by whatever cause.
-func walOf(server string, run func(context.Context, time.Duration) (Count, error)) func(context.Context, time.Duration) (Count, error) {
-	return func(ctx context.Context, d time.Duration) (Count, error) {
+func walOf(server string, turn Turn) Turn {
+	return func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
 		conn, err := pgx.Connect(ctx, server)
 		if err != nil {
 			return Count{}, err
 		}
 		defer conn.Close(context.WithoutCancel(ctx))
-		var before, after int64
-		if err := conn.QueryRow(ctx, walSQL).Scan(&before); err != nil {
-			return Count{}, err
-		}
-		count, err := run(ctx, d)
-		if err != nil {
-			return count, err
-		}
-		if err := conn.QueryRow(ctx, walSQL).Scan(&after); err != nil {
-			return count, err
-		}
-		written := after - before
-		count.WAL = &written
-		return count, nil
+		return turn(ctx, d, func(work func() (Count, error)) (Count, error) {
+			var before, after int64
+			if err := conn.QueryRow(ctx, walSQL).Scan(&before); err != nil {
+				return Count{}, err
+			}
+			count, err := measure(work)
+			if err != nil {
+				return count, err
+			}
+			if err := conn.QueryRow(ctx, walSQL).Scan(&after); err != nil {
+				return count, err
+			}
+			written := after - before
+			count.WAL = &written
+			return count, nil
+		})
 	}
 }
 

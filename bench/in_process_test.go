@@ -10,7 +10,7 @@ import (
 
 func TestAReportInProcessTellsReadingsOfTheClockAndProcessorsBusy(t *testing.T) {
 	trial := func(contender string, operations int64, spent map[string]time.Duration) Trial {
-		return Trial{Workload: Workload{Name: "w"}, Contender: contender, Run: func(context.Context, time.Duration) (Count, error) {
+		return Trial{Workload: Workload{Name: "w"}, Contender: contender, Run: func(context.Context, time.Duration, Measure) (Count, error) {
 			return Count{Operations: operations, Elapsed: 100 * time.Millisecond, Spent: spent}, nil
 		}}
 	}

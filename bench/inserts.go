@@ -34,6 +34,8 @@ var (
 	indexSizeSQL string
 	//go:embed sql/drop_rows.sql
 	dropRowsSQL string
+	//go:embed sql/empty_rows.sql
+	emptyRowsSQL string
 	//go:embed sql/checkpoint.sql
 	checkpointSQL string
 )
@@ -72,54 +74,72 @@ func (b Inserts) Plan() (Plan, error) {
 		}
 		p.Trials = append(p.Trials, Trial{
 			Workload: withClients(task, 1, "rows", task), Contender: k.name, Through: k.proxy,
-			Run: func(ctx context.Context, _ time.Duration) (Count, error) { return b.fill(ctx, k, string(create)) },
+			Run: walOf(b.Servers.Postgres.URL, b.fill(k, string(create))),
 		})
 	}
 	return p, nil
 }
 
-// fill makes the table anew, right after a checkpoint so that each way finds the log in the same state, and fills it.
-func (b Inserts) fill(ctx context.Context, k keyed, create string) (count Count, err error) {
-	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
-	if err != nil {
-		return count, err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	proxy, err := pgx.Connect(ctx, b.Servers.Proxy.URL)
-	if err != nil {
-		return count, err
-	}
-	defer proxy.Close(context.WithoutCancel(ctx))
-	for _, statement := range []string{dropRowsSQL, create, checkpointSQL} {
-		if _, err := conn.Exec(ctx, statement); err != nil {
+// fill makes the table anew and fills it, right after a checkpoint so that each way finds the log in the same state. Only the filling is
+// measured; one statement before it, whose rows are taken away again, makes caches warm.
+func (b Inserts) fill(k keyed, create string) Turn {
+	return func(ctx context.Context, _ time.Duration, measure Measure) (count Count, err error) {
+		conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
+		if err != nil {
 			return count, err
 		}
-	}
-	defer func() {
-		_, dropped := conn.Exec(context.WithoutCancel(ctx), dropRowsSQL)
-		err = errors.Join(err, dropped)
-	}()
-	count, err = walOf(b.Servers.Postgres.URL, func(ctx context.Context, _ time.Duration) (Count, error) {
-		began := time.Now()
-		for range b.Rows / batchSize {
-			if err := k.insert(ctx, conn, proxy); err != nil {
-				return Count{}, err
-			}
+		defer conn.Close(context.WithoutCancel(ctx))
+		proxy, err := pgx.Connect(ctx, b.Servers.Proxy.URL)
+		if err != nil {
+			return count, err
 		}
-		return Count{Operations: int64(b.Rows), Elapsed: time.Since(began)}, nil
-	})(ctx, 0)
-	if err != nil {
-		return count, err
+		defer proxy.Close(context.WithoutCancel(ctx))
+		defer func() {
+			_, dropped := conn.Exec(context.WithoutCancel(ctx), dropRowsSQL)
+			err = errors.Join(err, dropped)
+		}()
+		err = execAll(ctx, conn, dropRowsSQL, create)
+		if err == nil {
+			err = k.insert(ctx, conn, proxy)
+		}
+		if err == nil {
+			err = execAll(ctx, conn, emptyRowsSQL, checkpointSQL)
+		}
+		if err != nil {
+			return count, err
+		}
+		count, err = measure(func() (Count, error) {
+			began := time.Now()
+			for range b.Rows / batchSize {
+				if err := k.insert(ctx, conn, proxy); err != nil {
+					return Count{}, err
+				}
+			}
+			return Count{Operations: int64(b.Rows), Elapsed: time.Since(began)}, nil
+		})
+		if err != nil {
+			return count, err
+		}
+		var index, rows int64
+		if err := conn.QueryRow(ctx, indexSizeSQL).Scan(&index, &rows); err != nil {
+			return count, err
+		}
+		if rows != int64(b.Rows) {
+			return count, fmt.Errorf("the table has %d rows; expected %d", rows, b.Rows)
+		}
+		count.Index = &index
+		return count, nil
 	}
-	var index, rows int64
-	if err := conn.QueryRow(ctx, indexSizeSQL).Scan(&index, &rows); err != nil {
-		return count, err
+}
+
+// execAll runs statements one after the other.
+func execAll(ctx context.Context, conn *pgx.Conn, statements ...string) error {
+	for _, statement := range statements {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
 	}
-	if rows != int64(b.Rows) {
-		return count, fmt.Errorf("the table has %d rows; expected %d", rows, b.Rows)
-	}
-	count.Index = &index
-	return count, nil
+	return nil
 }
 
 // insert adds batchSize rows.

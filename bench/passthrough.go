@@ -1,9 +1,7 @@
 package bench
 
 import (
-	"context"
 	"fmt"
-	"time"
 )
 
 // The contenders of the pass-through benchmark.
@@ -64,7 +62,7 @@ func (b PassThrough) Plan() (Plan, error) {
 		p.watch(name, Middle, targets[name].PID)
 		p.watch(name, Database, b.Servers.Postgres.PID)
 	}
-	add := func(w Workload, run func(target string) func(context.Context, time.Duration) (Count, error)) {
+	add := func(w Workload, run func(target string) Turn) {
 		for _, name := range names {
 			p.Trials = append(p.Trials, Trial{Workload: w, Contender: name, Through: name != Direct, Run: run(targets[name].URL)})
 		}
@@ -75,14 +73,14 @@ func (b PassThrough) Plan() (Plan, error) {
 			for _, mode := range []string{"simple", "extended", "prepared"} {
 				for _, clients := range b.Clients {
 					w := withClients("`SELECT 1`, "+mode, clients, "statements", SelectWorkload)
-					add(w, func(target string) func(context.Context, time.Duration) (Count, error) {
+					add(w, func(target string) Turn {
 						return b.Pgbench.Against(PgbenchRun{Script: "pgbench/select.sql", Mode: mode, Clients: clients, Each: 1}, target)
 					})
 				}
 			}
 		case PipelinedWorkload:
 			w := withClients(fmt.Sprintf("`SELECT 1` × %d pipelined", pipelineLength), pipelineClients, "statements", PipelinedWorkload)
-			add(w, func(target string) func(context.Context, time.Duration) (Count, error) {
+			add(w, func(target string) Turn {
 				return b.Pgbench.Against(PgbenchRun{Script: "pgbench/pipelined.sql", Mode: "prepared", Clients: pipelineClients, Each: pipelineLength}, target)
 			})
 		case RowsWorkload:

@@ -57,29 +57,43 @@ type PgbenchRun struct {
 	Each    int64 // operations in one execution of the script
 }
 
-// Against is the run as a trial's function. Every client has a connection of its own, kept through the run.
-func (p *Pgbench) Against(r PgbenchRun, target string) func(context.Context, time.Duration) (Count, error) {
-	return func(ctx context.Context, d time.Duration) (Count, error) {
-		to, err := url.Parse(target)
+// Against is the run as a trial's turn. Every client has a connection of its own, kept through the run. pgbench connects within its run and does
+// not tell when it has; so the same clients run once each right before, which is the count's Opening.
+func (p *Pgbench) Against(r PgbenchRun, target string) Turn {
+	return func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
+		opening, err := measure(func() (Count, error) { return p.run(ctx, r, target, "--transactions", "1") })
 		if err != nil {
-			return Count{}, fmt.Errorf("connection string: %w", err)
+			return Count{}, err
 		}
 		seconds := strconv.Itoa(max(1, int(d.Round(time.Second)/time.Second)))
-		command := exec.CommandContext(ctx, p.path, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
-			"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--time", seconds, "--file", filepath.Join(p.folder, r.Script), to.String())
-		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to pass on
-		var out, complaints bytes.Buffer
-		command.Stdout, command.Stderr = &out, &complaints
-		if err := command.Run(); err != nil {
-			return Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, lastLine(complaints.String()))
+		count, err := measure(func() (Count, error) { return p.run(ctx, r, target, "--time", seconds) })
+		if len(opening.Spent) > 0 {
+			count.Opening = &Opening{Operations: opening.Operations, CPU: opening.Spent}
 		}
-		count, err := readPgbench(out.String())
-		if err != nil {
-			return Count{}, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
-		}
-		count.Operations *= r.Each
-		return count, nil
+		return count, err
 	}
+}
+
+// run runs pgbench until a limit: --time or --transactions (of each client).
+func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ...string) (Count, error) {
+	to, err := url.Parse(target)
+	if err != nil {
+		return Count{}, fmt.Errorf("connection string: %w", err)
+	}
+	command := exec.CommandContext(ctx, p.path, append(limit, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
+		"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--file", filepath.Join(p.folder, r.Script), to.String())...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to pass on
+	var out, complaints bytes.Buffer
+	command.Stdout, command.Stderr = &out, &complaints
+	if err := command.Run(); err != nil {
+		return Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, lastLine(complaints.String()))
+	}
+	count, err := readPgbench(out.String())
+	if err != nil {
+		return Count{}, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
+	}
+	count.Operations *= r.Each
+	return count, nil
 }
 
 var (

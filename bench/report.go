@@ -82,10 +82,12 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 				continue
 			}
 			speeds = append(speeds, s.PerSecond())
-			for role, spent := range s.CPU {
-				cpu[role] = append(cpu[role], float64(spent.Microseconds())/float64(s.Operations))
+			for role := range s.CPU {
+				if each, measured := s.CPUEach(role); measured {
+					cpu[role] = append(cpu[role], each)
+				}
 			}
-			if each, measured := s.CPUEach(); measured {
+			if each, measured := s.ServerCPUEach(); measured {
 				together = append(together, each)
 			}
 			for name, took := range s.Latency {

@@ -50,8 +50,8 @@ func NewRows(ctx context.Context, database string) (*Rows, error) {
 }
 
 // Out reads the whole table by a SELECT, in text format, and looks at no value.
-func (r *Rows) Out(target string) func(context.Context, time.Duration) (Count, error) {
-	return repeated(target, func(ctx context.Context, conn *pgconn.PgConn) (time.Duration, error) {
+func (r *Rows) Out(target string) Turn {
+	return repeated(target, nothing, func(ctx context.Context, conn *pgconn.PgConn) (time.Duration, error) {
 		began := time.Now()
 		result := conn.Exec(ctx, rowsOutSQL)
 		rows := 0
@@ -69,11 +69,12 @@ func (r *Rows) Out(target string) func(context.Context, time.Duration) (Count, e
 }
 
 // In copies the whole table in, into an unlogged one that is empty.
-func (r *Rows) In(target string) func(context.Context, time.Duration) (Count, error) {
-	return repeated(target, func(ctx context.Context, conn *pgconn.PgConn) (time.Duration, error) {
-		if _, err := conn.Exec(ctx, truncateSQL).ReadAll(); err != nil {
-			return 0, err
-		}
+func (r *Rows) In(target string) Turn {
+	empty := func(ctx context.Context, conn *pgconn.PgConn) error {
+		_, err := conn.Exec(ctx, truncateSQL).ReadAll()
+		return err
+	}
+	return repeated(target, empty, func(ctx context.Context, conn *pgconn.PgConn) (time.Duration, error) {
 		began := time.Now()
 		tag, err := conn.CopyFrom(ctx, bytes.NewReader(r.text), copyInSQL)
 		if err == nil && tag.RowsAffected() != Total {
@@ -83,22 +84,35 @@ func (r *Rows) In(target string) func(context.Context, time.Duration) (Count, er
 	})
 }
 
-// repeated connects and moves the table again and again until d is over, at least once. Only the moving counts.
-func repeated(target string, move func(context.Context, *pgconn.PgConn) (time.Duration, error)) func(context.Context, time.Duration) (Count, error) {
-	return func(ctx context.Context, d time.Duration) (Count, error) {
+// nothing is what comes before a move that needs nothing.
+func nothing(context.Context, *pgconn.PgConn) error { return nil }
+
+// repeated connects and moves the table again and again until d is over, at least once. Only the moving counts, and not what comes before
+// each.
+func repeated(target string, before func(context.Context, *pgconn.PgConn) error, move func(context.Context, *pgconn.PgConn) (time.Duration, error)) Turn {
+	return func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
 		conn, err := pgconn.Connect(ctx, target)
 		if err != nil {
 			return Count{}, err
 		}
 		defer conn.Close(context.WithoutCancel(ctx))
-		var count Count
+		count := Count{Spent: make(map[string]time.Duration)}
 		for until := time.Now().Add(d); count.Operations == 0 || time.Now().Before(until); {
-			took, err := move(ctx, conn)
+			if err := before(ctx, conn); err != nil {
+				return Count{}, err
+			}
+			moved, err := measure(func() (Count, error) {
+				took, err := move(ctx, conn)
+				return Count{Operations: Total, Elapsed: took}, err
+			})
 			if err != nil {
 				return Count{}, err
 			}
-			count.Operations += Total
-			count.Elapsed += took
+			count.Operations += moved.Operations
+			count.Elapsed += moved.Elapsed
+			for role, spent := range moved.Spent {
+				count.Spent[role] += spent
+			}
 		}
 		return count, nil
 	}

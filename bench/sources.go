@@ -1,11 +1,9 @@
 package bench
 
 import (
-	"context"
 	"embed"
 	"fmt"
 	"slices"
-	"time"
 )
 
 //go:embed sources/*.sql
@@ -104,8 +102,8 @@ func SourceKeys() (keys []string) {
 	return keys
 }
 
-// run is the source as a trial's function.
-func (s source) run(g group, clients int, target string) (func(context.Context, time.Duration) (Count, error), error) {
+// run is the source as a trial's turn.
+func (s source) run(g group, clients int, target string) (Turn, error) {
 	switch s.from {
 	case fromRedis:
 		return RedisDraw{Pipelined: g.mode == Pipelined, Clients: clients}.From(target), nil

@@ -60,11 +60,10 @@ func Ratios(samples []Sample, workload, contender, to string) []float64 {
 // do those in which the other's was too short to be seen.
 func CPURatios(samples []Sample, workload, contender, to string) []float64 {
 	return ratios(samples, workload, contender, to, func(s Sample) (float64, bool) {
-		if each, measured := s.CPUEach(); measured {
+		if each, measured := s.ServerCPUEach(); measured {
 			return each, true
 		}
-		own, measured := s.CPU[Self]
-		return float64(own.Microseconds()) / float64(s.Operations), measured
+		return s.CPUEach(Self)
 	})
 }
 

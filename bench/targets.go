@@ -5,7 +5,6 @@ import (
 	_ "embed" // the SQL
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -120,7 +119,7 @@ func (b Targets) pgbench(p *Plan, w Workload, run PgbenchRun, ways ...way) {
 }
 
 // trial adds one that PostgreSQL has a part in.
-func (b Targets) trial(p *Plan, w Workload, name string, proxy bool, run func(context.Context, time.Duration) (Count, error)) {
+func (b Targets) trial(p *Plan, w Workload, name string, proxy bool, run Turn) {
 	p.watch(name, Database, b.Servers.Postgres.PID)
 	if proxy {
 		p.watch(name, Middle, b.Servers.Proxy.PID)

@@ -17,11 +17,31 @@ type Count struct {
 	Latency map[string]time.Duration `json:"latency_ns,omitempty"`
 	// WAL is how many bytes PostgreSQL wrote to its log meanwhile; nil if that was not looked at.
 	WAL *int64 `json:"wal_bytes,omitempty"`
-	// Spent is the processor time that the run itself has taken, by role; nil if it took none. It joins Sample.CPU.
+	// Spent is the processor time that was taken meanwhile, by role; nil if none was. It becomes Sample.CPU.
 	Spent map[string]time.Duration `json:"-"`
+	// Opening is in the run and in Spent, but in no figure of processor time; nil if the clients had connected before the run.
+	Opening *Opening `json:"opening,omitempty"`
 	// Index is the size of the primary key's index at the end, in bytes; nil if there was none.
 	Index *int64 `json:"index_bytes,omitempty"`
 }
+
+// Opening is what a driver that connects within its run took for the same clients to connect, do the work once each, and leave,
+// in a run of its own right before.
+type Opening struct {
+	Operations int64                    `json:"operations"`
+	CPU        map[string]time.Duration `json:"cpu_ns"` // by role
+}
+
+// Measure runs work and takes the processor time that the watched servers spend meanwhile, into Count.Spent. It waits until the
+// processes that came meanwhile have gone, so that none of their time is left to whoever comes next.
+type Measure func(work func() (Count, error)) (Count, error)
+
+// Unwatched is the Measure that takes nothing.
+func Unwatched(work func() (Count, error)) (Count, error) { return work() }
+
+// Turn works for about d, and not at all longer than it needs to finish what it began. It does that within measure; what its clients need
+// before, a connection and caches that are warm, and what they leave behind, is outside.
+type Turn func(ctx context.Context, d time.Duration, measure Measure) (Count, error)
 
 // Workload is what is to be done, by every contender alike.
 type Workload struct {
@@ -42,8 +62,7 @@ type Trial struct {
 	Workload  Workload
 	Contender string
 	Through   bool // a server in front of PostgreSQL
-	// Run works for about d, and not at all longer than it needs to finish what it began.
-	Run func(ctx context.Context, d time.Duration) (Count, error)
+	Run       Turn
 }
 
 // Sample is one run of a trial.
@@ -52,22 +71,35 @@ type Sample struct {
 	Contender string `json:"contender"`
 	Round     int    `json:"round"` // from 1
 	Count
-	// CPU is the processor time that each server spent on it, by role; a server that cannot be watched is missing.
+	// CPU is the processor time that each server spent on it, by role, its Opening included; a server that cannot be watched is missing.
 	CPU map[string]time.Duration `json:"cpu_ns"`
 }
 
 // PerSecond is the throughput in operations per second.
 func (s Sample) PerSecond() float64 { return float64(s.Operations) / s.Elapsed.Seconds() }
 
-// CPUEach is the processor time of all servers together for one operation, in microseconds, if any was measured.
-func (s Sample) CPUEach() (each float64, measured bool) {
-	var spent time.Duration
-	for role, of := range s.CPU {
-		if role != Self {
-			spent, measured = spent+of, true
+// CPUEach is the processor time of a role for one operation, in microseconds and without the Opening, if it was measured.
+func (s Sample) CPUEach(role string) (each float64, measured bool) {
+	spent, measured := s.CPU[role]
+	operations := s.Operations
+	if s.Opening != nil {
+		spent -= s.Opening.CPU[role]
+		operations -= s.Opening.Operations
+	}
+	if !measured || operations <= 0 {
+		return 0, false
+	}
+	return float64(spent) / float64(time.Microsecond) / float64(operations), true
+}
+
+// ServerCPUEach is the same of all servers together.
+func (s Sample) ServerCPUEach() (each float64, measured bool) {
+	for role := range s.CPU {
+		if of, has := s.CPUEach(role); has && role != Self {
+			each, measured = each+of, true
 		}
 	}
-	return float64(spent.Microseconds()) / float64(s.Operations), measured
+	return each, measured
 }
 
 // Plan is what Run does.
@@ -153,14 +185,10 @@ func (t Trial) name() string { return t.Workload.Name + ", " + t.Contender }
 // take runs one trial once.
 func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error) {
 	s := Sample{Workload: t.Workload.Name, Contender: t.Contender, CPU: make(map[string]time.Duration)}
-	before := make(map[string]time.Duration)
-	for role, pid := range p.Watch[t.Contender] {
-		if spent, err := TreeCPU(pid); err == nil {
-			before[role] = spent
-		}
-	}
+	watched := p.Watch[t.Contender]
+	there := lookAt(watched)
 	var err error
-	if s.Count, err = t.Run(ctx, d); err != nil {
+	if s.Count, err = t.Run(ctx, d, measuring(ctx, watched)); err != nil {
 		if ctx.Err() != nil {
 			return s, context.Cause(ctx)
 		}
@@ -170,12 +198,34 @@ func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error
 		return s, fmt.Errorf("%s: %w", t.name(), errNothingDone)
 	}
 	maps.Copy(s.CPU, s.Spent)
-	for role, began := range before {
-		if spent, err := TreeCPU(p.Watch[t.Contender][role]); err == nil {
-			s.CPU[role] = spent - began
-		}
-	}
+	there.awaitLeaving(ctx)
 	return s, nil
+}
+
+// measuring is the Measure of server processes, by role.
+func measuring(ctx context.Context, watched map[string]int) Measure {
+	return func(work func() (Count, error)) (Count, error) {
+		there, before := lookAt(watched), make(map[string]time.Duration)
+		for role, pid := range watched {
+			if spent, err := TreeCPU(pid); err == nil {
+				before[role] = spent
+			}
+		}
+		count, err := work()
+		if err != nil {
+			return count, err
+		}
+		there.awaitLeaving(ctx)
+		for role, began := range before {
+			if spent, err := TreeCPU(watched[role]); err == nil {
+				if count.Spent == nil {
+					count.Spent = make(map[string]time.Duration)
+				}
+				count.Spent[role] = spent - began
+			}
+		}
+		return count, nil
+	}
 }
 
 var errNothingDone = errors.New("nothing was done in the time; give --duration more")

@@ -18,7 +18,7 @@ func scripted(ran *[]string, workloads, contenders int) Plan {
 			name := fmt.Sprintf("%d%c", w, 'A'+c)
 			p.Trials = append(p.Trials, Trial{
 				Workload: Workload{Name: fmt.Sprint(w)}, Contender: string(rune('A' + c)),
-				Run: func(_ context.Context, d time.Duration) (Count, error) {
+				Run: func(_ context.Context, d time.Duration, _ Measure) (Count, error) {
 					*ran = append(*ran, name)
 					return Count{Operations: d.Milliseconds(), Elapsed: d}, nil
 				},
@@ -79,12 +79,12 @@ func TestAnInterruptedRunGivesWhatIsFinished(t *testing.T) {
 	p := scripted(&ran, 1, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	whole := p.Trials[1].Run
-	p.Trials[1].Run = func(_ context.Context, d time.Duration) (Count, error) {
+	p.Trials[1].Run = func(_ context.Context, d time.Duration, _ Measure) (Count, error) {
 		if len(ran) >= 7 {
 			cancel()
 			return Count{}, errors.New("signal: killed")
 		}
-		return whole(ctx, d)
+		return whole(ctx, d, Unwatched)
 	}
 	samples, err := Run(ctx, p)
 	if !errors.Is(err, context.Canceled) || len(samples) < 7 {
@@ -95,7 +95,9 @@ func TestAnInterruptedRunGivesWhatIsFinished(t *testing.T) {
 func TestAFailureNamesWorkloadAndContender(t *testing.T) {
 	var ran []string
 	p := scripted(&ran, 1, 1)
-	p.Trials[0].Run = func(context.Context, time.Duration) (Count, error) { return Count{}, errors.New("no such table") }
+	p.Trials[0].Run = func(context.Context, time.Duration, Measure) (Count, error) {
+		return Count{}, errors.New("no such table")
+	}
 	if _, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "0, A: no such table") {
 		t.Errorf("error %v; expected one that names workload and contender", err)
 	}
@@ -148,7 +150,7 @@ func TestARunWithoutATrialThatIsLeftIsAnError(t *testing.T) {
 }
 
 func TestATrialThatDidNothingIsAnErrorAndNoFigure(t *testing.T) {
-	p := Plan{Rounds: 1, Duration: time.Second, Trials: []Trial{{Run: func(context.Context, time.Duration) (Count, error) { return Count{}, nil }}}}
+	p := Plan{Rounds: 1, Duration: time.Second, Trials: []Trial{{Run: func(context.Context, time.Duration, Measure) (Count, error) { return Count{}, nil }}}}
 	if samples, err := Run(t.Context(), p); !errors.Is(err, errNothingDone) || len(samples) != 0 {
 		t.Errorf("%d samples, error %v", len(samples), err)
 	}

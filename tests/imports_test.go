@@ -31,7 +31,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"cmd/pgflurry": {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// the benchmark
-	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"}},
+	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "golang.org/x/sys"}},
 	"bench/charts":       {ours: []string{"bench"}, modules: []string{"gonum.org/v1/plot"}},
 	"bench/inprocess":    {ours: []string{"bench", "bench/charts", "generator", "lease"}, modules: rivals},
 	"cmd/pgflurry-bench": {ours: []string{"bench", "bench/charts"}, modules: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/v3"}},

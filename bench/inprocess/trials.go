@@ -83,8 +83,8 @@ func workload(task string, goroutines int) bench.Workload {
 const atOnce = 64
 
 // run makes IDs by so many goroutines until the time is over.
-func (w way) run(goroutines int) func(context.Context, time.Duration) (bench.Count, error) {
-	return func(ctx context.Context, d time.Duration) (bench.Count, error) {
+func (w way) run(goroutines int) bench.Turn {
+	return func(ctx context.Context, d time.Duration, _ bench.Measure) (bench.Count, error) {
 		if err := ctx.Err(); err != nil {
 			return bench.Count{}, err
 		}

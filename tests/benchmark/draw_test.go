@@ -17,7 +17,7 @@ func TestADrawCountsWhatItGotInEveryMode(t *testing.T) {
 	url := server.Database(t)
 	for name, mode := range modes {
 		d := bench.Draw{SQL: "SELECT generate_series(1, 3)", Mode: mode, Rows: 3, Clients: 2}
-		count, err := d.From(url)(t.Context(), 50*time.Millisecond)
+		count, err := d.From(url)(t.Context(), 50*time.Millisecond, bench.Unwatched)
 		if err != nil || count.Operations == 0 || count.Operations%3 != 0 || count.Elapsed < 50*time.Millisecond || count.Latency["p50"] <= 0 {
 			t.Errorf("%s: %+v, error %v", name, count, err)
 		}
@@ -29,7 +29,7 @@ func TestADrawThatGetsSomethingElseIsAnErrorAndNoFigure(t *testing.T) {
 	for name, mode := range modes {
 		for sql, want := range map[string]string{"SELECT 1 WHERE false": "0 came", "SELECT 1 / (random() * 0)::int": "22012"} {
 			d := bench.Draw{SQL: sql, Mode: mode, Rows: 1, Clients: 2}
-			if count, err := d.From(url)(t.Context(), 50*time.Millisecond); err == nil || !strings.Contains(err.Error(), want) {
+			if count, err := d.From(url)(t.Context(), 50*time.Millisecond, bench.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s: %+v, error %v; expected %q", name, sql, count, err, want)
 			}
 		}
@@ -38,7 +38,7 @@ func TestADrawThatGetsSomethingElseIsAnErrorAndNoFigure(t *testing.T) {
 
 var plain = map[string]func(target, sql string) (bench.FixedBytes, error){"simple": bench.SimpleBytes, "prepared": bench.PreparedBytes}
 
-func TestFixedBytesDrawAsManyAsTheyCount(t *testing.T) {
+func TestFixedBytesDrawAsManyAsTheyCountAndOneBefore(t *testing.T) {
 	url := server.Database(t)
 	conn, err := pgx.Connect(t.Context(), url)
 	if err != nil {
@@ -54,11 +54,11 @@ func TestFixedBytesDrawAsManyAsTheyCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count, err := d.From()(t.Context(), 50*time.Millisecond)
+		count, err := d.From()(t.Context(), 50*time.Millisecond, bench.Unwatched)
 		if err != nil || count.Operations == 0 {
 			t.Errorf("%s: %+v, error %v", name, count, err)
 		}
-		counted += count.Operations
+		counted += count.Operations + 1 // the first, before the time
 	}
 	if err := conn.QueryRow(t.Context(), "SELECT last_value FROM drawn").Scan(&last); err != nil || last != counted {
 		t.Errorf("%d were counted, %d were drawn (error %v)", counted, last, err)
@@ -73,7 +73,7 @@ func TestFixedBytesThatGetSomethingElseAreAnErrorAndNoFigure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if count, err := d.From()(t.Context(), 50*time.Millisecond); err == nil || !strings.Contains(err.Error(), want) {
+			if count, err := d.From()(t.Context(), 50*time.Millisecond, bench.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s: %+v, error %v; expected %q", name, sql, count, err, want)
 			}
 		}

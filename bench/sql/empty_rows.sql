@@ -1,0 +1,1 @@
+TRUNCATE pgflurry_bench.rows;
