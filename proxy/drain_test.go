@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"net"
 	"runtime"
+	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // drains starts Drain, and returns once it has reached every session.
@@ -79,6 +82,48 @@ func TestDrainingWaitsForTheSyncOfASegment(t *testing.T) {
 			}
 			if got := r.rest(r.client); !bytes.HasPrefix(got, ready('I')) || bytes.Count(got, []byte("57P01")) != 1 {
 				t.Fatalf("the client got %q; expected ReadyForQuery, then FATAL 57P01", got)
+			}
+			<-drained
+		})
+	}
+}
+
+// woken is a connection that tells when its reader, having been woken, reads again.
+type woken struct {
+	net.Conn
+	awake atomic.Bool
+	again chan struct{}
+}
+
+func (w *woken) SetReadDeadline(t time.Time) error {
+	w.awake.Store(t.IsZero())
+	return w.Conn.SetReadDeadline(t)
+}
+
+func (w *woken) Read(b []byte) (int, error) {
+	if w.awake.CompareAndSwap(true, false) {
+		select {
+		case w.again <- struct{}{}:
+		default: // it has been told
+		}
+	}
+	return w.Conn.Read(b)
+}
+
+// What comes unasked does not end with a ReadyForQuery, at which a session is looked at again.
+func TestDrainingASessionThatIsBeingToldSomethingUnaskedWaitsForItsEndOnly(t *testing.T) {
+	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 2 * bufferSize} {
+		t.Run(name, func(t *testing.T) {
+			reader := &woken{again: make(chan struct{}, 1)}
+			r := newUnbufferedRig(t, func(c net.Conn) net.Conn { reader.Conn = c; return reader })
+			notice := message('N', []byte("SNOTICE"), make([]byte, size))
+			r.reply(notice)
+			r.toClient(notice[:5])
+			drained := r.drains()
+			<-reader.again // the session, in the middle of a message, was looked at
+			r.toClient(notice[5:])
+			if got := r.rest(r.client); bytes.Count(got, []byte("57P01")) != 1 {
+				t.Fatalf("after the notice the client got %q; expected FATAL 57P01", got)
 			}
 			<-drained
 		})

@@ -114,10 +114,13 @@ func TestAMalformedMessageEndsASessionWhoseUpstreamStallsInsideAMessage(t *testi
 }
 
 // newUnbufferedRig has a client whose writes end when the proxy has read them, and to whom nothing is written that it has not read.
-func newUnbufferedRig(t *testing.T) *rig {
+func newUnbufferedRig(t *testing.T, around ...func(net.Conn) net.Conn) *rig {
 	r := newRigBeforeStartup(t, &counter{})
 	r.client.Close()
 	client, far := net.Pipe()
+	for _, f := range around {
+		far = f(far)
+	}
 	r.client = client
 	r.proxy.conns.Go(func() { r.proxy.serve(far, 99) })
 	go r.client.Write(startup("user", "u", "database", "d"))

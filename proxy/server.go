@@ -77,21 +77,26 @@ func (s *session) streamReply() error {
 	if !relay { // nothing that is swallowed is larger than a buffer
 		return clientError{failDesync, errTorn}
 	}
-	return s.toClient.do(func(w io.Writer) error { return s.fromServer.stream(w, size) })
+	return s.tell(func(w io.Writer) error { return s.fromServer.stream(w, size) })
 }
 
 // flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client that
 // has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
 func (s *session) flushReplies() error {
-	in, relayed := s.fromServer, s.ledger.relayed
-	if in.run == in.held && relayed.entries == 0 {
+	in := s.fromServer
+	if in.run == in.held && s.ledger.relayed.entries == 0 {
 		return nil
 	}
-	err := s.toClient.do(func(w io.Writer) error {
+	return s.tell(func(w io.Writer) error {
 		s.ledger.settle()
 		return in.flush(w)
 	})
-	if relayed.readies > 0 && s.proxy.draining.Load() {
+}
+
+// tell writes to the client. While the proxy drains, relayClient looks again: it may have found the writer busy, or replies owed.
+func (s *session) tell(f func(io.Writer) error) error {
+	err := s.toClient.do(f)
+	if s.proxy.draining.Load() {
 		s.interrupt()
 	}
 	return err
