@@ -79,7 +79,9 @@ type Settings struct {
 	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none. It is
 	// called once a session.
 	Segments func(database string) Segments
-	// MaxSessions is how many sessions may be open at once; no limit if zero. Cancel requests do not count.
+	// MaxSessions is how many sessions may be open at once; no limit if zero. A session counts from before upstream is reached for
+	// it until both its connections are closed. What does not: cancel requests, and clients that have not said yet what they
+	// want, of which each has a descriptor, and memory for its handshake, for up to LoginTimeout.
 	MaxSessions int
 	// LoginTimeout bounds the time from accept to the first ReadyForQuery, but for DialTimeout; 60 s if zero.
 	LoginTimeout time.Duration
@@ -120,6 +122,7 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
+	places   int         // taken, by sessions and by those that are on their way to upstream
 	looks    *time.Timer // calls lookAgain while there are sessions; nil before the first
 	closed   bool        // no further session
 	ended    Stats       // of the sessions that are over
@@ -232,29 +235,33 @@ func (p *Proxy) each(f func(*session)) {
 	}
 }
 
-// room says why there is none for another session: the proxy is closed or full.
-func (p *Proxy) room() error {
+// takePlace takes the place of one more session, before PostgreSQL is bothered. It is given back when nothing comes of the session
+// (givePlace), or when that has ended (forget).
+func (p *Proxy) takePlace() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.roomLocked()
-}
-
-func (p *Proxy) roomLocked() error {
 	switch {
 	case p.closed:
 		return clientError{code: failNotAccepting}
-	case p.maxSessions > 0 && len(p.sessions) >= p.maxSessions:
-		return clientError{failTooMany, fmt.Errorf("%d sessions are open", len(p.sessions))}
+	case p.maxSessions > 0 && p.places >= p.maxSessions:
+		return clientError{failTooMany, fmt.Errorf("%d sessions are open or about to be", p.places)}
 	}
+	p.places++
 	return nil
 }
 
-// remember enters a session, if there is room.
+func (p *Proxy) givePlace() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.places--
+}
+
+// remember enters a session that has a place.
 func (p *Proxy) remember(s *session) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if err := p.roomLocked(); err != nil {
-		return err
+	if p.closed {
+		return clientError{code: failNotAccepting}
 	}
 	p.sessions[s] = struct{}{}
 	switch {
@@ -271,6 +278,7 @@ func (p *Proxy) forget(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.sessions, s)
+	p.places--
 	if len(p.sessions) == 0 {
 		p.looks.Stop()
 	}

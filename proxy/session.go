@@ -131,9 +131,15 @@ func (p *Proxy) admit(conn net.Conn, login time.Time) (net.Conn, opening, error)
 
 // open connects to upstream and hands it the startup packet as it came. From here on the session owns both connections.
 func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logger) (*session, error) {
-	if err := p.room(); err != nil { // before PostgreSQL is bothered
+	if err := p.takePlace(); err != nil {
 		return nil, err
 	}
+	begun := false
+	defer func() {
+		if !begun {
+			p.givePlace()
+		}
+	}()
 	s := &session{
 		proxy: p, log: log, opening: o, client: client, toClient: newWriter(client), ledger: newLedger(),
 		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: newInbox(client, p.buffers),
@@ -150,6 +156,7 @@ func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logg
 		s.server.Close()
 		return nil, err
 	}
+	begun = true
 	return s, nil
 }
 

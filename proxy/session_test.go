@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -273,8 +274,8 @@ func descriptors(t *testing.T) int {
 }
 
 func TestTheConnectionAboveTheLimitGetsAFatalAndCancelRequestsStillPass(t *testing.T) {
-	r := newRig(t, &counter{})
-	r.proxy.maxSessions = 1
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxSessions = 1 })
+	r.upstream = r.starts(r.client)
 	second := r.dial()
 	defer second.Close()
 	second.Write(startup("user", "u"))
@@ -288,4 +289,54 @@ func TestTheConnectionAboveTheLimitGetsAFatalAndCancelRequestsStillPass(t *testi
 	up := <-r.arrivals
 	r.expect(up, "upstream", [][]byte{packet})
 	up.Close()
+}
+
+func TestSessionsThatBeginAtOnceDoNotReachUpstreamBeyondTheLimit(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail func(upstream net.Conn) // so that no session comes of the first client
+		want string
+	}{
+		"upstream hangs up":     {func(up net.Conn) { up.Close() }, "08001"},
+		"upstream has no TLS":   {func(up net.Conn) { up.Write([]byte{'N'}) }, "08001"},
+		"upstream speaks false": {func(up net.Conn) { up.Write([]byte{'?'}) }, "08001"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+				s.MaxSessions, s.UpstreamTLS = 1, UpstreamTLS{Mode: TLSRequire}
+			})
+			r.send(startup("user", "u"))
+			r.upstream = <-r.arrivals // and is asked for TLS: the session has not begun
+			other := r.dial()
+			defer other.Close()
+			r.write(other, [][]byte{startup("user", "u")})
+			if got := r.rest(other); !bytes.Contains(got, []byte("53300")) {
+				t.Fatalf("the other client got %q; expected FATAL 53300", got)
+			}
+			if n := len(r.arrivals); n != 0 {
+				t.Fatalf("upstream was connected to %d times more", n)
+			}
+			c.fail(r.upstream)
+			if got := r.rest(r.client); !bytes.Contains(got, []byte(c.want)) {
+				t.Fatalf("the first client got %q; expected FATAL %s", got, c.want)
+			}
+			r.client.Close()
+			r.client = r.dial() // there is room again
+			r.send(startup("user", "u"))
+			(<-r.arrivals).Close()
+		})
+	}
+}
+
+func TestThePlaceOfASessionIsFreeWhenItHasEnded(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxSessions = 1 })
+	for range 3 {
+		r.upstream = r.starts(r.client)
+		r.client.Close()
+		r.rest(r.upstream)
+		r.upstream.Close()
+		for r.proxy.Stats().Sessions > 0 {
+			runtime.Gosched()
+		}
+		r.client = r.dial()
+	}
 }

@@ -55,8 +55,8 @@ do not notice.`,
 	f.StringVar(&s.datacenter, "datacenter", "", "`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
 	f.DurationVar(&s.window, "window", 60*time.Second, "how far ahead the lease reserves, which is how long PostgreSQL may be away")
 	f.DurationVar(&s.drainTimeout, "drain-timeout", 30*time.Second, "how long open transactions may go on after the first signal")
-	f.IntVar(&s.maxConnections, "max-connections", 0, "sessions that may be open at once (default no limit; PostgreSQL has its own)")
-	f.DurationVar(&s.loginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to its first query")
+	f.IntVar(&s.maxConnections, "max-connections", 0, "sessions that may be open at once, each a connection to PostgreSQL (default no limit; PostgreSQL has its own). Not counted: cancel requests, and clients that have not said yet what they want, which --login-timeout ends")
+	f.DurationVar(&s.loginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to the end of its login, when PostgreSQL is ready for its first query")
 	s.tls.flags(f)
 	f.StringVar(&logLevel, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
 	return cmd
