@@ -235,10 +235,7 @@ func (s *session) enter(kind byte, body []byte) error {
 	}
 	switch kind {
 	case 'Q':
-		// PostgreSQL refuses a Query with contents after its text before it destroys the unnamed statement.
-		broken := bytes.IndexByte(body, 0) != len(body)-1
-		s.segment.parsed = s.segment.parsed || !broken
-		l.push(entry{reply: owesQuery, broken: broken})
+		l.push(entry{reply: owesQuery})
 	case 'F':
 		l.push(entry{reply: owesFunction})
 	case 'S':

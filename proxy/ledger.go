@@ -34,7 +34,8 @@ type entry struct {
 	unnamed bool       // Parse or Close of statement "", Bind or Close of portal ""
 	portal  bool       // unnamed is about the portal
 	copying bool       // CopyInResponse came for it
-	broken  bool       // Query that PostgreSQL refuses before it does anything
+	failed  bool       // an error came for it
+	unread  bool       // it failed before upstream did anything of it (stale.go)
 	rebinds bool       // its replies so far tell that upstream's unnamed portal is another, or gone (stale.go)
 	stmt    *statement // Parse: becomes live; Describe: its parameter type will follow
 	parse   *parsed    // Parse of statement "": what it will be
@@ -42,7 +43,7 @@ type entry struct {
 
 // endsStaleness says that the reply, once it comes, puts an unnamed object in step again (stale.go).
 func (e *entry) endsStaleness() bool {
-	return (e.reply == owesQuery && !e.broken) || e.unnamed
+	return e.reply == owesQuery || e.unnamed
 }
 
 // statement is a named prepared statement whose text is an answered form. The client's side makes it, the server's side

@@ -171,7 +171,7 @@ func (s *session) extendedLocked(e *entry, kind byte, body []byte) (relay bool, 
 		return s.loseLocked()
 	}
 	relay = !e.swallow
-	l.stale.arrived(e, true)
+	l.stale.arrived(e)
 	l.pop()
 	return relay, nil
 }
@@ -187,7 +187,7 @@ func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
 		l.block++
 	}
 	l.started.Store(true)
-	l.stale.arrived(e, true)
+	l.stale.arrived(e)
 	l.pop()
 	return true, nil
 }
@@ -205,11 +205,12 @@ func (s *session) failLocked(e *entry, body []byte) (relay bool, err error) {
 		return s.loseLocked()
 	}
 	e.copying = false
+	e.failed, e.unread = true, isUnread(body)
 	e.rebinds = e.rebinds || failedBehindPortal(e, body) // a Query may have failed behind a reply
 	if e.reply.ready() {
 		return true, nil
 	}
-	l.stale.arrived(e, false)
+	l.stale.arrived(e)
 	l.pop()
 	l.skip()
 	return true, nil

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 )
@@ -18,6 +19,9 @@ import (
 // The reply to what the proxy sends is swallowed by its place in the ledger; an error is relayed in place, as if it had
 // come for the client's message. Staleness ends when the reply to a forwarded Parse, Bind or Close of "", or Query, arrives, not
 // when it is sent: upstream may be skipping, in which case it never happened.
+//
+// A Parse of "" or Query that fails has dropped the unnamed statement too (drop_unnamed_stmt), unless it could not be read: if it
+// cannot be taken apart its error tells so; if its text cannot be decoded, not surely. So upstream's is closed before the next use.
 //
 // What fails may have happened in part, and in a failed transaction the portal from before it can still be used, if only to be
 // refused. In PostgreSQL's order (exec_simple_query, exec_bind_message) a Query drops the unnamed statement first of all, and
@@ -60,30 +64,32 @@ func (s *staleness) localParse(f *form, message []byte) {
 	s.current.parse = append(s.current.parse[:0], message...)
 }
 
-// arrived: upstream has executed the message of e. ok is false when it answered with an error.
-func (s *staleness) arrived(e *entry, ok bool) {
+// arrived: upstream has executed the message of e, or answered it with an error.
+func (s *staleness) arrived(e *entry) {
 	if e.rebinds {
 		s.portal = false
 		s.portals++
 	}
 	switch {
-	case e.reply == owesQuery && !e.broken:
-		s.statement = inStep
-		s.current.form = nil
-	case !e.unnamed, e.portal:
-	case e.swallow && !ok:
+	case e.reply != owesQuery && !e.unnamed, e.portal, e.unread:
+		return
+	case e.failed && (e.swallow || e.reply == owesClose):
 		// The transaction is aborted: upstream refused the proxy's Parse, and the client's statement still stands.
-	case e.reply == owesParse:
-		// Whether it failed or not, the previous unnamed statement is gone (drop_unnamed_stmt in exec_parse_message).
+		return
+	case e.failed && s.statement != inStep:
+		s.statement = remove
+	default:
 		s.statement = inStep
-		s.current.form = nil
-		if ok && e.parse != nil {
-			s.current.form = e.parse.form
-		}
-	case ok: // Close of statement ""
-		s.statement = inStep
-		s.current.form = nil
 	}
+	s.current.form = nil
+	if e.parse != nil && !e.failed {
+		s.current.form = e.parse.form
+	}
+}
+
+// isUnread tells of an error whether upstream could not take the message apart. What runs has a context when it says the same.
+func isUnread(body []byte) bool {
+	return string(errorField(body, 'C')) == "08P01" && bytes.HasPrefix(errorField(body, 'R'), []byte("pq_")) && errorField(body, 'W') == nil
 }
 
 // failedBehindPortal tells of an error whether the unnamed portal was replaced before it.

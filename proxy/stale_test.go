@@ -133,9 +133,42 @@ func TestAQueryThatUpstreamRefusesToReadDestroysNothing(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.unitAnswered("1", 'I')
 	broken := message('Q', z("SELECT 1"), z("more"))
-	r.relays(broken, join(theirFailure, ready('I')))
+	r.relays(broken, join(refusal("08P01", "pq_getmsgend"), ready('I')))
 	r.send(bindIt, executeAll, syncIt)
 	r.toClient(bindDone, dataRow("2"), complete("SELECT 1"), ready('I'))
+}
+
+func refusal(code, routine string) []byte {
+	return message('E', z("SERROR"), z("VERROR"), z("C"+code), z("Mno"), z("R"+routine), []byte{0})
+}
+
+// Whether upstream still has the client's own statement of before the unit is not known then: it must not run.
+func TestAnOlderStatementIsNotRunBehindATextThatCannotBeDecoded(t *testing.T) {
+	undecoded := refusal("22021", "report_invalid_encoding")
+	for name, bad := range map[string][]byte{"Query": query("SELECT '\xff'"), "Parse": join(parse("", "SELECT '\xff'"), syncIt)} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, &counter{})
+			r.relays(join(parse("", "DELETE FROM t"), syncIt), join(parseDone, ready('I')))
+			r.unitAnswered("1", 'I')
+			r.relays(bad, join(undecoded, ready('I')))
+			r.send(bindIt, executeAll, syncIt)
+			r.toUpstream(closeStatement, bindIt, executeAll, syncIt)
+			r.reply(closeDone, theirFailure, ready('I'))
+			r.toClient(theirFailure, ready('I'))
+		})
+	}
+}
+
+func TestABindInOneBreathWithAQueryWaitsForItsFate(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.relays(join(parse("", "DELETE FROM t"), syncIt), join(parseDone, ready('I')))
+	r.unitAnswered("1", 'I')
+	bad := query("SELECT '\xff'")
+	r.send(bad, bindIt, executeAll, syncIt)
+	r.toUpstream(bad)
+	r.reply(refusal("22021", "report_invalid_encoding"), ready('I'))
+	r.toClient(refusal("22021", "report_invalid_encoding"), ready('I'))
+	r.toUpstream(closeStatement, bindIt, executeAll, syncIt)
 }
 
 func TestAFlushThatUpstreamRefusesToReadIsFollowedByItsSync(t *testing.T) {

@@ -1,12 +1,16 @@
 package wire
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // After a local answer PostgreSQL's unnamed statement and portal are not what the client believes. Nobody may notice.
 func TestStaleUnnamedObjects(t *testing.T) {
 	theirs := say(Parse("", "SELECT 42"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
 	local := together(unit(ours), Sync)
+	long := strings.Repeat("x", 9000) // longer than the proxy's buffer
 	checkAll(t, []conversation{
 		{name: "a local Query destroys the statement: Bind", steps: []step{theirs, bindRun, say(Query(ours)), bindRun, say(Query(ours))}, local: 2},
 		{name: "a local Query destroys the statement: Describe", steps: []step{theirs, say(Query(ours)), say(DescribeStatement(""), Sync)}, local: 1},
@@ -47,6 +51,18 @@ func TestStaleUnnamedObjects(t *testing.T) {
 		}, local: 2},
 		{name: "a local unit's statement lives on after a rollback", steps: []step{say(Query("BEGIN")), local, say(Parse("c", "ROLLBACK"), Bind("c", "c"), Execute("c"), Sync), bindRun}, local: 2},
 		{name: "a local unit's statement lives on after a FunctionCall", steps: []step{local, say(FunctionCall(int4um, "5")), bindRun}, local: 2},
+		{name: "a local unit's statement lives on beside a message that cannot be read", steps: []step{
+			theirs, local, say(Raw('P', "\x00SELECT 1\x00"), Sync), bindRun, say(Raw('P', "\x00SELECT 1"), Sync), say(DescribeStatement(""), Sync), bindRun,
+			local, say(Raw('Q', "SELECT 1\x00\x00")), bindRun, say(Raw('Q', "SELECT length('"+long+"')\x00\x00")), bindRun, say(Raw('Q', "SELECT length('"+long+"')")), bindRun,
+			theirs, local, together(Raw('Q', "SELECT 1\x00\x00"), bindRun, Raw('Q', "SELECT 1"), DescribeStatement(""), Sync),
+		}, local: 8},
+		{name: "a local unit's statement, gone with a long Query", steps: []step{
+			local, say(Query("SELECT length('" + long + "')")), bindRun, local, together(Query("SELECT length('"+long+"')"), DescribeStatement(""), Sync),
+			theirs, local, say(Query("SELECT '" + long + "' FROM nowhere")), bindRun, say(Query("SELECT '"+long+"' FROM nowhere"), Sync, DescribeStatement(""), Sync),
+		}, local: 3},
+		{name: "a local unit's statement, gone with what runs and says it could not be read", steps: []step{
+			local, say(Query("DO $$BEGIN RAISE 'no' USING errcode = '08P01'; END$$")), bindRun,
+		}, local: 1},
 		{name: "theirs, ours, theirs, ours", steps: []step{
 			theirs, bindRun, local, bindRun, theirs, bindRun, bindRun, local, say(DescribeStatement(""), Sync), theirs, say(DescribeStatement(""), Sync),
 		}, local: 3},
