@@ -109,11 +109,11 @@ func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
 	p.Rounds, p.WarmUp = 4, time.Second
 	turns := 0
 	whole := p.Trials[1].Run
-	p.Trials[1].Run = func(ctx context.Context, d time.Duration) (Count, error) {
+	p.Trials[1].Run = func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
 		if turns++; turns == 3 { // the warm-up is the first
 			return Count{}, errors.New("no such table")
 		}
-		return whole(ctx, d)
+		return whole(ctx, d, measure)
 	}
 	p.Failed = func(round int, of Trial, why error) {
 		told = append(told, fmt.Sprintf("%d %s %s %v", round, of.Workload.Name, of.Contender, why))
@@ -142,7 +142,9 @@ func TestARunWithoutATrialThatIsLeftIsAnError(t *testing.T) {
 	failed := 0
 	p.Failed = func(int, Trial, error) { failed++ }
 	for i := range p.Trials {
-		p.Trials[i].Run = func(context.Context, time.Duration) (Count, error) { return Count{}, errors.New("no such table") }
+		p.Trials[i].Run = func(context.Context, time.Duration, Measure) (Count, error) {
+			return Count{}, errors.New("no such table")
+		}
 	}
 	if samples, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no trial is left: 0, ") || len(samples) != 0 || failed != 2 {
 		t.Errorf("%d samples, %d failures told, error %v", len(samples), failed, err)

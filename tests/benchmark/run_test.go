@@ -36,7 +36,7 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 		_, database := f.CPU[bench.Database]
 		_, compared := f.Ratios[bench.Nextval]
 		switch {
-		case f.PerSecond.Median <= 0 || len(f.Latency) != 3 || (f.WAL == nil) != ofAnotherMaker(f) || !database || front != f.Through || compared != (f.Contender != bench.Nextval):
+		case f.PerSecond.Median <= 0 || len(f.Latency) != 4 || (f.WAL == nil) != ofAnotherMaker(f) || !database || front != f.Through || compared != (f.Contender != bench.Nextval):
 			t.Errorf("incomplete: %+v", f)
 		case f.Latency["p50"].Median > f.Latency["p99"].Median || f.Latency["p99"].Median > f.Latency["p99.9"].Median:
 			t.Errorf("percentiles out of order: %+v", f.Latency)
