@@ -62,12 +62,13 @@ type Generator struct {
 
 	// from the layout, for the hot path
 	tickShift   uint8
-	maxSequence int64
+	maxSequence uint64
 	maxTick     int64
 	starts      uint32 // how many sequences a tick entered by the clock may begin with
 }
 
-// grant is what the lease permits: IDs of worker with a tick in [from, until). Immutable.
+// grant is what the lease permits: IDs of worker with a tick in [from, until). Immutable. The zero grant permits none: it stands where
+// Grant has not been called yet.
 type grant struct {
 	worker      int
 	bits        int64 // the worker where an ID has it
@@ -85,7 +86,7 @@ func New(s Settings) (*Generator, error) {
 	size := uint32(s.Layout.MaxSequence()) + 1
 	g := &Generator{
 		now: s.Now, wait: s.Wait, random: s.Random, layout: s.Layout,
-		tickShift: uint8(s.Layout.tickShift()), maxSequence: int64(s.Layout.MaxSequence()), maxTick: s.Layout.MaxTick(),
+		tickShift: uint8(s.Layout.tickShift()), maxSequence: uint64(s.Layout.MaxSequence()), maxTick: s.Layout.MaxTick(),
 	}
 	switch s.SequenceStart {
 	case StartRandom:
@@ -95,6 +96,7 @@ func New(s Settings) (*Generator, error) {
 	default:
 		return nil, fmt.Errorf("sequence start %d is neither StartRandom nor StartZero", s.SequenceStart)
 	}
+	g.grant.Store(new(grant))
 	if g.wait == nil {
 		g.wait = new(sleeper).wait
 	}
@@ -126,7 +128,7 @@ func (g *Generator) Grant(worker int, from, until int64) error {
 		if g.state.Load() == sealed {
 			return ErrSealed
 		}
-		if last != nil && last.worker == next.worker && next.until < last.until {
+		if last.worker == next.worker && next.until < last.until {
 			return fmt.Errorf("grant of worker %d until tick %d: it was granted until tick %d before, and a grant cannot be shortened; Seal ends a generator",
 				worker, next.until, last.until)
 		}
@@ -143,17 +145,11 @@ func (g *Generator) Seal() { g.state.Store(sealed) }
 // Next draws one ID. It waits only if none can be had in the present tick, and looks at ctx only when it waits. Errors: ErrNoGrant,
 // ErrGrantEnded, ErrSealed, ErrEndOfTime, or the context's.
 func (g *Generator) Next(ctx context.Context) (int64, error) {
-	// The short way: most draws go on in the clock's own tick, where they need no more than this. Whatever else there is to say is for
-	// draw. A sealed generator is in no tick.
 	grant, now := g.grant.Load(), g.now()
-	if grant != nil && grant.covers(now) {
-		for state := g.state.Load(); g.used(state, grant, now) < uint64(g.maxSequence); state = g.state.Load() {
-			if g.issue(state, state+1) {
-				return int64(state+1) & math.MaxInt64, nil
-			}
-		}
+	if id := g.onward(grant, now); id != 0 {
+		return id, nil
 	}
-	id, count, delay, err := g.draw(1)
+	id, count, delay, err := g.draw(1, grant, now)
 	if count == 0 && err == nil {
 		id, _, err = g.later(ctx, 1, delay)
 	}
@@ -163,7 +159,7 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 // NextN draws a run of IDs, first, first+1, … first+count-1, as many as one tick has left and at most n: 1 <= count <= n
 // if there is no error. It waits and fails as Next does.
 func (g *Generator) NextN(ctx context.Context, n int) (first int64, count int, err error) {
-	first, count, delay, err := g.draw(n)
+	first, count, delay, err := g.draw(n, g.grant.Load(), g.now())
 	if count == 0 && err == nil {
 		return g.later(ctx, n, delay)
 	}
@@ -176,7 +172,7 @@ func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (firs
 		if err := g.wait(ctx, delay); err != nil {
 			return 0, 0, fmt.Errorf("waiting for the next tick: %w", err)
 		}
-		if first, count, delay, err = g.draw(n); count > 0 || err != nil {
+		if first, count, delay, err = g.draw(n, g.grant.Load(), g.now()); count > 0 || err != nil {
 			return first, count, err
 		}
 	}
@@ -185,23 +181,41 @@ func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (firs
 // TryNextN draws as NextN does but never waits: a count of 0 without an error means that there is none at this moment. The tick is
 // full, belongs to a worker replaced in its course, or the grant begins with a later one. NextN waits for it.
 func (g *Generator) TryNextN(n int) (first int64, count int, err error) {
-	first, count, _, err = g.draw(n)
+	grant, now := g.grant.Load(), g.now()
+	if n == 1 {
+		if id := g.onward(grant, now); id != 0 {
+			return id, 1, nil
+		}
+	}
+	first, count, _, err = g.draw(n, grant, now)
 	return first, count, err
 }
 
-// draw issues a run of up to n IDs, or says how long to wait before the next attempt.
-func (g *Generator) draw(n int) (first int64, count int, delay time.Duration, err error) {
+// onward issues the ID after the last one if that is of the grant's worker and the clock's own tick, as most often; else, or if the race
+// for it is lost, it returns 0, and draw knows the rest. A sealed generator is in no tick.
+func (g *Generator) onward(grant *grant, now int64) int64 {
+	if grant.covers(now) {
+		if last := g.state.Load(); g.used(last, grant, now) < g.maxSequence {
+			if g.issue(last, last+1) {
+				return int64(last+1) & math.MaxInt64
+			}
+		}
+	}
+	return 0
+}
+
+// draw issues a run of up to n IDs, or says how long to wait before the next attempt. It begins with a grant and a reading of the clock
+// that came after it.
+func (g *Generator) draw(n int, grant *grant, now int64) (first int64, count int, delay time.Duration, err error) {
 	if n < 1 {
 		return 0, 0, 0, fmt.Errorf("%d IDs were asked for; at least 1 can be drawn", n)
 	}
-	for {
-		grant := g.grant.Load()
-		now := g.now()
+	for ; ; grant, now = g.grant.Load(), g.now() {
 		state := g.state.Load()
 		if state == sealed {
 			return 0, 0, 0, ErrSealed
 		}
-		if grant == nil {
+		if grant.until == 0 {
 			return 0, 0, 0, ErrNoGrant
 		}
 		at := g.after(state, grant, now)
@@ -240,17 +254,17 @@ func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	last := int64(state &^ overflowed)
 	tick := last >> g.tickShift
 	used := g.used(state, grant, tick)
-	same := used <= uint64(g.maxSequence)
-	full := last&g.maxSequence == g.maxSequence
+	same := used <= g.maxSequence
+	full := state&g.maxSequence == g.maxSequence
 	oldest := max(grant.from, now-maxLag)
 	switch {
 	case same && !full && tick >= oldest && (tick >= now || state&overflowed != 0):
-		return place{tick, last + 1, g.maxSequence - int64(used), state & overflowed}
+		return place{tick, last + 1, int64(g.maxSequence - used), state & overflowed}
 	case full && tick+1 >= oldest && tick < now:
-		return place{tick + 1, g.first(grant, tick+1), g.maxSequence + 1, overflowed}
+		return place{tick + 1, g.first(grant, tick+1), int64(g.maxSequence) + 1, overflowed}
 	case tick < now && grant.from <= now:
 		start := int64(g.random(g.starts))
-		return place{now, g.first(grant, now) + start, g.maxSequence + 1 - start, 0}
+		return place{now, g.first(grant, now) + start, int64(g.maxSequence) + 1 - start, 0}
 	}
 	return place{tick: max(tick+1, grant.from)}
 }

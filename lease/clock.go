@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"math"
 	"sync/atomic"
 	"time"
 )
@@ -18,18 +19,26 @@ const Unset int64 = -1
 //
 // It never steps back and reads no wall clock. Where the machine stops its monotonic clock (suspend, a paused
 // virtual machine), it lags until the next Observe.
+//
+// Who finds a new tick also says until when it lasts at least, so that the readings that follow in it compare two numbers and calculate
+// nothing: they cost little more than the monotonic clock's.
 type Clock struct {
-	unit      int64 // microseconds a tick
-	monotonic func() time.Duration
+	unit      int64                // microseconds a tick
+	start     time.Time            // carries a monotonic reading; its wall clock reading is never looked at
+	monotonic func() time.Duration // nil: the time since start
 	course    atomic.Pointer[course]
 	high      atomic.Int64 // the largest tick ever returned
 }
 
-// A course says what the clock shows from one Observe to the next. Immutable.
+// A course says what the clock shows from one Observe to the next. All but lasts is immutable.
 type course struct {
 	at    time.Duration // monotonic
 	shown int64         // microseconds since the epoch that the clock shows at this instant
 	told  int64         // … and those the database had told for it; never above shown
+
+	// lasts is a monotonic time, in nanoseconds, before which this course has no tick above high. It belongs to the course: what
+	// a reader says late, of a course that Observe has replaced, holds nobody back. Written after high, and at most a few times a tick.
+	lasts atomic.Int64
 }
 
 // micros follows two lines, the database's at full speed and the clock's at 9/10, and shows the higher one.
@@ -40,15 +49,16 @@ func (c *course) micros(now time.Duration) int64 {
 
 // NewClock makes a clock that shows Unset until its first Observe. unit is the length of a tick, a whole number of microseconds above 0.
 func NewClock(unit time.Duration) *Clock {
-	start := time.Now() // carries a monotonic reading; its wall clock reading is never looked at
-	return NewClockFrom(unit, func() time.Duration { return time.Since(start) })
+	c := &Clock{unit: unit.Microseconds(), start: time.Now()}
+	c.high.Store(Unset)
+	return c
 }
 
 // NewClockFrom is NewClock over the caller's monotonic clock: the time since an arbitrary moment, which never falls. It is
 // called by each reading, concurrently. It may drift, lag or stand still: IDs then get older, not less unique.
 func NewClockFrom(unit time.Duration, monotonic func() time.Duration) *Clock {
-	c := &Clock{unit: unit.Microseconds(), monotonic: monotonic}
-	c.high.Store(Unset)
+	c := NewClock(unit)
+	c.monotonic = monotonic
 	return c
 }
 
@@ -58,11 +68,29 @@ func (c *Clock) Now() int64 {
 	if course == nil {
 		return Unset
 	}
-	micros := course.micros(c.monotonic())
+	var now time.Duration // Monotonic, written out: this is called for each ID
+	if c.monotonic == nil {
+		now = time.Since(c.start)
+	} else {
+		now = c.monotonic()
+	}
+	if int64(now) < course.lasts.Load() {
+		return c.high.Load()
+	}
+	return c.look(course, now)
+}
+
+// look is Now without the short way, and opens that for the readings to come. No course runs faster than the monotonic clock, so a tick
+// lasts until what it still lacks has passed there; at 9/10 speed it lasts longer, and the next look says so.
+func (c *Clock) look(course *course, now time.Duration) int64 {
+	micros := course.micros(now)
 	if micros < 0 {
 		return c.high.Load()
 	}
-	return c.raise(micros / c.unit)
+	tick := c.raise(micros / c.unit)
+	missing := time.Duration((tick+1)*c.unit-micros) * time.Microsecond
+	course.lasts.Store(int64(course.at + (now - course.at).Truncate(time.Microsecond) + missing))
+	return tick
 }
 
 // raise returns tick, or the highest tick returned so far. Written to at most once a tick, so that concurrent readers share
@@ -80,13 +108,19 @@ func (c *Clock) raise(tick int64) int64 {
 }
 
 // Monotonic returns the time passed since an arbitrary moment. Only it may stamp what Observe takes.
-func (c *Clock) Monotonic() time.Duration { return c.monotonic() }
+func (c *Clock) Monotonic() time.Duration {
+	if c.monotonic == nil {
+		return time.Since(c.start)
+	}
+	return c.monotonic()
+}
 
 // Observe takes in what the database's clock showed (microseconds since the epoch) at some moment between sent and received,
 // the monotonic times at which the question left and the answer was there. One goroutine at a time.
 func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
-	now := c.monotonic()
-	next := course{at: now, told: databaseMicros + (now - received).Microseconds()}
+	now := c.Monotonic()
+	next := &course{at: now, told: databaseMicros + (now - received).Microseconds()}
+	next.lasts.Store(math.MinInt64)
 	next.shown = next.told
 	if last := c.course.Load(); last != nil {
 		shown := last.micros(now)
@@ -102,7 +136,7 @@ func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 			next.shown = shown
 		}
 	}
-	c.course.Store(&next)
+	c.course.Store(next)
 }
 
 // ticks returns how many whole ticks fit into d.

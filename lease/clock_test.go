@@ -121,6 +121,51 @@ func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T)
 	})
 }
 
+// Steps of a part of a tick, and to the very end of the short way: were that open too long, it would show a tick late.
+func TestInvariant7AReadingThatCalculatesNothingShowsWhatTheCourseSays(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		unit := rapid.SampledFrom([]time.Duration{time.Millisecond, 7 * time.Millisecond, time.Second}).Draw(t, "unit")
+		upTo := func(most time.Duration, name string) time.Duration {
+			return time.Duration(rapid.Int64Range(0, int64(most)).Draw(t, name))
+		}
+		h := &hand{at: upTo(time.Hour, "start")}
+		c := NewClockFrom(unit, h.now)
+		high := Unset
+		for range 60 {
+			if c.course.Load() == nil || rapid.IntRange(0, 9).Draw(t, "observe") == 0 {
+				told := time.Hour + upTo(4*unit, "told")
+				h.at += upTo(unit, "under way")
+				c.Observe(told.Microseconds(), h.at-upTo(unit, "sent"), h.at)
+			}
+			switch end := time.Duration(c.course.Load().lasts.Load()); {
+			case end > h.at && rapid.Bool().Draw(t, "to the end"):
+				h.at = end - upTo(1, "or a nanosecond before")
+			default:
+				h.at += upTo(unit/3, "pass")
+			}
+			want := max(high, c.course.Load().micros(h.at)/unit.Microseconds())
+			if high = c.Now(); high != want {
+				t.Fatalf("tick %d, expected %d", high, want)
+			}
+		}
+	})
+}
+
+func TestWhatALateReaderSaysOfAReplacedCourseHoldsNobodyBack(t *testing.T) {
+	h := &hand{}
+	c := NewClockFrom(time.Millisecond, h.now)
+	c.Observe(5_000, 0, 0)
+	replaced := c.course.Load()
+	c.Observe(5_900, 0, 0) // the tick ends in 100 µs, not in 1 ms
+	if tick := c.look(replaced, h.at); tick != 5 {
+		t.Errorf("tick %d, expected 5", tick)
+	}
+	h.at = 100 * time.Microsecond
+	if tick := c.Now(); tick != 6 {
+		t.Errorf("tick %d, expected 6", tick)
+	}
+}
+
 func TestInvariant7TheClockNeverStepsBackForConcurrentReaders(t *testing.T) {
 	c := NewClock(time.Millisecond)
 	c.Observe(1_000_000_000, 0, 0)

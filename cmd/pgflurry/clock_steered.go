@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"pgflurry/lease"
 )
 
 // A program built with the tag steerclock is for tests: a file says how far its machine's clocks are off. Its name is in the environment:
@@ -52,7 +54,8 @@ func newNodeClock(ctx context.Context, log *slog.Logger) (nodeClock, error) {
 		}
 		go c.follow(ctx, file, slog.New(dated(log.Handler())))
 	}
-	return nodeClock{wall: c.wall, monotonic: c.monotonic, dated: dated}, nil
+	ids := func(unit time.Duration) *lease.Clock { return lease.NewClockFrom(unit, c.monotonic) }
+	return nodeClock{wall: c.wall, monotonic: c.monotonic, ids: ids, dated: dated}, nil
 }
 
 // follow takes over what the file says until ctx ends.

@@ -261,7 +261,7 @@ func (s proxySettings) issue(ctx context.Context, config, lookConfig *pgx.ConnCo
 
 // newIssuer makes the generator of a namespace and the keeper that supplies it with grants.
 func (s proxySettings) newIssuer(ns namespace.Namespace, config *pgx.ConnConfig) (*generator.Generator, *lease.Keeper, error) {
-	clock := lease.NewClockFrom(ns.Layout.Unit, s.clock.monotonic)
+	clock := s.clock.ids(ns.Layout.Unit)
 	issuer, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
 	if err != nil {
 		return nil, nil, err
