@@ -57,7 +57,7 @@ type PgbenchRun struct {
 	Each    int64 // operations in one execution of the script
 }
 
-// Against is the run as a trial's turn. Every client has a connection of its own, kept through the run. pgbench connects within its run and does
+// Against is the run as a trial's turn, of whole seconds. Every client has a connection of its own, kept through the run. pgbench connects within its run and does
 // not tell when it has; so the same clients run once each right before, which is the count's Opening.
 func (p *Pgbench) Against(r PgbenchRun, target string) Turn {
 	return func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
@@ -65,7 +65,7 @@ func (p *Pgbench) Against(r PgbenchRun, target string) Turn {
 		if err != nil {
 			return Count{}, err
 		}
-		seconds := strconv.Itoa(max(1, int(d.Round(time.Second)/time.Second)))
+		seconds := strconv.Itoa(int(d / time.Second))
 		count, err := measure(func() (Count, error) { return p.run(ctx, r, target, "--time", seconds) })
 		if len(opening.Spent) > 0 {
 			count.Opening = &Opening{Operations: opening.Operations, CPU: opening.Spent}

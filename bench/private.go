@@ -55,7 +55,7 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 		return p, err
 	}
 	p.Binaries = binaries.Dir
-	p.Postgres = Server{URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version}
+	p.Postgres = Server{URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version, Setting: pairs(s.Options, " = ", ", ")}
 	p.program = s.Pgflurry
 	return p, p.startProxy(ctx)
 }
@@ -70,7 +70,11 @@ func (p *Private) startProxy(ctx context.Context) error {
 		return fmt.Errorf("%s migrate up: %w: %s", p.program, err, out)
 	}
 	p.Proxy, err = p.serve(ctx, "the proxy", "bench")
-	p.Proxy.Version = strings.TrimSpace(string(version))
+	if err != nil {
+		return err
+	}
+	source, err := Built(p.program)
+	p.Proxy.Version = strings.TrimSpace(string(version)) + ", " + source
 	return err
 }
 
@@ -112,7 +116,7 @@ func (p *Private) StartPooler(ctx context.Context) error {
 	}
 	_, port, _ := net.SplitHostPort(address)
 	config := filepath.Join(p.Folder, "pgbouncer.ini")
-	err = writePublic(config, fmt.Sprintf(poolerConfig, p.cluster.Port, port))
+	err = writePublic(config, fmt.Sprintf(poolerConfig, p.cluster.Port, port)+poolerSettings)
 	if err != nil {
 		return err
 	}
@@ -126,7 +130,7 @@ func (p *Private) StartPooler(ctx context.Context) error {
 	}
 	p.children = append(p.children, pooler)
 	name, _, _ := strings.Cut(string(version), "\n")
-	p.Pooler = Server{URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name + ", session mode"}
+	p.Pooler = Server{URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name, Setting: strings.ReplaceAll(poolerSettings, "\n", ", ")}
 	return nil
 }
 
@@ -136,11 +140,12 @@ const poolerConfig = `[databases]
 listen_addr = 127.0.0.1
 listen_port = %s
 unix_socket_dir =
-auth_type = any
+`
+
+const poolerSettings = `auth_type = any
 pool_mode = session
 default_pool_size = 200
-max_client_conn = 1000
-`
+max_client_conn = 1000`
 
 // Stop ends what was started and removes the folder.
 func (p *Private) Stop() error {

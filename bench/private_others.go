@@ -28,6 +28,7 @@ func (p *Private) Start(ctx context.Context, n Needs) error {
 // startIdle runs a second proxy, which nobody will connect to.
 func (p *Private) startIdle(ctx context.Context) (err error) {
 	p.Idle, err = p.serve(ctx, "the idle proxy", "idle", "--window", IdleWindow.String())
+	p.Idle.Setting = "window = " + IdleWindow.String()
 	return err
 }
 
@@ -45,15 +46,17 @@ func (p *Private) startRedis(ctx context.Context) error {
 		return err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	server, err := startChild(ctx, "Redis", address, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--save", "", "--dir", p.Folder))
+	server, err := startChild(ctx, "Redis", address, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--dir", p.Folder, "--save", ""))
 	if err != nil {
 		return err
 	}
 	p.children = append(p.children, server)
-	p.Redis = Server{URL: "redis://" + address, PID: server.pid()}
+	p.Redis = Server{URL: "redis://" + address, PID: server.pid(), Setting: `save ""`}
 	p.Redis.Version, err = redisVersion(ctx, p.Redis.URL)
 	return err
 }
+
+const mariadbConnections = "500"
 
 // startMariaDB makes a data folder and runs MariaDB on it as it comes, but for the number of connections.
 func (p *Private) startMariaDB(ctx context.Context) error {
@@ -78,7 +81,7 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 	}
 	_, port, _ := net.SplitHostPort(address)
 	server, err := startChild(ctx, "MariaDB", address, exec.Command(program, append(common, "--bind-address=127.0.0.1", "--port="+port,
-		"--socket="+filepath.Join(p.Folder, "mariadb.sock"), "--max-connections=500")...))
+		"--socket="+filepath.Join(p.Folder, "mariadb.sock"), "--max-connections="+mariadbConnections)...))
 	if err != nil {
 		return err
 	}
@@ -87,7 +90,7 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 	if err := execMariaDB(ctx, root, "database.sql"); err != nil {
 		return err
 	}
-	p.MariaDB = Server{URL: root + "pgflurry_bench", PID: server.pid()}
+	p.MariaDB = Server{URL: root + "pgflurry_bench", PID: server.pid(), Setting: "max_connections = " + mariadbConnections}
 	p.MariaDB.Version, err = mariadbVersion(ctx, p.MariaDB.URL)
 	return err
 }

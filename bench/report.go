@@ -157,7 +157,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n`%s`\n\n", r.Title, r.Command)
 	fmt.Fprintf(&b, "%s, %s, %s, %s.\n\n", r.Began.UTC().Format("2006-01-02"), counted(r.Machine.CPUs, "CPU")+" ("+r.Machine.Processor+")", r.Machine.System, r.Machine.Go)
-	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", pairs(r.Versions), pairs(r.Settings))
+	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", pairs(r.Versions, ": ", "; "), pairs(r.Settings, ": ", "; "))
 	if r.Incomplete != "" {
 		fmt.Fprintf(&b, "**Incomplete:** %s.\n\n", r.Incomplete)
 	}
@@ -177,11 +177,12 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-func pairs(of map[string]string) string {
+// pairs is names and values as a text, in the order of the names.
+func pairs(of map[string]string, is, next string) string {
 	var all []string
 	for name, value := range of {
-		all = append(all, name+": "+value)
+		all = append(all, name+is+value)
 	}
 	slices.Sort(all)
-	return strings.Join(all, "; ")
+	return strings.Join(all, next)
 }

@@ -43,8 +43,9 @@ and no data stays.`,
 // inserts is the subject of the command insert.
 func inserts(rows int) subject {
 	return subject{
-		report: bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + numbers([]int{rows})},
-		bases:  []string{bench.Nextval},
+		report:  bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + numbers([]int{rows})},
+		bases:   []string{bench.Nextval},
+		drivers: []string{pgx},
 		plan: func(ctx context.Context, servers bench.Servers, _ string, _ *bench.Report) (bench.Plan, error) {
 			if err := (bench.IDs{Servers: servers}).Prepare(ctx); err != nil {
 				return bench.Plan{}, err

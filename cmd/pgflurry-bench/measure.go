@@ -39,7 +39,7 @@ func (m *measurement) flags(cmd *cobra.Command, duration, unit time.Duration) {
 	m.commonFlags(cmd)
 	f := cmd.Flags()
 	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", unit))
-	f.DurationVar(&m.warmUp, "warm-up", time.Second, "how long a turn takes in the round before the first, which does not count; 0 for none")
+	f.DurationVar(&m.warmUp, "warm-up", time.Second, "how long a turn takes in the round before the first, which does not count, in the same multiples; 0 for none")
 }
 
 // commonFlags are those that do not say how long a turn takes.
@@ -60,13 +60,15 @@ func (m *measurement) check(cmd *cobra.Command) error {
 			return fmt.Errorf("--clients has %d; expected 1 to 200", c)
 		}
 	}
-	switch {
+	switch again, is := repeated(m.clients); {
+	case is:
+		return fmt.Errorf("--clients has %d twice; expected each number once", again)
 	case m.rounds < 1:
 		return fmt.Errorf("--rounds is %d; expected at least 1", m.rounds)
 	case m.duration < m.unit || m.duration%m.unit != 0:
 		return fmt.Errorf("--duration is %v; expected a multiple of %v", m.duration, m.unit)
-	case m.warmUp < 0:
-		return fmt.Errorf("--warm-up is %v; expected 0 or more", m.warmUp)
+	case m.warmUp < 0 || m.warmUp%m.unit != 0:
+		return fmt.Errorf("--warm-up is %v; expected 0 or a multiple of %v", m.warmUp, m.unit)
 	}
 	if !cmd.Flags().Changed("seed") {
 		m.seed = rand.Uint64()
@@ -74,10 +76,22 @@ func (m *measurement) check(cmd *cobra.Command) error {
 	return nil
 }
 
+// repeated finds a value that a list has twice: two trials of one name would be taken for one.
+func repeated[T comparable](list []T) (again T, is bool) {
+	for i, value := range list {
+		if slices.Contains(list[:i], value) {
+			return value, true
+		}
+	}
+	return again, false
+}
+
 // subject is what a command measures.
 type subject struct {
 	report bench.Report // kind, title, and the command's own part of the command line
 	bases  []string     // contenders that ratios are taken to
+	// drivers are the modules that it measures with, beside pgbench.
+	drivers []string
 	// plan makes the trials, once the servers run; folder is a place for files.
 	plan     func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error)
 	needs    bench.Needs
@@ -100,7 +114,10 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	if err != nil {
 		return err
 	}
-	report := m.head(what.report, servers)
+	report, err := m.head(what, servers)
+	if err != nil {
+		return err
+	}
 	plan, err := what.plan(ctx, servers, folder, report)
 	if err != nil {
 		return err
@@ -118,7 +135,7 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	samples, err := bench.Run(ctx, plan)
 	hide()
 	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d trials failed; all others are measured", failed, len(plan.Trials))
+		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured", failed, len(plan.Trials))
 	}
 	if err != nil {
 		report.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), m.rounds*len(plan.Trials))
@@ -159,42 +176,48 @@ func (m *measurement) servers(ctx context.Context, folder string, what subject, 
 }
 
 // head is all of a report that is known before the first turn.
-func (m *measurement) head(r bench.Report, servers bench.Servers) *bench.Report {
+func (m *measurement) head(what subject, servers bench.Servers) (*bench.Report, error) {
+	r := what.report
 	r.Began, r.Machine = time.Now(), bench.ThisMachine()
-	turns := fmt.Sprintf(" --clients %s --duration %v --warm-up %v", numbers(m.clients), m.duration, m.warmUp)
-	if r.Kind == bench.KindInserts {
-		turns = ""
+	r.Versions, r.Settings = bench.Modules(what.drivers...), make(map[string]string)
+	turns := ""
+	if r.Kind != bench.KindInserts {
+		turns = fmt.Sprintf(" --clients %s --duration %v --warm-up %v", numbers(m.clients), m.duration, m.warmUp)
+		r.Settings["a turn"] = fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)
 	}
-	r.Command = fmt.Sprintf("pgflurry-bench %s%s --rounds %d --seed %d", r.Command, turns, m.rounds, m.seed)
-	r.Versions = make(map[string]string)
-	for _, server := range []struct{ what, version string }{
-		{"server", servers.Postgres.Version},
-		{"proxy", servers.Proxy.Version},
-		{"pooler", servers.Pooler.Version},
-		{"Redis", servers.Redis.Version},
-		{"MariaDB", servers.MariaDB.Version},
+	given := ""
+	if m.running.Postgres.URL != "" {
+		given = m.running.Options()
+		r.Settings["servers"] = "ran already, with settings of their own, and may be on other machines than the client"
+	} else {
+		r.Settings["connections"], r.Settings["client and servers"] = "TCP over loopback, no TLS", "on one machine, with settings as they come but for those named here"
+	}
+	r.Command = fmt.Sprintf("pgflurry-bench %s%s%s --rounds %d --seed %d", r.Command, given, turns, m.rounds, m.seed)
+	for name, server := range map[string]bench.Server{
+		"PostgreSQL": servers.Postgres, "proxy": servers.Proxy, "PgBouncer": servers.Pooler, "Redis": servers.Redis, "MariaDB": servers.MariaDB, "idle proxy": servers.Idle,
 	} {
-		if server.version != "" {
-			r.Versions[server.what] = server.version
+		if server.Version != "" {
+			r.Versions[name] = server.Version
+		}
+		if server.Setting != "" {
+			r.Settings[name] = server.Setting
 		}
 	}
-	r.Settings = map[string]string{"PostgreSQL": "as it comes but for max_connections = 500", "connections": "TCP over loopback, no TLS", "client and servers": "on one machine"}
-	if m.running.Postgres.URL != "" {
-		r.Settings = map[string]string{"servers": "ran already, with settings of their own, and may be on other machines than the client"}
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
 	}
-	return &r
+	r.Versions["pgflurry-bench"], err = bench.Built(own)
+	return &r, err
 }
 
 // announce prints what will be done before it is done.
 func announce(out io.Writer, r *bench.Report, plan bench.Plan) {
 	fmt.Fprintf(out, "%s\n%s, %d CPUs, %s\n", r.Command, r.Machine.Processor, r.Machine.CPUs, r.Machine.System)
-	for _, what := range []string{"server", "driver", "proxy", "pooler", "Redis", "MariaDB"} {
-		if version, ok := r.Versions[what]; ok {
-			fmt.Fprintf(out, "%-7s %s\n", what, version)
+	for _, of := range []map[string]string{r.Versions, r.Settings} {
+		for _, what := range slices.Sorted(maps.Keys(of)) {
+			fmt.Fprintf(out, "%s: %s\n", what, of[what])
 		}
-	}
-	for _, what := range slices.Sorted(maps.Keys(r.Settings)) {
-		fmt.Fprintf(out, "%s: %s\n", what, r.Settings[what])
 	}
 	for _, what := range r.NotRun {
 		fmt.Fprintln(out, "not run:", what)

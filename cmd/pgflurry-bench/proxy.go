@@ -35,6 +35,7 @@ func passThrough(workloads []string, clients []int) subject {
 	return subject{
 		report:   bench.Report{Kind: bench.KindPassThrough, Title: "Statements that are passed on", Command: "proxy --workloads " + strings.Join(workloads, ",")},
 		bases:    []string{bench.Direct, bench.PgBouncer},
+		drivers:  []string{pgx},
 		needs:    bench.Needs{Pooler: true},
 		verdicts: bench.PassThroughVerdicts,
 		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {
@@ -43,7 +44,7 @@ func passThrough(workloads []string, clients []int) subject {
 				return bench.Plan{}, err
 			}
 			if servers.Pooler.Missing != "" {
-				r.Versions["pooler"] = "none"
+				r.Versions["PgBouncer"] = "none"
 				r.NotRun = append(r.NotRun, bench.PgBouncer+": "+servers.Pooler.Missing)
 			}
 			b := bench.PassThrough{Servers: servers, Pgbench: pgbench, Workloads: workloads, Clients: clients}

@@ -68,6 +68,9 @@ func checkSources(chosen []string) error {
 			return fmt.Errorf("--sources has %q; expected some of %s", key, strings.Join(all, ", "))
 		}
 	}
+	if again, is := repeated(chosen); is {
+		return fmt.Errorf("--sources has %q twice; expected each once", again)
+	}
 	return nil
 }
 
@@ -95,6 +98,7 @@ func ids(chosen []string, clients []int) subject {
 	return subject{
 		report:  bench.Report{Kind: bench.KindIDs, Title: "Ways to get an ID over a connection", Command: command},
 		bases:   []string{bench.Nextval},
+		drivers: []string{pgx, "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"},
 		needs:   of(bench.Servers{}).Needs(),
 		cleanUp: func(ctx context.Context, servers bench.Servers) error { return of(servers).CleanUp(ctx) },
 		plan: func(ctx context.Context, servers bench.Servers, _ string, r *bench.Report) (bench.Plan, error) {

@@ -40,6 +40,7 @@ func targets(workloads []string, clients []int) subject {
 	return subject{
 		report:   bench.Report{Kind: bench.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ",")},
 		bases:    []string{bench.Nextval, bench.Redis},
+		drivers:  []string{pgx},
 		needs:    bench.Targets{Workloads: workloads}.Needs(),
 		verdicts: func(_ []bench.Trial, figures []bench.Figure) []bench.Verdict { return bench.TargetVerdicts(figures) },
 		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {

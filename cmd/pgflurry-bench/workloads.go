@@ -24,6 +24,9 @@ func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Dura
 				return fmt.Errorf("--workloads has %q; expected some of %s", w, strings.Join(all, ", "))
 			}
 		}
+		if again, is := repeated(workloads); is {
+			return fmt.Errorf("--workloads has %q twice; expected each once", again)
+		}
 		if err := m.check(cmd); err != nil {
 			return err
 		}
@@ -35,11 +38,14 @@ func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Dura
 	return cmd
 }
 
+// pgx is the driver of what pgbench cannot do.
+const pgx = "github.com/jackc/pgx/v5"
+
 // withPgbench makes pgbench ready, and notes its version.
 func withPgbench(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (*bench.Pgbench, error) {
 	pgbench, err := bench.NewPgbench(ctx, servers.Binaries, folder)
 	if err == nil {
-		r.Versions["driver"] = pgbench.Version
+		r.Versions["pgbench"] = pgbench.Version
 	}
 	return pgbench, err
 }

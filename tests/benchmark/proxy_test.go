@@ -90,7 +90,7 @@ func reportsEveryWay(t *testing.T, workloads string, count int) {
 	if len(charts) != count || len(pictures) != count {
 		t.Errorf("charts %v and %v; expected one a workload, as PNG and SVG", charts, pictures)
 	}
-	if !strings.Contains(p.Output(), "--seed 1") || !strings.Contains(p.Output(), r.Versions["server"]) {
+	if !strings.Contains(p.Output(), "--seed 1") || !strings.Contains(p.Output(), r.Versions["PostgreSQL"]) {
 		t.Error("seed and versions are not printed")
 	}
 }
@@ -117,7 +117,9 @@ func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
 	for args, want := range map[string]string{
 		"proxy --workloads select,magic": `"magic"`, "proxy --clients 0": "1 to 200", "proxy --rounds 0": "at least 1",
 		"proxy --duration 1500ms": "multiple of 1s", "targets --workloads single,magic": `"magic"`, "targets --duration 500ms": "multiple of 1s", "run --duration 150ms": "multiple of 100ms", "run --clients 300": "1 to 200", "run --sources nextval,magic": `"magic"`, "run --redis redis://127.0.0.1:1": "--postgres is missing",
-		"run --demo --postgres postgres://x": "--demo starts servers of its own", "run --compare /no/such.json": "/no/such.json", "insert --rows 1500": "multiple of 1000", "proxy --warm-up -1s": "0 or more", "proxy --pgflurry /no/such/program": "/no/such/program",
+		"run --demo --postgres postgres://x": "--demo starts servers of its own", "run --compare /no/such.json": "/no/such.json", "insert --rows 1500": "multiple of 1000", "proxy --warm-up -1s": "0 or a multiple of 1s", "proxy --warm-up 500ms": "0 or a multiple of 1s",
+		"proxy --clients 16,1,16": "has 16 twice", "targets --workloads single,cpu,single": `has "single" twice`, "run --sources nextval,nextval": `has "nextval" twice`,
+		"proxy --pgflurry /no/such/program": "/no/such/program",
 	} {
 		out, err := exec.Command(binary, strings.Fields(args)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "starting") {

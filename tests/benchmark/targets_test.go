@@ -41,7 +41,7 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 		}
 	}
 	began, _, _ := strings.Cut(p.Output(), "round 1 of 1; about ")
-	for _, what := range []string{"--seed ", "max_connections = 500", r.Versions["server"], r.Versions["proxy"], r.Versions["driver"]} {
+	for _, what := range []string{"--seed ", "max_connections = 500", r.Versions["PostgreSQL"], r.Versions["proxy"], r.Versions["pgbench"], r.Versions["pgflurry-bench"]} {
 		if !strings.Contains(began, what) {
 			t.Errorf("%q is not printed before the first round, with its time left", what)
 		}

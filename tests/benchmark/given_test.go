@@ -1,0 +1,193 @@
+package benchmark
+
+import (
+	"context"
+	"database/sql"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	_ "github.com/go-sql-driver/mysql" // the driver "mysql" of database/sql
+	"github.com/jackc/pgx/v5"
+	"github.com/redis/go-redis/v9"
+
+	"pgflurry/bench"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+// servers are all that the command run can be given, as far as they are installed; what the environment asks for has to be.
+func servers(t *testing.T) bench.Servers {
+	t.Helper()
+	private, err := bench.StartPrivate(t.Context(), bench.PrivateSettings{
+		Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Options: map[string]string{"max_connections": "50"}, Say: func(string) {},
+	})
+	t.Cleanup(func() {
+		if err := private.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err == nil {
+		err = private.Start(t.Context(), bench.Needs{Pooler: true, Redis: true, MariaDB: true})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, of := range map[string]bench.Server{"redis-server": private.Redis, "pgbouncer": private.Pooler, "mariadbd": private.MariaDB} {
+		if of.URL == "" && os.Getenv(required[name]) == "1" {
+			t.Fatalf("%s asks for %s: %s", required[name], name, of.Missing)
+		}
+	}
+	return private.Servers
+}
+
+// things are what is in the servers: tables, sequences and indexes, functions, types, schemas and keys, by their names.
+func things(t *testing.T, s bench.Servers) (all []string) {
+	t.Helper()
+	conn := server.Connect(t, s.Postgres.URL)
+	rows, err := conn.Query(t.Context(), `SELECT 'PostgreSQL: ' || name FROM (
+		SELECT oid::regclass::text FROM pg_class WHERE relpersistence <> 't' AND oid >= 16384
+		UNION ALL SELECT oid::regprocedure::text FROM pg_proc WHERE oid >= 16384
+		UNION ALL SELECT oid::regtype::text FROM pg_type WHERE oid >= 16384
+		UNION ALL SELECT oid::regnamespace::text FROM pg_namespace WHERE oid >= 16384
+		UNION ALL SELECT extname FROM pg_extension UNION ALL SELECT rolname FROM pg_roles) AS of (name)`)
+	if err == nil {
+		all, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Redis.URL != "" {
+		options, err := redis.ParseURL(s.Redis.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := redis.NewClient(options)
+		defer client.Close()
+		keys, err := client.Keys(t.Context(), "*").Result()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			all = append(all, "Redis: "+key)
+		}
+	}
+	if s.MariaDB.URL != "" {
+		all = append(all, ofMariaDB(t.Context(), t, s.MariaDB.URL)...)
+	}
+	slices.Sort(all)
+	return all
+}
+
+func ofMariaDB(ctx context.Context, t *testing.T, target string) (all []string) {
+	t.Helper()
+	db, err := sql.Open("mysql", target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	rows, err := db.QueryContext(ctx, `SELECT CONCAT('MariaDB: ', table_schema, '.', table_name) FROM information_schema.tables
+		UNION ALL SELECT CONCAT('MariaDB: ', routine_schema, '.', routine_name, '()') FROM information_schema.routines
+		UNION ALL SELECT CONCAT('MariaDB: ', schema_name) FROM information_schema.schemata`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		all = append(all, "")
+		if err := rows.Scan(&all[len(all)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
+	given := servers(t)
+	before := things(t, given)
+	const password = "hunter2"
+	args := []string{"run", "--clients", "2", "--rounds", "1", "--duration", "100ms", "--warm-up", "0"}
+	for flag, of := range map[string]bench.Server{"--postgres": given.Postgres, "--proxy": given.Proxy, "--pgbouncer": given.Pooler, "--redis": given.Redis, "--mysql": given.MariaDB} {
+		if of.URL != "" {
+			args = append(args, flag, withPassword(of.URL, password))
+		}
+	}
+	out := t.TempDir()
+	said, err := exec.Command(binary, append(args, "--out", out)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said)
+	}
+	for _, what := range things(t, given) {
+		if at, found := slices.BinarySearch(before, what); found {
+			before = slices.Delete(before, at, at+1)
+		} else {
+			t.Errorf("%s is left", what)
+		}
+	}
+	if len(before) > 0 {
+		t.Errorf("%v was there before and is gone", before)
+	}
+	r, expected := read(t, out), figuresOf(given)
+	if len(r.Figures) != expected || r.Incomplete != "" {
+		t.Errorf("%d figures, incomplete: %q, not run: %q; expected %d", len(r.Figures), r.Incomplete, r.NotRun, expected)
+	}
+	if r.Versions["PostgreSQL"] == "" || !strings.HasPrefix(r.Versions["proxy"], "not told, in front of PostgreSQL") || r.Versions["pgflurry-bench"] == "" || r.Versions["github.com/jackc/pgx/v5"] == "" {
+		t.Errorf("versions %v", r.Versions)
+	}
+	for _, name := range []string{"results.md", "results.json"} {
+		content, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || strings.Contains(string(content), password) || !strings.Contains(string(content), "--proxy 'postgres://postgres:xxxxx@") {
+			t.Errorf("%s has the password, or not how the servers were given (error %v)", name, err)
+		}
+	}
+	if strings.Contains(string(said), password) {
+		t.Error("the password is printed")
+	}
+}
+
+// withPassword is a URL of PostgreSQL with a password, which these servers do not ask for; other addresses stay as they are.
+func withPassword(target, password string) string {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "postgres" {
+		return target
+	}
+	u.User = url.UserPassword(u.User.Username(), password)
+	return u.String()
+}
+
+// figuresOf is how many the sources have of those servers that are there.
+func figuresOf(s bench.Servers) int {
+	n := 21
+	for of, figures := range map[string]int{s.Pooler.URL: 1, s.Redis.URL: 2, s.MariaDB.URL: 2} {
+		if of != "" {
+			n += figures
+		}
+	}
+	return n
+}
+
+func TestAServerThatFailsIsSaidNotToHaveRunAndTheOthersAreMeasured(t *testing.T) {
+	direct, elsewhere := server.Migrated(t), server.Database(t) // which has not what the source draws from
+	out := t.TempDir()
+	run := exec.Command(binary, "run", "--postgres", direct, "--pgbouncer", elsewhere, "--clients", "1", "--rounds", "2", "--duration", "100ms", "--warm-up", "100ms",
+		"--sources", "nextval,nextval-pgbouncer,uuidv4", "--out", out)
+	said, err := run.CombinedOutput()
+	if err == nil || !strings.Contains(string(said), "1 of 6 trials failed") {
+		t.Errorf("error %v, said %s; expected that one of the trials failed", err, said)
+	}
+	r := read(t, out)
+	all := strings.Join(r.NotRun, "\n")
+	if !strings.Contains(all, "nextval, PgBouncer: ") || !strings.Contains(all, "3F000") || !strings.Contains(all, "failed in warm-up") || !strings.Contains(r.Incomplete, "1 of 6") || strings.Count(string(said), "3F000") != 1 {
+		t.Errorf("not run: %q, incomplete: %q, said %s", all, r.Incomplete, said)
+	}
+	if len(r.Figures) != 5 || len(r.Samples) != 10 {
+		t.Errorf("%d figures of %d samples; expected all but the one that failed: 5 of 10", len(r.Figures), len(r.Samples))
+	}
+}
