@@ -1,10 +1,15 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"slices"
 	"strings"
+
+	"github.com/aclements/go-moremath/stats"
 )
 
 // Change is a figure of a run that differs from that of an older run by more than the noise of both.
@@ -19,34 +24,46 @@ type Comparison struct {
 	Changes []Change
 	Looked  int      // at so many figures that both runs have
 	Alone   []string // trials that one of the runs has alone
+	// Differs lists the versions, settings and machines that are not the same, each with both.
+	Differs []string
 	// OtherMachine says that the runs were on different machines, or different numbers of CPUs; then only ratios are compared.
 	OtherMachine bool
-	// TooFew says that a run had fewer than leastRounds rounds; then nothing is compared, because quartiles say nothing.
+	// TooFew says that a run had fewer than leastRounds rounds of something, which then is not compared.
 	TooFew bool
 }
 
-const leastRounds = 3
+const (
+	// chance is how often a figure may differ by chance where nothing changed, in the judgement of the Mann-Whitney U test, which needs to
+	// know nothing of how the figures of the rounds scatter. Quartiles that do not overlap would be far weaker: with three rounds a third of all
+	// figures differ so by chance, with nine one in seventeen.
+	chance = 0.01
+	// leastRounds is the least for which the test can say that: rounds that lie wholly apart do so by chance once in 126 with five, in 35 with four.
+	leastRounds = 5
+)
 
-// Compare finds the figures whose quartiles do not overlap: the middle halves of the rounds of both runs lie apart.
+// Compare finds the figures whose rounds differ by more than chance.
 func Compare(before, after *Report) (Comparison, error) {
 	if before.Kind != after.Kind {
 		return Comparison{}, fmt.Errorf("the older run is of kind %q, this one is of kind %q; expected the same", before.Kind, after.Kind)
 	}
 	a, b := before.Machine, after.Machine
 	c := Comparison{OtherMachine: a.Processor != b.Processor || a.CPUs != b.CPUs}
+	c.Differs = differing(before.around(), after.around())
 	olds := make(map[string]Figure)
 	for _, f := range before.Figures {
 		olds[f.Workload+": "+f.Contender] = f
 	}
 	for _, f := range after.Figures {
 		name := f.Workload + ": " + f.Contender
-		old, both := olds[name]
+		_, both := olds[name]
 		delete(olds, name)
 		if !both {
 			c.Alone = append(c.Alone, name+" (new)")
 			continue
 		}
-		c.look(old, f)
+		for _, seen := range c.aspects(f) {
+			c.see(f, seen, seen.of(before.Samples), seen.of(after.Samples))
+		}
 	}
 	for _, f := range before.Figures { // in their order
 		if name := f.Workload + ": " + f.Contender; len(olds) > 0 && olds[name].Workload != "" {
@@ -56,60 +73,112 @@ func Compare(before, after *Report) (Comparison, error) {
 	return c, nil
 }
 
-// look compares all that two figures of a trial have.
-func (c *Comparison) look(before, after Figure) {
-	if before.PerSecond.N < leastRounds || after.PerSecond.N < leastRounds {
+// around is what a run was made with.
+func (r *Report) around() map[string]string {
+	all := map[string]string{"processor": r.Machine.Processor, "CPUs": fmt.Sprint(r.Machine.CPUs), "system": r.Machine.System, "Go": r.Machine.Go}
+	for what, is := range r.Versions {
+		all["version of "+what] = is
+	}
+	maps.Copy(all, r.Settings)
+	return all
+}
+
+// differing are the names that do not have the same value in both, with their values.
+func differing(before, after map[string]string) (lines []string) {
+	both := maps.Clone(before)
+	maps.Copy(both, after)
+	for _, name := range slices.Sorted(maps.Keys(both)) {
+		if before[name] != after[name] {
+			lines = append(lines, fmt.Sprintf("%s: %s → %s", name, cmp.Or(before[name], "not told"), cmp.Or(after[name], "not told")))
+		}
+	}
+	return lines
+}
+
+// aspect is what can change of a figure, with its values in the rounds of a run.
+type aspect struct {
+	what           string
+	higherIsBetter bool
+	of             func([]Sample) []float64
+}
+
+// aspects are all that can be compared of a figure.
+func (c *Comparison) aspects(f Figure) (all []aspect) {
+	for _, base := range []string{Nextval, Direct, PgBouncer} {
+		if base != f.Contender {
+			all = append(all, aspect{"to " + base, true, func(s []Sample) []float64 { return Ratios(s, f.Workload, f.Contender, base) }})
+		}
+	}
+	if f.Contender != Redis {
+		all = append(all, aspect{"processor time to " + Redis, false, func(s []Sample) []float64 { return CPURatios(s, f.Workload, f.Contender, Redis) }})
+	}
+	each := func(what string, higherIsBetter bool, of func(Sample) (float64, bool)) {
+		all = append(all, aspect{what, higherIsBetter, func(samples []Sample) (values []float64) {
+			for _, s := range samples {
+				if value, measured := of(s); measured && s.Workload == f.Workload && s.Contender == f.Contender {
+					values = append(values, value)
+				}
+			}
+			return values
+		}})
+	}
+	each("WAL bytes, each", false, func(s Sample) (float64, bool) {
+		return float64(value(s.WAL)) / float64(s.Operations), s.WAL != nil
+	})
+	each("bytes of the index", false, func(s Sample) (float64, bool) { return float64(value(s.Index)), s.Index != nil })
+	if c.OtherMachine {
+		return all
+	}
+	each("per second", true, func(s Sample) (float64, bool) { return s.PerSecond(), true })
+	for _, p := range []string{"p50", "p99", "p99.9"} {
+		each(p+", µs", false, func(s Sample) (float64, bool) {
+			took, measured := s.Latency[p]
+			return float64(took.Microseconds()), measured
+		})
+	}
+	for _, role := range []string{Middle, Database} {
+		each("µs of CPU, "+role, false, func(s Sample) (float64, bool) { return s.CPUEach(role) })
+	}
+	return all
+}
+
+func value(p *int64) int64 {
+	if p == nil {
+		return 0
+	}
+	return *p
+}
+
+// see compares one thing that both runs have measured.
+func (c *Comparison) see(f Figure, of aspect, before, after []float64) {
+	if len(before) == 0 || len(after) == 0 {
+		return
+	}
+	if min(len(before), len(after)) < leastRounds {
 		c.TooFew = true
 		return
 	}
-	see := func(what string, higherIsBetter bool, old, now Spread, both bool) {
-		if !both {
-			return
-		}
-		c.Looked++
-		if now.Low > old.High || now.High < old.Low {
-			c.Changes = append(c.Changes, Change{after.Workload, after.Contender, what, old, now, (now.Median > old.Median) == higherIsBetter})
-		}
-	}
-	for _, base := range []string{Nextval, Direct, PgBouncer} {
-		old, had := before.Ratios[base]
-		now, has := after.Ratios[base]
-		see("to "+base, true, old, now, had && has)
-	}
-	old, had := before.CPURatios[Redis]
-	now, has := after.CPURatios[Redis]
-	see("processor time to "+Redis, false, old, now, had && has)
-	if before.WAL != nil && after.WAL != nil {
-		see("WAL bytes, each", false, *before.WAL, *after.WAL, true)
-	}
-	if before.Index != nil && after.Index != nil {
-		see("bytes of the index", false, *before.Index, *after.Index, true)
-	}
-	if c.OtherMachine {
+	c.Looked++
+	test, err := stats.MannWhitneyUTest(before, after, stats.LocationDiffers)
+	if err != nil || test.P >= chance { // the error is that all are equal
 		return
 	}
-	see("per second", true, before.PerSecond, after.PerSecond, true)
-	for _, p := range []string{"p50", "p99", "p99.9"} {
-		old, had := before.Latency[p]
-		now, has := after.Latency[p]
-		see(p+", µs", false, old, now, had && has)
-	}
-	for _, role := range []string{Middle, Database} {
-		old, had := before.CPU[role]
-		now, has := after.CPU[role]
-		see("µs of CPU, "+role, false, old, now, had && has)
-	}
+	old, now := SpreadOf(before), SpreadOf(after)
+	c.Changes = append(c.Changes, Change{f.Workload, f.Contender, of.what, old, now, (now.Median > old.Median) == of.higherIsBetter})
 }
 
 // Write says it to people.
 func (c Comparison) Write(w io.Writer, than string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\ncompared with %s: %d of %d figures changed beyond the noise (quartiles that do not overlap)\n", than, len(c.Changes), c.Looked)
+	fmt.Fprintf(&b, "\ncompared with %s: %d of %d figures changed by more than chance (Mann-Whitney U test of the rounds, p < %v)\n", than, len(c.Changes), c.Looked, chance)
 	if c.OtherMachine {
 		b.WriteString("the machines differ: speeds are not compared, only ratios, WAL and sizes\n")
 	}
 	if c.TooFew {
 		fmt.Fprintf(&b, "what has fewer than %d rounds in either run is not compared\n", leastRounds)
+	}
+	for _, what := range c.Differs {
+		fmt.Fprintf(&b, "differs: %s\n", what)
 	}
 	for _, change := range c.Changes {
 		word := "worse"

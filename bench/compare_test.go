@@ -4,15 +4,23 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 )
 
-// measuredAt is a report of two contenders; the second has that throughput, with quartiles 10 % away.
+// measuredAt is a report of two contenders; the second has that throughput, give or take 10 %.
 func measuredAt(speed float64, rounds int) *Report {
-	around := func(f float64) Spread { return Spread{Low: f * 0.9, Median: f, High: f * 1.1, N: rounds} }
-	return &Report{Kind: KindIDs, Machine: Machine{Processor: "one", CPUs: 2}, Figures: []Figure{
-		{Workload: "w", Contender: Nextval, PerSecond: around(1000)},
-		{Workload: "w", Contender: "B", PerSecond: around(speed), Ratios: map[string]Spread{Nextval: around(speed / 1000)}, Latency: map[string]Spread{"p50": around(1e6 / speed)}},
-	}}
+	r := &Report{Kind: KindIDs, Machine: Machine{Processor: "one", CPUs: 2}, Figures: []Figure{{Workload: "w", Contender: Nextval}, {Workload: "w", Contender: "B"}}}
+	for i := range rounds {
+		around := func(f float64, drift int) float64 {
+			return f * (0.9 + 0.2*float64(drift%rounds)/float64(max(1, rounds-1)))
+		}
+		r.Samples = append(r.Samples,
+			Sample{Workload: "w", Contender: Nextval, Round: i + 1, Count: Count{Operations: int64(around(1000, 2*i)), Elapsed: time.Second}},
+			Sample{Workload: "w", Contender: "B", Round: i + 1, Count: Count{
+				Operations: int64(around(speed, i)), Elapsed: time.Second, Latency: map[string]time.Duration{"p50": time.Duration(around(1e6/speed, i)) * time.Microsecond},
+			}})
+	}
+	return r
 }
 
 func compared(t *testing.T, before, after *Report) (Comparison, string) {
@@ -28,13 +36,15 @@ func compared(t *testing.T, before, after *Report) (Comparison, string) {
 	return c, said.String()
 }
 
-func TestAChangeIsOneBeyondTheQuartilesOfBothRuns(t *testing.T) {
-	if c, said := compared(t, measuredAt(2000, 9), measuredAt(2300, 9)); len(c.Changes) != 0 || c.Looked != 4 || !strings.Contains(said, "0 of 4 figures") {
+func TestAChangeIsOneByMoreThanChance(t *testing.T) {
+	if c, said := compared(t, measuredAt(2000, 9), measuredAt(2050, 9)); len(c.Changes) != 0 || c.Looked != 4 || !strings.Contains(said, "0 of 4 figures") {
 		t.Errorf("within the noise: %s", said)
 	}
-	c, said := compared(t, measuredAt(2000, 9), measuredAt(3000, 9))
-	if len(c.Changes) != 3 || !c.Changes[0].Better || !c.Changes[2].Better || !strings.Contains(said, "better  w, B: per second  2,000 (1,800 – 2,200) → 3,000 (2,700 – 3,300), +50 %") {
-		t.Errorf("faster: %s", said)
+	for _, rounds := range []int{5, 9} {
+		c, said := compared(t, measuredAt(2000, rounds), measuredAt(3000, rounds))
+		if len(c.Changes) != 3 || !c.Changes[0].Better || !c.Changes[2].Better || !strings.Contains(said, "better  w, B: per second  2,000 (1,900 – 2,100) → 3,000 (2,850 – 3,150), +50 %") {
+			t.Errorf("faster: %s", said)
+		}
 	}
 	if c, said := compared(t, measuredAt(3000, 9), measuredAt(2000, 9)); len(c.Changes) != 3 || c.Changes[0].Better || strings.Contains(said, "better") {
 		t.Errorf("slower: %s", said)
@@ -50,8 +60,8 @@ func TestRunsOfDifferentMachinesAreComparedByTheirRatiosAlone(t *testing.T) {
 }
 
 func TestWhatHasTooFewRoundsOrIsInOneRunAloneIsNotCompared(t *testing.T) {
-	if c, said := compared(t, measuredAt(2000, 9), measuredAt(3000, 2)); c.Looked != 0 || !strings.Contains(said, "fewer than 3 rounds") {
-		t.Errorf("two rounds: %s", said)
+	if c, said := compared(t, measuredAt(2000, 9), measuredAt(3000, 4)); c.Looked != 0 || !strings.Contains(said, "fewer than 5 rounds") {
+		t.Errorf("four rounds: %s", said)
 	}
 	before, after := measuredAt(2000, 9), measuredAt(2000, 9)
 	before.Figures[1].Contender, after.Figures[1].Contender = "gone", "come"
@@ -61,5 +71,21 @@ func TestWhatHasTooFewRoundsOrIsInOneRunAloneIsNotCompared(t *testing.T) {
 	before.Kind = KindInserts
 	if _, err := Compare(before, after); err == nil {
 		t.Error("reports of different kinds are compared")
+	}
+}
+
+func TestWhatTwoRunsWereMadeWithIsToldWhereItDiffers(t *testing.T) {
+	before, after := measuredAt(2000, 9), measuredAt(2000, 9)
+	before.Versions, after.Versions = map[string]string{"PostgreSQL": "15", "pgbench": "15"}, map[string]string{"PostgreSQL": "18", "pgbench": "15"}
+	before.Settings, after.Settings = map[string]string{"a turn": "2s"}, map[string]string{"a turn": "5s", "Redis": `save ""`}
+	after.Machine.System = "another"
+	_, said := compared(t, before, after)
+	for _, want := range []string{"differs: version of PostgreSQL: 15 → 18\n", "differs: a turn: 2s → 5s\n", "differs: Redis: not told → save \"\"\n", "differs: system: not told → another\n"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q lacks %q", said, want)
+		}
+	}
+	if strings.Count(said, "differs") != 4 {
+		t.Errorf("%q says of more that it differs", said)
 	}
 }

@@ -31,7 +31,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"cmd/pgflurry": {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// the benchmark
-	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "golang.org/x/sys"}},
+	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "golang.org/x/sys", "github.com/aclements/go-moremath"}},
 	"bench/charts":       {ours: []string{"bench"}, modules: []string{"gonum.org/v1/plot"}},
 	"bench/inprocess":    {ours: []string{"bench", "bench/charts", "generator", "lease"}, modules: rivals},
 	"cmd/pgflurry-bench": {ours: []string{"bench", "bench/charts"}, modules: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/v3"}},
@@ -78,7 +78,7 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 }
 
 // benchOnly are linked into the benchmark and not into the product.
-var benchOnly = []string{"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3"}
+var benchOnly = []string{"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3", "github.com/aclements/go-moremath"}
 
 func TestTheProductLinksNothingOfTheBenchmark(t *testing.T) {
 	for _, p := range packages(t) {

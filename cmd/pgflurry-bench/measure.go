@@ -49,7 +49,7 @@ func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
 	f.StringVar(&m.program, "pgflurry", "", "the program pgflurry (default: beside this one, else built from the source here)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
-	f.StringVar(&m.compare, "compare", "", "results.json of an older run of this command: tells at the end what changed beyond the noise")
+	f.StringVar(&m.compare, "compare", "", "results.json of an older run of this command: tells at the end what changed by more than chance")
 	f.Uint64Var(&m.seed, "seed", 0, "decides the order of the turns (default: a random one, which is printed)")
 }
 
