@@ -130,7 +130,7 @@ func (c *Comparison) aspects(f Figure) (all []aspect) {
 		return all
 	}
 	each("per second", true, func(s Sample) (float64, bool) { return s.PerSecond(), true })
-	for _, p := range []string{"p50", "p99", "p99.9"} {
+	for _, p := range []string{Mean, "p50", "p99", "p99.9"} {
 		each(p+", µs", false, func(s Sample) (float64, bool) {
 			took, measured := s.Latency[p]
 			return float64(took.Microseconds()), measured

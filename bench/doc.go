@@ -18,14 +18,19 @@
 //  4. An interrupted run gives what is finished, and the report says how much that is.
 //  5. What was not measured is said to be so: it is never a zero and never left out.
 //  6. A trial that fails has no more turns, and the others have theirs.
+//  7. Connecting and leaving are in no figure of processor time.
+//  8. IDs that the proxy forwarded for are an error and no figure.
 //
-// Processor time of a server is what /proc tells of its process and all below it, in user and system mode, over a trial and
-// divided by its operations. It includes the trial's connecting and closing.
+// Processor time of a server is that of its process and all below it, in user and system mode, divided by the operations (cpu.go). It
+// is taken when the clients of a turn have connected and drawn once each, which fills the caches of their backends, and again before
+// they leave; then the turn waits until their backends are gone, so that no contender pays for the one before it. pgbench connects within
+// its run and does not tell when it has. There the same clients run once each right before (Opening), and a figure is the
+// difference of the two: processor time over operations; results.json has both.
 //
 // What the targets ask (targets.go) is measured with pgbench wherever it can, so that anyone can check with a tool that is not ours; the
 // processor time of one ID by a client that sends fixed bytes (fixedbytes.go), so that no driver has a part in it.
 //
 // Statements that are passed on are sent by pgbench, which comes with PostgreSQL; but rows by pgx (rows.go), because pgbench would keep
-// a million of them, and cannot copy in. IDs are drawn by pgx (draw.go), for percentiles and checked results; from Redis and MariaDB by the drivers that Go
+// a million of them, and cannot copy in. IDs are drawn by pgx (draw.go), for the times of round trips, with the number of rows checked; from Redis and MariaDB by the drivers that Go
 // programs use for them (draw_redis.go, draw_mariadb.go). All draw the same way but for the round trip itself.
 package bench

@@ -18,10 +18,6 @@ var (
 	setupIDsSQL string
 	//go:embed sql/clean_up_ids.sql
 	cleanUpIDsSQL string
-	//go:embed sql/function_worker.sql
-	functionWorkerSQL string
-	//go:embed sql/worker_of.sql
-	workerOfSQL string
 )
 
 // IDs plans the comparison of the ways to get an ID over a connection.
@@ -49,11 +45,7 @@ func (b IDs) Prepare(ctx context.Context) error {
 	if b.Servers.Proxy.URL == "" {
 		return nil
 	}
-	var own int64
-	if err := conn.QueryRow(ctx, functionWorkerSQL).Scan(&own); err != nil {
-		return err
-	}
-	return b.awaitProxy(ctx, conn, own)
+	return b.Servers.awaitAnswers(ctx)
 }
 
 // CleanUp takes away what Prepare has made, but for rows named pgflurry_bench in tables of the schema pgflurry: a proxy may
@@ -72,40 +64,6 @@ func (b IDs) CleanUp(ctx context.Context) error {
 		err = errors.Join(err, cleanUpRedis(ctx, target))
 	}
 	return err
-}
-
-// answerPatience is how long the proxy may take to get a worker.
-const answerPatience = 30 * time.Second
-
-// awaitProxy waits until an ID drawn through the proxy is not of the worker of the function in the database.
-func (b IDs) awaitProxy(ctx context.Context, direct *pgx.Conn, own int64) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerPatience, errors.New("the proxy does not answer from memory"))
-	defer cancel()
-	conn, err := pgx.Connect(ctx, b.Servers.Proxy.URL)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	draw, err := sources.ReadFile("sources/next_snowflake.sql")
-	if err != nil {
-		return err
-	}
-	again := time.NewTicker(50 * time.Millisecond)
-	defer again.Stop()
-	for {
-		var id, worker int64
-		if err := conn.QueryRow(ctx, string(draw), pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
-			return err
-		}
-		if err := direct.QueryRow(ctx, workerOfSQL, id).Scan(&worker); err != nil || worker != own {
-			return err
-		}
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }
 
 // Plan lists the trials; rounds, times and seed are the caller's to fill in. Sources whose server is not there have none.
@@ -130,6 +88,9 @@ func (b IDs) Plan() (Plan, error) {
 				p.watch(s.name, Database, database)
 				if s.from.inFront() {
 					p.watch(s.name, Middle, server.PID)
+				}
+				if s.from == fromProxy && s.draws() {
+					run = b.Servers.Answered(run)
 				}
 				p.Trials = append(p.Trials, Trial{Workload: workload, Contender: s.name, Through: s.from.inFront(), Run: run})
 			}

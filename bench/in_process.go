@@ -16,14 +16,14 @@ var inProcess = []column{
 func ownCPU(f Figure) string {
 	c, ok := f.CPU[Self]
 	if !ok {
-		return "not measured"
+		return notMeasured
 	}
 	return fmt.Sprintf("%.3g", 1000*c.Median)
 }
 
 func busy(f Figure) string {
 	if f.Busy == nil {
-		return "not measured"
+		return notMeasured
 	}
 	return fmt.Sprintf("%.2f (%.2f – %.2f)", f.Busy.Median, f.Busy.Low, f.Busy.High)
 }

@@ -49,11 +49,11 @@ type keyed struct {
 var insertWays = []keyed{
 	{Nextval, "nextval.sql", false},
 	{inDatabase, "snowflake.sql", false},
-	{"next_snowflakes(1000), proxy", "drawn.sql", true},
-	{"nextval, CACHE 1000", "nextval_cached.sql", false},
-	{"nextval, offset 1 of 2", "nextval_offset.sql", false},
-	{"UUID v4", "uuidv4.sql", false},
-	{"UUID v7", "uuidv7.sql", false},
+	{inBatches, "drawn.sql", true},
+	{cachedNextval, "nextval_cached.sql", false},
+	{offsetNextval, "nextval_offset.sql", false},
+	{uuidv4, "uuidv4.sql", false},
+	{uuidv7, "uuidv7.sql", false},
 }
 
 // Plan lists the trials; rounds, times and seed are the caller's to fill in. A turn fills the table, however long that takes.
@@ -72,10 +72,11 @@ func (b Inserts) Plan() (Plan, error) {
 		if k.proxy {
 			p.watch(k.name, Middle, b.Servers.Proxy.PID)
 		}
-		p.Trials = append(p.Trials, Trial{
-			Workload: withClients(task, 1, "rows", task), Contender: k.name, Through: k.proxy,
-			Run: walOf(b.Servers.Postgres.URL, b.fill(k, string(create))),
-		})
+		fill := walOf(b.Servers.Postgres.URL, b.fill(k, string(create)))
+		if k.proxy {
+			fill = b.Servers.Answered(fill)
+		}
+		p.Trials = append(p.Trials, Trial{Workload: withClients(task, 1, "rows", task), Contender: k.name, Through: k.proxy, Run: fill})
 	}
 	return p, nil
 }

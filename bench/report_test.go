@@ -15,7 +15,7 @@ func sampleReport() *Report {
 	for i := range samples {
 		samples[i].Contender = map[string]string{"A": Direct, "B": Pgflurry}[samples[i].Contender]
 	}
-	r := &Report{Title: "A title", Command: "a command", Began: time.Unix(0, 0), Samples: samples, NotRun: []string{"PgBouncer: it is not here"}, Incomplete: "context canceled, after 7 of 8 turns"}
+	r := &Report{Kind: KindPassThrough, Title: "A title", Command: "a command", Began: time.Unix(0, 0), Samples: samples, NotRun: []string{"PgBouncer: it is not here"}, Incomplete: "context canceled, after 7 of 8 turns"}
 	r.Figures = Tabulate(trials, samples, []string{Direct, PgBouncer})
 	r.Verdicts = PassThroughVerdicts(trials, r.Figures)
 	return r
@@ -32,8 +32,8 @@ func TestWhatWasNotMeasuredIsSaidToBeSo(t *testing.T) {
 	}
 	for _, want := range []string{
 		"Not run: PgBouncer: it is not here.", "**Incomplete:** context canceled, after 7 of 8 turns.",
-		"| w | direct | 1,000 (550 – 2,500) | – | – | – | not measured |",
-		"| w | pgflurry | 1,100 (150 – 3,500) | 2.00 (2.00 – 2.00) | – | 1.50 | not measured |",
+		"| w | direct | 1,000 (550 – 2,500) | – | – | – | not measured | not measured |",
+		"| w | pgflurry | 1,100 (150 – 3,500) | 2.00 (2.00 – 2.00) | – | 1.50 | not measured | 1.50 |",
 		"| w: pgflurry to direct | 2.00 (2.00 – 2.00) | ≥ 0.90 | reached |",
 	} {
 		if !strings.Contains(md.String(), want) {
@@ -86,6 +86,25 @@ func TestDigitsAreGrouped(t *testing.T) {
 	for f, want := range map[float64]string{0: "0", 999.4: "999", 1000: "1,000", 1234567: "1,234,567"} {
 		if got := grouped(f); got != want {
 			t.Errorf("%v is written %q; expected %q", f, got, want)
+		}
+	}
+}
+
+func TestAFigureThatTheDigitsCannotTellFromZeroIsNoZero(t *testing.T) {
+	of := func(f float64) *Spread { return &Spread{Median: f} }
+	for what, row := range map[string]struct{ got, want string }{
+		"processor time":            {spent(Figure{CPU: map[string]Spread{Middle: *of(0.004)}}, Middle), "< 0.01"},
+		"a difference below zero":   {serverCPU(Figure{ServerCPU: of(-0.3)}), "< 0.01"},
+		"bytes of the log":          {wal(Figure{WAL: of(0.004)}), "< 0.01"},
+		"not a byte of the log":     {wal(Figure{WAL: of(0)}), "0"},
+		"what has digits":           {serverCPU(Figure{ServerCPU: of(0.006)}), "0.01"},
+		"a percentile not taken":    {trip(Figure{}, "p99"), "not measured"},
+		"processor time not taken":  {serverCPU(Figure{}), "not measured"},
+		"the log, not looked at":    {wal(Figure{}), "not measured"},
+		"a percentile that is zero": {trip(Figure{Latency: map[string]Spread{"p99": {}}}, "p99"), "0"},
+	} {
+		if row.got != row.want {
+			t.Errorf("%s: %q; expected %q", what, row.got, row.want)
 		}
 	}
 }

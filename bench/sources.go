@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 //go:embed sources/*.sql
@@ -15,7 +16,25 @@ const (
 	Redis      = "Redis INCR"
 	proxied    = "next_snowflake, proxy"
 	inDatabase = "next_snowflake, function in the database"
+	inBatches  = "next_snowflakes(1000), proxy"
 )
+
+// Names of ways that fill tables too.
+const (
+	cachedNextval = "nextval, CACHE 1000"
+	offsetNextval = "nextval, offset 1 of 2"
+	uuidv4        = "UUID v4"
+	uuidv7        = "UUID v7"
+)
+
+// Tasks that have targets, beside pipelinedPrepared.
+const (
+	singlePrepared = "one per round trip, prepared"
+	singleSimple   = "one per round trip, simple"
+	batchPrepared  = "1,000 per statement, prepared"
+)
+
+func pipelinedPrepared() string { return fmt.Sprintf("%d pipelined, prepared", pipelineLength) }
 
 // place is the server that a source asks.
 type place int
@@ -46,11 +65,11 @@ var (
 		{"snowflake-proxy", proxied, "next_snowflake.sql", fromProxy},
 		{"snowflake-function", inDatabase, "next_snowflake.sql", fromPostgres},
 		{"nextval-pgbouncer", "nextval, PgBouncer", "nextval.sql", fromPooler},
-		{"nextval-cached", "nextval, CACHE 1000", "nextval_cached.sql", fromPostgres},
-		{"nextval-offset", "nextval, offset 1 of 2", "nextval_offset.sql", fromPostgres},
+		{"nextval-cached", cachedNextval, "nextval_cached.sql", fromPostgres},
+		{"nextval-offset", offsetNextval, "nextval_offset.sql", fromPostgres},
 		{"nextval-clock", "nextval % 4096 + clock (can repeat)", "nextval_clock.sql", fromPostgres},
-		{"uuidv4", "UUID v4", "uuidv4.sql", fromPostgres},
-		{"uuidv7", "UUID v7", "uuidv7.sql", fromPostgres},
+		{"uuidv4", uuidv4, "uuidv4.sql", fromPostgres},
+		{"uuidv7", uuidv7, "uuidv7.sql", fromPostgres},
 		{"segment-proxy", "next_segment, proxy", "next_segment.sql", fromProxy},
 		{"segment-function", "next_segment, in the database", "next_segment.sql", fromPostgres},
 		{"auto-increment", "next_auto_increment (offset 1 of 2)", "next_auto_increment.sql", fromPostgres},
@@ -64,7 +83,7 @@ var (
 	proxyAndNextval = oneAtATime[:2]
 	batches         = []source{
 		{"nextval", Nextval, "nextval_1000.sql", fromPostgres},
-		{"snowflake-proxy", "next_snowflakes(1000), proxy", "next_snowflakes_1000.sql", fromProxy},
+		{"snowflake-proxy", inBatches, "next_snowflakes_1000.sql", fromProxy},
 		{"series-proxy", "generate_series, proxy", "next_snowflake_1000.sql", fromProxy},
 		{"snowflake-function", "next_snowflakes(1000), function in the database", "next_snowflakes_1000.sql", fromPostgres},
 	}
@@ -84,10 +103,10 @@ type group struct {
 }
 
 var groups = []group{
-	{"one per round trip, prepared", Prepared, 1, oneAtATime},
-	{"one per round trip, simple", Simple, 1, proxyAndNextval},
-	{fmt.Sprintf("%d pipelined, prepared", pipelineLength), Pipelined, 1, append(slices.Clone(proxyAndNextval), redisIncr)},
-	{"1,000 per statement, prepared", Prepared, batchSize, batches},
+	{singlePrepared, Prepared, 1, oneAtATime},
+	{singleSimple, Simple, 1, proxyAndNextval},
+	{pipelinedPrepared(), Pipelined, 1, append(slices.Clone(proxyAndNextval), redisIncr)},
+	{batchPrepared, Prepared, batchSize, batches},
 }
 
 // SourceKeys are the names by which sources are chosen.
@@ -101,6 +120,9 @@ func SourceKeys() (keys []string) {
 	}
 	return keys
 }
+
+// draws says whether its IDs are those of next_snowflake.
+func (s source) draws() bool { return strings.HasPrefix(s.file, "next_snowflake") }
 
 // run is the source as a trial's turn.
 func (s source) run(g group, clients int, target string) (Turn, error) {

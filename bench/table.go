@@ -29,8 +29,9 @@ func (r *Report) columns() []column {
 	tail := []column{
 		{"µs of CPU in front, each", false, func(f Figure) string { return spent(f, Middle) }},
 		{"µs of CPU in the database, each", false, func(f Figure) string { return spent(f, Database) }},
+		{"µs of CPU in all servers, each", false, serverCPU},
 	}
-	if r.Kind == KindPassThrough || r.Kind == "" {
+	if r.Kind == KindPassThrough {
 		return append(append(head,
 			column{"to direct", false, func(f Figure) string { return ratio(f, Direct) }},
 			column{"to PgBouncer", false, func(f Figure) string { return ratio(f, PgBouncer) }}), tail...)
@@ -44,8 +45,8 @@ func (r *Report) columns() []column {
 	if r.Kind == KindInserts {
 		return append(append(head, tail...), column{"index of the key, MiB", false, index})
 	}
-	for _, p := range []string{"p50", "p99", "p99.9"} {
-		head = append(head, column{p + " of a round trip, µs", false, func(f Figure) string { return grouped(f.Latency[p].Median) }})
+	for _, of := range []string{Mean, "p50", "p99", "p99.9"} {
+		head = append(head, column{of + " of a round trip, µs", false, func(f Figure) string { return trip(f, of) }})
 	}
 	return append(head, tail...)
 }
@@ -107,23 +108,53 @@ func spent(f Figure, role string) string {
 	case !ok && role == Middle && !f.Through:
 		return "–"
 	case !ok:
-		return "not measured"
-	case c.Median < 10:
-		return fmt.Sprintf("%.2f", c.Median)
+		return notMeasured
 	}
-	return fmt.Sprintf("%.1f", c.Median)
+	return small(c.Median)
+}
+
+func serverCPU(f Figure) string {
+	if f.ServerCPU == nil {
+		return notMeasured
+	}
+	return small(f.ServerCPU.Median)
+}
+
+// trip is the time of a round trip.
+func trip(f Figure, of string) string {
+	if took, measured := f.Latency[of]; measured {
+		return grouped(took.Median)
+	}
+	return notMeasured
+}
+
+const notMeasured = "not measured"
+
+// small is a figure with as many digits as count. One that the digits cannot tell from zero is said to be so; it may be below zero where it is
+// the difference of two.
+func small(f float64) string {
+	switch {
+	case f < 0.005:
+		return "< 0.01"
+	case f < 10:
+		return fmt.Sprintf("%.2f", f)
+	}
+	return fmt.Sprintf("%.1f", f)
 }
 
 func wal(f Figure) string {
 	if f.WAL == nil {
-		return "not measured"
+		return notMeasured
 	}
-	return fmt.Sprintf("%.2f", f.WAL.Median)
+	if f.WAL.Median == 0 {
+		return "0" // not a byte, in most of the rounds
+	}
+	return small(f.WAL.Median)
 }
 
 func index(f Figure) string {
 	if f.Index == nil {
-		return "not measured"
+		return notMeasured
 	}
 	return fmt.Sprintf("%.1f", f.Index.Median/(1<<20))
 }

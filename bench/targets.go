@@ -24,16 +24,13 @@ var TargetWorkloads = []string{SingleWorkload, PipelinedWorkload, CPUWorkload, B
 
 // What the targets name, in the tables and in TargetVerdicts.
 const (
-	singlePrepared = "one per round trip, prepared"
-	singleSimple   = "one per round trip, simple"
-	fixedBytes     = "one per round trip, fixed bytes"
-	inserted       = "one row per INSERT, prepared"
-	bulk           = "100,000 per statement, prepared"
-	idle           = "a proxy without clients"
+	fixedBytes = "one per round trip, fixed bytes"
+	inserted   = "one row per INSERT, prepared"
+	bulk       = "100,000 per statement, prepared"
+	idle       = "a proxy without clients"
 
 	fixedPrepared = proxied + ": Bind, Execute, Sync"
 	fixedSimple   = proxied + ": Query"
-	inBatches     = "next_snowflakes(1000), proxy"
 
 	bulkSize = 100_000
 )
@@ -114,17 +111,19 @@ func (b Targets) pgbench(p *Plan, w Workload, run PgbenchRun, ways ...way) {
 			target = b.Servers.Proxy.URL
 		}
 		run.Script = c.script
-		b.trial(p, w, c.name, c.proxy, walOf(b.Servers.Postgres.URL, b.Pgbench.Against(run, target)))
+		b.trial(p, w, c.name, c.proxy, b.Pgbench.Against(run, target))
 	}
 }
 
-// trial adds one that PostgreSQL has a part in.
-func (b Targets) trial(p *Plan, w Workload, name string, proxy bool, run Turn) {
+// trial adds one that PostgreSQL has a part in; through the proxy it draws.
+func (b Targets) trial(p *Plan, w Workload, name string, proxy bool, turn Turn) {
+	turn = walOf(b.Servers.Postgres.URL, turn)
 	p.watch(name, Database, b.Servers.Postgres.PID)
 	if proxy {
 		p.watch(name, Middle, b.Servers.Proxy.PID)
+		turn = b.Servers.Answered(turn)
 	}
-	p.Trials = append(p.Trials, Trial{Workload: w, Contender: name, Through: proxy, Run: run})
+	p.Trials = append(p.Trials, Trial{Workload: w, Contender: name, Through: proxy, Run: turn})
 }
 
 func (b Targets) single(p *Plan) error {
@@ -140,7 +139,7 @@ func (b Targets) single(p *Plan) error {
 }
 
 func (b Targets) pipelined(p *Plan) error {
-	w := withClients(fmt.Sprintf("%d pipelined, prepared", pipelineLength), pipelineClients, "IDs", PipelinedWorkload)
+	w := withClients(pipelinedPrepared(), pipelineClients, "IDs", PipelinedWorkload)
 	b.pgbench(p, w, PgbenchRun{Mode: "prepared", Clients: pipelineClients, Each: pipelineLength},
 		way{Nextval, "pgbench/pipelined_nextval.sql", false}, way{proxied, "pgbench/pipelined_snowflake.sql", true})
 	return nil
@@ -160,7 +159,7 @@ func (b Targets) cpu(p *Plan) error {
 		if err != nil {
 			return err
 		}
-		b.trial(p, w, c.name, true, draw.From()) // without a look at the log: a connection more would cost more than the proxy's writes to it
+		b.trial(p, w, c.name, true, draw.From())
 	}
 	if b.Servers.Redis.URL == "" {
 		return nil
@@ -174,7 +173,7 @@ func (b Targets) cpu(p *Plan) error {
 func (b Targets) batch(p *Plan) error {
 	statement, err := sources.ReadFile("sources/next_snowflakes_1000.sql")
 	draw := Draw{SQL: string(statement), Mode: Prepared, Rows: batchSize, Clients: 1}
-	b.trial(p, withClients("1,000 per statement, prepared", 1, "IDs", BatchWorkload), inBatches, true, walOf(b.Servers.Postgres.URL, draw.From(b.Servers.Proxy.URL)))
+	b.trial(p, withClients(batchPrepared, 1, "IDs", BatchWorkload), inBatches, true, draw.From(b.Servers.Proxy.URL))
 	return err
 }
 

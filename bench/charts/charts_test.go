@@ -199,3 +199,12 @@ func TestFiguresThatAreNearlyEqualStandOnAnAxisWithLabels(t *testing.T) {
 		}
 	}
 }
+
+func TestRoundTripsAreInTheOrderOfTheirMean(t *testing.T) {
+	trips := func(contender string, mean, half float64) bench.Figure {
+		return bench.Figure{Contender: contender, Latency: map[string]bench.Spread{bench.Mean: {Median: mean}, "p50": {Median: half}}}
+	}
+	if got := byMean([]bench.Figure{trips("even", 150, 147), trips("starving", 352, 36)}); got[0].Contender != "starving" || got[1].Contender != "even" {
+		t.Errorf("from the bottom: %s, %s; expected the lowest mean on top", got[0].Contender, got[1].Contender)
+	}
+}

@@ -28,7 +28,7 @@ and no data stays.`,
 				return err
 			}
 			m.duration = bench.InsertsTurn * time.Duration(rows) / bench.Total // a turn ends with the last row; this serves the estimate
-			m.unit = m.duration
+			m.unit, m.warmUp = m.duration, m.duration                          // the round before the first fills as many rows
 			if err := m.check(cmd); err != nil {
 				return err
 			}

@@ -33,7 +33,7 @@ only the servers that flags name. What is missing is listed as not run.
   1,000 per statement, prepared  next_snowflakes(1000) and generate_series through the proxy, the function in the database, nextval
 
 for each number of --clients. The sources take turns in every round. It prints a table: throughput, its ratio to nextval of the
-same round, percentiles of a round trip, processor time of the servers and bytes of PostgreSQL's log for each ID; and writes it to
+same round, mean and percentiles of a round trip, processor time of the servers and bytes of PostgreSQL's log for each ID; and writes it to
 results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no
 data stays.`,
 		Example: `  pgflurry-bench run --out results

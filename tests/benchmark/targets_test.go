@@ -9,6 +9,9 @@ import (
 	"pgflurry/bench"
 )
 
+// connectBefore are the workloads that pgbench has no part in.
+var connectBefore = map[string]bool{"one per round trip, fixed bytes, 1 client": true, "1,000 per statement, prepared, 1 client": true, "a proxy without clients": true}
+
 func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 	out := t.TempDir()
 	p := start(t, out, "targets", "--clients", "1", "--rounds", "1", "--duration", "1s")
@@ -27,8 +30,13 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 		t.Errorf("%d figures, %d verdicts, incomplete: %q; expected %d and %d", len(r.Figures), len(r.Verdicts), r.Incomplete, figures, verdicts)
 	}
 	for _, f := range r.Figures {
-		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.ServerCPU == nil || (f.WAL == nil) != strings.Contains(f.Workload, "fixed bytes") {
+		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.ServerCPU == nil || (f.WAL == nil) != (f.Contender == bench.Redis) {
 			t.Errorf("incomplete: %+v", f)
+		}
+	}
+	for _, s := range r.Samples {
+		if (s.Opening == nil) != connectBefore[s.Workload] || s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[bench.Database] <= 0) {
+			t.Errorf("%s, %s: opening %+v; expected one of what pgbench does, which connects within its run", s.Workload, s.Contender, s.Opening)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(out, "results.md"))
