@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestAReportInProcessTellsReadingsOfTheClockAndProcessorsBusy(t *testing.T) {
+func TestAReportInProcessTellsReadingsOfTheClockProcessorsBusyAndTies(t *testing.T) {
 	trial := func(contender string, operations int64, spent map[string]time.Duration) Trial {
 		return Trial{Workload: Workload{Name: "w"}, Contender: contender, Run: func(context.Context, time.Duration, Measure) (Count, error) {
 			return Count{Operations: operations, Elapsed: 100 * time.Millisecond, Spent: spent}, nil
@@ -24,7 +24,8 @@ func TestAReportInProcessTellsReadingsOfTheClockAndProcessorsBusy(t *testing.T) 
 		t.Fatal(err)
 	}
 	r := &Report{Kind: KindInProcess, Samples: samples, Figures: Tabulate(trials, samples, []string{ClockReading}), Verdicts: []Verdict{
-		{Claim: "low", Figure: 1.2, Target: 1.3, AtMost: true}, {Claim: "not low", Figure: 1.4, Target: 1.3, AtMost: true},
+		AtMost("low", Spread{1.1, 1.2, 1.4, 9}, 1.3), AtMost("not low", Spread{1.2, 1.4, 1.5, 9}, 1.3),
+		Faster("faster", Spread{1.01, 1.2, 1.4, 9}), Faster("no faster", Spread{0.99, 1.01, 1.03, 9}), Faster("slower", Spread{0.8, 0.9, 0.99, 9}),
 	}}
 	var md, table bytes.Buffer
 	if err := r.WriteMarkdown(&md); err != nil {
@@ -37,7 +38,8 @@ func TestAReportInProcessTellsReadingsOfTheClockAndProcessorsBusy(t *testing.T) 
 		"| w | one reading of the clock | 40,000,000 (40,000,000 – 40,000,000) | 25 | – | 1.00 (1.00 – 1.00) |",
 		"| w | an ID | 20,000,000 (20,000,000 – 20,000,000) | 15 | 0.60 (0.60 – 0.60) | 0.30 (0.30 – 0.30) |",
 		"| w | a burst | 10,000,000 (10,000,000 – 10,000,000) | not measured | – | not measured |",
-		"| low | 1.20 | ≤ 1.30 | reached |", "| not low | 1.40 | ≤ 1.30 | missed |",
+		"| low | 1.20 (1.10 – 1.40) | ≤ 1.30 | reached |", "| not low | 1.40 (1.20 – 1.50) | ≤ 1.30 | missed |",
+		"| faster | 1.20 (1.01 – 1.40) | > 1.00 | reached |", "| no faster | 1.01 (0.99 – 1.03) | > 1.00 | equal |", "| slower | 0.90 (0.80 – 0.99) | > 1.00 | missed |",
 	} {
 		if !strings.Contains(md.String(), want) {
 			t.Errorf("results.md lacks %q:\n%s", want, md.String())

@@ -28,13 +28,13 @@ func SpreadOf(figures []float64) Spread {
 	return Spread{Low: at(0.25), Median: at(0.5), High: at(0.75), N: len(sorted)}
 }
 
-// times is the spread of the figures, each multiplied.
-func (s Spread) times(by float64) Spread {
+// Times is the spread of the figures, each multiplied.
+func (s Spread) Times(by float64) Spread {
 	return Spread{Low: s.Low * by, Median: s.Median * by, High: s.High * by, N: s.N}
 }
 
-// inverse is the spread of 1 over each figure.
-func (s Spread) inverse() Spread {
+// Inverse is the spread of 1 over each figure.
+func (s Spread) Inverse() Spread {
 	return Spread{Low: 1 / s.High, Median: 1 / s.Median, High: 1 / s.Low, N: s.N}
 }
 

@@ -44,23 +44,23 @@ func verdictOf(f Figure) (Verdict, bool) {
 	switch {
 	case f.Contender == proxied && single:
 		target, has := singleToNextval[f.Clients]
-		return judged(f.Workload+": proxy to `nextval`", toNextval, target), has && compared
+		return AtLeast(f.Workload+": proxy to `nextval`", toNextval, target), has && compared
 	case f.Contender == proxied:
-		return judged(f.Workload+": proxy to `nextval`", toNextval, pipelinedToNextval), compared
+		return AtLeast(f.Workload+": proxy to `nextval`", toNextval, pipelinedToNextval), compared
 	case f.Task == fixedBytes:
 		spent, measured := f.CPURatios[Redis]
 		_, ask, _ := strings.Cut(f.Contender, ": ")
-		return judged("processor time of the server for one ID: proxy ("+ask+") to Redis `INCR`", spent, cpuToRedis).atMost(), measured
+		return AtMost("processor time of the server for one ID: proxy ("+ask+") to Redis `INCR`", spent, cpuToRedis), measured
 	case f.Contender == inBatches:
-		return judged(f.Workload+": proxy to the 4,096,000 a second of the layout", f.PerSecond.times(1/layoutRate), batchOfLayout), true
+		return AtLeast(f.Workload+": proxy to the 4,096,000 a second of the layout", f.PerSecond.Times(1/layoutRate), batchOfLayout), true
 	case f.Contender == inDatabase && single:
-		return judged(f.Workload+": function in the database to `nextval`", toNextval, functionToNextval), compared
+		return AtLeast(f.Workload+": function in the database to `nextval`", toNextval, functionToNextval), compared
 	case f.Contender == inDatabase && f.Task == inserted:
-		return judged(f.Workload+": `DEFAULT next_snowflake()` to `bigserial`", toNextval, insertsToBigserial), compared
+		return AtLeast(f.Workload+": `DEFAULT next_snowflake()` to `bigserial`", toNextval, insertsToBigserial), compared
 	case f.Contender == inDatabase && f.Task == bulk:
-		return judged(f.Workload+": time of the function in the database to that of `nextval`", toNextval.inverse(), bulkTimesOfNextval).atMost(), compared
+		return AtMost(f.Workload+": time of the function in the database to that of `nextval`", toNextval.Inverse(), bulkTimesOfNextval), compared
 	case f.Task == idle:
-		return judged("a proxy without clients: writes in a third of its window", f.PerSecond.times((IdleWindow / 3).Seconds()), writesPerIdleThird).atMost(), true
+		return AtMost("a proxy without clients: writes in a third of its window", f.PerSecond.Times((IdleWindow / 3).Seconds()), writesPerIdleThird), true
 	}
 	return Verdict{}, false
 }

@@ -14,20 +14,34 @@ type Verdict struct {
 	Quartiles *[2]float64 `json:"quartiles,omitempty"`
 	Target    float64     `json:"target"`            // at least
 	AtMost    bool        `json:"at_most,omitempty"` // the target is the greatest that the figure may be
+	// Beyond: at the target is not enough; with quartiles on both sides of it there is nothing to choose between the two that are compared.
+	Beyond bool `json:"beyond,omitempty"`
 }
 
-// judged is a claim whose figure has a spread over the rounds.
-func judged(claim string, s Spread, target float64) Verdict {
+// AtLeast is a claim whose figure has a spread over the rounds.
+func AtLeast(claim string, s Spread, target float64) Verdict {
 	return Verdict{Claim: claim, Figure: s.Median, Quartiles: &[2]float64{s.Low, s.High}, Target: target}
 }
 
-func (v Verdict) atMost() Verdict {
+// AtMost is one whose figure is to be small.
+func AtMost(claim string, s Spread, target float64) Verdict {
+	v := AtLeast(claim, s, target)
 	v.AtMost = true
+	return v
+}
+
+// Faster claims that a ratio of two speeds is above 1, and not by chance.
+func Faster(claim string, ratio Spread) Verdict {
+	v := AtLeast(claim, ratio, 1)
+	v.Beyond = true
 	return v
 }
 
 // Holds says that the target is reached.
 func (v Verdict) Holds() bool {
+	if v.Beyond {
+		return v.Quartiles[0] > v.Target
+	}
 	if v.AtMost {
 		return v.Figure <= v.Target
 	}
@@ -35,8 +49,11 @@ func (v Verdict) Holds() bool {
 }
 
 func (v Verdict) word() string {
-	if v.Holds() {
+	switch {
+	case v.Holds():
 		return "reached"
+	case v.Beyond && v.Quartiles[1] >= v.Target:
+		return "equal"
 	}
 	return "missed"
 }
@@ -49,7 +66,10 @@ func (v Verdict) figure() string {
 }
 
 func (v Verdict) target() string {
-	if v.AtMost {
+	switch {
+	case v.Beyond:
+		return fmt.Sprintf("> %.2f", v.Target)
+	case v.AtMost:
 		return fmt.Sprintf("≤ %.2f", v.Target)
 	}
 	return fmt.Sprintf("≥ %.2f", v.Target)
@@ -88,7 +108,7 @@ func PassThroughVerdicts(trials []Trial, figures []Figure) []Verdict {
 			}
 		}
 		if r, ok := f.Ratios[Direct]; ok && group != SelectWorkload {
-			verdicts = append(verdicts, judged(f.Workload+": pgflurry to direct", r, toDirect))
+			verdicts = append(verdicts, AtLeast(f.Workload+": pgflurry to direct", r, toDirect))
 		}
 	}
 	if len(cells) == 0 {
@@ -96,6 +116,6 @@ func PassThroughVerdicts(trials []Trial, figures []Figure) []Verdict {
 	}
 	return append([]Verdict{
 		{Claim: fmt.Sprintf("`SELECT 1`: geometric mean of pgflurry to PgBouncer, %d cells", len(cells)), Figure: GeometricMean(cells), Target: meanToPgBouncer},
-		judged("the lowest of them: "+where, lowest, lowestToPgBouncer),
+		AtLeast("the lowest of them: "+where, lowest, lowestToPgBouncer),
 	}, verdicts...)
 }

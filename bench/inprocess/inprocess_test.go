@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"io"
 	"os"
@@ -11,8 +12,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bwmarrin/snowflake"
+	"github.com/google/uuid"
 )
 
 // all are the ways of both tasks but for the clocks, which make no IDs.
@@ -22,7 +25,7 @@ func all(t *testing.T) []way {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(slices.Concat(call, limit), func(w way) bool { return w.name != nextNName && !strings.HasPrefix(w.name, nextName) && !rival(w.name) })
+	return slices.DeleteFunc(slices.Concat(call, limit), func(w way) bool { return !ours(w.name) && !rival(w.name) })
 }
 
 func TestRule1WhatIsCountedWasMadeAndNoWayMakesAnIDTwice(t *testing.T) {
@@ -32,8 +35,9 @@ func TestRule1WhatIsCountedWasMadeAndNoWayMakesAnIDTwice(t *testing.T) {
 			if w.alone {
 				calls = 2 // sleeps before each
 			}
-			if w.before != nil {
-				w.before()
+			if w.set != nil {
+				w.set()
+				defer w.reset()
 			}
 			seen := make(map[any]bool)
 			for range calls {
@@ -57,10 +61,36 @@ func TestRule1WhatIsCountedWasMadeAndNoWayMakesAnIDTwice(t *testing.T) {
 	}
 }
 
+// counted is a source of randomness that counts what it gives.
+type counted int
+
+func (c *counted) Read(p []byte) (int, error) {
+	*c += counted(len(p))
+	return rand.Read(p)
+}
+
 func TestRule2ALibrarysSettingsStayAsTheyCame(t *testing.T) {
-	all(t)
-	if snowflake.NodeBits != 10 || snowflake.StepBits != 12 {
-		t.Errorf("bwmarrin/snowflake is left with %d + %d bits", snowflake.NodeBits, snowflake.StepBits)
+	p, err := plan([]int{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var given counted
+	uuid.SetRand(&given)
+	defer uuid.SetRand(nil)
+	for _, trial := range p.Trials {
+		if _, err := trial.Run(t.Context(), time.Nanosecond, bench.Unwatched); err != nil {
+			t.Fatal(err)
+		}
+		if snowflake.NodeBits != 10 || snowflake.StepBits != 12 {
+			t.Fatalf("%s leaves bwmarrin/snowflake with %d + %d bits", trial.Contender, snowflake.NodeBits, snowflake.StepBits)
+		}
+		given = 0
+		if _, err := uuid.NewRandom(); err != nil {
+			t.Fatal(err)
+		}
+		if given != 16 { // a pool takes more at once, or nothing
+			t.Fatalf("%s leaves google/uuid with a pool: %d bytes for the next UUID, expected 16", trial.Contender, given)
+		}
 	}
 }
 
@@ -103,7 +133,10 @@ func TestARunReportsEveryWayAtEveryNumberOfGoroutines(t *testing.T) {
 		}
 	}
 	for _, claim := range []string{
-		"a call, 1 goroutine: processor time of `Next`, in readings of the clock", "a call, 1 goroutine: processor time of sonyflake, in bursts of 200 to that of `Next`", "a call, 1 goroutine: `NextN`, millions of IDs a second",
+		"a call, 1 goroutine: processor time of pgflurry `Next`, in readings of the clock",
+		"a call, 1 goroutine: processor time of pgflurry `TryNextN(1)`, as the proxy draws, in readings of the clock",
+		"a call, 1 goroutine: processor time of pgflurry `Next`, a clock of one line, in readings of the clock",
+		"a call, 1 goroutine: throughput of `Next` to that of sonyflake, in bursts of 200", "a call, 1 goroutine: `NextN`, millions of IDs a second",
 		"a call, 2 goroutines: throughput of `Next` to that of xid", "at the layout's limit, 2 goroutines: processors busy", "at the layout's limit, 1 goroutine: share of the layout's 4,096 IDs a tick",
 	} {
 		if !slices.ContainsFunc(r.Verdicts, func(v bench.Verdict) bool { return v.Claim == claim }) {
@@ -115,7 +148,7 @@ func TestARunReportsEveryWayAtEveryNumberOfGoroutines(t *testing.T) {
 			t.Errorf("the terminal lacks %q:\n%s", want, out.String())
 		}
 	}
-	for _, name := range []string{"results.md", "throughput-a-call.svg", "throughput-at-the-layout-s-limit.png", "clients-a-call.svg"} {
+	for _, name := range []string{"results.md", "throughput-a-call.svg", "throughput-at-the-layout-s-limit.png", "goroutines-a-call.svg"} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Error(err)
 		}

@@ -79,6 +79,6 @@ func xids() way {
 // uuids are google/uuid's of a version, without and with its pool of randomness.
 func uuids(name string, call func() (uuid.UUID, error)) []way {
 	plain, pooled := oneEach(name, call), oneEach(name+", `EnableRandPool`", call)
-	plain.before, pooled.before = uuid.DisableRandPool, uuid.EnableRandPool
+	pooled.set, pooled.reset = uuid.EnableRandPool, uuid.DisableRandPool
 	return []way{plain, pooled}
 }

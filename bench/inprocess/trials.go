@@ -30,9 +30,11 @@ func ways() (call, limit []way, err error) {
 	}
 	add(&call, clockReading(), nil)
 	add(&call, timeNow(), nil)
-	w, err := next(nextName, wide, ticks())
+	w, err := next(nextName, wide, leased(wide.Unit))
 	add(&call, w, err)
-	w, err = next(nextName+", the proxy's clock", wide, leased(wide.Unit))
+	w, err = draw(wide)
+	add(&call, w, err)
+	w, err = next(plainName, wide, ticks())
 	add(&call, w, err)
 	w, err = nextN()
 	add(&call, w, err)
@@ -43,7 +45,7 @@ func ways() (call, limit []way, err error) {
 	call = append(call, ulidMake(), ulidMonotonic(), xids())
 	call = slices.Concat(call, uuids("UUID v4", uuid.NewRandom), uuids("UUID v7", uuid.NewV7))
 
-	w, err = next(nextName, usual, ticks())
+	w, err = next(nextName, usual, leased(usual.Unit))
 	add(&limit, w, err)
 	w, err = bwmarrin("bwmarrin/snowflake", 12)
 	add(&limit, w, err)
@@ -88,8 +90,9 @@ func (w way) run(goroutines int) bench.Turn {
 		if err := ctx.Err(); err != nil {
 			return bench.Count{}, err
 		}
-		if w.before != nil {
-			w.before()
+		if w.set != nil {
+			w.set()
+			defer w.reset()
 		}
 		var over atomic.Bool
 		results, errs := make([]made, goroutines), make([]error, goroutines)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"pgflurry/bench"
 	"pgflurry/generator"
 	"pgflurry/lease"
@@ -13,8 +14,8 @@ type way struct {
 	name string
 	// many makes calls, by several goroutines at once, and tells what they gave.
 	many func(calls int) (made, error)
-	// before sets what is set for the whole process; nil if nothing is.
-	before func()
+	// set changes what is set for the whole process, and reset undoes it; nil if nothing is.
+	set, reset func()
 	// alone: one goroutine only.
 	alone bool
 }
@@ -59,12 +60,29 @@ func wideLayout() generator.Layout {
 	return l
 }
 
-const nextName = "pgflurry `Next`"
+// The product's ways have the proxy's clock, but for the one that says so.
+const (
+	nextName  = "pgflurry `Next`"
+	plainName = "pgflurry `Next`, a clock of one line"
+	drawName  = "pgflurry `TryNextN(1)`, as the proxy draws"
+)
 
 func next(name string, layout generator.Layout, now func() int64) (way, error) {
 	g, err := granted(layout, now)
 	ctx := context.Background()
 	return oneEach(name, func() (int64, error) { return g.Next(ctx) }), err
+}
+
+// draw is a way that asks as the proxy does for one ID.
+func draw(layout generator.Layout) (way, error) {
+	g, err := granted(layout, leased(layout.Unit))
+	return oneEach(drawName, func() (int64, error) {
+		id, count, err := g.TryNextN(1)
+		if count == 0 && err == nil {
+			err = errors.New("the tick is full, in a layout that is wide")
+		}
+		return id, err
+	}), err
 }
 
 const (
@@ -74,7 +92,7 @@ const (
 
 func nextN() (way, error) {
 	layout := wideLayout()
-	g, err := granted(layout, ticks())
+	g, err := granted(layout, leased(layout.Unit))
 	return way{name: nextNName, many: func(calls int) (m made, _ error) {
 		ctx := context.Background()
 		var last int64
