@@ -103,7 +103,8 @@ func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig 
 	if r.proxy, err = New(settings); err != nil {
 		t.Fatal(err)
 	}
-	go r.proxy.Serve(front)
+	served := make(chan error, 1)
+	go func() { served <- r.proxy.Serve(front) }()
 	r.client = r.dial()
 	t.Cleanup(func() {
 		over, cancel := context.WithCancel(context.Background())
@@ -115,6 +116,7 @@ func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig 
 		r.proxy.Drain(over)
 		front.Close()
 		back.Close()
+		<-served // so that no connection is accepted behind the wait
 		r.proxy.Wait()
 	})
 	return r
