@@ -84,31 +84,6 @@ func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
 	}
 }
 
-// becomes waits until the waits of both inboxes are as expected.
-func (r *rig) becomes(what string, ok func(client, upstream bool) bool) {
-	r.t.Helper()
-	s := r.only()
-	for end := time.Now().Add(giveUp); ; runtime.Gosched() {
-		client, upstream := s.fromClient.blind.Load() != 0, s.fromServer.blind.Load() != 0
-		if ok(client, upstream) {
-			return
-		}
-		if time.Now().After(end) {
-			r.t.Fatalf("the wait for the client is blind: %v, that for upstream: %v; expected %s", client, upstream, what)
-		}
-	}
-}
-
-func TestABlindWaitThatLastsEndsInOneThatIsNot(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{})
-	r.looks(time.Millisecond)
-	r.upstream = r.starts(r.client)
-	for range 3 {
-		r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('I')))
-		r.becomes("neither", func(client, upstream bool) bool { return !client && !upstream })
-	}
-}
-
 func TestDrainingAndAnEndAtOnceLoseNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 100 {
