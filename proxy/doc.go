@@ -39,21 +39,24 @@
 //
 // Each has a test of its name.
 //
-//  1. Bytes that are not part of an answered unit or a local Sync or Flush reach upstream unchanged, in order. Between them may
-//     be messages of the proxy's own (stale.go) and a Flush.
+//  1. Bytes that are not part of an answered unit, of a local Sync or Flush, or of a Describe, Execute or Close of an answered
+//     unit's portal (finished.go) reach upstream unchanged, in order. Between them may be messages of the proxy's own (stale.go)
+//     and a Flush.
 //  2. Bytes from upstream reach the client unchanged, in order, but for the replies to messages the proxy itself sent, and for
 //     SCRAM with channel binding in an offer where it cannot work (binding.go).
+//     In 1 and 2 the exchange of a password is left out where the proxy asks for it (login.go).
 //  3. The client never sees half a message followed by another one.
 //  4. A local reply is written only while upstream owes nothing.
 //  5. One Bind draws its IDs once, whatever is executed afterwards.
-//  6. No length a peer claims is allocated, but that of a password up to 64 kB: a frame larger than the buffer is streamed, one
-//     above the cap ends the session.
+//  6. No length a peer claims is allocated, but that of a first packet up to 10,004 bytes and of a password up to 64 kB: a frame
+//     larger than the buffer is streamed, one above the cap ends the session.
 //  7. When a session has ended, no goroutine and no descriptor of it is left.
 //  8. The proxy never answers an answered form with an ERROR; its own errors are FATAL and end the session.
 //  9. Once TLS is agreed with a peer, nothing that came in plain text is believed, and nothing is said in plain text.
 //  10. A password that the proxy asked for is gone from its buffers when it was used, and is sent only where others cannot read it.
 //  11. The end of a connection is noticed, also one that comes in one event with the last message: at once, or within a second
-//     (blind.go).
+//     (blind.go). That of a client is not while relayClient does not read: while it waits for upstream's replies or writes to it.
+//     What the client sent before it left is then still to be decided, and to close upstream's connection first would lose it.
 //
 // # What upstream must not notice
 //

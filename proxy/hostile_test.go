@@ -90,6 +90,25 @@ func TestAClientThatVanishesWhileBothDirectionsAreStuffedEndsItsSession(t *testi
 	r.proxy.Wait()
 }
 
+// Its end is noticed late then. One that still listens has what it sent before carried out, as by PostgreSQL.
+func TestAClientThatVanishesWhileItsMessagesAreHeldBackLosesNone(t *testing.T) {
+	for name, end := range ends {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, &counter{})
+			r.send(ourParse, bindIt, executeAll)
+			r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
+			r.send(query("SELECT pg_sleep(600)"), executeAll, syncIt, query("INSERT")) // the Execute waits for the Query's end
+			r.toUpstream(query("SELECT pg_sleep(600)"), flushMessage)
+			end(r.client)
+			r.reply(complete("SELECT 1"), ready('I'))
+			want := join(executeAll, syncIt, query("INSERT"))
+			if got := r.rest(r.upstream); name == "half-close" && !bytes.Equal(got, want) {
+				t.Fatalf("upstream got %q; expected %q", got, want)
+			}
+		})
+	}
+}
+
 // stalled is a session whose upstream stops in the middle of a message larger than the buffer.
 func stalled(t *testing.T) *rig {
 	r := newRig(t, &counter{})

@@ -2,6 +2,7 @@ package transparency
 
 import (
 	"bytes"
+	"cmp"
 	"io"
 	"slices"
 	"strings"
@@ -103,5 +104,42 @@ func TestEncryptionRequestsAreRefusedInAnyOrder(t *testing.T) {
 			t.Errorf("%s: a session that began with it is answered %q", name, got)
 		}
 		r.conn.Close()
+	}
+}
+
+// What cannot be relayed, because nobody knows where it ends, the proxy refuses in its own words.
+func TestABrokenFrameEndsTheSessionAsInPostgreSQLButInTheProxysWords(t *testing.T) {
+	direct := server.Database(t)
+	at, _ := through(t, direct)
+	d, p := server.Parse(t, direct), server.Parse(t, at)
+	session := hello(version30, "user", "postgres", "database", d.Path[1:])
+	for name, c := range map[string]struct {
+		first, then []byte
+		theirs      string // SQLSTATE of PostgreSQL's FATAL; without one it only hangs up
+	}{
+		"a first packet too short":         {first: []byte{0, 0, 0, 4, 0, 3, 0, 0}},
+		"a first packet too long":          {first: []byte{0, 1, 0, 0, 0, 3, 0, 0}},
+		"a startup packet without its end": {first: []byte{0, 0, 0, 13, 0, 3, 0, 0, 'u', 's', 'e', 'r', 0}, theirs: "08P01"},
+		"a message too short":              {first: session, then: []byte{'Q', 0, 0, 0, 3}},
+		"a message too long":               {first: session, then: []byte{'Q', 0x7f, 0xff, 0xff, 0xff}},
+		"a message of a negative length":   {first: session, then: []byte{'Q', 0x80, 0, 0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			last := func(address string) string {
+				r := dial(t, address)
+				r.say(c.first)
+				if c.then != nil {
+					r.until('Z')
+					r.say(c.then)
+				}
+				return strings.Join(r.rest(), "|")
+			}
+			if want := last(d.Host); (c.theirs == "") != (want == "") || !strings.Contains(want, c.theirs) {
+				t.Errorf("PostgreSQL says %q; expected %q", want, c.theirs)
+			}
+			if got, code := last(p.Host), cmp.Or(c.theirs, "08P01"); strings.Count(got, "VFATAL") != 1 || !strings.Contains(got, "C"+code) || !strings.Contains(got, "\x00H") {
+				t.Errorf("the proxy says %q; expected one FATAL %s with a hint", got, code)
+			}
+		})
 	}
 }
