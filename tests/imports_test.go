@@ -33,8 +33,9 @@ var rules = map[string]struct{ ours, modules []string }{
 	// the benchmark
 	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "golang.org/x/sys", "github.com/aclements/go-moremath"}},
 	"bench/charts":       {ours: []string{"bench"}, modules: []string{"gonum.org/v1/plot"}},
-	"bench/inprocess":    {ours: []string{"bench", "bench/charts", "generator", "lease"}, modules: rivals},
-	"cmd/pgflurry-bench": {ours: []string{"bench", "bench/charts"}, modules: []string{"github.com/spf13/cobra", "github.com/schollz/progressbar/v3"}},
+	"bench/console":      {ours: []string{"bench", "bench/charts"}, modules: []string{"github.com/schollz/progressbar/v3"}},
+	"bench/inprocess":    {ours: []string{"bench", "bench/console", "generator", "lease"}, modules: rivals},
+	"cmd/pgflurry-bench": {ours: []string{"bench", "bench/console"}, modules: []string{"github.com/spf13/cobra"}},
 }
 
 // rivals are measured by a module of its own.

@@ -160,7 +160,7 @@ func TestRule3ARunThatIsInterruptedWritesWhatIsFinishedAndSaysSo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	// The second round is announced when the first is over.
 	progress := writer(func(line string) {
-		if strings.HasPrefix(line, "round 2 of 3") {
+		if strings.HasPrefix(line, "round 2 of 3;") {
 			cancel()
 		}
 	})
@@ -200,9 +200,13 @@ func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
 }
 
 func TestVersionsOfAllLibrariesAreTold(t *testing.T) {
-	for _, module := range rivals {
-		if versions := head(settings{}).Versions; versions[module] == "" {
-			t.Errorf("%s has no version: %v", module, versions)
+	r, err := head(settings{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range append(rivals, "pgflurry") {
+		if r.Versions[of] == "" {
+			t.Errorf("%s has no version: %v", of, r.Versions)
 		}
 	}
 }

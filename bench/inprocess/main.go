@@ -10,8 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"pgflurry/bench"
-	"pgflurry/bench/charts"
-	"runtime/debug"
+	"pgflurry/bench/console"
 	"slices"
 	"strconv"
 	"strings"
@@ -91,49 +90,29 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 		return err
 	}
 	p.Rounds, p.Duration, p.WarmUp, p.Seed = s.rounds, s.duration, s.warmUp, s.seed
-	last := -1
-	p.Progress = func(behind time.Duration, round int, _ bench.Trial) {
-		if round != last {
-			fmt.Fprintf(progress, "round %d of %d, about %v left\n", round, p.Rounds, (p.Estimate() - behind).Round(time.Second))
-			last = round
-		}
-	}
-	r := head(s)
-	fmt.Fprintf(out, "%s\n%s, %d CPUs, %s, %s\n", r.Command, r.Machine.Processor, r.Machine.CPUs, r.Machine.System, r.Machine.Go)
-	for _, module := range rivals {
-		fmt.Fprintln(out, module, r.Versions[module])
-	}
-	fmt.Fprintf(out, "%d trials, %d rounds: about %v\n\n", len(p.Trials), p.Rounds, p.Estimate().Round(time.Second))
-	samples, err := bench.Run(ctx, p)
+	r, err := head(s)
 	if err != nil {
-		r.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), p.Rounds*len(p.Trials))
+		return err
 	}
-	r.Samples, r.Figures = samples, bench.Tabulate(p.Trials, samples, []string{bench.ClockReading, nextName})
-	r.Verdicts = verdicts(r.Figures)
-	err = errors.Join(err, r.WriteTable(out))
-	if s.out != "" {
-		err = errors.Join(err, charts.WriteResults(r, s.out, out))
-	}
-	return err
+	job := console.Job{Plan: p, Report: r, Bases: []string{bench.ClockReading, nextName}, Verdicts: verdicts, Out: s.out}
+	return job.Run(ctx, out, progress)
 }
 
 // head is all of a report that is known before the first turn.
-func head(s settings) *bench.Report {
-	r := &bench.Report{
-		Kind: bench.KindInProcess, Counts: "goroutines", Title: "IDs made in process", Began: time.Now(), Machine: bench.ThisMachine(), Versions: make(map[string]string),
+func head(s settings) (*bench.Report, error) {
+	own, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	versions := bench.Modules(rivals...)
+	versions["pgflurry"], err = bench.Built(own)
+	return &bench.Report{
+		Kind: bench.KindInProcess, Counts: "goroutines", Title: "IDs made in process", Began: time.Now(), Machine: bench.ThisMachine(), Versions: versions,
 		Command: fmt.Sprintf("go run -C bench/inprocess . --goroutines %s --rounds %d --duration %v --warm-up %v --seed %d",
-			strings.Trim(strings.ReplaceAll(fmt.Sprint(s.goroutines), " ", ","), "[]"), s.rounds, s.duration, s.warmUp, s.seed),
+			console.Numbers(s.goroutines), s.rounds, s.duration, s.warmUp, s.seed),
 		Settings: map[string]string{
 			aCall:   "layouts so wide that nobody waits: pgflurry 40/0/1/22, bwmarrin/snowflake 1 + 21 bits; sonyflake's is fixed, so 200 of the 256 IDs of a tick are timed",
 			atLimit: "layouts as they come: pgflurry and bwmarrin/snowflake 4,096 IDs in 1 ms, sonyflake 256 in 10 ms",
 		},
-	}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, dep := range info.Deps {
-			if slices.Contains(rivals, dep.Path) {
-				r.Versions[dep.Path] = dep.Version
-			}
-		}
-	}
-	return r
+	}, err
 }

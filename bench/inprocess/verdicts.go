@@ -16,7 +16,7 @@ const (
 
 // verdicts says what the figures mean, for what was measured. What is judged is the generator with the proxy's clock; the one with another
 // clock is held against the reading alone.
-func verdicts(figures []bench.Figure) (all []bench.Verdict) {
+func verdicts(_ []bench.Trial, figures []bench.Figure) (all []bench.Verdict) {
 	layout := generator.DefaultLayout()
 	rate := float64(layout.MaxSequence()+1) / layout.Unit.Seconds()
 	alone := workload(aCall, 1).Name

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/bench"
+	"pgflurry/bench/console"
 )
 
 func newInsert() *cobra.Command {
@@ -43,7 +44,7 @@ and no data stays.`,
 // inserts is the subject of the command insert.
 func inserts(rows int) subject {
 	return subject{
-		report:  bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + numbers([]int{rows})},
+		report:  bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + console.Numbers([]int{rows})},
 		bases:   []string{bench.Nextval},
 		drivers: []string{pgx},
 		plan: func(ctx context.Context, servers bench.Servers, _ string, _ *bench.Report) (bench.Plan, error) {

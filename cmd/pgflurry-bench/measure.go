@@ -5,16 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"pgflurry/bench"
+	"pgflurry/bench/console"
 )
 
 // measurement is what the commands have in common: their flags, private servers, turns, table and files.
@@ -123,32 +122,12 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 		return err
 	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
-	announce(out, report, plan)
-	tell, hide := showProgress(progress, &plan)
-	failed := 0
-	plan.Failed = func(round int, _ bench.Trial, why error) {
-		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)", strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, m.rounds))
-		tell("not run: " + line)
-		report.NotRun = append(report.NotRun, line)
-		failed++
+	job := console.Job{Plan: plan, Report: report, Bases: what.bases, Verdicts: what.verdicts, Out: m.out}
+	err = job.Run(ctx, out, progress)
+	if len(report.Samples) == 0 {
+		return err
 	}
-	samples, err := bench.Run(ctx, plan)
-	hide()
-	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured", failed, len(plan.Trials))
-	}
-	if err != nil {
-		report.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), m.rounds*len(plan.Trials))
-	}
-	report.Samples = samples
-	report.Figures = bench.Tabulate(plan.Trials, samples, what.bases)
-	if what.verdicts != nil {
-		report.Verdicts = what.verdicts(plan.Trials, report.Figures)
-	}
-	if len(samples) == 0 {
-		return errors.Join(err, m.write(report, out))
-	}
-	return errors.Join(err, report.WriteTable(out), m.write(report, out), m.tellChanges(report, out))
+	return errors.Join(err, m.tellChanges(report, out))
 }
 
 // servers gives those that run already, or starts private ones. end is never nil.
@@ -182,7 +161,7 @@ func (m *measurement) head(what subject, servers bench.Servers) (*bench.Report, 
 	r.Versions, r.Settings = bench.Modules(what.drivers...), make(map[string]string)
 	turns := ""
 	if r.Kind != bench.KindInserts {
-		turns = fmt.Sprintf(" --clients %s --duration %v --warm-up %v", numbers(m.clients), m.duration, m.warmUp)
+		turns = fmt.Sprintf(" --clients %s --duration %v --warm-up %v", console.Numbers(m.clients), m.duration, m.warmUp)
 		r.Settings["a turn"] = fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)
 	}
 	given := ""
@@ -209,22 +188,4 @@ func (m *measurement) head(what subject, servers bench.Servers) (*bench.Report, 
 	}
 	r.Versions["pgflurry-bench"], err = bench.Built(own)
 	return &r, err
-}
-
-// announce prints what will be done before it is done.
-func announce(out io.Writer, r *bench.Report, plan bench.Plan) {
-	fmt.Fprintf(out, "%s\n%s, %d CPUs, %s\n", r.Command, r.Machine.Processor, r.Machine.CPUs, r.Machine.System)
-	for _, of := range []map[string]string{r.Versions, r.Settings} {
-		for _, what := range slices.Sorted(maps.Keys(of)) {
-			fmt.Fprintf(out, "%s: %s\n", what, of[what])
-		}
-	}
-	for _, what := range r.NotRun {
-		fmt.Fprintln(out, "not run:", what)
-	}
-	fmt.Fprintf(out, "%d trials, %d rounds: about %v\n\n", len(plan.Trials), plan.Rounds, plan.Estimate().Round(time.Second))
-}
-
-func numbers(list []int) string {
-	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ","), "[]")
 }

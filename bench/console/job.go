@@ -1,0 +1,87 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"pgflurry/bench"
+	"pgflurry/bench/charts"
+)
+
+// Job is what a command measures.
+type Job struct {
+	Plan bench.Plan
+	// Report has all that is known before the first turn; Run adds the rest.
+	Report   *bench.Report
+	Bases    []string                                            // contenders that ratios are taken to
+	Verdicts func([]bench.Trial, []bench.Figure) []bench.Verdict // nil: there are no targets
+	Out      string                                              // folder for results and charts; empty: they are not written
+}
+
+// Run measures, with the table on out and where it is on progress. What is finished is written even if it fails or ctx ends.
+func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
+	j.announce(out)
+	r := j.Report
+	tell, hide := showProgress(progress, &j.Plan)
+	failed := 0
+	j.Plan.Failed = func(round int, _ bench.Trial, why error) {
+		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)", strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, j.Plan.Rounds))
+		tell("not run: " + line)
+		r.NotRun = append(r.NotRun, line)
+		failed++
+	}
+	samples, err := bench.Run(ctx, j.Plan)
+	hide()
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured", failed, len(j.Plan.Trials))
+	}
+	if err != nil {
+		r.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), j.Plan.Rounds*len(j.Plan.Trials))
+	}
+	r.Samples = samples
+	r.Figures = bench.Tabulate(j.Plan.Trials, samples, j.Bases)
+	if j.Verdicts != nil {
+		r.Verdicts = j.Verdicts(j.Plan.Trials, r.Figures)
+	}
+	if len(samples) > 0 {
+		err = errors.Join(err, r.WriteTable(out))
+	}
+	return errors.Join(err, j.write(out))
+}
+
+// announce prints what will be done before it is done.
+func (j Job) announce(out io.Writer) {
+	r := j.Report
+	fmt.Fprintf(out, "%s\n%s, %d CPUs, %s\n", r.Command, r.Machine.Processor, r.Machine.CPUs, r.Machine.System)
+	for _, of := range []map[string]string{r.Versions, r.Settings} {
+		for _, what := range slices.Sorted(maps.Keys(of)) {
+			fmt.Fprintf(out, "%s: %s\n", what, of[what])
+		}
+	}
+	for _, what := range r.NotRun {
+		fmt.Fprintln(out, "not run:", what)
+	}
+	fmt.Fprintf(out, "%d trials, %d rounds: about %v\n\n", len(j.Plan.Trials), j.Plan.Rounds, j.Plan.Estimate().Round(time.Second))
+}
+
+// write puts results and charts into the folder.
+func (j Job) write(out io.Writer) error {
+	if j.Out == "" {
+		return nil
+	}
+	if err := charts.WriteResults(j.Report, j.Out, out); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return nil
+}
+
+// Numbers writes a list as a flag takes it: "1,16,64".
+func Numbers(list []int) string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ","), "[]")
+}
