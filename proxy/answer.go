@@ -179,6 +179,9 @@ func (s *session) answerSync(body []byte, size int) (bool, error) {
 		return false, err
 	}
 	s.segment.local = false
+	if s.ledger.status == 'I' {
+		s.finished.form = nil
+	}
 	s.out = appendReady(s.out, s.ledger.status)
 	return s.answered(size)
 }

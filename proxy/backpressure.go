@@ -6,10 +6,15 @@ import "slices"
 // to be kept busy, and less than half a megabyte of entries.
 const maxOpen = 16 << 10
 
-// flushUpstream makes upstream send the replies to all it was sent.
+// flushUpstream passes on what is committed, and makes upstream send the replies to all it was sent. A Query and a Sync do that by
+// themselves, but for a Sync that a copy has ignored: then its segment goes on, and so does its being forwarded.
 func (s *session) flushUpstream() error {
 	if err := s.flush(); err != nil {
 		return err
+	}
+	s.segment.forwarded = s.segment.forwarded || s.ledger.mayIgnoreSync()
+	if !s.segment.forwarded {
+		return nil
 	}
 	_, err := s.server.Write(flushMessage)
 	return err
@@ -23,11 +28,7 @@ func (s *session) awaitRoom() error {
 	if l.open.Load() <= maxOpen || l.lost.Load() {
 		return nil
 	}
-	send := s.flush // a Query and a Sync make upstream reply by themselves
-	if s.segment.forwarded {
-		send = s.flushUpstream
-	}
-	if err := send(); err != nil {
+	if err := s.flushUpstream(); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -55,5 +56,19 @@ func (l *ledger) awaitLocked(open int32) bool {
 
 // needsData says that it waits for data of which the client has not sent the end.
 func (l *ledger) needsData() bool {
-	return l.copyingIn() && !slices.ContainsFunc(l.entries[l.first+1:], func(e entry) bool { return e.reply == copyEnd })
+	return l.copyingIn() && !slices.ContainsFunc(l.entries[l.first+1:], endsCopy)
+}
+
+func endsCopy(e entry) bool { return e.reply == copyEnd }
+
+// mayIgnoreSync says that an Execute is outstanding that may be the copy whose end was sent, and no Sync since.
+func (l *ledger) mayIgnoreSync() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := len(l.entries) - 1; i >= l.first && !l.entries[i].reply.ready(); i-- {
+		if endsCopy(l.entries[i]) {
+			return slices.ContainsFunc(l.entries[l.first:i], func(e entry) bool { return e.reply == owesExecute })
+		}
+	}
+	return false
 }

@@ -133,6 +133,21 @@ func TestACopyWhoseEndIsUnderWayIsWaitedFor(t *testing.T) {
 	r.takes(query("x"), n-maxOpen+1)
 }
 
+// Upstream owes nothing for the Syncs then, and keeps its reply to the copy.
+func TestACopyThatIgnoredMoreSyncsThanAnybodySendsIsAskedForItsEnd(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.relays(join(parse("c", "COPY t FROM STDIN"), bind("", "c"), executeAll, flushIt), join(parseDone, bindDone, copyIn))
+	const n = maxOpen - 1
+	go r.client.Write(join(bytes.Repeat(syncIt, n), copyDone))
+	r.takes(syncIt, n)
+	r.toUpstream(copyDone, flushMessage)
+	r.reply(complete("COPY 0"))
+	r.toClient(complete("COPY 0"))
+	rest := join(ourParse, bindIt, executeAll, syncIt) // the copy is committed by this Sync, and no other
+	r.relays(rest, join(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))
+	r.answersAgain("1")
+}
+
 func TestAWaitingClientsSessionEndsWithUpstream(t *testing.T) {
 	r := newRig(t, &counter{})
 	go r.client.Write(bytes.Repeat(syncIt, 10*maxOpen))

@@ -18,7 +18,7 @@ type segment struct {
 	forwarded bool // an extended-query message was forwarded: so will be the rest
 	local     bool // a unit was answered: its Sync is ours, unless the rest is forwarded
 	parsed    bool // upstream's unnamed statement is what the client believes, should upstream get that far
-	bound     bool // the same for the unnamed portal
+	bound     bool // the same for the unnamed portal; or upstream skips
 }
 
 // relayClient takes the client's messages until it leaves.
@@ -252,6 +252,7 @@ func (s *session) enter(kind byte, body []byte) error {
 		l.push(e)
 	case 'H':
 		s.segment.forwarded = true // a malformed one makes upstream skip to the Sync, which it then has to get
+		s.segment.bound = s.segment.bound || len(body) > 0
 	case 'X', 'd':
 	default:
 		if kind == 'p' && !l.started.Load() {

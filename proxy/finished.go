@@ -23,8 +23,8 @@ const (
 var refusedParse = []byte("P\x00\x00\x00\x16pgflurry\x00SELECT\x00\x00\x00")
 
 // finishedState tells what has become of the finished portal, of which the client has just sent a message. Where upstream
-// still owes replies, they are waited for; a Flush makes upstream send those to messages that no Sync has followed, or one that a
-// copy ignored. So nothing is owed when the message is answered, even in a segment of which something was forwarded.
+// still owes replies, they are waited for. So nothing is owed when the message is answered, even in a segment of which something
+// was forwarded.
 //
 // Behind a Bind or Close in its segment nothing is waited for: if that is executed the portal is upstream's, else upstream skips
 // what follows.
@@ -51,7 +51,7 @@ func (s *session) finishedState() (portalState, error) {
 	case s.finished.portals != l.stale.portals:
 		s.finished.form = nil // so that it is not waited for again
 		return portalGone, nil
-	case !settled, l.skipping, l.lost.Load(), s.finished.block != l.block, !s.segment.local && l.status == 'I':
+	case !settled, l.skipping, l.lost.Load(), s.finished.block != l.block:
 		return portalGone, nil
 	case l.status == 'E':
 		return portalAborted, nil

@@ -230,6 +230,7 @@ func (s *session) loseLocked() (relay bool, err error) {
 var (
 	forgettingTags = []string{"DEALLOCATE", "DISCARD ALL", "DO", "CALL"}
 	endingTags     = []string{"COMMIT", "ROLLBACK", "PREPARE TRANSACTION", "CLOSE CURSOR ALL"}
+	committingTags = []string{"DO", "CALL"} // outside a block they may have run a COMMIT
 )
 
 func noteTag(l *ledger, kind byte, body []byte) {
@@ -239,7 +240,7 @@ func noteTag(l *ledger, kind byte, body []byte) {
 	if startsWithOne(body, forgettingTags) {
 		l.epoch++
 	}
-	if startsWithOne(body, endingTags) {
+	if startsWithOne(body, endingTags) || (l.status == 'I' && startsWithOne(body, committingTags)) {
 		l.block++
 	}
 }

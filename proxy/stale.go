@@ -167,20 +167,19 @@ func (s *session) mendPortal() error {
 }
 
 // settleLocked waits, with the ledger locked, until nothing is in flight that may end a staleness. Upstream needs nothing more
-// from the client for that, and flushes at each ReadyForQuery; but while it copies in it needs the client, and whatever is
-// not copy data is an error then, mended or not.
+// from the client for that, unless it waits for copy data: whatever else comes is an error then, mended or not.
 func (s *session) settleLocked() error {
 	l := s.ledger
 	if l.stale.inFlight == 0 || l.owed.Load() == 0 {
 		return nil
 	}
 	l.mu.Unlock()
-	err := s.flush()
+	err := s.flushUpstream()
 	l.mu.Lock()
 	if err != nil {
 		return err
 	}
-	for l.owed.Load() > 0 && !l.ended && !l.lost.Load() && !l.copyingIn() {
+	for l.owed.Load() > 0 && !l.ended && !l.lost.Load() && !l.needsData() {
 		l.settled.Wait()
 	}
 	return nil

@@ -179,6 +179,18 @@ func TestAFlushThatUpstreamRefusesToReadIsFollowedByItsSync(t *testing.T) {
 	r.answersAgain("2")
 }
 
+func TestABindBehindTheEndOfACopyWaitsForItsFate(t *testing.T) {
+	r := newRig(t, &counter{})
+	r.unitAnswered("1", 'I')
+	r.relays(query("COPY t FROM STDIN"), copyIn)
+	end := join(copyData, copyDone, syncIt)
+	r.send(end, bindIt, executeAll, syncIt)
+	r.toUpstream(end)
+	r.reply(complete("COPY 1"), ready('I'), ready('I'))
+	r.toClient(complete("COPY 1"), ready('I'), ready('I'))
+	r.toUpstream(bindIt, executeAll, syncIt) // 26000: the Query has dropped the statement
+}
+
 func TestANamedStatementIsForgottenWithItsClose(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.relays(join(parse("s", "SELECT next_snowflake()"), syncIt), join(parseDone, ready('I')))

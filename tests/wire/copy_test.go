@@ -8,7 +8,25 @@ func TestCopy(t *testing.T) {
 	extendedIn := []message{Parse("", in), Bind("", ""), Execute("")}
 	data := []message{copyLine("1"), copyLine("2")}
 	rest := together(Query(ours), unit(ours), Sync, Query("SELECT count(*) FROM t"))
+	many := make(step, 1<<14-1)
+	for i := range many {
+		many[i] = Sync
+	}
+	local, bindRun := together(unit(ours), Sync), together(Bind("", ""), Execute(""), Sync)
 	checkAll(t, []conversation{
+		{name: "in, and a use of an answered statement behind it", steps: []step{
+			table, local, say(Query(in)), together(copyLine("1"), CopyDone, Sync, bindRun), local, say(Query(in)), together(Sync, CopyDone, bindRun), rest,
+		}, local: 4},
+		{name: "extended in, and a use of its statement behind it", steps: []step{
+			table, local, say(Parse("", in), Bind("c", ""), Execute("c"), Flush), together(Sync, copyLine("1"), CopyDone, DescribeStatement(""), Sync), rest,
+			say(Parse("s", in), Bind("c", "s"), Execute("c"), Flush), together(Sync, CopyDone, bindRun), rest,
+		}, local: 5},
+		{name: "extended in, more Syncs ignored than anybody sends", steps: []step{
+			table, together(extendedIn, Flush), many, say(CopyDone), together(unit(ours), Sync), rest,
+		}, local: 2},
+		{name: "extended in, and the portal of an answered unit behind it", steps: []step{
+			table, together(unit(ours), Parse("", in), Bind("c", ""), Execute("c"), Sync, copyLine("1"), CopyDone, Execute(""), Sync), rest,
+		}, local: 3},
 		{name: "in", steps: []step{table, say(Query(in)), together(data), say(CopyDone), rest}, local: 2},
 		{name: "in, in one breath", steps: []step{table, together(Query(in), data, CopyDone, Query(ours)), rest}, local: 2},
 		{name: "in, given up", steps: []step{table, say(Query(in)), together(data, CopyFail("enough")), rest}, local: 2},

@@ -28,7 +28,8 @@ func TestErrorsSkipToSync(t *testing.T) {
 		{name: "a password that nobody asked for", steps: []step{together(unit(ours), Sync), say(Raw('p', "secret\x00"), Query(ours))}, local: 1},
 		{name: "a Sync and a Flush with contents", steps: []step{
 			together(unit(ours), Raw('S', "x")), say(Sync), together(unit(ours), Raw('H', "x")), say(Sync), together(unit(ours), Sync),
-		}, local: 3},
+			together(unit(ours), Raw('H', "x"), Execute(""), Sync), together(unit(ours), Sync),
+		}, local: 5},
 		{name: "an error in a Query does not skip", steps: []step{say(Query(divide), Query("SELECT 1"), Query(ours)), say(Query(ours))}, local: 1},
 		{name: "an error within the statements of a Query", steps: []step{say(Query("SELECT 1; SELECT 1/0; SELECT 2")), say(Query(ours))}, local: 1},
 	})

@@ -114,6 +114,18 @@ func TestOneBindGivesItsIDsOnce(t *testing.T) {
 			say(Execute(""), DescribePortal(""), Flush), say(Sync), say(Query("COMMIT")), say(Execute(""), Sync),
 		}, local: 1},
 		{name: "the portal ends with its segment outside a transaction", steps: []step{together(unit(ours), Sync), say(Execute(""), Sync)}, local: 1},
+		{name: "the portal ends with its segment, not with a block that begins behind it", steps: []step{
+			together(unit(ours), Sync), say(Parse("b", "BEGIN"), Bind("b", "b"), Execute("b"), Sync), say(Execute(""), Sync), say(Query("ROLLBACK")),
+			together(unit(ours), Bind("b", "b"), Execute("b"), Sync), say(Execute(""), Sync), say(Query("ROLLBACK")),
+		}, local: 2},
+		{name: "a COMMIT inside a procedure ends the portal", steps: []step{
+			say(Query("CREATE PROCEDURE pg_temp.p() LANGUAGE plpgsql AS 'BEGIN COMMIT; END'")),
+			together(unit(ours), Parse("s", "CALL pg_temp.p()"), Bind("x", "s"), Execute("x"), Execute(""), Sync),
+			together(unit(ours), Parse("d", "DO 'BEGIN COMMIT; END'"), Bind("x", "d"), Execute("x"), DescribePortal(""), Sync),
+		}, local: 2},
+		{name: "in a block no procedure can end the portal", steps: []step{
+			say(Query("BEGIN")), together(unit(ours), Sync), say(Parse("d", "DO 'BEGIN NULL; END'"), Bind("x", "d"), Execute("x"), Execute(""), Sync), say(Execute(""), Sync), say(Query("ROLLBACK")),
+		}, local: 1},
 		{name: "Query ends the portal", steps: []step{
 			say(Query("BEGIN")), together(unit(ours), Sync), say(Query(ours)), say(Execute(""), Sync), say(Query("ROLLBACK")),
 		}, local: 2},
