@@ -1,12 +1,10 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,57 +88,6 @@ func (s system) tree(pid int) (map[int]procStat, error) {
 		tree[next] = stats[next]
 	}
 	return tree, nil
-}
-
-// presence is the processes that were there at a moment, of some trees.
-type presence struct {
-	system system
-	roots  []int
-	there  map[int]bool
-}
-
-// lookAt notes who is there of the processes by role, and below them.
-func lookAt(watched map[string]int) presence {
-	return thisSystem().lookAt(slices.Collect(maps.Values(watched)))
-}
-
-func (s system) lookAt(roots []int) presence {
-	p := presence{system: s, roots: roots, there: make(map[int]bool)}
-	for _, pid := range p.now() {
-		p.there[pid] = true
-	}
-	return p
-}
-
-// now is who is there. A tree that cannot be looked at has nobody; its processor time is not measured either.
-func (p presence) now() (all []int) {
-	for _, root := range p.roots {
-		if tree, err := p.system.tree(root); err == nil {
-			all = slices.AppendSeq(all, maps.Keys(tree))
-		}
-	}
-	return all
-}
-
-const (
-	leavingPatience = time.Second // a connection that a pooler keeps stays longer, and so does a vacuum
-	leavingLook     = 5 * time.Millisecond
-)
-
-// awaitLeaving returns when all that have come since are gone, or patience is over: a server's process for a connection ends a while after
-// its client has closed it, and spends on that.
-func (p presence) awaitLeaving(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, leavingPatience)
-	defer cancel()
-	again := time.NewTicker(leavingLook)
-	defer again.Stop()
-	for slices.ContainsFunc(p.now(), func(pid int) bool { return !p.there[pid] }) {
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 func readStats() (map[int]procStat, error) {

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -65,21 +64,4 @@ func TestATreeInWhichSomebodyAlwaysComesOrGoesHasNoTime(t *testing.T) {
 	if spent, err := m.system().treeCPU(10); err == nil {
 		t.Errorf("it has %v; expected an error", spent)
 	}
-}
-
-func TestATurnIsOverWhenTheProcessesThatCameWithItAreGone(t *testing.T) {
-	m := &moments{stats: []map[int]procStat{without, withOne, withOne, withOne, without}, times: clocks}
-	m.system().lookAt([]int{10}).awaitLeaving(t.Context())
-	if m.looks != 5 {
-		t.Errorf("looked %d times; expected 5: until the backend is gone", m.looks)
-	}
-	m = &moments{stats: []map[int]procStat{withOne}, times: clocks}
-	m.system().lookAt([]int{10}).awaitLeaving(t.Context())
-	if m.looks != 2 {
-		t.Errorf("looked %d times; expected 2: a backend that was there before may stay", m.looks)
-	}
-	m = &moments{stats: []map[int]procStat{without, withOne}, times: clocks}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	m.system().lookAt([]int{10}).awaitLeaving(ctx) // returns although a pooler keeps its connection
 }

@@ -185,10 +185,8 @@ func (t Trial) name() string { return t.Workload.Name + ", " + t.Contender }
 // take runs one trial once.
 func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error) {
 	s := Sample{Workload: t.Workload.Name, Contender: t.Contender, CPU: make(map[string]time.Duration)}
-	watched := p.Watch[t.Contender]
-	there := lookAt(watched)
 	var err error
-	if s.Count, err = t.Run(ctx, d, measuring(ctx, watched)); err != nil {
+	if s.Count, err = thisSystem().attend(ctx, t.Run, d, p.Watch[t.Contender]); err != nil {
 		if ctx.Err() != nil {
 			return s, context.Cause(ctx)
 		}
@@ -198,34 +196,7 @@ func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error
 		return s, fmt.Errorf("%s: %w", t.name(), errNothingDone)
 	}
 	maps.Copy(s.CPU, s.Spent)
-	there.awaitLeaving(ctx)
 	return s, nil
-}
-
-// measuring is the Measure of server processes, by role.
-func measuring(ctx context.Context, watched map[string]int) Measure {
-	return func(work func() (Count, error)) (Count, error) {
-		there, before := lookAt(watched), make(map[string]time.Duration)
-		for role, pid := range watched {
-			if spent, err := TreeCPU(pid); err == nil {
-				before[role] = spent
-			}
-		}
-		count, err := work()
-		if err != nil {
-			return count, err
-		}
-		there.awaitLeaving(ctx)
-		for role, began := range before {
-			if spent, err := TreeCPU(watched[role]); err == nil {
-				if count.Spent == nil {
-					count.Spent = make(map[string]time.Duration)
-				}
-				count.Spent[role] = spent - began
-			}
-		}
-		return count, nil
-	}
 }
 
 var errNothingDone = errors.New("nothing was done in the time; give --duration more")
