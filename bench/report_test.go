@@ -97,6 +97,7 @@ func TestAFigureThatTheDigitsCannotTellFromZeroIsNoZero(t *testing.T) {
 		"a difference below zero":   {serverCPU(Figure{ServerCPU: of(-0.3)}), "< 0.01"},
 		"bytes of the log":          {wal(Figure{WAL: of(0.004)}), "< 0.01"},
 		"not a byte of the log":     {wal(Figure{WAL: of(0)}), "0"},
+		"many bytes of the log":     {wal(Figure{WAL: of(197.891)}), "197.89"},
 		"what has digits":           {serverCPU(Figure{ServerCPU: of(0.006)}), "0.01"},
 		"a percentile not taken":    {trip(Figure{}, "p99"), "not measured"},
 		"processor time not taken":  {serverCPU(Figure{}), "not measured"},

@@ -146,10 +146,14 @@ func wal(f Figure) string {
 	if f.WAL == nil {
 		return notMeasured
 	}
-	if f.WAL.Median == 0 {
+	switch each := f.WAL.Median; {
+	case each == 0:
 		return "0" // not a byte, in most of the rounds
+	case each < 0.005:
+		return small(each)
+	default:
+		return fmt.Sprintf("%.2f", each)
 	}
-	return small(f.WAL.Median)
 }
 
 func index(f Figure) string {
