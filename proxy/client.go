@@ -19,6 +19,7 @@ type segment struct {
 	local     bool // a unit was answered: its Sync is ours, unless the rest is forwarded
 	parsed    bool // upstream's unnamed statement is what the client believes, should upstream get that far
 	bound     bool // the same for the unnamed portal; or upstream skips
+	released  bool // upstream's unnamed portal is not in the way of a named one
 }
 
 // relayClient takes the client's messages until it leaves.
@@ -285,11 +286,10 @@ func (s *session) enterExtended(kind byte, body []byte) (entry, error) {
 		return e, err
 	case 'E':
 		portal, _ := cutName(body)
-		var err error
-		if len(portal) == 0 {
-			err = s.mendPortal()
+		if len(portal) > 0 {
+			return entry{reply: owesExecute}, s.releasePortal()
 		}
-		return entry{reply: owesExecute}, err
+		return entry{reply: owesExecute, unnamed: true, portal: true}, s.mendPortal()
 	}
 	what, name := cutTarget(body)
 	unnamed := len(name) == 0

@@ -31,7 +31,7 @@ func (r reply) ready() bool { return r <= owesSync }
 type entry struct {
 	reply   reply
 	swallow bool       // the proxy sent the message itself: its success is not for the client
-	unnamed bool       // Parse or Close of statement "", Bind or Close of portal ""
+	unnamed bool       // Parse or Close of statement "", Bind, Execute or Close of portal ""
 	portal  bool       // unnamed is about the portal
 	copying bool       // CopyInResponse came for it
 	failed  bool       // an error came for it
@@ -43,7 +43,7 @@ type entry struct {
 
 // endsStaleness says that the reply, once it comes, puts an unnamed object in step again (stale.go).
 func (e *entry) endsStaleness() bool {
-	return e.reply == owesQuery || e.unnamed
+	return e.reply == owesQuery || (e.unnamed && e.reply != owesExecute)
 }
 
 // statement is a named prepared statement whose text is an answered form. The client's side makes it, the server's side

@@ -162,6 +162,7 @@ func (s *session) extendedLocked(e *entry, kind byte, body []byte) (relay bool, 
 	case (kind == 'T' || kind == 'n') && e.reply == owesDescribe:
 	case (kind == 'C' || kind == 's' || kind == 'I') && e.reply == owesExecute:
 		noteTag(l, kind, body)
+		l.stale.reading = l.stale.reading && (!e.unnamed || kind == 's')
 		s.endCopyLocked(e)
 	case (kind == 'G' || kind == 'H' || kind == 'W') && e.reply == owesExecute:
 		e.copying = kind != 'H'
@@ -185,6 +186,7 @@ func (s *session) readyLocked(e *entry, body []byte) (relay bool, err error) {
 	l.status = body[0]
 	if l.status == 'I' {
 		l.block++
+		l.stale.reading = false
 	}
 	l.started.Store(true)
 	l.stale.arrived(e)

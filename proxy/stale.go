@@ -15,6 +15,8 @@ import (
 //	                        be gone
 //	local Bind ""           another, or none    Describe, Execute or Close of portal ""    Close portal ""
 //	local Query             the same            the same                                   the same
+//	either                  one that reads      Execute of a named portal, which may be    the same
+//	                        a table             DDL of the table
 //
 // The reply to what the proxy sends is swallowed by its place in the ledger; an error is relayed in place, as if it had
 // come for the client's message. Staleness ends when the reply to a forwarded Parse, Bind or Close of "", or Query, arrives, not
@@ -32,7 +34,8 @@ type staleness struct {
 	portal    bool
 	current   parsed // the client's unnamed statement
 	inFlight  int    // forwarded Parse, Bind and Close of "", and Query, whose fate is open
-	portals   uint64 // raised when upstream made or dropped its unnamed portal
+	portals   uint64 // raised when upstream made or dropped its unnamed portal for the client
+	reading   bool   // upstream has an unnamed portal that was not executed to its end
 }
 
 type staleKind uint8
@@ -67,8 +70,10 @@ func (s *staleness) localParse(f *form, message []byte) {
 // arrived: upstream has executed the message of e, or answered it with an error.
 func (s *staleness) arrived(e *entry) {
 	if e.rebinds {
-		s.portal = false
-		s.portals++
+		s.portal, s.reading = false, e.reply == owesBind
+		if !e.swallow { // else the client has another, of an answered unit, or none
+			s.portals++
+		}
 	}
 	switch {
 	case e.reply != owesQuery && !e.unnamed, e.portal, e.unread:
@@ -124,8 +129,8 @@ func (s *session) mendStatement() error {
 	return s.inject(entry{reply: owesParse, swallow: true, unnamed: true, parse: &parsed{form: f}}, parse)
 }
 
-// staleStatement tells what has to be mended, once that is certain: while a Parse "" or Query of an earlier segment is in
-// flight, it waits for the ReadyForQuery that upstream is sure to send.
+// staleStatement tells what has to be mended, once that is certain: while a Parse "" or Query is in flight, it waits
+// for the ReadyForQuery that upstream is sure to send.
 func (s *session) staleStatement() (staleKind, []byte, *form, error) {
 	l := s.ledger
 	l.mu.Lock()
@@ -136,9 +141,6 @@ func (s *session) staleStatement() (staleKind, []byte, *form, error) {
 	if err := s.settleLocked(); err != nil {
 		return inStep, nil, nil, err
 	}
-	if l.lost.Load() {
-		return inStep, nil, nil, clientError{failDesync, errors.New("the unnamed statement cannot be mended in a session that only relays")}
-	}
 	return l.stale.statement, l.stale.current.parse, l.stale.current.form, nil
 }
 
@@ -147,23 +149,45 @@ func (s *session) mendPortal() error {
 	if s.segment.bound {
 		return nil
 	}
-	l := s.ledger
-	l.mu.Lock()
-	stale := l.stale.portal
-	var err error
-	if stale {
-		err = s.settleLocked()
-		stale = l.stale.portal
-		if err == nil && stale && l.lost.Load() {
-			err = clientError{failDesync, errors.New("the unnamed portal cannot be mended in a session that only relays")}
-		}
-	}
-	l.mu.Unlock()
+	stale, err := s.stalePortal((*staleness).portalDiffers)
 	if err != nil || !stale {
 		return err
 	}
 	s.segment.bound = true
-	return s.inject(entry{reply: owesClose, swallow: true, unnamed: true, portal: true}, closePortal)
+	return s.inject(unnamedClosed, closePortal)
+}
+
+// releasePortal closes the unnamed portal that the client believes replaced, and that keeps others from changing what it reads. What
+// the client has in its place stays.
+func (s *session) releasePortal() error {
+	if s.segment.bound || s.segment.released {
+		return nil
+	}
+	stale, err := s.stalePortal((*staleness).portalInTheWay)
+	if err != nil || !stale || s.ledger.lost.Load() {
+		return err
+	}
+	s.segment.released = true
+	return s.inject(unnamedClosed, closePortal)
+}
+
+var unnamedClosed = entry{reply: owesClose, swallow: true, unnamed: true, portal: true}
+
+func (s *staleness) portalDiffers() bool  { return s.portal }
+func (s *staleness) portalInTheWay() bool { return s.portal && s.reading }
+
+// stalePortal tells whether that is so of the unnamed portal, once it is certain.
+func (s *session) stalePortal(is func(*staleness) bool) (bool, error) {
+	l := s.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !is(&l.stale) {
+		return false, nil
+	}
+	if err := s.settleLocked(); err != nil {
+		return false, err
+	}
+	return is(&l.stale), nil
 }
 
 // settleLocked waits, with the ledger locked, until nothing is in flight that may end a staleness. Upstream needs nothing more
@@ -191,6 +215,9 @@ func (s *session) inject(e entry, message []byte) error {
 		return err
 	}
 	s.ledger.push(e)
+	if s.ledger.lost.Load() { // which may have happened just now; with e in the ledger it ends the session
+		return clientError{failDesync, errors.New("upstream's unnamed statement or portal cannot be mended in a session that only relays")}
+	}
 	_, err := s.server.Write(message)
 	return err
 }

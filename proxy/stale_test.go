@@ -45,6 +45,29 @@ func TestAPortalThatALocalQueryDestroyedIsClosedUpstream(t *testing.T) {
 	r.toClient(theirFailure, ready('E')) // 34000, as without the proxy
 }
 
+// What it reads cannot be altered or dropped. One that was executed to its end is not in the way, and costs no message.
+func TestAPortalThatWasReplacedIsClosedUpstreamBeforeANamedOneRunsIfItStillReads(t *testing.T) {
+	theirs := join(parse("", "TABLE t"), bindIt, message('E', z(""), []byte{0, 0, 0, 1}), syncIt)
+	named, execute := join(parse("d", "DROP TABLE t"), bind("d", "d")), message('E', z("d"), []byte{0, 0, 0, 0})
+	for name, c := range map[string]struct{ end, mend, mended []byte }{
+		"suspended": {message('s'), closePortal, closeDone},
+		"complete":  {complete("SELECT 1"), nil, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, &counter{})
+			r.begins()
+			r.relays(theirs, join(parseDone, bindDone, dataRow("7"), c.end, ready('T')))
+			r.unitAnswered("1", 'T')
+			r.send(named, execute, execute, syncIt)
+			r.toUpstream(named, c.mend, execute, execute, syncIt)
+			r.reply(parseDone, bindDone, c.mended, complete("DROP TABLE"), complete("SELECT 0"), ready('T'))
+			r.toClient(parseDone, bindDone, complete("DROP TABLE"), complete("SELECT 0"), ready('T'))
+			r.send(executeAll, syncIt) // the portal that the client has in its place
+			r.toClient(complete("SELECT 0"), ready('T'))
+		})
+	}
+}
+
 func TestStalenessSurvivesAParseThatUpstreamSkipped(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.unitAnswered("1", 'I')

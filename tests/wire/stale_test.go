@@ -10,6 +10,9 @@ func TestStaleUnnamedObjects(t *testing.T) {
 	theirs := say(Parse("", "SELECT 42"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
 	local := together(unit(ours), Sync)
+	table := say(Query("CREATE TEMP TABLE t AS SELECT generate_series(1, 3)"))
+	suspended := say(Parse("", "TABLE t"), Bind("", ""), ExecuteMax("", 1), Sync)
+	drop := say(Parse("d", "DROP TABLE t"), Bind("d", "d"), Execute("d"), Sync)
 	long := strings.Repeat("x", 9000) // longer than the proxy's buffer
 	checkAll(t, []conversation{
 		{name: "a local Query destroys the statement: Bind", steps: []step{theirs, bindRun, say(Query(ours)), bindRun, say(Query(ours))}, local: 2},
@@ -19,6 +22,16 @@ func TestStaleUnnamedObjects(t *testing.T) {
 			say(Query("BEGIN")), say(Parse("", "SELECT 42"), Bind("", ""), Sync), say(Query(ours)), say(DescribePortal(""), Sync), say(Query("ROLLBACK")),
 			say(Query("BEGIN")), say(Parse("", "SELECT 42"), Bind("", ""), Sync), say(Query(ours)), say(ClosePortal(""), Sync), say(Query("ROLLBACK")),
 		}, local: 3},
+		{name: "a suspended portal that ours replaced holds no table", steps: []step{
+			table, say(Query("BEGIN")), suspended, local, drop, say(Execute(""), DescribePortal(""), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), suspended, say(Query(ours)), together(drop[1:3], drop[1:3], Execute(""), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), suspended, local, together(drop[1:3], Execute(""), ClosePortal(""), Execute(""), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), say(Parse("", "TABLE t"), Bind("", ""), Sync), local, together(drop[1:3], Flush), together(unit(ours), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), suspended, local, suspended, together(drop[1:]), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), suspended, local, together(suspended, drop[1:]), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), suspended, local, together(suspended, Sync, Execute("none"), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), suspended, local, say(Query("DROP TABLE t")), say(Query("ROLLBACK")),
+		}, local: 8},
 		{name: "a local Query leaves named portals and statements", steps: []step{
 			say(Query("BEGIN")), say(Parse("s", "SELECT 42"), Bind("p", "s"), Sync), say(Query(ours)), say(Execute("p"), Sync),
 			say(Bind("", "s"), Execute(""), Sync), say(Query("ROLLBACK")),
