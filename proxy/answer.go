@@ -58,7 +58,7 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 	s.out = appendComplete(s.out, f.rows)
 	s.out = appendReady(s.out, s.ledger.status)
 	s.ledger.stale.localQuery()
-	s.segment.parsed, s.segment.bound = false, false
+	s.segment.parsed, s.segment.bound, s.segment.first = false, false, false
 	s.finished.form = nil
 	return s.answered(size)
 }
@@ -114,7 +114,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 		s.out = appendComplete(s.out, u.rows)
 	}
 	s.ledger.stale.portal = true
-	s.segment = segment{local: true}
+	s.segment = segment{local: true, first: s.ledger.status == 'I'}
 	s.finished = finishedPortal{form: u.form, formats: append(s.finished.formats[:0], u.formats...), block: s.ledger.block, portals: s.ledger.stale.portals}
 	same := u.rows == 1 && len(u.form.columns) == 1 && u.form.tag == nil && after > value // else rows has flushed
 	u.reset()
@@ -178,7 +178,7 @@ func (s *session) answerSync(body []byte, size int) (bool, error) {
 	if err := s.gather(); err != nil {
 		return false, err
 	}
-	s.segment.local = false
+	s.segment.local, s.segment.first = false, false
 	if s.ledger.status == 'I' {
 		s.finished.form = nil
 	}

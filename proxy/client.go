@@ -20,6 +20,7 @@ type segment struct {
 	parsed    bool // upstream's unnamed statement is what the client believes, should upstream get that far
 	bound     bool // the same for the unnamed portal; or upstream skips
 	released  bool // upstream's unnamed portal is not in the way of a named one
+	first     bool // its first Execute was answered, outside a transaction block, and upstream does not know (pipeline.go)
 }
 
 // relayClient takes the client's messages until it leaves.
@@ -236,8 +237,10 @@ func (s *session) enter(kind byte, body []byte) error {
 	}
 	switch kind {
 	case 'Q':
+		s.segment.first = false // it ends the transaction
 		l.push(entry{reply: owesQuery})
 	case 'F':
+		s.segment.first = false
 		l.push(entry{reply: owesFunction})
 	case 'S':
 		s.segment = segment{}
@@ -245,6 +248,9 @@ func (s *session) enter(kind byte, body []byte) error {
 	case 'c', 'f':
 		l.push(entry{reply: copyEnd})
 	case 'P', 'B', 'D', 'E', 'C':
+		if err := s.beginSegment(kind); err != nil {
+			return err
+		}
 		e, err := s.enterExtended(kind, body)
 		if err != nil {
 			return err

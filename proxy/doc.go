@@ -40,8 +40,8 @@
 // Each has a test of its name.
 //
 //  1. Bytes that are not part of an answered unit, of a local Sync or Flush, or of a Describe, Execute or Close of an answered
-//     unit's portal (finished.go) reach upstream unchanged, in order. Between them may be messages of the proxy's own (stale.go)
-//     and a Flush.
+//     unit's portal (finished.go) reach upstream unchanged, in order. Between them may be messages of the proxy's own (stale.go,
+//     pipeline.go) and a Flush.
 //  2. Bytes from upstream reach the client unchanged, in order, but for the replies to messages the proxy itself sent, and for
 //     SCRAM with channel binding in an offer where it cannot work (binding.go).
 //     In 1 and 2 the exchange of a password is left out where the proxy asks for it (login.go).
@@ -61,5 +61,6 @@
 // # What upstream must not notice
 //
 // A local answer leaves upstream's unnamed statement and portal different from what the client believes. stale.go lists
-// the cases and the message that mends each before it can matter.
+// the cases and the message that mends each before it can matter. Nor does upstream know that a pipeline has begun with an answered
+// unit: pipeline.go tells it.
 package proxy

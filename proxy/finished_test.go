@@ -56,8 +56,8 @@ func TestAFinishedPortalIsThereBehindAForwardedMessageOfItsSegment(t *testing.T)
 			r := newRig(t, &counter{})
 			r.send(ourParse, bindIt, executeAll, other, c.use)
 			r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
-			r.toUpstream(other, flushMessage) // what upstream owes comes first
-			r.reply(parseDone)
+			r.toUpstream(firstExecute, other, flushMessage) // what upstream owes comes first
+			r.reply(firstExecuted, parseDone)
 			r.toClient(parseDone, c.answer)
 			r.send(syncIt)
 			r.toUpstream(syncIt)
@@ -81,8 +81,8 @@ func TestAFinishedPortalIsNotWaitedForWhileUpstreamSkips(t *testing.T) {
 	bad := bind("x", "unknown")
 	r.send(ourParse, bindIt, executeAll, bad, executeAll)
 	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
-	r.toUpstream(bad, flushMessage)
-	r.reply(theirFailure)
+	r.toUpstream(firstExecute, bad, flushMessage)
+	r.reply(firstExecuted, theirFailure)
 	r.toClient(theirFailure)
 	r.toUpstream(closePortal, executeAll) // which upstream ignores
 	r.send(syncIt)
@@ -97,8 +97,8 @@ func TestAFinishedPortalIsNotWaitedForWhileUpstreamCopiesIn(t *testing.T) {
 	begin := join(parse("c", "COPY t FROM STDIN"), bind("c", "c"), message('E', z("c"), []byte{0, 0, 0, 0}))
 	r.send(ourParse, bindIt, executeAll, begin, executeAll)
 	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
-	r.toUpstream(begin, flushMessage)
-	r.reply(parseDone, bindDone, copyIn)
+	r.toUpstream(firstExecute, begin, flushMessage)
+	r.reply(firstExecuted, parseDone, bindDone, copyIn)
 	r.toClient(parseDone, bindDone, copyIn)
 	r.toUpstream(closePortal, executeAll) // an error to upstream, as without the proxy
 }
@@ -118,9 +118,9 @@ func TestAFinishedPortalEndsWithItsImplicitTransaction(t *testing.T) {
 	}
 	r.send(ourParse, bindIt, executeAll, named("s", "SELECT 5"))
 	r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
-	r.toUpstream(named("s", "SELECT 5"))
+	r.toUpstream(firstExecute, named("s", "SELECT 5"))
 	done := join(parseDone, bindDone, dataRow("5"), complete("SELECT 1"), ready('I'))
-	r.reply(done)
+	r.reply(firstExecuted, done)
 	r.toClient(done)
 	r.relays(named("b", "BEGIN"), join(parseDone, bindDone, complete("BEGIN"), ready('T')))
 	r.send(executeAll, syncIt)

@@ -90,8 +90,8 @@ func TestARepeatedUnitThatGetsNoIDIsForwardedAndTheRestOfItsSegment(t *testing.T
 	for _, id := range numbers(1, 3) {
 		r.toClient(bindDone, dataRow(id), complete("SELECT 1"))
 	}
-	r.toUpstream(unit, unit, syncIt)
-	r.reply(bindDone, dataRow("7"), complete("SELECT 1"), bindDone, dataRow("8"), complete("SELECT 1"), ready('I'))
+	r.toUpstream(firstExecute, unit, unit, syncIt)
+	r.reply(firstExecuted, bindDone, dataRow("7"), complete("SELECT 1"), bindDone, dataRow("8"), complete("SELECT 1"), ready('I'))
 	r.toClient(bindDone, dataRow("7"), complete("SELECT 1"), bindDone, dataRow("8"), complete("SELECT 1"), ready('I'))
 }
 

@@ -43,7 +43,7 @@ var alphabet = map[byte]step{
 	'z': say(CloseStatement("")),
 	'Z': say(ClosePortal("")),
 	'D': say(Query("DEALLOCATE ALL")),
-	'K': together(Sync, unit("DISCARD ALL"), Sync), // behind another command of its segment PostgreSQL refuses it, and cannot know of ours
+	'K': together(unit("DISCARD ALL"), Sync),
 	'C': together(unit("COMMIT")),
 	'R': say(Query("ROLLBACK")),
 	'B': together(unit("BEGIN")),
