@@ -29,8 +29,6 @@ type conversation struct {
 	hasty bool
 	// with are startup parameters: name, value, …
 	with []string
-	// before is the version from which on README names a difference here; 0: none.
-	before int
 }
 
 func (c conversation) all() (all []message) {
@@ -191,10 +189,6 @@ func (st *stand) check(t *testing.T, c conversation, r *rand.Rand) {
 	t.Helper()
 	if st.confuses(c.all()) {
 		t.Logf("PostgreSQL %d gets this conversation wrong itself", st.version)
-		return
-	}
-	if c.before > 0 && st.version >= c.before {
-		t.Logf("PostgreSQL %d says something else, as README says", st.version)
 		return
 	}
 	want, err := st.postgresSays(c, c.all())
