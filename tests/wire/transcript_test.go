@@ -34,12 +34,16 @@ const (
 	leastID = 1e15
 )
 
-var idDigits = regexp.MustCompile(`\b[0-9]{16,19}\b`)
+var (
+	idDigits  = regexp.MustCompile(`\b[0-9]{16,19}\b`)
+	temporary = regexp.MustCompile(`\bpg_temp_[0-9]+\b`) // the schema of a session's temporary objects
+)
 
 // masker renders messages, and takes out what differs between two sessions that say the same.
 type masker struct{ ids []int64 }
 
 func (m *masker) text(s string) string {
+	s = temporary.ReplaceAllString(s, "pg_temp")
 	return idDigits.ReplaceAllStringFunc(s, func(digits string) string {
 		id, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || id < leastID {
