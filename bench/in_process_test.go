@@ -45,7 +45,7 @@ func TestAReportInProcessTellsReadingsOfTheClockProcessorsBusyAndTies(t *testing
 			t.Errorf("results.md lacks %q:\n%s", want, md.String())
 		}
 	}
-	if want := "NS OF CPU, EACH"; !strings.Contains(table.String(), want) {
+	if want := "ns of CPU, each"; !strings.Contains(table.String(), want) {
 		t.Errorf("the table lacks %q:\n%s", want, table.String())
 	}
 }

@@ -76,7 +76,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	columns := r.columns()
 	for _, c := range columns {
-		fmt.Fprint(t, strings.ToUpper(c.head), "\t") // an error stays in the writer; Flush tells it
+		fmt.Fprint(t, c.head, "\t") // an error stays in the writer; Flush tells it
 	}
 	fmt.Fprintln(t)
 	for _, f := range r.Figures {

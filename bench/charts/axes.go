@@ -82,13 +82,15 @@ func titled(c draw.Canvas, title, caption string) draw.Canvas {
 	return c
 }
 
-// labelled writes the unit of the lower axis at the bottom and gives what is above. The plot's own label would take room at the right, as if
-// it stood in the arithmetic middle of the axis, which is not that of a logarithmic one.
-func labelled(c draw.Canvas, unit string) draw.Canvas {
+// plotted draws a plot with the unit of its lower axis below that. The plot's own label would take room at the right, as if it stood in the
+// arithmetic middle of the axis, which is not that of a logarithmic one.
+func plotted(p *plot.Plot, c draw.Canvas, unit string) {
 	style := written(12)
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
-	c.FillText(style, vg.Point{X: c.Center().X, Y: c.Min.Y}, unit)
-	return draw.Crop(c, 0, 0, style.Rectangle(unit).Size().Y+vg.Points(4), 0)
+	body := draw.Crop(c, 0, 0, style.Rectangle(unit).Size().Y+vg.Points(4), 0)
+	data := p.DataCanvas(body)
+	c.FillText(style, vg.Point{X: data.Center().X, Y: c.Min.Y}, unit)
+	p.Draw(body)
 }
 
 func written(size vg.Length) draw.TextStyle {

@@ -51,7 +51,7 @@ func throughput(r *bench.Report, figures []bench.Figure) (Chart, error) {
 
 // serverCPU draws the processor time of all servers together for an operation, the least on top.
 func serverCPU(r *bench.Report, figures []bench.Figure) (Chart, error) {
-	unit := "microseconds of all servers together for each of the " + figures[0].Unit + ", logarithmic"
+	unit := "microseconds of all servers together per " + strings.TrimSuffix(figures[0].Unit, "s") + ", logarithmic"
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.ServerCPU == nil || f.ServerCPU.Median == 0 })
 	return single(r, "Processor time", unit, least, figures, func(f bench.Figure) bench.Spread { return *f.ServerCPU })
 }
@@ -191,7 +191,7 @@ func (d *dots) chart() Chart {
 	}
 	return Chart{Width: dotsWidth, Height: around + lineSpace*vg.Length(d.lines), draw: func(c draw.Canvas) {
 		body := titled(c, d.title, d.caption)
-		d.plot.Draw(labelled(body, d.unit))
+		plotted(d.plot, body, d.unit)
 		c.Max.X = body.Max.X
 		c.Max.Y -= 3 * vg.Millimeter
 		d.legend.Draw(c) // in the corner beside the title

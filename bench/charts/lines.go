@@ -59,7 +59,7 @@ func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, e
 	widen(&p.Y)
 	return Chart{Width: linesWidth, Height: linesHeight, draw: func(c draw.Canvas) {
 		body := titled(c, "Throughput by "+r.ByWhat()+": "+plain(figures[0].Task), caption(r, figures[0].PerSecond.N))
-		p.Draw(labelled(draw.Crop(body, 0, -legendWidth, 0, 0), r.ByWhat()))
+		plotted(p, draw.Crop(body, 0, -legendWidth, 0, 0), r.ByWhat())
 		body.Min.X = body.Max.X - legendWidth + 2*vg.Millimeter
 		legend.Draw(body)
 	}}, nil
