@@ -53,18 +53,18 @@ var mutants = []mutant{
 		from: "tick >= g.from && tick < g.until }", to: "tick >= g.from && tick <= g.until }",
 	},
 	{
-		guard: "the mark is a bound on the short way of Next", file: "generator/generator.go",
-		from: "if grant != nil && grant.covers(now) {", to: "if grant != nil {",
+		guard: "the mark is a bound on the short way", file: "generator/generator.go",
+		from: "if grant.covers(now) {", to: "if grant.until != 0 {",
 		test: "Invariant", in: "generator",
 	},
 	{
-		guard: "the short way of Next goes on in the worker's own tick alone", file: "generator/generator.go",
-		from: "g.used(state, grant, now) < uint64(g.maxSequence);", to: "state&uint64(g.maxSequence) < uint64(g.maxSequence);",
+		guard: "the short way goes on in the worker's own tick alone", file: "generator/generator.go",
+		from: "g.used(last, grant, now) < g.maxSequence {", to: "last&g.maxSequence < g.maxSequence {",
 		test: "Invariant", in: "generator",
 	},
 	{
-		guard: "the short way of Next ends with the sequence", file: "generator/generator.go",
-		from: "g.used(state, grant, now) < uint64(g.maxSequence);", to: "g.used(state, grant, now) <= uint64(g.maxSequence);",
+		guard: "the short way ends with the sequence", file: "generator/generator.go",
+		from: "g.used(last, grant, now) < g.maxSequence {", to: "g.used(last, grant, now) <= g.maxSequence {",
 		test: "Invariant", in: "generator",
 	},
 	{
@@ -88,7 +88,7 @@ var mutants = []mutant{
 	},
 	{
 		guard: "another worker begins in a tick of its own", file: "generator/generator.go",
-		from: "same := used <= uint64(g.maxSequence)", to: "same := used >= 0",
+		from: "same := used <= g.maxSequence", to: "same := used >= 0",
 		test: "Invariant", in: "generator",
 	},
 	{
@@ -118,6 +118,16 @@ var mutants = []mutant{
 		guard: "a clock that is ahead is slowed, not set back", file: "lease/clock.go",
 		from: "\t\t\tnext.shown = shown\n\t\t}", to: "\t\t}",
 		test: "NineTenths|Invariant7", in: "lease",
+	},
+	{
+		guard: "a reading that calculates nothing ends with the tick", file: "lease/clock.go",
+		from: "(tick+1)*c.unit-micros)", to: "(tick+2)*c.unit-micros)",
+		test: "Invariant7", in: "lease",
+	},
+	{
+		guard: "… and with its course", file: "lease/clock.go",
+		from: "next.lasts.Store(math.MinInt64)", to: "next.lasts.Store(int64(now) + min(c.unit*1000, math.MaxInt64))",
+		test: "Invariant7|Replaced", in: "lease",
 	},
 }
 
