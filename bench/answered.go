@@ -78,7 +78,6 @@ func (s Servers) awaitAnswers(ctx context.Context) error {
 // lookout sees who draws.
 type lookout struct {
 	direct, proxy *pgx.Conn
-	draw          string
 	function      int64 // the worker of the function in the database
 	alone         bool  // nobody else uses the servers
 }
@@ -89,11 +88,7 @@ func (s Servers) lookout(ctx context.Context) (l lookout, err error) {
 			l.close(context.WithoutCancel(ctx))
 		}
 	}()
-	draw, err := sources.ReadFile("sources/next_snowflake.sql")
-	if err != nil {
-		return l, err
-	}
-	l.draw, l.alone = string(draw), s.Postgres.PID != 0
+	l.alone = s.Postgres.PID != 0
 	if l.direct, err = pgx.Connect(ctx, s.Postgres.URL); err != nil {
 		return l, err
 	}
@@ -115,7 +110,7 @@ func (l lookout) close(ctx context.Context) {
 // draw too, that says nothing and is 0.
 func (l lookout) answers(ctx context.Context) (lane int64, err error) {
 	var id, worker int64
-	if err := l.proxy.QueryRow(ctx, l.draw, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
+	if err := l.proxy.QueryRow(ctx, nextSnowflakeSQL, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
 		return 0, err
 	}
 	if err := l.direct.QueryRow(ctx, workerOfSQL, id).Scan(&worker); err != nil {

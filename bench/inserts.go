@@ -149,11 +149,7 @@ func (k keyed) insert(ctx context.Context, conn, proxy *pgx.Conn) error {
 		_, err := conn.Exec(ctx, insertDefaultsSQL, batchSize)
 		return err
 	}
-	draw, err := sources.ReadFile("sources/next_snowflakes_1000.sql")
-	if err != nil {
-		return err
-	}
-	rows, err := proxy.Query(ctx, string(draw))
+	rows, err := proxy.Query(ctx, nextBatchSQL)
 	if err != nil {
 		return err
 	}

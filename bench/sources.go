@@ -10,6 +10,14 @@ import (
 //go:embed sources/*.sql
 var sources embed.FS
 
+// Of those, what more than one measurement draws with.
+var (
+	//go:embed sources/next_snowflake.sql
+	nextSnowflakeSQL string
+	//go:embed sources/next_snowflakes_1000.sql
+	nextBatchSQL string
+)
+
 // Names of sources that others are compared with, or that have a target.
 const (
 	Nextval    = "nextval"

@@ -146,16 +146,12 @@ func (b Targets) pipelined(p *Plan) error {
 }
 
 func (b Targets) cpu(p *Plan) error {
-	statement, err := sources.ReadFile("sources/next_snowflake.sql")
-	if err != nil {
-		return err
-	}
 	w := withClients(fixedBytes, 1, "IDs", CPUWorkload)
 	for _, c := range []struct {
 		name string
 		draw func(target, sql string) (FixedBytes, error)
 	}{{fixedPrepared, PreparedBytes}, {fixedSimple, SimpleBytes}} {
-		draw, err := c.draw(b.Servers.Proxy.URL, string(statement))
+		draw, err := c.draw(b.Servers.Proxy.URL, nextSnowflakeSQL)
 		if err != nil {
 			return err
 		}
@@ -171,10 +167,9 @@ func (b Targets) cpu(p *Plan) error {
 }
 
 func (b Targets) batch(p *Plan) error {
-	statement, err := sources.ReadFile("sources/next_snowflakes_1000.sql")
-	draw := Draw{SQL: string(statement), Mode: Prepared, Rows: batchSize, Clients: 1}
+	draw := Draw{SQL: nextBatchSQL, Mode: Prepared, Rows: batchSize, Clients: 1}
 	b.trial(p, withClients(batchPrepared, 1, "IDs", BatchWorkload), inBatches, true, draw.From(b.Servers.Proxy.URL))
-	return err
+	return nil
 }
 
 func (b Targets) inserts(p *Plan) error {
