@@ -122,10 +122,8 @@ func (c *Comparison) aspects(f Figure) (all []aspect) {
 			return values
 		}})
 	}
-	each("WAL bytes, each", false, func(s Sample) (float64, bool) {
-		return float64(value(s.WAL)) / float64(s.Operations), s.WAL != nil
-	})
-	each("bytes of the index", false, func(s Sample) (float64, bool) { return float64(value(s.Index)), s.Index != nil })
+	each("WAL bytes, each", false, Sample.WALEach)
+	each("bytes of the index", false, Sample.IndexBytes)
 	if c.OtherMachine {
 		return all
 	}
@@ -140,13 +138,6 @@ func (c *Comparison) aspects(f Figure) (all []aspect) {
 		each("µs of CPU, "+role, false, func(s Sample) (float64, bool) { return s.CPUEach(role) })
 	}
 	return all
-}
-
-func value(p *int64) int64 {
-	if p == nil {
-		return 0
-	}
-	return *p
 }
 
 // see compares one thing that both runs have measured.

@@ -96,11 +96,11 @@ func Tabulate(trials []Trial, samples []Sample, bases []string) []Figure {
 			if spent, told := s.CPU[Self]; told {
 				busy = append(busy, spent.Seconds()/s.Elapsed.Seconds())
 			}
-			if s.WAL != nil {
-				logged = append(logged, float64(*s.WAL)/float64(s.Operations))
+			if each, measured := s.WALEach(); measured {
+				logged = append(logged, each)
 			}
-			if s.Index != nil {
-				indexes = append(indexes, float64(*s.Index))
+			if size, measured := s.IndexBytes(); measured {
+				indexes = append(indexes, size)
 			}
 		}
 		if len(speeds) == 0 {

@@ -78,6 +78,22 @@ type Sample struct {
 // PerSecond is the throughput in operations per second.
 func (s Sample) PerSecond() float64 { return float64(s.Operations) / s.Elapsed.Seconds() }
 
+// WALEach is how many bytes of log PostgreSQL wrote for one operation, if that was looked at.
+func (s Sample) WALEach() (each float64, measured bool) {
+	if s.WAL == nil {
+		return 0, false
+	}
+	return float64(*s.WAL) / float64(s.Operations), true
+}
+
+// IndexBytes is the size of the primary key's index at the end, if there was one.
+func (s Sample) IndexBytes() (size float64, measured bool) {
+	if s.Index == nil {
+		return 0, false
+	}
+	return float64(*s.Index), true
+}
+
 // CPUEach is the processor time of a role for one operation, in microseconds and without the Opening, if it was measured.
 func (s Sample) CPUEach(role string) (each float64, measured bool) {
 	spent, measured := s.CPU[role]
