@@ -1,15 +1,14 @@
 -- Takes any free worker: one conditional write. Always answers with one row, which also says why nothing was taken.
 -- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks), $7 lowest and $8 highest worker to take
 WITH db AS MATERIALIZED (
-    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline, pgflurry.system_identifier() AS system, d.oid
-    FROM pg_database d WHERE d.datname = current_database()
+    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
 ),
 ns AS MATERIALIZED (
     SELECT n.id,
            n.id = $1::uuid AS matches,
            -- restored, cloned or made from a template: the original may be granting the same workers, or this database itself
            -- has granted them and forgotten it (restored in place: the table is a new one)
-           n.database_oid <> db.oid OR n.namespace_oid <> n.tableoid OR coalesce(n.system_identifier <> db.system, false) AS copied,
+           NOT pgflurry.is_original() AS copied,
            -- a NULL in the row counts as another timeline: until now the server did not tell it, so it is not the same server.
            -- A server that does not tell (NULL) cannot be compared.
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,

@@ -67,6 +67,7 @@ type Keeper struct {
 	told         string        // sort of the failure that was logged last
 	ended        bool          // the end of the grant was logged
 	ungated      bool          // that failovers cannot be noticed was logged
+	ahead        time.Duration // monotonic: when it was logged last that IDs are far ahead of the database's clock; 0: they are not
 }
 
 // NewKeeper checks the settings. Nothing happens before Run.
@@ -175,6 +176,7 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 	case err == nil:
 		k.clock.Observe(a.DatabaseMicros, sent, received)
 		k.noteUngated(a)
+		k.noteAhead(a.Worker, a.DatabaseMicros)
 		return k.grant(k.protocol.acquired(a, sent), a.Term, "worker acquired")
 	case final(err):
 		return err
@@ -198,6 +200,7 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	switch {
 	case err == nil:
 		k.clock.Observe(answer.DatabaseMicros, sent, received)
+		k.noteAhead(r.Worker, answer.DatabaseMicros)
 		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, "")
 	case final(err):
 		return err

@@ -139,3 +139,28 @@ func TestALeaseFoundInACopyIsGivenUpWithTheWordsOfTheCopy(t *testing.T) {
 	})
 	s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "acquire", "seal", "close")
 }
+
+func TestIDsFarAheadOfTheDatabasesClockAreToldEveryMinuteWithWhatToDo(t *testing.T) {
+	s := &script{}
+	renewals := 0
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		answer := s.raise(r)
+		if renewals++; renewals == 2 { // the clock stands nine years ahead for one answer
+			answer.DatabaseMicros += (9 * 365 * 24 * time.Hour).Microseconds()
+		}
+		return answer, nil
+	}
+	synctest.Test(t, func(t *testing.T) {
+		k := keeperOf(t, s)
+		var log bytes.Buffer
+		k.log = slog.New(slog.NewTextHandler(&log, nil))
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		if err := k.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if n := strings.Count(log.String(), "IDs are far ahead of the database's clock"); n < 4 || n > 5 || !strings.Contains(log.String(), "pgflurry workers retire 7") {
+			t.Errorf("told %d times in five minutes:\n%s", n, log.String())
+		}
+	})
+}

@@ -82,6 +82,24 @@ func (k *Keeper) noteUngated(a Acquired) {
 	}
 }
 
+// reminder is how often it is said again that something lasts which a person has to mend.
+const reminder = time.Minute
+
+// noteAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood ahead, and the
+// worker's mark with it. IDs stay unique and go on, but their time is wrong, and sorting by them is for as long.
+func (k *Keeper) noteAhead(worker int, databaseMicros int64) {
+	ahead := k.clock.duration(k.clock.Now() - databaseMicros/k.clock.unit)
+	if ahead <= k.clock.duration(k.protocol.window) {
+		k.ahead = 0
+		return
+	}
+	if now := k.clock.Monotonic(); k.ahead == 0 || now-k.ahead >= reminder {
+		k.ahead = max(now, 1)
+		k.log.Error("IDs are far ahead of the database's clock, which must have stood ahead once", "worker", worker, "ahead", ahead.Round(time.Second),
+			"hint", fmt.Sprintf("If that clock is right now, restart this proxy, which then takes another worker, and run \"pgflurry workers retire %d\".", worker))
+	}
+}
+
 func (k *Keeper) noteLost(l *Lost) {
 	if l.CommitLost() {
 		k.log.Error("the database has lost a commit it had acknowledged; was it failed over to an asynchronous standby, or restored?",

@@ -2,15 +2,14 @@
 -- acknowledged counts. Always answers with one row, which also says why nothing was written.
 -- $1 namespace id, $2 worker, $3 owner, $4 term, $5 acknowledged mark, $6 wanted mark, $7 window (ticks)
 WITH db AS MATERIALIZED (
-    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline, pgflurry.system_identifier() AS system, d.oid
-    FROM pg_database d WHERE d.datname = current_database()
+    SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline, NOT pgflurry.is_original() AS copied
 ),
 ns AS MATERIALIZED (
     SELECT n.id,
            -- a copy (restored, cloned, made from a template) has this lease in its rows, but is not where it was given
-           n.id = $1::uuid AND n.home IS NULL AND NOT copy.is AS matches,
+           n.id = $1::uuid AND n.home IS NULL AND NOT db.copied AS matches,
            n.home,
-           copy.is AS copied,
+           db.copied,
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
            db.timeline,
            db.at,
@@ -20,8 +19,6 @@ ns AS MATERIALIZED (
            least($7::bigint, pgflurry.ticks_of(n.max_window)) + pgflurry.ticks_of(n.skew) AS reach,
            1::bigint << n.timestamp_bits   AS end_of_time
     FROM pgflurry.namespace n CROSS JOIN db
-    CROSS JOIN LATERAL (SELECT n.database_oid <> db.oid OR n.namespace_oid <> n.tableoid
-        OR coalesce(n.system_identifier <> db.system, false) AS is) copy
 ),
 -- A holder that outlives a failover closes the gate for the next acquirer, so that the quarantine is over sooner. It never
 -- waits for it: whoever holds that row is doing the same.

@@ -12,7 +12,8 @@ WITH ns AS MATERIALIZED (
 gate AS (
     UPDATE pgflurry.namespace n
     SET acquire_after = greatest(n.acquire_after, ns.opens),
-        timeline = coalesce(ns.timeline, n.timeline)
+        timeline = coalesce(ns.timeline, n.timeline),
+        joins_complete_on = NULL -- what the rows have forgotten may be a database that joined
     FROM ns
     WHERE n.id = ns.id
     RETURNING n.acquire_after

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
+
+	"pgflurry/namespace"
 )
 
 var (
@@ -43,6 +45,7 @@ type facts struct {
 	mayCreateSchema, ownsSchema bool
 	schemaOwner                 string
 	mayCreateInPublic           bool
+	revision                    int // of schema pgflurry; 0: none, or an older one
 }
 
 // open connects and refuses servers that pgflurry cannot live on. The caller closes.
@@ -77,7 +80,7 @@ func (d *database) begin(ctx context.Context) error {
 	}
 	f := &d.facts
 	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
-		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner, &f.mayCreateInPublic)
+		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner, &f.mayCreateInPublic, &f.revision)
 	if err != nil {
 		return failed("asking the server what it is", err)
 	}
@@ -113,6 +116,16 @@ func (d *database) mayMigrate() error {
 			"role %q may not create next_snowflake() in schema public of database %q", f.role, f.database)
 	}
 	return nil
+}
+
+// notNewer refuses a schema that a newer program has made: this one would put older functions back.
+func (d *database) notNewer() error {
+	if d.facts.revision <= namespace.Revision {
+		return nil
+	}
+	newer := &namespace.NewerError{Database: d.facts.database, Revision: d.facts.revision}
+	_ = d.QueryRow(context.Background(), "SELECT installed_by FROM pgflurry.namespace").Scan(&newer.By) // without it the message says less
+	return newer
 }
 
 // lock waits until no other migration of this database runs. It holds until the session ends.

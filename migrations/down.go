@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	_ "embed"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -40,6 +41,9 @@ func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err 
 		return false, nil
 	}
 	if err := d.mayMigrate(); err != nil {
+		return false, err
+	}
+	if err := d.notNewer(); err != nil {
 		return false, err
 	}
 	if err := d.lock(ctx); err != nil {
@@ -111,13 +115,14 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 
 // noneJoined refuses while other databases draw from the namespace that is at home here: nobody would know any more which workers they have.
 func (d *database) noneJoined(ctx context.Context) error {
-	joined, err := d.texts(ctx, "looking for databases that have joined", joinedSQL)
-	if err != nil {
+	joined, err := d.joined(ctx)
+	if err != nil || len(joined) == 0 {
 		return err
 	}
-	if len(joined) == 0 {
-		return nil
+	lines := make([]string, len(joined))
+	for i, j := range joined {
+		lines[i] = fmt.Sprintf("%s (worker %d, %s)", j.Database, j.Worker, j.Address)
 	}
 	return refuse(`Run "pgflurry migrate down" on them first. Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
-		"other databases have joined the namespace that is at home here:\n  %s", strings.Join(joined, "\n  "))
+		"other databases have joined the namespace that is at home here:\n  %s", strings.Join(lines, "\n  "))
 }

@@ -26,20 +26,27 @@ type Settings struct {
 	DatabaseWorkers int           // workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
 	JoinURL         string        // make this database another one of the namespace that is at home there
 	NewNamespace    bool          // this copy of a database shall be an ID space of its own
-	Moved           bool          // this copy takes the place of its original, which is gone for good
+	Moved           bool          // this copy takes the place of its original, which is gone for good; or the database was set back in place
+	Copy            bool          // this database is a copy although it looks original, and the original lives on; with JoinURL or NewNamespace
+	FreshWorker     bool          // the function gets another worker: the mark of its own is out of reach
+	JoinsComplete   bool          // this home knows every database that has joined, although it was failed over, restored or reseeded
+	Disposable      bool          // a new namespace is for tests: copies of the database give the same IDs
 	Version         string        // of the program, for people who list workers
 }
 
 // validate refuses settings that contradict each other.
 func (s Settings) validate() error {
-	chosen := 0
-	for _, is := range []bool{s.JoinURL != "", s.NewNamespace, s.Moved} {
-		if is {
-			chosen++
-		}
-	}
-	if chosen > 1 {
-		return refuse("Choose one.", "--join, --new-namespace and --moved exclude each other")
+	switch {
+	case s.NewNamespace && (s.Moved || s.JoinURL != ""):
+		return refuse("Choose one.", "--new-namespace and --join or --moved exclude each other")
+	case s.Moved && s.Copy:
+		return refuse("Say --moved if the original is gone for good, --copy if it lives on.", "--moved and --copy exclude each other")
+	case s.Copy && !s.NewNamespace && s.JoinURL == "":
+		return refuse("Add --join HOME to share one ID space with the original, or --new-namespace for one of its own.", "--copy says that this is a copy, but not what it shall be")
+	case s.Disposable && (s.JoinURL != "" || s.NewNamespace || s.Moved || s.Copy):
+		return refuse("Leave --disposable out.", "--disposable is for a new namespace")
+	case s.FreshWorker && (s.NewNamespace || s.Moved || s.Copy):
+		return refuse("Run it twice: first without --fresh-worker.", "--fresh-worker goes with --join alone")
 	}
 	if s.DatabaseWorkers < 0 {
 		return refuse("", "%d database workers were asked for, at least 1 is needed", s.DatabaseWorkers)

@@ -28,8 +28,8 @@ func Print(w io.Writer, s Settings) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
-	if s.JoinURL != "" || s.NewNamespace || s.Moved {
-		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace and --moved need the database: they cannot be printed")
+	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete {
+		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker and --joins-complete need the database: they cannot be printed")
 	}
 	layout, err := s.layout(generator.DefaultLayout())
 	if err != nil {
@@ -51,7 +51,7 @@ func Print(w io.Writer, s Settings) error {
 	}
 	out.WriteString("\n")
 	fmt.Fprintf(&out, printNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits, layout.SequenceBits,
-		layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(), workers)
+		layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(), workers, s.Disposable)
 	out.WriteString("\n" + sqlfuncs.Install().SQL + "\n" + printTailSQL)
 	_, err = io.WriteString(w, out.String())
 	return err

@@ -33,6 +33,8 @@ type State struct {
 	Migrations []Applied
 	Namespace  *namespace.Namespace // nil: none yet
 	Copied     string               // why this is a copy of another database; "": it is none
+	Joined     []Joined             // in a home: the databases that have joined
+	Newer      error                // the schema is newer than this program, which cannot judge it; nil: it is not
 	Left       time.Duration        // until the last tick of the layout has passed, by the server's clock; at most 292 years
 	Functions  []Function           // that are not as this version installs them; empty: all are
 	Kept       []Kept               // names of pgflurry's that another function of the database has: no alias in public
@@ -58,13 +60,28 @@ type Kept struct {
 	Other string // a function that has it, with the types of its arguments
 }
 
+// Joined is a database that has joined, as its claim in the home tells.
+type Joined struct {
+	Database string
+	Worker   int
+	Address  string // host:port/name from which it was claimed
+	Since    time.Time
+}
+
+// joined lists the databases that have joined the namespace that is at home here.
+func (d *database) joined(ctx context.Context) ([]Joined, error) {
+	return list(ctx, d, "looking for databases that have joined", joinedSQL, pgx.RowToStructByPos[Joined])
+}
+
 // Pending says whether an Up has anything to do.
 func (s State) Pending() bool {
 	return s.Namespace == nil || len(s.Functions) > 0 || slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
 }
 
 // InPlace says whether everything is as this version needs it, and is known to be.
-func (s State) InPlace() bool { return !s.Pending() && s.Copied == "" && s.Unchecked == "" }
+func (s State) InPlace() bool {
+	return !s.Pending() && s.Copied == "" && s.Unchecked == "" && s.Newer == nil
+}
 
 // Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a transaction
 // that it rolls back, so for that it needs the rights of Up.
@@ -76,7 +93,7 @@ func Status(ctx context.Context, url string) (State, error) {
 	defer d.close()
 	state := State{Database: d.facts.database}
 	row, err := namespace.Read(ctx, d.Conn)
-	missing := errors.As(err, new(*namespace.NotMigratedError))
+	missing := errors.As(err, new(*namespace.NotMigratedError)) || errors.As(err, new(*namespace.OlderError))
 	if err != nil && !missing {
 		return State{}, err
 	}
@@ -99,6 +116,13 @@ func Status(ctx context.Context, url string) (State, error) {
 		return State{}, failed("reading the clock of the server", err)
 	}
 	state.Left = row.Layout.End().Sub(now)
+	if state.Joined, err = d.joined(ctx); err != nil {
+		return State{}, err
+	}
+	if state.Newer = d.notNewer(); state.Newer != nil {
+		state.Unchecked = "the schema is newer than this program"
+		return state, nil
+	}
 	if err := d.mayMigrate(); err != nil {
 		state.Unchecked = err.Error()
 		return state, nil
@@ -116,8 +140,7 @@ func (d *database) appliedUnread(err error) error {
 	err = failed("reading which migrations were applied", err)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
-		role := pgx.Identifier{d.settings.User}.Sanitize()
-		return &Refusal{what: err.Error(), hint: fmt.Sprintf("As the owner run: GRANT SELECT ON pgflurry.migration TO %s;", role), cause: err}
+		return &Refusal{what: err.Error(), hint: "As the owner run: " + namespace.GrantLease(d.settings.User), cause: err}
 	}
 	return err
 }

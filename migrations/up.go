@@ -3,11 +3,9 @@ package migrations
 import (
 	"context"
 	_ "embed"
-	"errors"
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
 )
 
@@ -16,6 +14,8 @@ var (
 	bootstrapSQL string
 	//go:embed queries/create_namespace.sql
 	createNamespaceSQL string
+	//go:embed queries/installed.sql
+	installedSQL string
 )
 
 // Up brings the database at url to the state this version needs. It may run any number of times, also several at once.
@@ -32,6 +32,9 @@ func Up(ctx context.Context, url string, s Settings) error {
 	if err := d.mayMigrate(); err != nil {
 		return err
 	}
+	if err := d.notNewer(); err != nil {
+		return err
+	}
 	var home *home
 	if s.JoinURL != "" {
 		if home, err = openHome(ctx, s.JoinURL); err != nil {
@@ -46,10 +49,19 @@ func Up(ctx context.Context, url string, s Settings) error {
 	if err := d.inTransaction(ctx, "making schema pgflurry", bootstrap); err != nil {
 		return err
 	}
+	if err := d.recordRestored(ctx); err != nil {
+		return err
+	}
 	if err := d.migrate(ctx); err != nil {
 		return err
 	}
-	return d.inTransaction(ctx, "installing the functions", func() error { return d.install(ctx, s, home) })
+	if err := d.inTransaction(ctx, "installing the functions", func() error { return d.install(ctx, s, home) }); err != nil {
+		return err
+	}
+	if s.FreshWorker {
+		return d.freshWorker(ctx, s, home)
+	}
+	return nil
 }
 
 // install puts everything in place that is not a numbered migration.
@@ -62,50 +74,15 @@ func (d *database) install(ctx context.Context, s Settings, home *home) error {
 	if err := d.settle(ctx, s, home); err != nil {
 		return err
 	}
+	if s.JoinsComplete {
+		if err := d.joinsComplete(ctx); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Exec(ctx, installedSQL, nullable(s.Version)); err != nil {
+		return failed("writing down which version installs the functions", err)
+	}
 	return d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
-}
-
-// settle makes sure that the namespace row is this database's own.
-func (d *database) settle(ctx context.Context, s Settings, home *home) error {
-	present, err := namespace.Read(ctx, d.Conn)
-	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
-		if s.NewNamespace || s.Moved {
-			return refuse("Leave --new-namespace and --moved out: they are for copies.", "database %q has no namespace yet", d.facts.database)
-		}
-		if home != nil {
-			return d.joinNew(ctx, s, home)
-		}
-		layout, err := s.layout(generator.DefaultLayout())
-		if err != nil {
-			return err
-		}
-		if err := d.mayBegin(ctx, layout); err != nil {
-			return err
-		}
-		return d.create(ctx, s, layout)
-	}
-	if err != nil {
-		return err
-	}
-	layout, err := s.layout(present.Layout)
-	if err != nil {
-		return err
-	}
-	if s.DatabaseWorkers != 0 && s.DatabaseWorkers != present.DatabaseWorkers {
-		return refuse("This number cannot change. Leave it out.", "the namespace of database %q keeps %d workers for database functions, not %d",
-			d.facts.database, present.DatabaseWorkers, s.DatabaseWorkers)
-	}
-	if err := d.create(ctx, s, layout); err != nil { // only compares the layout, because the row is there
-		return err
-	}
-	why, copied := present.Copied()
-	if !copied && home != nil {
-		why, copied = d.clones(present, home)
-	}
-	if copied {
-		return d.settleCopy(ctx, s, present, home, why)
-	}
-	return d.stay(ctx, s, present, home)
 }
 
 // mayBegin refuses to make a namespace whose years, by the server's clock, have not begun or are nearly over.
@@ -124,7 +101,7 @@ func (d *database) create(ctx context.Context, s Settings, layout generator.Layo
 		return err
 	}
 	_, err = d.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits, layout.SequenceBits,
-		layout.Epoch, layout.Unit.Milliseconds(), workers)
+		layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable)
 	if err != nil {
 		return failed("making the namespace", err)
 	}

@@ -81,8 +81,8 @@ func answerableSegments(ctx context.Context, conn *pgx.Conn, database string) (A
 	case !everybody:
 		return Answers{Why: fmt.Sprintf("EXECUTE on next_segment() was revoked from PUBLIC in database %q: PostgreSQL decides who may call it", database)}, nil
 	case !mayReserve:
-		return Answers{Why: fmt.Sprintf("role %q may not reserve blocks in database %q; as the owner run: GRANT SELECT, UPDATE ON pgflurry.segment TO %s;",
-			role, database, pgx.Identifier{role}.Sanitize())}, nil
+		return Answers{Why: fmt.Sprintf("role %q may not reserve blocks in database %q; as the owner run: %s",
+			role, database, GrantLease(role))}, nil
 	case elsewhere != "":
 		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: calls that name no schema are forwarded", database, elsewhere)}, nil
 	}

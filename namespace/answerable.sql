@@ -17,7 +17,8 @@ SELECT
           AND (p.proname OPERATOR(pg_catalog.=) 'next_snowflake' AND p.pronargs OPERATOR(pg_catalog.<>) 0
                OR p.proname OPERATOR(pg_catalog.=) 'next_snowflakes'
                   AND p.proargtypes::pg_catalog.text OPERATOR(pg_catalog.<>) '20')),
-    -- and in other schemas: which one an unqualified call means depends on the search_path
+    -- and in other schemas that could be searched: which one an unqualified call means depends on the search_path
     (SELECT coalesce(pg_catalog.min(p.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM pg_catalog.pg_proc AS p
         WHERE p.pronamespace OPERATOR(pg_catalog.<>) 'public'::pg_catalog.regnamespace
-          AND p.proname OPERATOR(pg_catalog.=) ANY ('{next_snowflake,next_snowflakes}'::pg_catalog.name[]))
+          AND p.proname OPERATOR(pg_catalog.=) ANY ('{next_snowflake,next_snowflakes}'::pg_catalog.name[])
+          AND pgflurry.is_searched(p.pronamespace))

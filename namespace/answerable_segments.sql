@@ -1,6 +1,6 @@
 -- What decides whether a proxy may give numbers of business tags in this database: from the catalogs alone, and the rights of this role.
 WITH named AS (
-    SELECT p.oid, n.nspname AS schema, p.proname AS name, p.proargtypes::pg_catalog.text AS arguments, p.prosrc AS body
+    SELECT p.oid, p.pronamespace AS space, n.nspname AS schema, p.proname AS name, p.proargtypes::pg_catalog.text AS arguments, p.prosrc AS body
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
     WHERE p.proname OPERATOR(pg_catalog.=) ANY ('{next_segment,next_segments}'::pg_catalog.name[])
 ), ours AS (
@@ -26,10 +26,12 @@ SELECT
     (SELECT coalesce(pg_catalog.min(f.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM named AS f
         WHERE f.schema OPERATOR(pg_catalog.=) ANY ('{public,pgflurry}'::pg_catalog.name[])
           AND NOT EXISTS (SELECT FROM ours WHERE ours.oid OPERATOR(pg_catalog.=) f.oid)),
-    -- and in other schemas: which one an unqualified call means depends on the search_path
+    -- and in other schemas that could be searched: which one an unqualified call means depends on the search_path
     (SELECT coalesce(pg_catalog.min(f.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM named AS f
-        WHERE f.schema OPERATOR(pg_catalog.<>) ALL ('{public,pgflurry}'::pg_catalog.name[])),
+        WHERE f.schema OPERATOR(pg_catalog.<>) ALL ('{public,pgflurry}'::pg_catalog.name[])
+          AND pgflurry.is_searched(f.space)),
     -- this role may reserve blocks
-    coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT') AND pg_catalog.has_table_privilege(t.oid, 'UPDATE'), false),
+    coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT') AND pg_catalog.has_column_privilege(t.oid, 'max_id', 'UPDATE')
+             AND pg_catalog.has_column_privilege(t.oid, 'update_time', 'UPDATE'), false),
     current_user::pg_catalog.text
 FROM (SELECT pg_catalog.to_regclass('pgflurry.segment') AS oid) AS t

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,18 +25,19 @@ type Namespace struct {
 	Quarantine      time.Duration    // rest of a worker that was not released
 	AcquireAfter    int64            // tick before which no worker is granted
 	Home            string           // where the worker rows are, for messages; "": in this database
+	Disposable      bool             // for tests: copies of the database give the same IDs
+	Claim           string           // UUID: owner in the row of FunctionWorker in the home; "": none
 	Database        string           // name of the database this was read in
 
-	written, here identity
-	writtenName   string // name of the database in which the row was written
+	InstalledBy string // version of the program that installed the functions; "": not told
+	Revision    int    // of the schema
+	ServesFrom  int    // the oldest revision that a program must know to keep leases here
+
+	copied string // why this is not the database that the row was written for; "": it is
 }
 
-// An identity tells databases apart.
-type identity struct {
-	system *int64 // nil: the server does not tell
-	oid    uint32
-	table  uint32 // pgflurry.namespace
-}
+// Revision is the revision of schema pgflurry that this program knows: the number of the last migration.
+const Revision = 7
 
 //go:embed read.sql
 var readSQL string
@@ -47,8 +49,7 @@ func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 	var unit, maxWindow, skew, quarantine int64
 	err := conn.QueryRow(ctx, readSQL).Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew, &quarantine,
-		&n.AcquireAfter, &n.Home, &n.writtenName, &n.written.system, &n.written.oid, &n.written.table,
-		&n.here.system, &n.here.oid, &n.here.table, &n.Database)
+		&n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom, &n.copied, &n.Database)
 	if err != nil {
 		return Namespace{}, readError(conn, err)
 	}
@@ -63,24 +64,47 @@ func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// Copied says whether the row was written in another database: this one is a restored backup, a clone or was made from a
-// template, and its function still carries the worker of the original; or a dump was restored in place, and the rows have
-// forgotten what was granted since. why is a sentence for people.
-//
-// A physical copy that was not promoted to another WAL timeline cannot be told from its original.
-func (n Namespace) Copied() (why string, copied bool) {
-	switch {
-	case n.written.system != nil && n.here.system != nil && *n.written.system != *n.here.system:
-		return fmt.Sprintf("database %q is a copy: its namespace was made on server cluster %d, in database %q, and this is server cluster %d",
-			n.Database, *n.written.system, n.writtenName, *n.here.system), true
-	case n.written.oid != n.here.oid:
-		return fmt.Sprintf("database %q is a copy: its namespace was made in database %q (oid %d), and this one has oid %d",
-			n.Database, n.writtenName, n.written.oid, n.here.oid), true
-	case n.written.table != n.here.table:
-		return fmt.Sprintf("database %q was restored: its namespace was made in a table with oid %d, and this one has oid %d; what was granted since the dump is forgotten",
-			n.Database, n.written.table, n.here.table), true
+// Copied says whether this is another database than the row was written for: restored, cloned or made from a template, or restored in
+// place. why is a sentence for people. See the package comment for what it cannot see.
+func (n Namespace) Copied() (why string, copied bool) { return n.copied, n.copied != "" }
+
+// Serves is an error if a program of this revision may not keep leases in the database, or could not.
+func (n Namespace) Serves() error {
+	if n.ServesFrom > Revision {
+		return &NewerError{Database: n.Database, Revision: n.Revision, By: n.InstalledBy}
 	}
-	return "", false
+	return nil
+}
+
+// A NewerError says that schema pgflurry of a database is newer than this program knows.
+type NewerError struct {
+	Database string
+	Revision int    // of the schema
+	By       string // version of the program that made it; "": not told
+}
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("schema pgflurry of database %q has revision %d, and this program knows revision %d", e.Database, e.Revision, Revision)
+}
+
+// Hint says which version to use.
+func (e *NewerError) Hint() string {
+	if e.By == "" {
+		return "Use a newer version of pgflurry."
+	}
+	return fmt.Sprintf("Use pgflurry %s, which installed it, or a newer version.", e.By)
+}
+
+// An OlderError says that schema pgflurry of a database is older than this program can work with.
+type OlderError struct{ Database string }
+
+func (e *OlderError) Error() string {
+	return fmt.Sprintf("schema pgflurry of database %q is of an older version than this program", e.Database)
+}
+
+// Hint says what to run.
+func (e *OlderError) Hint() string {
+	return fmt.Sprintf(`Run "pgflurry migrate up --database URL" with the URL of database %q.`, e.Database)
 }
 
 // A NotMigratedError says that a database belongs to no namespace.
@@ -111,8 +135,12 @@ func (e *ForbiddenError) Unwrap() error { return e.cause }
 
 // Hint says what to grant.
 func (e *ForbiddenError) Hint() string {
-	role := pgx.Identifier{e.Role}.Sanitize()
-	return fmt.Sprintf("As the owner run: GRANT USAGE ON SCHEMA pgflurry TO %s; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker, pgflurry.segment TO %s; GRANT SELECT ON pgflurry.migration TO %s;", role, role, role)
+	return fmt.Sprintf("As the owner run: %s", GrantLease(e.Role))
+}
+
+// GrantLease is the statement that gives a role what a lease and segments need, and no more.
+func GrantLease(role string) string {
+	return fmt.Sprintf("CALL pgflurry.grant_lease('%s');", strings.ReplaceAll(role, "'", "''"))
 }
 
 // readError turns what PostgreSQL said into what to do about it.
@@ -125,8 +153,10 @@ func readError(conn *pgx.Conn, err error) error {
 		return fmt.Errorf("reading the namespace of database %q: %w", conn.Config().Database, err)
 	}
 	switch said.Code {
-	case "42P01", "3F000", "42883": // undefined table, schema, function
+	case "42P01", "3F000": // undefined table, schema
 		return &NotMigratedError{Database: conn.Config().Database}
+	case "42703", "42883": // undefined column, function
+		return &OlderError{Database: conn.Config().Database}
 	case "42501": // insufficient privilege
 		return &ForbiddenError{Database: conn.Config().Database, Role: conn.Config().User, cause: err}
 	}

@@ -2,7 +2,8 @@
 
 CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
     new_id uuid, new_timestamp_bits integer, new_datacenter_bits integer, new_worker_bits integer, new_sequence_bits integer,
-    new_epoch timestamptz, new_unit interval, new_database_workers integer, new_function_worker integer, new_home text)
+    new_epoch timestamptz, new_unit interval, new_database_workers integer, new_function_worker integer, new_home text,
+    new_claim uuid DEFAULT gen_random_uuid(), new_disposable boolean DEFAULT false)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD AS $fn$
 DECLARE
     n      pgflurry.namespace;
@@ -23,10 +24,11 @@ BEGIN
         RETURN;
     END IF;
     INSERT INTO pgflurry.namespace (id, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
-            database_workers, function_worker, home, timeline, system_identifier, database_oid,
+            database_workers, function_worker, home, claim, disposable, timeline, joins_complete_on, system_identifier, database_oid,
             namespace_oid, database_name)
         SELECT coalesce(new_id, gen_random_uuid()), new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
-            new_database_workers, new_function_worker, new_home, pgflurry.wal_timeline(), pgflurry.system_identifier(), oid,
+            new_database_workers, new_function_worker, new_home, new_claim, new_disposable, pgflurry.wal_timeline(),
+            CASE WHEN new_home IS NULL THEN coalesce(pgflurry.wal_timeline(), '') END, pgflurry.system_identifier(), oid,
             'pgflurry.namespace'::regclass, datname
         FROM pg_database WHERE datname = current_database();
     IF new_home IS NULL THEN
@@ -34,12 +36,14 @@ BEGIN
             SELECT w, CASE WHEN w < new_database_workers THEN 'database' ELSE 'proxy' END
             FROM generate_series(0, (1 << (new_datacenter_bits + new_worker_bits)) - 1) AS w;
         UPDATE pgflurry.worker
-            SET owner = gen_random_uuid(), term = 1, node = current_database(), acquired_at = clock_timestamp()
+            SET owner = new_claim, term = 1, node = current_database(), acquired_at = clock_timestamp()
             WHERE worker = new_function_worker;
     END IF;
+    -- What a dump of the schema alone has brought along is of another layout, and nothing was drawn from it here.
+    DROP SEQUENCE IF EXISTS pgflurry.lane;
     -- A new function has lost nothing yet, so its first ID need not keep the distance of a promotion.
     PERFORM setval('pgflurry.function_timeline'::regclass, ('x' || pgflurry.wal_timeline())::bit(32)::bigint);
 END $fn$;
 
-COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text) IS
-'Writes the namespace row, with a random id if new_id is NULL; with a NULL home also all worker rows, and claims function_worker for this database. Where the row exists: nothing, or error 23001 if its layout differs.';
+COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text, uuid, boolean) IS
+'Writes the namespace row, with a random id if new_id is NULL; with a NULL home also all worker rows, and claims function_worker for this database; disposable: for tests, whose copies give the same IDs. Where the row exists: nothing, or error 23001 if its layout differs.';

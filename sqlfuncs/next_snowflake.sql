@@ -14,13 +14,13 @@
 --  2. Only the holder of the lock sets a tick. It draws first, sees tick m, and sets a tick above m. Nobody else
 --     can set one in between, however long it is paused, so each tick is set at most once and counters of a tick
 --     start once. Draws meanwhile only raise the counter within m.
---  3. The counter should not run over into m+1. Nobody but this function can draw (see Rights), and each call whose first draw is
---     at or above three quarters of the counter sends the lane back to its START before anything else. A run over needs
---     2^(C-2), at least 262,144, calls after that, each of which ends between its draw and the setval: because its
+--  3. The counter should not run over into m+1. Nobody but this function can draw (see Rights), and each call that may go on, and
+--     whose first draw is at or above three quarters of the counter, sends the lane back to its START. A run over needs
+--     2^(C-2), at least 262,144, calls after that, each of which ends between its draw and the setval: because it is refused (SNF03), its
 --     backend dies, or by an error that its caller brings about and catches, at the end of the stack or of shared memory. Where somebody
 --     does that, m+1 is a tick that nobody has set and nobody will, because the next one set is above it, and mark covers the next
 --     block, too. From START it leads to tick 1: there mark is above the lane's block, which it never is above
---     a tick that was set, so advance_slowly() takes the lane to be at START. Nothing lowers mark.
+--     a tick that was set, so advance_slowly() takes the lane to be at START.
 --  4. START is tick 0 with a counter that is no ID (2^(C-1): sequence_bits is below C because an ID has at least one
 --     worker bit). It is also where an unlogged sequence stands after a crash, a promotion, a restore. From START
 --     advance() continues at pgflurry.mark or later, and mark is above every tick ever set: it is raised before the
@@ -61,12 +61,14 @@
 -- The timeline is noted after mark and lane were set: who dies in between starts with the skew again, and a timeline that
 -- survives says that the mark before it does. Where the server does not tell its timeline every start keeps the skew.
 --
--- Copies. A copy of the database that draws on would give the IDs of its original. advance() knows the oid of the database
--- and that of the table pgflurry.namespace from its installation, and fails where one differs: CREATE DATABASE with a
--- TEMPLATE changes the first, dump and restore the second too. It reads the first in the path of the table's file, which costs a
--- fifth of a query; where the path says anything else advance_slowly() asks pg_database. Only the rest of one tick can be drawn before, if
--- the lane was copied. Installing again settles it. pg_upgrade and renaming keep both oids. A copy of the files of
--- the server keeps them too, and is not noticed here.
+-- Copies. A copy of the database that draws on would give the IDs of its original, so each session asks once, before its first ID,
+-- whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql. The answer is a constant in the plans of the
+-- session; a draw costs no more for it.
+--
+-- Foreign hands. A dump of data that is restored into the same database sets lane and mark back (pg_restore --data-only). It does so by
+-- setval(), and setval() leaves log_cnt at 0. The function moves mark by setval() and one nextval(), which leaves it above 0. So
+-- advance_slowly() sees that somebody else moved mark, and starts as after a crash, beyond every tick that can have been set (point 5).
+-- A restore within about three seconds of its dump is not seen in time: the lane may be ahead of the clock for so long.
 --
 -- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else. With
 -- SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop: by 2^C draws
@@ -79,7 +81,7 @@
 -- of the weakest mode that excludes itself: a stronger one looks through the locks of every backend.
 --
 -- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout;
--- SNF03 this database is a copy; 25006 in a read-only transaction or on a standby.
+-- SNF03 this database is a copy, or the function another database's; 25006 in a read-only transaction or on a standby.
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC SET extra_float_digits = 1 AS $install$
@@ -93,7 +95,7 @@ DECLARE
     start_value     bigint;
     no_id           bigint;   -- bits of a counter that is no ID
     quiet_start     bigint;   -- lower quarter of the sequence
-    home            oid;      -- this database
+    own             text;     -- the ID space and the worker that the function is written for
     worker          bigint;   -- the worker at its place in an ID
     flipped         bigint := 0;        -- bits that next_snowflake() has flipped in what it draws
     flip            text := '';         -- how
@@ -108,7 +110,7 @@ BEGIN
     start_value := 1::bigint << (lane_bits - 1);
     no_id := (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1);
     quiet_start := greatest((1::bigint << n.sequence_bits) / 4, 1) - 1;
-    SELECT oid INTO STRICT home FROM pg_database WHERE datname = current_database();
+    own := format('%L::pg_catalog.uuid, %s', n.id, n.function_worker);
     worker := n.function_worker::bigint << n.sequence_bits;
     -- Where an ID has all 63 bits its tick is where the lane's is, and the worker's bits are 0 in a draw that is an ID: flipping
     -- those that are 1 in the worker makes it the ID, and no other draw can look like one.
@@ -147,12 +149,11 @@ DECLARE
     ahead_limit    constant bigint := %9$s;
     worth_a_wait   constant bigint := %10$s;
     skew           constant bigint := %11$s;
-    home           constant oid := %12$s;                -- the database this was installed in
-    home_table     constant oid := %13$s;                -- its pgflurry.namespace
     seconds  double precision;  -- since the epoch
     clock    bigint := 0;       -- the tick of the clock
     tick     bigint;            -- the lane's tick; 0: unknown (crash, promotion, carry guard)
     marked   bigint;            -- mark
+    ours     boolean;           -- the last who moved mark was this function
     target   bigint;            -- the tick to start
     reach    bigint;            -- how far beyond the clock it may be
     v        bigint;            -- the draw to return; NULL: none
@@ -162,12 +163,6 @@ DECLARE
     counted  boolean := false;  -- that this call waits for the clock
     used_up  boolean;           -- the lane's tick is used up, or the lane is at START
 BEGIN
-    IF 'pgflurry.namespace'::regclass::oid <> home_table
-       OR (SELECT oid FROM pg_database WHERE datname = current_database()) <> home THEN
-        RAISE EXCEPTION 'next_snowflake: this database is a copy, and would give IDs that its original gives too'
-            USING ERRCODE = 'SNF03',
-                  HINT = 'Run "pgflurry migrate up --database URL", which says how to go on.';
-    END IF;
     LOOP
         v := NULL;
         BEGIN
@@ -180,9 +175,9 @@ BEGIN
             END IF;
             v := nextval('pgflurry.lane'::regclass);
             tick := v >> lane_bits;
-            SELECT last_value INTO STRICT marked FROM pgflurry.mark;
-            IF ((tick >> block_bits) + 2) << block_bits < marked THEN
-                tick := 0;  -- nobody set it (point 3)
+            SELECT last_value, log_cnt > 0 INTO STRICT marked, ours FROM pgflurry.mark;
+            IF NOT ours OR (((tick >> block_bits) + 2) << block_bits) + 1 < marked THEN
+                tick := 0;  -- nobody set it (point 3), or not the last (Foreign hands)
             END IF;
             IF tick = 0 THEN  -- the start before a crash may have been in this very tick of the clock (point 5)
                 PERFORM pg_sleep(unit + 0.001);
@@ -204,6 +199,7 @@ BEGIN
                 IF clock > 0 AND target <= last_tick AND target - clock <= reach THEN
                     IF tick = 0 OR (target >> block_bits) <> (tick >> block_bits) THEN
                         PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);
+                        PERFORM nextval('pgflurry.mark'::regclass);
                     END IF;
                     v := target << lane_bits;
                     -- A tick entered by the clock begins at random, so that a quiet database does not give only even IDs. A
@@ -248,7 +244,8 @@ BEGIN
             RAISE EXCEPTION 'next_snowflake: the clock of the database server is %% ms behind the last ID, more than %% ms',
                 round((target - clock) * unit * 1000), round(worth_a_wait * unit * 1000)
                 USING ERRCODE = 'SNF01',
-                      HINT = 'The clock was set back. Correct it, or retry when it has caught up.';
+                      HINT = 'The clock was set back, or once stood ahead. Correct it, or retry when it has caught up. If it is right now and that takes'
+                          ' too long, run "pgflurry migrate up --database URL --fresh-worker", which gives the function another worker.';
         END IF;
         IF NOT counted THEN
             PERFORM nextval('pgflurry.clock_waits'::regclass);
@@ -263,8 +260,7 @@ $create$,
         extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
         -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
         ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
-        pgflurry.ticks_of(n.skew), home,
-        'pgflurry.namespace'::regclass::oid);
+        pgflurry.ticks_of(n.skew));
     COMMENT ON FUNCTION pgflurry.advance_slowly(bigint) IS
         'All that advance() may meet, about once a second: after a crash, where the mark moves, where the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance_slowly(bigint) FROM PUBLIC;
@@ -279,13 +275,7 @@ DECLARE
 BEGIN
     -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
     IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %6$s::bigint THEN
-        PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %14$s::bigint);
-        RETURN pgflurry.advance_slowly(drawn);
-    END IF;
-    IF 'pgflurry.namespace'::pg_catalog.regclass::pg_catalog.oid OPERATOR(pg_catalog.<>) '%12$s'::pg_catalog.oid
-       OR COALESCE(pg_catalog.split_part(pg_catalog.pg_relation_filepath('pgflurry.namespace'::pg_catalog.regclass), '/'::pg_catalog.text, -2),
-            ''::pg_catalog.text) OPERATOR(pg_catalog.<>) '%13$s'::pg_catalog.text THEN
-        RETURN pgflurry.advance_slowly(drawn);
+        PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %12$s::bigint);
     END IF;
     BEGIN
         LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
@@ -327,7 +317,7 @@ BEGIN
 END $advance$
 $create$,
         lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000, start_value * 2 - 1, start_value + start_value / 2, quiet_start,
-        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, 'pgflurry.namespace'::regclass::oid, home, start_value);
+        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value);
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Starts a tick that was never used, or leaves it to advance_slowly(). Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;
@@ -339,9 +329,12 @@ DECLARE
     drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)%5$s;
 BEGIN
     -- an ID of the clock's tick, or of a later one if the lane is ahead; else start a new tick
-    IF pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision) OPERATOR(pg_catalog.+) %2$s::double precision)
+    IF NOT pgflurry.may_draw(%7$s) OR pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision) OPERATOR(pg_catalog.+) %2$s::double precision)
        OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
        OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) %6$s::bigint THEN
+        IF NOT pgflurry.may_draw(%7$s) THEN
+            PERFORM pgflurry.refuse_draw(%7$s);
+        END IF;
         drawn := pgflurry.advance(drawn%5$s)%5$s;
     END IF;
     RETURN %4$s;
@@ -349,12 +342,12 @@ END $next$
 $create$,
         unit_ms / 1000::double precision / (1::bigint << lane_bits),
         extract(epoch FROM n.epoch + n.unit) - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6), -- those bits are no time
-        no_id, result, flip, flipped);
+        no_id, result, flip, flipped, own);
     EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
-        'The next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): unique, greater than all IDs this function gave before.'
+        '%sThe next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): unique, greater than all IDs this function gave before.'
         ' Volatile; works as a DEFAULT. Errors: SNF01 clock too far behind, SNF02 clock outside the layout, SNF03 a copy of another database, 25006 read-only transaction.',
-        n.function_worker, n.id, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms));
+        CASE WHEN n.disposable THEN 'FOR TESTS ONLY: this ID space is disposable, and copies of the database give the same IDs. ' ELSE '' END, n.function_worker, n.id, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms));
 END $install$;
 
 COMMENT ON PROCEDURE pgflurry.install_next_snowflake() IS
-'Writes layout and worker of the namespace row into the text of next_snowflake(), and makes the sequence pgflurry.lane if it is missing. Also writes which database this is: in a copy it makes the function work, so settle first what the copy is. May be run again at any time.';
+'Writes layout and worker of the namespace row into the text of next_snowflake(), and makes the sequence pgflurry.lane if it is missing. May be run again at any time; in a copy the function still refuses to draw.';

@@ -36,6 +36,7 @@ type layoutFlags struct {
 	layout, epoch   string
 	unit            time.Duration
 	databaseWorkers int
+	disposable      bool
 }
 
 // register adds the flags. otherwise ends the sentence of what holds where a flag is not given: up finds a namespace, print none.
@@ -44,11 +45,12 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
 	flags.IntVar(&f.databaseWorkers, "database-workers", 0, "`NUMBER` of workers kept for database functions, one for each database that ever joins the namespace: each is given out once, for good, and the number cannot be raised (default 16, fewer in a small layout)")
+	flags.BoolVar(&f.disposable, "disposable", false, "a new namespace is FOR TESTS ONLY: copies of the database, as test runners make from a template, draw without being asked, and give the same IDs")
 }
 
 // settings checks what can be checked without a database.
 func (f *layoutFlags) settings() (migrations.Settings, error) {
-	s := migrations.Settings{Layout: f.layout, Unit: f.unit, DatabaseWorkers: f.databaseWorkers, Version: version()}
+	s := migrations.Settings{Layout: f.layout, Unit: f.unit, DatabaseWorkers: f.databaseWorkers, Disposable: f.disposable, Version: version()}
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
 		if err != nil {
@@ -66,7 +68,7 @@ func databaseFlag(cmd *cobra.Command, url *string) {
 
 func newMigrateUp() *cobra.Command {
 	var url, join string
-	var newNamespace, moved bool
+	var said migrations.Settings
 	var layout layoutFlags
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -75,13 +77,18 @@ func newMigrateUp() *cobra.Command {
 it stopped and repairs functions. A layout cannot change once its namespace exists.
 
 A copy of a database (restored, cloned, made from a template) is refused until you say what it shall be:
-  --join URL        another database of the ID space at home in URL, with a worker of its own
+  --join HOME       another database of the ID space at home in HOME, with a worker of its own
   --new-namespace   an ID space of its own
-  --moved           the same database as before, whose original is gone for good
+  --moved           the same database as before, whose original is gone for good, or was restored in place
+A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
+  --copy --join HOME, or --copy --new-namespace
 
-A role that is to run "pgflurry serve" without owning the schema needs:
-  GRANT USAGE ON SCHEMA pgflurry TO role; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker, pgflurry.segment TO role;
-  GRANT SELECT ON pgflurry.migration TO role;`,
+In a home that was failed over, restored or reseeded, no other database can join until you say --joins-complete: every
+database that ever joined has joined again, or stands in the list of "pgflurry migrate status".
+--fresh-worker is for a function whose clock once stood far ahead, so that it fails with SNF01.
+
+A role that is to run "pgflurry serve" without owning the schema needs, in each database:
+  CALL pgflurry.grant_lease('role');`,
 		Example: `  pgflurry migrate up --database postgres://app@localhost/shop
   pgflurry migrate up --database postgres://app@localhost/shop --layout datacenter --epoch 2025-01-01T00:00:00Z
   pgflurry migrate up --database postgres://app@localhost/billing --join postgres://app@localhost/shop`,
@@ -99,7 +106,8 @@ A role that is to run "pgflurry serve" without owning the schema needs:
 			if err != nil {
 				return err
 			}
-			settings.JoinURL, settings.NewNamespace, settings.Moved = join, newNamespace, moved
+			settings.JoinURL, settings.NewNamespace, settings.Moved, settings.Copy = join, said.NewNamespace, said.Moved, said.Copy
+			settings.FreshWorker, settings.JoinsComplete = said.FreshWorker, said.JoinsComplete
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
 				return connectError(err)
 			}
@@ -115,10 +123,13 @@ A role that is to run "pgflurry serve" without owning the schema needs:
 	}
 	databaseFlag(cmd, &url)
 	layout.register(cmd.Flags(), ", or that of the existing namespace")
-	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database at `URL`")
-	cmd.Flags().BoolVar(&newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
-	cmd.Flags().BoolVar(&moved, "moved", false, "this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server)")
-	asksConsent(cmd, "join", "new-namespace", "moved")
+	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database at `URL`; run again, it compares the claim")
+	cmd.Flags().BoolVar(&said.NewNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
+	cmd.Flags().BoolVar(&said.Moved, "moved", false, "this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server), or the database was restored in place; one that has joined needs --join as well")
+	cmd.Flags().BoolVar(&said.Copy, "copy", false, "this is a copy although it looks original, and the original lives on; with --join or --new-namespace")
+	cmd.Flags().BoolVar(&said.FreshWorker, "fresh-worker", false, "give the function another worker, because the mark of its own is out of reach; one that has joined needs --join as well")
+	cmd.Flags().BoolVar(&said.JoinsComplete, "joins-complete", false, "no database has joined this home but those that \"migrate status\" lists")
+	asksConsent(cmd, "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
 	return cmd
 }
 

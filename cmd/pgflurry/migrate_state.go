@@ -45,12 +45,18 @@ func stateTable(state migrations.State) *table {
 		status = "joined"
 	}
 	t.add("namespace", status, n.ID)
+	if n.Disposable {
+		t.add("disposable", "for tests only", "copies of this database give the same IDs")
+	}
 	t.add("layout", n.Layout.String(), fmt.Sprintf("epoch %s, unit %s", timestamp(n.Layout.Epoch), n.Layout.Unit))
 	t.add("last ID", timestamp(n.Layout.End()), fmt.Sprintf("in %.1f years", state.Left.Hours()/24/365.2425))
 	t.add("workers", fmt.Sprint(n.Layout.Workers()), fmt.Sprintf("0 to %d for database functions, worker %d for this one", n.DatabaseWorkers-1, n.FunctionWorker))
 	t.add("windows", n.MaxWindow.String(), fmt.Sprintf("skew %s, quarantine %s", n.Skew, n.Quarantine))
 	if n.Home != "" {
 		t.add("home", n.Home, "leases are taken there")
+	}
+	for _, j := range state.Joined {
+		t.add("database "+j.Database, "joined", fmt.Sprintf("worker %d, claimed at %s on %s", j.Worker, j.Address, timestamp(j.Since)))
 	}
 	return t
 }
@@ -84,8 +90,10 @@ func inPlace(state migrations.State) error {
 	switch {
 	case state.InPlace():
 		return nil
+	case state.Newer != nil:
+		return state.Newer
 	case state.Copied != "":
-		return hint(errors.New(state.Copied), "Its next_snowflake() repeats IDs of the original. Run \"pgflurry migrate up\" with --join, --new-namespace or --moved.")
+		return hint(errors.New(state.Copied), "Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.")
 	case state.Pending():
 		return hint(errors.New("not everything is in place"), "Run \"pgflurry migrate up\".")
 	}

@@ -76,6 +76,12 @@ func (s proxySettings) findNamespace(ctx context.Context, config *pgx.ConnConfig
 
 // agrees refuses settings that the namespace does not allow.
 func (s proxySettings) agrees(ns namespace.Namespace) error {
+	if err := ns.Serves(); err != nil {
+		return err
+	}
+	if ns.Disposable {
+		s.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs", "database", ns.Database)
+	}
 	if s.window > ns.MaxWindow {
 		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that", s.window, ns.MaxWindow)
 	}

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"pgflurry/lease"
@@ -92,7 +95,10 @@ and takes another worker at its next renewal.`,
 			if err != nil {
 				return err
 			}
-			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, _ namespace.Namespace) error {
+			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+				if err := notNewer(ns); err != nil {
+					return err
+				}
 				store := lease.NewPostgres(&conn.Config().Config)
 				defer store.Close()
 				retired, err := store.Retire(ctx, worker, held)
@@ -121,31 +127,96 @@ func workerNumber(text string) (int, error) {
 
 func newWorkersReseed() *cobra.Command {
 	var url string
-	var asJSON bool
+	var asJSON, yes bool
 	cmd := &cobra.Command{
 		Use:   "reseed",
 		Short: "Make the worker table safe after the database was restored",
 		Long: `reseed is for after a restore from a backup or a snapshot: the restored table has forgotten what was reserved since.
 It raises every proxy worker's mark to now + max_window + skew, ends every lease, and lets no worker be granted for
 the length of the quarantine. Until then proxies finish their grants and then relay, and the function in the
-database gives the IDs. Run it before the first proxy connects to the restored database. To run it again is harmless.`,
-		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop`,
-		Args:    cobra.NoArgs,
+database gives the IDs. Databases that joined may be forgotten, too: no other one can join until you have run
+"pgflurry migrate up --joins-complete".
+
+Run it as the owner of the schema, before the first proxy connects to the restored database. It says what it will do and
+asks; --yes is for scripts. To run it again is harmless, but begins the quarantine anew.`,
+		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop
+  pgflurry workers reseed --database postgres://app@localhost/shop --yes`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !yes {
+				if err := confirm(cmd, url); err != nil {
+					return err
+				}
+			}
 			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+				if err := notNewer(ns); err != nil {
+					return err
+				}
 				store := lease.NewPostgres(&conn.Config().Config)
 				defer store.Close()
 				reseeded, err := store.Reseed(ctx)
 				if err != nil {
-					return err
+					return asOwner(err)
 				}
 				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)
 			})
 		},
 	}
 	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	asksConsent(cmd, "yes")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// confirm says what a reseed will do to the namespace, and asks whether it shall. Only "yes" is one.
+func confirm(cmd *cobra.Command, url string) error {
+	err := withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+		listing, err := lease.List(ctx, conn, false)
+		if err != nil {
+			return err
+		}
+		held := 0
+		for _, r := range listing.Rows {
+			if r.State == "held" {
+				held++
+			}
+		}
+		_, err = fmt.Fprintf(cmd.ErrOrStderr(), `This will, in the ID space of database %q:
+  end %d leases: those proxies finish what they have reserved, and then relay
+  grant no worker to any proxy for %v; until then the function in the database gives the IDs
+  let no other database join until "pgflurry migrate up --joins-complete" was run
+Type yes to go on: `, ns.Database, held, ns.Quarantine)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	if strings.TrimSpace(answer) == "yes" {
+		return nil
+	}
+	if err != nil && strings.TrimSpace(answer) == "" {
+		fmt.Fprintln(cmd.ErrOrStderr())
+	}
+	return hint(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
+}
+
+// notNewer refuses to change rows of a newer version's schema.
+func notNewer(ns namespace.Namespace) error {
+	if ns.Revision > namespace.Revision {
+		return &namespace.NewerError{Database: ns.Database, Revision: ns.Revision, By: ns.InstalledBy}
+	}
+	return nil
+}
+
+// asOwner says who may do what a role that only keeps leases may not.
+func asOwner(err error) error {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
+		return hint(err, "Run it as the owner of schema pgflurry, or as a member of that role.")
+	}
+	return err
 }
 
 // workersPatience bounds a command: reseed locks every row, and a renewal may hold one for seconds.
@@ -172,7 +243,7 @@ func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.
 		return fmt.Errorf("database %q has no worker rows: those of its namespace are in %s; give the URL of that database", ns.Database, ns.Home)
 	}
 	if why, copied := ns.Copied(); copied {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: No worker is granted here, and next_snowflake() repeats IDs of the original. Run \"pgflurry migrate up\" with --join, --new-namespace or --moved.\n", why)
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: No worker is granted here, and next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.\n", why)
 	}
 	return run(ctx, conn, ns)
 }
@@ -251,7 +322,7 @@ func retireHint(err error) error {
 	if errors.As(err, &refused) {
 		return retireRefusal{refused}
 	}
-	return err
+	return asOwner(err)
 }
 
 func printRetired(w io.Writer, r lease.Retired, asJSON bool) error {

@@ -1,1 +1,1 @@
-CALL pgflurry.create_namespace(NULL, %d, %d, %d, %d, '%s', '%d ms', %d, 0, NULL);
+CALL pgflurry.create_namespace(NULL, %d, %d, %d, %d, '%s', '%d ms', %d, 0, NULL, new_disposable => %t);

@@ -176,7 +176,7 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 	released := r.acquire(s, "c")
 	r.release(s, released.Lease)
 
-	out, errs, code := r.workers("reseed")
+	out, errs, code := r.workers("reseed", "--yes")
 	if code != 0 || !strings.Contains(out, ": 6 of 7 workers") || !strings.Contains(out, "leases ended: 2") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
@@ -196,7 +196,7 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 	if _, err := s.Acquire(r.context(), r.request("d")); !errors.As(err, &refusal) || refusal.Reason != lease.GateClosed {
 		t.Errorf("acquire: %v", err)
 	}
-	if _, errs, code := r.workers("reseed", "--json"); code != 0 {
+	if _, errs, code := r.workers("reseed", "--json", "--yes"); code != 0 {
 		t.Errorf("a second time: %s", errs)
 	}
 	r.pass(quarantine)
@@ -216,7 +216,7 @@ func TestReseedIsDurableOrSaysThatItIsNot(t *testing.T) {
 	go func() {
 		defer close(done)
 		for code == 0 { // the first ones may come before the checkpointer knew
-			_, errs, code = r.workers("reseed")
+			_, errs, code = r.workers("reseed", "--yes")
 		}
 	}()
 	r.until(waitingForStandby)

@@ -222,8 +222,8 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 		"EXECUTE was revoked":        {"REVOKE EXECUTE ON FUNCTION pgflurry.next_segments(text, bigint) FROM PUBLIC", "SELECT next_segment('order')", "revoked from PUBLIC"},
 		"another one in public":      {"CREATE FUNCTION public.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "SELECT next_segment('order')", "next_segment(integer)"},
 		"the alias was replaced":     {"CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint LANGUAGE sql AS 'SELECT pgflurry.next_segment(tag)'", "SELECT next_segment('order')", "next_segment(text)"},
-		"another one elsewhere":      {"CREATE SCHEMA other; CREATE FUNCTION other.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "SELECT next_segment('order')", "other.next_segment(text)"},
-		"the role may not reserve":   {"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO cannot_reserve", "SELECT next_segment('order')", "GRANT SELECT, UPDATE ON pgflurry.segment"},
+		"another one elsewhere":      {"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; CREATE FUNCTION other.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "SELECT next_segment('order')", "other.next_segment(text)"},
+		"the role may not reserve":   {"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO cannot_reserve", "SELECT next_segment('order')", "CALL pgflurry.grant_lease('cannot_reserve')"},
 		"pgflurry cannot be reached": {"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "revoked from PUBLIC"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -48,7 +48,7 @@ func Tool(t testing.TB, name string) string {
 	if err != nil {
 		t.Fatalf("%s is not beside the server's programs, nor elsewhere: %v", name, err)
 	}
-	if newest.Major < own.Major && slices.Contains([]string{"pg_basebackup", "pg_dump", "pg_receivewal"}, name) {
+	if newest.Major < own.Major && slices.Contains([]string{"pg_basebackup", "pg_dump", "pg_receivewal", "pg_upgrade"}, name) {
 		t.Skipf("%s of PostgreSQL %d refuses a server of version %d", name, newest.Major, own.Major)
 	}
 	return filepath.Join(newest.Dir, name)

@@ -17,14 +17,7 @@ import (
 // follows the primary at source ("host=… port=…"), or, if that is empty, gets nothing that the primary writes from now on.
 func Standby(t testing.TB, primary *postgres.Cluster, name, source string, options map[string]string) *postgres.Cluster {
 	t.Helper()
-	data := filepath.Join(filepath.Dir(primary.Data), name)
-	backup := exec.Command(Tool(t, "pg_basebackup"),
-		"--no-sync", "--checkpoint=fast", "--wal-method=stream", "-D", data, "-d", primary.URL("postgres"))
-	backup.Dir = filepath.Dir(primary.Data)
-	backup.SysProcAttr = asOwner(t, primary.Data, data)
-	if out, err := backup.CombinedOutput(); err != nil {
-		t.Fatalf("pg_basebackup: %v\n%s", err, out)
-	}
+	data := baseBackup(t, primary, name)
 	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -33,6 +26,26 @@ func Standby(t testing.TB, primary *postgres.Cluster, name, source string, optio
 		all["primary_conninfo"] = source + " user=postgres application_name=" + name
 	}
 	return Again(t, data, 0, options, all)
+}
+
+// Clone copies the files of a server and runs the copy beside it, which nothing in it tells from the original.
+func Clone(t testing.TB, original *postgres.Cluster, name string) *postgres.Cluster {
+	t.Helper()
+	return Again(t, baseBackup(t, original, name), 0)
+}
+
+// baseBackup copies the files of a cluster into a folder beside them.
+func baseBackup(t testing.TB, primary *postgres.Cluster, name string) (data string) {
+	t.Helper()
+	data = filepath.Join(filepath.Dir(primary.Data), name)
+	backup := exec.Command(Tool(t, "pg_basebackup"),
+		"--no-sync", "--checkpoint=fast", "--wal-method=stream", "-D", data, "-d", primary.URL("postgres"))
+	backup.Dir = filepath.Dir(primary.Data)
+	backup.SysProcAttr = asOwner(t, primary.Data, data)
+	if out, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+	return data
 }
 
 // Again starts the cluster whose files are in data, which was stopped or has crashed, with the options of Private; port 0 is any. It
@@ -65,24 +78,40 @@ func Crash(t testing.TB, cluster *postgres.Cluster) {
 	}
 }
 
-// asOwner makes a folder for, and says how to run a program as, the owner of another folder, which matters where root runs the tests.
-func asOwner(t testing.TB, path, made string) *syscall.SysProcAttr {
+// Stop stops a cluster before its test ends, as an operator does.
+func Stop(t testing.TB, cluster *postgres.Cluster) {
+	t.Helper()
+	if err := cluster.Stop(Within(t)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// AsOwner says how to run a program as the owner of a folder, which matters where root runs the tests.
+func AsOwner(t testing.TB, path string) *syscall.SysProcAttr {
 	t.Helper()
 	info, err := os.Stat(path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	attr := &syscall.SysProcAttr{}
+	if stat := info.Sys().(*syscall.Stat_t); os.Geteuid() == 0 && stat.Uid != 0 {
+		attr.Credential = &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
+	}
+	return attr
+}
+
+// asOwner makes a folder for, and says how to run a program as, the owner of another folder, which matters where root runs the tests.
+func asOwner(t testing.TB, path, made string) *syscall.SysProcAttr {
+	t.Helper()
 	if err := os.Mkdir(made, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	attr := &syscall.SysProcAttr{}
-	stat := info.Sys().(*syscall.Stat_t)
-	if os.Geteuid() != 0 || stat.Uid == 0 {
+	attr := AsOwner(t, path)
+	if attr.Credential == nil {
 		return attr
 	}
-	if err := os.Chown(made, int(stat.Uid), int(stat.Gid)); err != nil {
+	if err := os.Chown(made, int(attr.Credential.Uid), int(attr.Credential.Gid)); err != nil {
 		t.Fatal(fmt.Errorf("giving %s to the server's user: %w", made, err))
 	}
-	attr.Credential = &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}
 	return attr
 }

@@ -11,7 +11,7 @@ SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid)
 UNION ALL
 SELECT pg_get_triggerdef(t.oid) || t.tgenabled::text FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE c.relnamespace = 'pgflurry'::regnamespace
 UNION ALL
-SELECT regexp_replace(pg_get_functiondef(p.oid), '(constant oid :=|<>\)) ''?[0-9]+''?(;|::pg_catalog.(oid|text))', '\1', 'g') || coalesce(p.proacl::text, '') || regexp_replace(coalesce(obj_description(p.oid, 'pg_proc'), ''), 'space [0-9a-f-]+', 'space')
+SELECT regexp_replace(pg_get_functiondef(p.oid), '''[0-9a-f-]{36}''::pg_catalog.uuid', 'space', 'g') || coalesce(p.proacl::text, '') || regexp_replace(coalesce(obj_description(p.oid, 'pg_proc'), ''), 'space [0-9a-f-]+', 'space')
 	FROM pg_proc p WHERE p.pronamespace IN ('pgflurry'::regnamespace, 'public'::regnamespace)
 UNION ALL
 SELECT format('%s %s', seqrelid::regclass, (seqtypid, seqstart, seqincrement, seqmax, seqmin, seqcache, seqcycle)) FROM pg_sequence

@@ -281,9 +281,19 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 			"revoked from PUBLIC",
 		},
 		"the same name in another schema": {
-			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 			namespace.Answers{All: true},
 			"other.next_snowflake()",
+		},
+		"the same name in a schema that the database has in its search_path": {
+			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = other, public', current_database()); END $$",
+			namespace.Answers{All: true},
+			"next_snowflake()",
+		},
+		"the same name in a schema that only superusers may use": {
+			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true, Unqualified: true},
+			"",
 		},
 		"another type of argument": {
 			"CREATE FUNCTION public.next_snowflakes(n int) RETURNS int LANGUAGE sql AS 'SELECT 1'",

@@ -205,10 +205,10 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	server.Exec(t, url, "GRANT CREATE ON SCHEMA public TO no_owner")
 	says(t, migrations.Up(within(t), stranger, migrations.Settings{}), `belongs to role "only_owner"`)
 	_, err = migrations.Status(within(t), stranger)
-	says(t, err, `role "no_owner" may not read`, "GRANT USAGE ON SCHEMA pgflurry", "pgflurry.migration")
+	says(t, err, `role "no_owner" may not read`, "CALL pgflurry.grant_lease('no_owner');")
 	server.Exec(t, url, "GRANT USAGE ON SCHEMA pgflurry TO no_owner; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO no_owner")
 	_, err = migrations.Status(within(t), stranger)
-	says(t, err, "which migrations were applied", `GRANT SELECT ON pgflurry.migration TO "no_owner";`)
+	says(t, err, "which migrations were applied", "CALL pgflurry.grant_lease('no_owner');")
 	run(t, conn, "SELECT setval('pgflurry.mark', 0)")
 	if err := down(t, owner); err != nil {
 		t.Errorf("down as the owner: %v (%s)", err, hint(err))

@@ -19,6 +19,7 @@ const noon = 61_000_000<<10 + 300
 // A guard stands once in the installed text of a function; without is that text without it. held puts the function to the test.
 type guard struct {
 	name, in, text, without string
+	times                   int                  // how often text stands in the function; 0: once
 	clock                   int64                // tick that the clock shows; 0: noon
 	begin                   string               // SQL that runs first
 	elsewhere               bool                 // in a copy of the database
@@ -31,9 +32,10 @@ type drawing struct {
 	conn *pgx.Conn
 }
 
-// at puts the lane to a tick and a counter, and draws: the ID, or the SQLSTATE of the refusal.
+// at puts the lane to a tick and a counter, and draws as a new session would: the ID, or the SQLSTATE of the refusal.
 func (r drawing) at(tick, counter int64) (id int64, sqlstate string) {
 	r.t.Helper()
+	run(r.t, r.conn, "DISCARD PLANS")
 	run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.lane', %d)", tick<<22|counter))
 	err := r.conn.QueryRow(within(r.t), "SELECT next_snowflake()").Scan(&id)
 	if said := new(pgconn.PgError); errors.As(err, &said) {
@@ -74,28 +76,50 @@ var guardsOfTheShortWay = []guard{
 		held: func(r drawing) bool { return r.tick(noon-5, laneGuard) > noon+1000 },
 	},
 	{
-		name: "a call that is refused sends a wasted counter back first", in: "pgflurry.advance(bigint)", begin: asCopy,
-		text: "PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, 2097152::bigint);", without: "",
+		name: "a tick that nobody set is START", in: "pgflurry.advance_slowly(bigint)",
+		text: "< marked THEN", without: "< 0 THEN", // the lane ran over from START, and the clock was set back
 		held: func(r drawing) bool {
-			return r.refused(noon-5, laneGuard, "SNF03") && value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.lane") == laneStart
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon+724)) // as the function does
+			return r.tick(1, 5) > noon+724
 		},
 	},
 	{
-		name: "a tick that nobody set is START", in: "pgflurry.advance_slowly(bigint)",
-		text: "< marked THEN", without: "< 0 THEN", // the lane ran over from START, and the clock was set back
-		begin: fmt.Sprintf("SELECT setval('pgflurry.mark', %d)", noon+724),
-		held:  func(r drawing) bool { return r.tick(1, 5) > noon+724 },
+		name: "a copy is told before its first ID", in: "next_snowflake()", elsewhere: true,
+		text: "IF NOT pgflurry.may_draw", without: "IF false AND NOT pgflurry.may_draw", times: 2,
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") && r.refused(noon-5, 5, "SNF03") },
 	},
 	{
-		name: "a copy is told by its database", in: "pgflurry.advance(bigint)", elsewhere: true,
-		text: "''::pg_catalog.text) OPERATOR(pg_catalog.<>)", without: "''::pg_catalog.text) OPERATOR(pg_catalog.~~) 'no'::pg_catalog.text AND '' OPERATOR(pg_catalog.<>)",
-		held: func(r drawing) bool { return r.refused(noon-5, 0, "SNF03") },
+		name: "a copy is told by its server", in: "pgflurry.why_copied()", begin: "UPDATE pgflurry.namespace SET system_identifier = 1",
+		text: "WHEN n.system_identifier <> s.here THEN", without: "WHEN false THEN",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
 	},
 	{
-		name: "a copy is told by its table", in: "pgflurry.advance(bigint)",
-		begin: asCopy,
-		text:  "IF 'pgflurry.namespace'", without: "IF false AND 'pgflurry.namespace'",
-		held: func(r drawing) bool { return r.refused(noon-5, 0, "SNF03") },
+		name: "a copy is told by its database", in: "pgflurry.why_copied()", elsewhere: true,
+		text: "WHEN n.database_oid <> d.oid THEN", without: "WHEN false THEN",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a copy is told by its table", in: "pgflurry.why_copied()", begin: asCopy,
+		text: "WHEN n.namespace_oid <> n.tableoid THEN", without: "WHEN false THEN",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a function of another worker is told", in: "pgflurry.may_draw(uuid,integer)", begin: "UPDATE pgflurry.namespace SET function_worker = 1",
+		text: "n.function_worker = worker", without: "true",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a function of another ID space is told", in: "pgflurry.may_draw(uuid,integer)", begin: "UPDATE pgflurry.namespace SET id = gen_random_uuid()",
+		text: "n.id = space", without: "true",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a mark that somebody else moved is not gone on from", in: "pgflurry.advance_slowly(bigint)",
+		text: "IF NOT ours OR", without: "IF",
+		held: func(r drawing) bool {
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d)", (noon>>10+1)<<10+1)) // the function moves it, each time
+			return r.tick(noon-1024, 0) > noon+1000
+		},
 	},
 	{
 		name: "only under the lock", in: "pgflurry.advance(bigint)", begin: busy,
@@ -131,7 +155,7 @@ var guardsOfTheShortWay = []guard{
 		name: "not where the mark moves", in: "pgflurry.advance(bigint)",
 		text: "AND (target OPERATOR(pg_catalog.>>) 10) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) 32)", without: "",
 		held: func(r drawing) bool {
-			run(r.t, r.conn, "SELECT setval('pgflurry.mark', 0)")
+			run(r.t, r.conn, "SELECT setval('pgflurry.mark', 0); SELECT nextval('pgflurry.mark')")
 			tick := r.tick(noon-1024, 0)
 			return value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.mark") > tick
 		},
@@ -139,7 +163,8 @@ var guardsOfTheShortWay = []guard{
 	{
 		name: "not far ahead of the clock", in: "pgflurry.advance(bigint)",
 		text: "AND ((target OPERATOR(pg_catalog.-) 1000::bigint) OPERATOR(pg_catalog.*) 1000::bigint) OPERATOR(pg_catalog.<=) us", without: "",
-		held: func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
+		begin: fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon),
+		held:  func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
 	},
 	{
 		name: "bits of a worker are flipped, so that what is no ID does not become one", in: "next_snowflake()",
@@ -197,7 +222,7 @@ func TestEachGuardOfTheShortWayHoldsAndIsMissedWhenItIsTakenAway(t *testing.T) {
 			if !g.held(drawing{t, conn}) {
 				t.Fatal("the guard does not hold")
 			}
-			rewrite(t, conn, g.in, g.text, g.without, 1)
+			rewrite(t, conn, g.in, g.text, g.without, max(g.times, 1))
 			if g.held(drawing{t, conn}) {
 				t.Error("without the guard nothing is noticed")
 			}

@@ -1,0 +1,65 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+
+	"pgflurry/namespace"
+	"pgflurry/sqlfuncs"
+)
+
+var (
+	//go:embed queries/take_worker.sql
+	takeWorkerSQL string
+	//go:embed queries/function_mark.sql
+	functionMarkSQL string
+	//go:embed queries/begin_anew.sql
+	beginAnewSQL string
+)
+
+// freshWorker gives the function another worker, with a mark of its own: the old one's is out of reach, because the clock once stood
+// far ahead. Everything else is in place already.
+//
+// The order makes each end in the middle harmless. First the claim: what fails behind it wastes a worker. Then the text: until the
+// marks are set the function waits for the clock as before. Then lane and mark. Then the home is told how far the old worker got.
+func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
+	present, err := namespace.Read(ctx, d.Conn)
+	if err != nil {
+		return err
+	}
+	switch {
+	case present.Home == "":
+		h = &home{database: d, row: present}
+	case h == nil:
+		return refuse("Add --join with the URL of that database.", "the workers of database %q are in %s", present.Database, present.Home)
+	}
+	c, err := h.claim(ctx, d, s.Version)
+	if err != nil {
+		return err
+	}
+	err = d.inTransaction(ctx, "writing the worker into the function", func() error {
+		if _, err := d.Exec(ctx, takeWorkerSQL, c.worker, c.id); err != nil {
+			return failed("taking worker "+fmt.Sprint(c.worker), err)
+		}
+		return d.script(ctx, "writing the worker into the function", sqlfuncs.Install().SQL)
+	})
+	if err != nil {
+		return err
+	}
+	var mark int64
+	err = d.inTransaction(ctx, "beginning anew", func() error {
+		results, err := d.PgConn().Exec(ctx, functionMarkSQL).ReadAll()
+		if err != nil {
+			return failed("reading the mark of the function", err)
+		}
+		if _, err := fmt.Sscan(string(results[len(results)-1].Rows[0][0]), &mark); err != nil {
+			return fmt.Errorf("reading the mark of the function: %w", err)
+		}
+		return d.script(ctx, "beginning anew", fmt.Sprintf(beginAnewSQL, c.mark))
+	})
+	if err != nil {
+		return err
+	}
+	return h.giveBack(ctx, present.FunctionWorker, present.Claim, mark)
+}

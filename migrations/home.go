@@ -1,0 +1,162 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/namespace"
+)
+
+var (
+	//go:embed queries/claim.sql
+	claimSQL string
+	//go:embed queries/claimed.sql
+	claimedSQL string
+	//go:embed queries/reclaim.sql
+	reclaimSQL string
+	//go:embed queries/give_back.sql
+	giveBackSQL string
+)
+
+// home is the database with the worker rows of a namespace.
+type home struct {
+	*database
+	row namespace.Namespace
+}
+
+// openHome connects to the home of a namespace and refuses a database that is none.
+func openHome(ctx context.Context, url string) (*home, error) {
+	d, err := open(ctx, url)
+	if err != nil {
+		return nil, fmt.Errorf("--join: %w", err)
+	}
+	row, err := namespace.Read(ctx, d.Conn)
+	if err == nil {
+		if why, copied := row.Copied(); copied {
+			err = refuse("Give the URL of the original, or settle that copy first.", "--join: %s", why)
+		} else if row.Home != "" {
+			err = refuse("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s", row.Database, row.Home)
+		}
+	}
+	if err == nil {
+		err = d.notNewer()
+	}
+	if err != nil {
+		d.close()
+		return nil, err
+	}
+	return &home{database: d, row: row}, nil
+}
+
+// address is how people find a database: host:port/name, without user and password. A host that means "this machine" is told by the
+// machine's name: seen from another machine, the same words mean another server.
+func address(c *pgx.ConnConfig) string {
+	host := c.Host
+	ip, err := netip.ParseAddr(host)
+	if host == "localhost" || host == "" || host[0] == '/' || host[0] == '@' || err == nil && ip.IsLoopback() {
+		if name, err := os.Hostname(); err == nil {
+			host = name
+		}
+	}
+	return net.JoinHostPort(host, strconv.Itoa(int(c.Port))) + "/" + c.Database
+}
+
+// A claim is the right of a database to one worker, as its home has written it down.
+type claim struct {
+	worker int
+	mark   int64  // tick; the function may issue from here on
+	id     string // UUID: owner in the row
+}
+
+// claim takes a worker for the database d, for good. It commits before anything carries the worker: if what follows fails, the
+// worker is lost, and never used twice.
+func (h *home) claim(ctx context.Context, d *database, version string) (claim, error) {
+	var c claim
+	err := h.acknowledged(func() error {
+		return h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version)).Scan(&c.worker, &c.mark, &c.id)
+	})
+	if err == nil {
+		return c, nil
+	}
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return claim{}, failed("claiming a worker in "+address(h.settings), err)
+	}
+	var holders string
+	var complete bool
+	var wait *int64
+	if err := h.QueryRow(ctx, claimedSQL).Scan(&holders, &complete, &wait); err != nil {
+		return claim{}, failed("reading the workers of "+address(h.settings), err)
+	}
+	switch {
+	case !complete:
+		return claim{}, refuse(`On each database that ever joined run: pgflurry migrate up --database URL --join HOME
+Then say that all of them stand in the home's rows: pgflurry migrate up --database HOME --joins-complete`,
+			"%s was failed over, restored or reseeded since it gave its last worker, and may have forgotten a database that joined; it knows: %s",
+			address(h.settings), holders)
+	case wait != nil:
+		left := max(0, time.Duration(*wait)*time.Millisecond).Truncate(time.Second) + time.Second
+		return claim{}, refuse(fmt.Sprintf("Try again in %s.", left),
+			"the workers for database functions that are left in %s may have issued IDs that are ahead of the clock", address(h.settings))
+	}
+	return claim{}, refuse("Their number was fixed when the namespace was made, and each is given out once, for good. Use another namespace for this database.",
+		"all %d workers for database functions in %s are taken: %s", h.row.DatabaseWorkers, address(h.settings), holders)
+}
+
+// reclaim compares the claim of a joined database with the home's row. A failover or an old backup of the home may have forgotten
+// it: then it is written down again. given is true if the worker was given to another database meanwhile. moved says that the
+// database has another address for good.
+func (h *home) reclaim(ctx context.Context, d *database, present namespace.Namespace, s Settings) (given bool, err error) {
+	var ours, here bool
+	var node, from string
+	var at *time.Time
+	err = h.acknowledged(func() error {
+		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, nullable(present.Claim), d.facts.database, address(d.settings), nullable(s.Version), s.Moved).
+			Scan(&ours, &here, &node, &from, &at)
+	})
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return false, refuse("Give the URL of the database it joined.", "%s has no worker %d for a database function, which this database uses",
+			address(h.settings), present.FunctionWorker)
+	case err != nil:
+		return false, failed("looking for the worker of this database in "+address(h.settings), err)
+	case !ours:
+		return true, nil
+	case !here:
+		return false, refuse(`If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
+  pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
+If this is the same database and only its address has changed, or the original is gone for good, run
+  pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`,
+			"worker %d was claimed by database %q at %s on %s, and this database is at %s", present.FunctionWorker, node, from,
+			at.UTC().Format(time.DateTime), address(d.settings))
+	}
+	return false, nil
+}
+
+// giveBack tells the home that a function has left its worker behind, which is free again when mark has passed.
+func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int64) error {
+	err := h.acknowledged(func() error {
+		_, err := h.Exec(ctx, giveBackSQL, worker, claim, mark)
+		return err
+	})
+	if err != nil {
+		return failed(fmt.Sprintf("giving worker %d back", worker), err)
+	}
+	return nil
+}
+
+// nullable is NULL for an unknown text.
+func nullable(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

@@ -1,0 +1,173 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/generator"
+	"pgflurry/namespace"
+)
+
+var (
+	//go:embed queries/original.sql
+	originalSQL string
+	//go:embed queries/moved.sql
+	movedSQL string
+)
+
+const (
+	identifySQL     = "CALL pgflurry.identify()"
+	newNamespaceSQL = "CALL pgflurry.new_namespace(true)"
+)
+
+// settle makes sure that the namespace row is this database's own: it makes the row, or judges the one that is there and does what
+// the operator has said. What the row is for, and what a copy is, stands in package namespace.
+func (d *database) settle(ctx context.Context, s Settings, h *home) error {
+	present, err := namespace.Read(ctx, d.Conn)
+	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
+		return d.found(ctx, s, h)
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.unchanged(ctx, s, present); err != nil {
+		return err
+	}
+	why, copied := present.Copied()
+	switch {
+	case s.Copy && !copied:
+		why = fmt.Sprintf("database %q is a copy of the files of a server, as --copy says", present.Database)
+	case h != nil && !copied:
+		why = d.clones(present, h)
+	}
+	switch {
+	case s.NewNamespace && why == "":
+		return refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) and the original lives on, add --copy.",
+			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
+	case s.NewNamespace:
+		return d.script(ctx, "making the copy a namespace of its own", newNamespaceSQL)
+	case h != nil && h.row.ID != present.ID:
+		return foreign(present, h, why)
+	case s.Moved:
+		return d.moved(ctx, s, present, h)
+	case why == "" && h == nil:
+		return nil
+	case why == "":
+		return d.rejoin(ctx, s, present, h)
+	case h == nil:
+		return refuseCopy(present, why)
+	}
+	if err := d.joinAnew(ctx, s, h); err != nil {
+		return err
+	}
+	return d.script(ctx, "writing down which database this is", identifySQL)
+}
+
+// found makes the row: of a new namespace, or of one whose home is elsewhere.
+func (d *database) found(ctx context.Context, s Settings, h *home) error {
+	if s.NewNamespace || s.Moved || s.Copy || s.FreshWorker || s.JoinsComplete {
+		return refuse("Leave --new-namespace, --moved, --copy, --fresh-worker and --joins-complete out.", "database %q has no namespace yet", d.facts.database)
+	}
+	if h != nil {
+		return d.joinNew(ctx, s, h)
+	}
+	layout, err := s.layout(generator.DefaultLayout())
+	if err != nil {
+		return err
+	}
+	if err := d.mayBegin(ctx, layout); err != nil {
+		return err
+	}
+	return d.create(ctx, s, layout)
+}
+
+// unchanged refuses settings that the row contradicts.
+func (d *database) unchanged(ctx context.Context, s Settings, present namespace.Namespace) error {
+	layout, err := s.layout(present.Layout)
+	if err != nil {
+		return err
+	}
+	if s.DatabaseWorkers != 0 && s.DatabaseWorkers != present.DatabaseWorkers {
+		return refuse("This number cannot change. Leave it out.", "the namespace of database %q keeps %d workers for database functions, not %d",
+			d.facts.database, present.DatabaseWorkers, s.DatabaseWorkers)
+	}
+	if s.Disposable && !present.Disposable {
+		return refuse("Leave --disposable out, or make another database for tests.", "the namespace of database %q is not disposable, and cannot become it", d.facts.database)
+	}
+	return d.create(ctx, s, layout) // only compares the layout, because the row is there
+}
+
+// moved lets the database take the place of its original, which is gone for good, or go on where it was set back.
+func (d *database) moved(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
+	if err := d.originalGone(ctx); err != nil {
+		return err
+	}
+	switch {
+	case present.Home != "" && h == nil:
+		return refuse("Add --join with the URL of that database: its rows say whose the worker is.",
+			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
+	case present.Home != "" || h != nil:
+		if err := d.rejoin(ctx, s, present, h); err != nil {
+			return err
+		}
+	default:
+		if err := d.script(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
+			return err
+		}
+	}
+	return d.script(ctx, "writing down which database this is", identifySQL)
+}
+
+// originalGone refuses while the database that this one shall take the place of is still on this server: its function would go on with
+// the same worker. An original on another server cannot be seen from here.
+func (d *database) originalGone(ctx context.Context) error {
+	var name string
+	var oid uint32
+	err := d.QueryRow(ctx, originalSQL).Scan(&name, &oid)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil
+	case err != nil:
+		return failed("looking for the original", err)
+	}
+	return refuse(fmt.Sprintf("Drop %s first. If both shall stay, use --join to share one ID space, or --new-namespace.", pgx.Identifier{name}.Sanitize()),
+		"database %q has not moved: its original, database %q (oid %d), still exists on this server",
+		d.facts.database, name, oid)
+}
+
+// clones says whether this is a physical copy of the home: both call themselves the home of one namespace, on two servers.
+// It shows only where both are at hand.
+func (d *database) clones(present namespace.Namespace, h *home) (why string) {
+	if present.Home != "" || present.ID != h.row.ID || d.facts.started.Equal(h.facts.started) {
+		return ""
+	}
+	return fmt.Sprintf("database %q is a physical copy of %s", present.Database, address(h.settings))
+}
+
+// foreign refuses to join another namespace than the database's own.
+func foreign(present namespace.Namespace, h *home, why string) error {
+	if why != "" {
+		return refuse("Run it with --new-namespace if the copy shall be an ID space of its own.",
+			"database %q is a copy from namespace %s and cannot join %s of %s: its IDs could meet theirs",
+			present.Database, present.ID, h.row.ID, address(h.settings))
+	}
+	return refuse("A database belongs to one namespace for good: its IDs could meet those of another.",
+		"database %q belongs to namespace %s, not to %s of %s", present.Database, present.ID, h.row.ID, address(h.settings))
+}
+
+// refuseCopy says what a copy can become, and the command for each.
+func refuseCopy(present namespace.Namespace, why string) error {
+	original, moved := "URL-OF-THE-ORIGINAL", "--moved            "
+	if present.Home != "" {
+		original, moved = present.Home, "--join HOME --moved"
+	}
+	return refuse(fmt.Sprintf(`Its function still carries the worker of the original. Run one of:
+  pgflurry migrate up --database URL --join HOME           to share one ID space with the original, with a worker of its own; HOME is %s
+  pgflurry migrate up --database URL --new-namespace       to make it an ID space of its own
+  pgflurry migrate up --database URL %s   if it takes the place of the original, which is gone for good, or is the original, restored in place`,
+		original, moved), "%s", why)
+}

@@ -1,0 +1,237 @@
+package copies
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgflurry/lease"
+	"pgflurry/migrations"
+	"pgflurry/namespace"
+	"pgflurry/tests/server"
+)
+
+// judged is what everybody says of a database: whether it is the one that its row was made for.
+func (s *story) judged(url string) (by map[string]bool) {
+	s.Helper()
+	conn := server.Connect(s, url)
+	row, err := namespace.Read(server.Within(s), conn)
+	if err != nil {
+		s.Fatal(err)
+	}
+	_, copied := row.Copied()
+	state, err := migrations.Status(server.Within(s), url)
+	if err != nil {
+		s.Fatal(err)
+	}
+	answers, _, err := namespace.Answerable(server.Within(s), conn, row.ID)
+	if err != nil {
+		s.Fatal(err)
+	}
+	store := lease.NewPostgres(&conn.Config().Config)
+	defer store.Close()
+	_, err = store.Acquire(server.Within(s), lease.Request{Namespace: row.ID, Owner: "5f0c3a52-0f0f-4c0c-8c0c-000000000001", Node: "n", Window: 1000})
+	refusal := new(lease.Refusal)
+	_, drawn := conn.Exec(server.Within(s), "SELECT next_snowflake()")
+	return map[string]bool{
+		"the program":  !copied,
+		"status":       state.Copied == "",
+		"a proxy":      answers.All,
+		"the lease":    !errors.As(err, &refusal) || refusal.Reason != lease.Copy,
+		"up":           migrations.Up(server.Within(s), url, migrations.Settings{}) == nil,
+		"the function": drawn == nil,
+	}
+}
+
+func plain(t *testing.T) *story { return newStory(t, nil) }
+
+func TestIdentityInvariant1EverybodySaysTheSameOfADatabase(t *testing.T) {
+	s := plain(t)
+	original := s.migrated(migrations.Settings{})
+	for url, want := range map[string]bool{original: true, s.templateCopy(original, "copies_judged"): false} {
+		for who, is := range s.judged(url) {
+			if is != want {
+				t.Errorf("%s says of %s that it is the original: %v", who, url, is)
+			}
+		}
+	}
+}
+
+func TestIdentityInvariant2ACopyGivesNoIDWhileItsLaneIsAheadOfTheClock(t *testing.T) {
+	for name, ahead := range map[string]string{
+		"a new function, a second ahead":     "SELECT next_snowflake()",
+		"the middle of a tick":               "SELECT next_snowflake() FROM generate_series(1, 3000)",
+		"a lane that a clock has left alone": "SELECT next_snowflake(); SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 60000) << 22)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := plain(t)
+			original := s.migrated(migrations.Settings{})
+			server.Exec(s, original, ahead)
+			copied := s.templateCopy(original, "copies_ahead")
+			for range 2 { // in each session anew
+				s.refuses(copied, "is a copy")
+			}
+		})
+	}
+}
+
+func TestIdentityInvariant2TheNameSakeOfARenamedOriginalGivesNoID(t *testing.T) {
+	s := plain(t)
+	original := s.migrated(migrations.Settings{})
+	admin, name := server.In(s, original, "postgres"), server.Parse(s, original).Path[1:]
+	s.alone(original)
+	server.Exec(s, admin, "ALTER DATABASE "+name+" RENAME TO copies_renamed")
+	server.Exec(s, admin, "CREATE DATABASE "+name+" TEMPLATE copies_renamed")
+	s.refuses(original, "is a copy")
+	renamed := server.In(s, admin, "copies_renamed")
+	s.draw(renamed, renamed)
+	server.Exec(s, admin, "DROP DATABASE "+name+" WITH (FORCE)")
+	s.alone(renamed)
+	server.Exec(s, admin, "ALTER DATABASE copies_renamed RENAME TO "+name) // and back
+	s.draw(original)
+}
+
+func TestIdentityInvariant3ASwapOfTheNamesOfTwoDatabasesChangesNothing(t *testing.T) {
+	s := plain(t)
+	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
+	s.up(joined, migrations.Settings{JoinURL: home})
+	s.draw(home, joined)
+	admin := server.In(s, home, "postgres")
+	a, b := server.Parse(s, home).Path[1:], server.Parse(s, joined).Path[1:]
+	s.alone(home)
+	s.alone(joined)
+	for _, rename := range []string{a + " RENAME TO copies_between", b + " RENAME TO " + a, "copies_between RENAME TO " + b} {
+		server.Exec(s, admin, "ALTER DATABASE "+rename)
+	}
+	s.draw(home, joined, home, joined) // each by the other's name
+	for _, url := range []string{home, joined} {
+		for who, is := range s.judged(url) {
+			if !is {
+				t.Errorf("%s says of %s that it is a copy", who, url)
+			}
+		}
+	}
+	s.up(home, migrations.Settings{JoinURL: joined}) // the home's claim follows the name
+	if state, err := migrations.Status(server.Within(s), joined); err != nil || len(state.Joined) != 1 || state.Joined[0].Database != a {
+		t.Errorf("the home knows %+v, %v; want %s", state.Joined, err, a)
+	}
+}
+
+func TestIdentityInvariant3ARestartAndACrashLeaveAnOriginal(t *testing.T) {
+	s := plain(t)
+	cluster := server.Private(s, nil)
+	s.up(cluster.URL("postgres"), migrations.Settings{})
+	s.draw(cluster.URL("postgres"))
+	server.Stop(s, cluster)
+	cluster = server.Again(s, cluster.Data, 0)
+	s.drawsAbove(cluster.URL("postgres"))
+	server.Crash(s, cluster)
+	s.drawsAbove(server.Again(s, cluster.Data, 0).URL("postgres"))
+}
+
+func TestIdentityInvariant5AClaimFromAnotherAddressIsRefusedUntilItIsSaidWhetherTheOriginalLives(t *testing.T) {
+	s := plain(t)
+	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
+	s.up(joined, migrations.Settings{JoinURL: home})
+	before := s.worker(joined)
+	server.Exec(s, home, "UPDATE pgflurry.worker SET address = 'elsewhere.example:5432/billing' WHERE worker = 1")
+	s.refusesUp(joined, migrations.Settings{JoinURL: home}, "at elsewhere.example:5432/billing", "--copy", "--moved")
+	s.up(joined, migrations.Settings{JoinURL: home, Copy: true})
+	if s.worker(joined) == before {
+		t.Error("the copy has the worker of its original")
+	}
+	s.draw(home, joined)
+}
+
+func TestASessionThatWasRefusedDrawsOnceTheDatabaseIsSettled(t *testing.T) {
+	s := plain(t)
+	copied := s.templateCopy(s.migrated(migrations.Settings{}), "copies_settled")
+	conn := server.Connect(s, copied)
+	server.Refused(s, conn, "SNF03", "SELECT next_snowflake()")
+	server.Refused(s, conn, "SNF03", "SELECT next_snowflake()")
+	server.Exec(s, copied, "CALL pgflurry.new_namespace()")
+	server.Do(s, conn, "SELECT next_snowflake()")
+}
+
+func TestACopyThatTakesThePlaceOfItsOriginalBeginsAboveAllThatThatGaveSinceTheCopy(t *testing.T) {
+	s := plain(t)
+	original := server.Migrated(t)
+	server.Exec(s, original, "SELECT next_snowflake()") // a lane that is a second ahead of the clock
+	copied := s.templateCopy(original, "copies_in_place")
+	s.draw(original)
+	server.Exec(s, copied, "SELECT 1")
+	s.alone(original)
+	server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Parse(s, original).Path[1:])
+	s.up(copied, migrations.Settings{Moved: true})
+	s.drawsAbove(copied)
+}
+
+func TestNewNamespaceRefusesAnOriginalAndIsSafeToCallTwiceAtOnce(t *testing.T) {
+	s := plain(t)
+	original := s.migrated(migrations.Settings{})
+	said := server.Refused(s, server.Connect(s, original), "55000", "CALL pgflurry.new_namespace()")
+	if !strings.Contains(said.Hint, "new_namespace(true)") {
+		t.Errorf("the hint is %q", said.Hint)
+	}
+	copied := s.templateCopy(original, "copies_twice")
+	var calls sync.WaitGroup
+	results := make(chan error, 2)
+	for range cap(results) {
+		conn := server.Connect(s, copied)
+		calls.Go(func() { _, err := conn.Exec(context.Background(), "CALL pgflurry.new_namespace()"); results <- err })
+	}
+	calls.Wait()
+	first, second := <-results, <-results
+	if (first == nil) == (second == nil) {
+		t.Errorf("one founds the space, the other finds it there: %v, %v", first, second)
+	}
+	s.drawsAbove(copied)
+}
+
+func TestALogicalReplicaOfTheTablesIsNoticed(t *testing.T) {
+	s := plain(t)
+	publisher, subscriber := server.Private(s, nil), server.Private(s, nil)
+	app, replica := s.database(publisher.URL("postgres"), "app"), s.database(subscriber.URL("postgres"), "app")
+	s.up(app, migrations.Settings{})
+	s.draw(app)
+	server.Exec(s, app, "CREATE PUBLICATION everything FOR ALL TABLES")
+	s.restore(replica, s.dump(app, "--schema-only"))
+	at := server.Parse(s, app)
+	server.Exec(s, replica, "CREATE SUBSCRIPTION everything CONNECTION 'host="+at.Hostname()+" port="+at.Port()+" dbname=app user=postgres' PUBLICATION everything")
+	server.Eventually(s, server.Connect(s, replica), "EXISTS (SELECT FROM pgflurry.namespace)")
+	s.refuses(replica, "is server cluster")
+	s.draw(app)
+}
+
+func TestWhoDrawsInAPreparedTransactionDrawsAsEverybodyDoes(t *testing.T) {
+	s := plain(t)
+	cluster := server.Private(s, map[string]string{"max_prepared_transactions": "4"})
+	url := cluster.URL("postgres")
+	s.up(url, migrations.Settings{})
+	server.Exec(s, url, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY); BEGIN; INSERT INTO item SELECT FROM generate_series(1, 9000); PREPARE TRANSACTION 'items'")
+	s.draw(url)
+	server.Crash(s, cluster)
+	url = server.Again(s, cluster.Data, 0, map[string]string{"max_prepared_transactions": "4"}).URL("postgres")
+	s.draw(url)
+	server.Exec(s, url, "COMMIT PREPARED 'items'")
+	if err := s.ids.Add(server.Values[int64](s, server.Connect(s, url), "SELECT id FROM item")...); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNextSnowflake(t *testing.T) {
+	s := plain(t)
+	url := s.migrated(migrations.Settings{})
+	conn := server.Connect(s, url)
+	server.Do(s, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(), number bigint DEFAULT next_segment('item'), qualified bigint DEFAULT pgflurry.next_segment('item'));
+		DROP SCHEMA pgflurry CASCADE`)
+	defaults := server.Values[string](s, conn, "SELECT attname::text FROM pg_attribute WHERE attrelid = 'item'::regclass AND attnum > 0 AND atthasdef")
+	if len(defaults) != 1 || defaults[0] != "id" {
+		t.Errorf("columns with a default afterwards: %q, want id alone", defaults)
+	}
+	server.Refused(s, conn, "3F000", "SELECT next_snowflake()")
+	s.up(url, migrations.Settings{})
+	s.drawsAbove(url)
+}

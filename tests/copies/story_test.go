@@ -1,0 +1,183 @@
+package copies
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/program"
+	"pgflurry/tests/recorder"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+// A story is one thing that happens to databases, and every ID that is drawn meanwhile.
+type story struct {
+	*testing.T
+	commands []string // of the row
+	run      []bool   // which of them were run
+	ids      *recorder.Recorder
+	highest  int64
+}
+
+func newStory(t *testing.T, commands []string) *story {
+	return &story{T: t, commands: commands, run: make([]bool, len(commands)), ids: recorder.New("", 0)}
+}
+
+// draw takes IDs from the function of each database in a new session, and compares them with all before.
+func (s *story) draw(urls ...string) {
+	s.Helper()
+	for _, url := range urls {
+		conn := server.Connect(s, url)
+		ids := server.Values[int64](s, conn, "SELECT next_snowflake() FROM generate_series(1, 5000)")
+		conn.Close(server.Within(s))
+		if err := s.ids.Add(ids...); err != nil {
+			s.Fatalf("%s: %v", url, err)
+		}
+		s.highest = max(s.highest, ids[len(ids)-1])
+	}
+}
+
+// refuses wants SNF03 from the very first call, with these texts in message or hint.
+func (s *story) refuses(url string, texts ...string) {
+	s.Helper()
+	said := server.Refused(s, server.Connect(s, url), "SNF03", "SELECT next_snowflake()")
+	for _, text := range texts {
+		if !strings.Contains(said.Message+"\n"+said.Hint, text) {
+			s.Errorf("the refusal does not say %q:\n%s\n%s", text, said.Message, said.Hint)
+		}
+	}
+}
+
+// refusesUp wants migrate up without a word of the operator's to refuse, and to name these commands.
+func (s *story) refusesUp(url string, settings migrations.Settings, texts ...string) {
+	s.Helper()
+	server.Says(s, migrations.Up(server.Within(s), url, settings), texts...)
+}
+
+// command runs a command of the row as it stands there, with words such as URL replaced.
+func (s *story) command(number int, words ...string) {
+	s.Helper()
+	s.run[number] = true
+	text := strings.NewReplacer(words...).Replace(s.commands[number])
+	if strings.HasPrefix(text, "CALL ") {
+		server.Exec(s, words[1], text)
+		return
+	}
+	s.shell(text)
+}
+
+// shell runs a line with pgflurry and the programs of PostgreSQL at hand.
+func (s *story) shell(line string) {
+	s.Helper()
+	command := exec.CommandContext(server.Within(s), "bash", "-euo", "pipefail", "-c", line)
+	command.Env = append(os.Environ(), "PATH="+filepath.Dir(program.Path(s))+":"+filepath.Dir(server.Tool(s, "psql"))+":"+os.Getenv("PATH"))
+	if out, err := command.CombinedOutput(); err != nil {
+		s.Fatalf("%s: %v\n%s", line, err, out)
+	}
+}
+
+// migrated is a new database with a namespace, from which some IDs were drawn.
+func (s *story) migrated(settings migrations.Settings) string {
+	s.Helper()
+	url := server.MigratedWith(s, settings)
+	s.draw(url)
+	return url
+}
+
+// up migrates a database.
+func (s *story) up(url string, settings migrations.Settings) {
+	s.Helper()
+	if err := migrations.Up(server.Within(s), url, settings); err != nil {
+		s.Fatalf("up: %v (%s)", err, server.Hint(err))
+	}
+}
+
+// database makes a database on a server of the test's own.
+func (s *story) database(admin, name string) string {
+	s.Helper()
+	server.Exec(s, admin, "CREATE DATABASE "+name)
+	return server.In(s, admin, name)
+}
+
+// templateCopy copies a database of the shared server within a moment.
+func (s *story) templateCopy(url, name string) string {
+	s.Helper()
+	admin := server.In(s, url, "postgres")
+	original := server.Parse(s, url).Path[1:]
+	s.alone(url)
+	server.Exec(s, admin, "CREATE DATABASE "+name+" TEMPLATE "+original)
+	s.Cleanup(func() { server.Exec(s, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return server.In(s, url, name)
+}
+
+// alone ends all sessions of a database but waits for none.
+func (s *story) alone(url string) {
+	s.Helper()
+	admin := server.Connect(s, server.In(s, url, "postgres"))
+	name := server.Parse(s, url).Path[1:]
+	server.Do(s, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'")
+	server.Eventually(s, admin, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '"+name+"')")
+}
+
+// dump writes a dump of a database, in the custom format unless flags say otherwise, and returns its file.
+func (s *story) dump(url string, flags ...string) string {
+	s.Helper()
+	file := filepath.Join(s.TempDir(), "dump")
+	s.tool("pg_dump", append(flags, "--format=custom", "--file", file, url)...)
+	return file
+}
+
+// restore runs pg_restore into a database.
+func (s *story) restore(url, file string, flags ...string) {
+	s.Helper()
+	s.tool("pg_restore", append(flags, "--dbname", url, file)...)
+}
+
+func (s *story) tool(name string, args ...string) {
+	s.Helper()
+	command := exec.CommandContext(server.Within(s), server.Tool(s, name), args...)
+	out, err := command.CombinedOutput()
+	if ended := new(exec.ExitError); errors.As(err, &ended) && name == "pg_restore" && strings.Contains(string(out), "errors ignored on restore") {
+		return // rows that are there already
+	}
+	if err != nil {
+		s.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+// worker is the worker of the function of a database.
+func (s *story) worker(url string) int {
+	s.Helper()
+	return server.Value[int](s, server.Connect(s, url), "SELECT function_worker FROM pgflurry.namespace")
+}
+
+// drawsAbove waits as long as the function does not give IDs because its clock is behind, and wants the first one to be above all before.
+func (s *story) drawsAbove(url string) {
+	s.Helper()
+	before := s.highest
+	first := server.Value[int64](s, server.Connect(s, url), "SELECT next_snowflake()")
+	if first <= before {
+		s.Errorf("ID %d follows %d", first, before)
+	}
+	if err := s.ids.Add(first); err != nil {
+		s.Fatal(err)
+	}
+	s.draw(url)
+}
+
+// sqlstate is the code of PostgreSQL's error; "": it is none.
+func sqlstate(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return said.Code
+	}
+	return ""
+}
