@@ -16,15 +16,17 @@
 //  1. Runs exclude each other: one advisory lock per database is held from the first write to the last.
 //  2. A layout never changes: a run that asks for another one fails and says both.
 //  3. A worker of database functions is given out once, to one database, for good: not even a Down gives it back, because a
-//     physical copy of that database cannot be told from it and may go on. A namespace founded in a copy begins anew, above the old
-//     marks. A claim whose commit may be lost is not used; a joined database that joins again tells a home that has forgotten it,
-//     and gets another worker if its own was given away meanwhile.
-//  4. A copy of a database is noticed, and gets functions for its own use only when somebody has said what it is to be;
-//     it cannot take the place of an original that is still on the server.
+//     physical copy of that database cannot be told from it and may go on. Only a function that leaves it for another worker does, above its
+//     mark. A namespace founded in a copy begins anew, above the old marks. A claim whose commit may be lost is not used. A home that may
+//     have forgotten a claim gives no worker to a database that it does not know, until somebody says that none is forgotten.
+//  4. A copy of a database is noticed, and gets functions for its own use only when somebody has said what it is to be (package
+//     namespace); it cannot take the place of an original that is still on the server.
 //  5. Down removes all or nothing, never with CASCADE, not while an ID could still be ahead of the clock, and not the home of databases
 //     that have joined, unless it is told to.
 //  6. A function that is not pgflurry's is never overwritten and never dropped, and a call that meant it means it still. Where one stands
 //     in the way of next_snowflake() and its family, Up refuses; where one has the name of an alias in public, there is no alias.
+//  7. A program changes nothing in a schema of a later revision than its own. The revision is the number of the last migration, and stands in
+//     a function's text: a release that changes functions alone brings an empty migration along, so that it has a number.
 //
 // It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser. Connect to the
 // server itself, or through a pooler in session mode: the lock lives as long as the session.

@@ -1,7 +1,8 @@
 -- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO … and LAST_INSERT_ID(), in PostgreSQL's terms: one
 -- statement deletes the row of the name and inserts it again with the next number of a sequence.
 --
--- Numbers never repeat, whatever is rolled back, because sequences are not transactional. What a draw costs: the name is locked until
+-- A number that was committed never comes again. One that was rolled back leaves a gap, because sequences are not transactional; but a
+-- crash right after the rollback may forget that it was drawn, and then it comes again. What a draw costs: the name is locked until
 -- the transaction ends, and it leaves one dead row with two dead index entries for vacuum.
 --
 -- The unique key on the name does two things. A session that finds no row to delete, because another one has just put it
@@ -35,4 +36,4 @@ BEGIN
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.next_replace_id(text) IS
-'The next number for a name, which need not exist; all names draw from one sequence. Never repeated, also not after a rollback, which leaves a gap. The name is locked until the end of the transaction, and each draw leaves a dead row. Errors: 22023 NULL or not 1 to 255 characters, 2200H no larger bigint, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'The next number for a name, which need not exist; all names draw from one sequence. A committed number never comes again; a rolled-back one leaves a gap, or comes again if the server crashes right afterwards. The name is locked until the end of the transaction, and each draw leaves a dead row. Errors: 22023 NULL or not 1 to 255 characters, 2200H no larger bigint, 25006 read-only transaction, 40001 in REPEATABLE READ.';

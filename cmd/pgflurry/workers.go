@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -123,83 +121,6 @@ func workerNumber(text string) (int, error) {
 		return 0, fmt.Errorf("%q is not the number of a worker; \"pgflurry workers list\" shows them", text)
 	}
 	return int(n), nil
-}
-
-func newWorkersReseed() *cobra.Command {
-	var url string
-	var asJSON, yes bool
-	cmd := &cobra.Command{
-		Use:   "reseed",
-		Short: "Make the worker table safe after the database was restored",
-		Long: `reseed is for after a restore from a backup or a snapshot: the restored table has forgotten what was reserved since.
-It raises every proxy worker's mark to now + max_window + skew, ends every lease, and lets no worker be granted for
-the length of the quarantine. Until then proxies finish their grants and then relay, and the function in the
-database gives the IDs. Databases that joined may be forgotten, too: no other one can join until you have run
-"pgflurry migrate up --joins-complete".
-
-Run it as the owner of the schema, before the first proxy connects to the restored database. It says what it will do and
-asks; --yes is for scripts. To run it again is harmless, but begins the quarantine anew.`,
-		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop
-  pgflurry workers reseed --database postgres://app@localhost/shop --yes`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !yes {
-				if err := confirm(cmd, url); err != nil {
-					return err
-				}
-			}
-			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
-				if err := notNewer(ns); err != nil {
-					return err
-				}
-				store := lease.NewPostgres(&conn.Config().Config)
-				defer store.Close()
-				reseeded, err := store.Reseed(ctx)
-				if err != nil {
-					return asOwner(err)
-				}
-				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)
-			})
-		},
-	}
-	databaseFlag(cmd, &url)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
-	asksConsent(cmd, "yes")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
-}
-
-// confirm says what a reseed will do to the namespace, and asks whether it shall. Only "yes" is one.
-func confirm(cmd *cobra.Command, url string) error {
-	err := withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
-		listing, err := lease.List(ctx, conn, false)
-		if err != nil {
-			return err
-		}
-		held := 0
-		for _, r := range listing.Rows {
-			if r.State == "held" {
-				held++
-			}
-		}
-		_, err = fmt.Fprintf(cmd.ErrOrStderr(), `This will, in the ID space of database %q:
-  end %d leases: those proxies finish what they have reserved, and then relay
-  grant no worker to any proxy for %v; until then the function in the database gives the IDs
-  let no other database join until "pgflurry migrate up --joins-complete" was run
-Type yes to go on: `, ns.Database, held, ns.Quarantine)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
-	if strings.TrimSpace(answer) == "yes" {
-		return nil
-	}
-	if err != nil && strings.TrimSpace(answer) == "" {
-		fmt.Fprintln(cmd.ErrOrStderr())
-	}
-	return hint(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
 }
 
 // notNewer refuses to change rows of a newer version's schema.
@@ -339,18 +260,5 @@ func printRetired(w io.Writer, r lease.Retired, asJSON bool) error {
 	default:
 		fmt.Fprintf(w, "worker %d is retired; its mark stays\n", r.Worker)
 	}
-	return nil
-}
-
-func printReseeded(w io.Writer, r lease.Reseeded, ns namespace.Namespace, asJSON bool) error {
-	mark, opens := ns.Layout.Time(r.Mark), ns.Layout.Time(r.Opens)
-	if asJSON {
-		t := newTable("workers", "raised", "leases_ended", "mark", "granted_after")
-		t.add(r.Workers, r.Raised, r.Held, mark, opens)
-		return t.print(w, true)
-	}
-	fmt.Fprintf(w, "raised to %s: %d of %d workers; a mark beyond that stays\n", timestamp(mark), r.Raised, r.Workers)
-	fmt.Fprintf(w, "leases ended: %d; a holder may finish its grant\n", r.Held)
-	fmt.Fprintf(w, "no worker is granted before %s\n", timestamp(opens))
 	return nil
 }

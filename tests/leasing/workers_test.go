@@ -176,6 +176,14 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 	released := r.acquire(s, "c")
 	r.release(s, released.Lease)
 
+	before := ask[int64](r, "SELECT acquire_after FROM pgflurry.namespace")
+	_, errs, code := r.workers("reseed") // nobody types yes
+	if code != 1 || !strings.Contains(errs, "end 2 leases") || !strings.Contains(errs, "grant no worker to any proxy for 2m0s") || !strings.Contains(errs, "nothing was changed") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	if ask[int64](r, "SELECT acquire_after FROM pgflurry.namespace") != before {
+		t.Error("the gate was closed without a yes")
+	}
 	out, errs, code := r.workers("reseed", "--yes")
 	if code != 0 || !strings.Contains(out, ": 6 of 7 workers") || !strings.Contains(out, "leases ended: 2") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)

@@ -290,6 +290,16 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 			namespace.Answers{All: true},
 			"next_snowflake()",
 		},
+		"the same name in a schema of somebody who logs in": {
+			"CREATE ROLE searches LOGIN; CREATE SCHEMA other AUTHORIZATION searches; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true},
+			"other.next_snowflake()",
+		},
+		"the same name in a schema of nobody who logs in": {
+			"CREATE ROLE searches NOLOGIN; CREATE SCHEMA other AUTHORIZATION searches; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true, Unqualified: true},
+			"",
+		},
 		"the same name in a schema that only superusers may use": {
 			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 			namespace.Answers{All: true, Unqualified: true},
@@ -314,11 +324,21 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			url := server.Migrated(t)
 			server.Exec(t, url, test.script)
+			if strings.Contains(test.script, "ROLE searches") {
+				t.Cleanup(func() { server.Exec(t, url, "DROP OWNED BY searches CASCADE; DROP ROLE searches") })
+			}
 			got, _, err := namespace.Answerable(within(t), server.Connect(t, url), row(t, url).ID)
 			if err != nil || got.All != test.want.All || got.Unqualified != test.want.Unqualified || !strings.Contains(got.Why, test.why) {
 				t.Errorf("%+v, %v; want %+v and %q", got, err, test.want, test.why)
 			}
 		})
+	}
+	temporary := server.Migrated(t)
+	anybody := server.Connect(t, role(t, temporary, "anybody"))
+	run(t, anybody, `CREATE FUNCTION pg_temp.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+		CREATE FUNCTION pg_temp.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'`)
+	if ids, segments, err := namespace.Answerable(within(t), server.Connect(t, temporary), row(t, temporary).ID); err != nil || !ids.Unqualified || !segments.Unqualified {
+		t.Errorf("a function in a temporary schema, where PostgreSQL never looks, ends the answers: %+v, %+v, %v", ids, segments, err)
 	}
 	other, empty := server.Migrated(t), server.Database(t)
 	for _, url := range []string{other, empty} {

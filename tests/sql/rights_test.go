@@ -116,6 +116,49 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 	run(t, conn, "SELECT public.next_snowflake() FROM generate_series(1, 300)")
 }
 
+func TestARoleThatKeepsLeasesMayDoThatAndNoMore(t *testing.T) {
+	url := server.Migrated(t)
+	leaser := role(t, url, "keeps_leases")
+	server.Exec(t, url, "CALL pgflurry.grant_lease('keeps_leases')")
+	conn := server.Connect(t, leaser)
+	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = term + 1, reserved_until = 5, released_at = NULL, node = 'n', address = 'a',
+			version = 'v', acquired_at = now(), renewed_at = now() WHERE worker = 99;
+		UPDATE pgflurry.namespace SET acquire_after = 5, timeline = timeline;
+		UPDATE pgflurry.segment SET max_id = max_id + 1, update_time = now();
+		SELECT FROM pgflurry.worker WHERE worker = 99 FOR UPDATE`)
+	for _, statement := range []string{
+		"UPDATE pgflurry.worker SET retired_at = now() WHERE worker = 99",
+		"UPDATE pgflurry.worker SET kind = 'database' WHERE worker = 99",
+		"UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 2 WHERE worker = 0",
+		"UPDATE pgflurry.namespace SET function_worker = 1",
+		"UPDATE pgflurry.namespace SET database_oid = 1",
+		"UPDATE pgflurry.namespace SET joins_complete_on = 'x'",
+		"UPDATE pgflurry.segment SET step = 5",
+		"SELECT setval('pgflurry.mark', 1)",
+	} {
+		refused(t, conn, "42501", statement)
+	}
+}
+
+func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseThisIs(t *testing.T) {
+	url := server.Migrated(t)
+	writer := role(t, url, "writes_all")
+	server.Exec(t, url, "GRANT pg_write_all_data, pg_read_all_data TO writes_all")
+	conn := server.Connect(t, writer)
+	for _, statement := range []string{
+		"UPDATE pgflurry.namespace SET function_worker = 1",
+		"UPDATE pgflurry.namespace SET id = gen_random_uuid()",
+		"UPDATE pgflurry.namespace SET database_oid = 1, namespace_oid = 1",
+		"UPDATE pgflurry.worker SET retired_at = now() WHERE worker = 99",
+		"UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 2 WHERE worker = 0",
+	} {
+		refused(t, conn, "42501", statement)
+	}
+	run(t, conn, "UPDATE pgflurry.namespace SET acquire_after = 5")
+	// what cannot be taken away: docs/uniqueness.md says so
+	run(t, conn, "SELECT setval('pgflurry.mark', 1)")
+}
+
 func TestGuardsRefuseToForgetIDs(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	run(t, conn, "UPDATE pgflurry.worker SET reserved_until = 100, term = 3, owner = gen_random_uuid() WHERE worker = 20; SET session_replication_role = replica")
