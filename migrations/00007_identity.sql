@@ -3,6 +3,7 @@
 -- Which database this is, and who holds the claim to its worker: see namespace/doc.go.
 ALTER TABLE pgflurry.namespace
     ADD COLUMN disposable        boolean NOT NULL DEFAULT false,
+    ADD COLUMN worker_oid        oid,
     ADD COLUMN claim             uuid,
     ADD COLUMN joins_complete_on text,
     ADD COLUMN installed_by      text
@@ -10,6 +11,8 @@ ALTER TABLE pgflurry.namespace
 
 COMMENT ON COLUMN pgflurry.namespace.disposable IS
 'Whether copies of this database draw with its worker, as the copies of a test suite''s template do. For tests only: their IDs are equal to those of the template. Chosen with the namespace.';
+COMMENT ON COLUMN pgflurry.namespace.worker_oid IS
+'Table pgflurry.worker when the row was written, pg_class.oid: a dump of that table alone, restored, has made another.';
 COMMENT ON COLUMN pgflurry.namespace.claim IS
 'Owner in the row of function_worker, in the home: it tells this claim from every other one. A physical copy has it too.';
 COMMENT ON COLUMN pgflurry.namespace.joins_complete_on IS
@@ -18,6 +21,12 @@ COMMENT ON COLUMN pgflurry.namespace.installed_by IS 'Version of the program tha
 
 UPDATE pgflurry.namespace SET joins_complete_on = coalesce(timeline, '') WHERE home IS NULL;
 UPDATE pgflurry.namespace AS n SET claim = w.owner FROM pgflurry.worker AS w WHERE n.home IS NULL AND w.worker = n.function_worker;
+
+UPDATE pgflurry.namespace SET worker_oid = 'pgflurry.worker'::regclass;
+
+-- No layout has more bits for the tick; sums of ticks must not overflow, whoever wrote one.
+ALTER TABLE pgflurry.worker ADD CONSTRAINT worker_reserved_until_is_a_tick CHECK (reserved_until <= 1::bigint << 43);
+ALTER TABLE pgflurry.namespace ADD CONSTRAINT namespace_acquire_after_is_a_tick CHECK (acquire_after <= 1::bigint << 43);
 
 -- It has two parameters more from here on.
 DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text);
@@ -37,6 +46,10 @@ BEGIN
             RAISE EXCEPTION 'the layout of a namespace cannot change, nor whether it is disposable, nor can acquire_after be lowered'
                 USING ERRCODE = 'restrict_violation',
                       HINT = 'Identifiers of the present layout may exist. Another layout needs another namespace, that is another database.';
+        END IF;
+        -- what a subscription brings along is true of another database
+        IF current_setting('session_replication_role') = 'replica' THEN
+            RETURN NULL;
         END IF;
         IF to_jsonb(NEW) - '{timeline,acquire_after}'::text[] <> to_jsonb(OLD) - '{timeline,acquire_after}'::text[]
            AND NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
@@ -67,6 +80,9 @@ BEGIN
                 USING ERRCODE = 'restrict_violation',
                       HINT = 'Identifiers up to the mark may exist. To stop the use of a worker run "pgflurry workers retire".';
         END IF;
+        IF current_setting('session_replication_role') = 'replica' THEN
+            RETURN NULL;  -- what a subscription brings along is true of another database
+        END IF;
         IF (NEW.kind = 'database' OR NEW.retired_at IS DISTINCT FROM OLD.retired_at)
            AND NOT pg_has_role((SELECT relowner FROM pg_class WHERE oid = TG_RELID), 'USAGE') THEN
             RAISE EXCEPTION 'role % may neither retire worker % nor change that of a database', current_user, OLD.worker
@@ -86,4 +102,5 @@ COMMENT ON FUNCTION pgflurry.guard_worker() IS
 
 -- +goose Down
 -- The guards go with 00001.
-ALTER TABLE pgflurry.namespace DROP COLUMN disposable, DROP COLUMN claim, DROP COLUMN joins_complete_on, DROP COLUMN installed_by;
+ALTER TABLE pgflurry.worker DROP CONSTRAINT worker_reserved_until_is_a_tick;
+ALTER TABLE pgflurry.namespace DROP CONSTRAINT namespace_acquire_after_is_a_tick, DROP COLUMN disposable, DROP COLUMN worker_oid, DROP COLUMN claim, DROP COLUMN joins_complete_on, DROP COLUMN installed_by;

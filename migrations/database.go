@@ -19,6 +19,8 @@ var (
 	sessionSQL string
 	//go:embed queries/server.sql
 	serverSQL string
+	//go:embed queries/holder.sql
+	holderSQL string
 )
 
 // oldest version of PostgreSQL that has unlogged sequences.
@@ -130,10 +132,17 @@ func (d *database) notNewer() error {
 
 // lock waits until no other migration of this database runs. It holds until the session ends.
 func (d *database) lock(ctx context.Context) error {
-	if _, err := d.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
-		return failed("waiting for another migration of this database", err)
+	if _, err := d.Exec(ctx, "SET lock_timeout = '1min'"); err != nil {
+		return failed("setting up the session", err)
 	}
-	return nil
+	if _, err := d.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
+		var holder int
+		_ = d.QueryRow(ctx, holderSQL).Scan(&holder) // without it the message says less
+		return refuse("Wait until that has ended, or end it: SELECT pg_terminate_backend(PID).",
+			"another migration of this database, or somebody who took its lock, has held it for a minute: the session with PID %d", holder)
+	}
+	_, err := d.Exec(ctx, "SET lock_timeout = 0")
+	return err
 }
 
 // inTransaction runs do within one transaction: all or nothing.

@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"time"
 
 	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
@@ -16,10 +17,17 @@ var (
 	functionMarkSQL string
 	//go:embed queries/begin_anew.sql
 	beginAnewSQL string
+	//go:embed queries/under_way.sql
+	underWaySQL string
+	//go:embed queries/still_under_way.sql
+	stillUnderWaySQL string
 )
 
 // freshWorker gives the function another worker, with a mark of its own: the old one's is out of reach, because the clock once stood
 // far ahead. Everything else is in place already.
+//
+// A call that is under way may have read the old text, and would put the old worker on a tick of the new beginning. So the transactions
+// that were open when the text changed must end first.
 //
 // The order makes each end in the middle harmless. First the claim: what fails behind it wastes a worker. Then the text: until the
 // marks are set the function waits for the clock as before. Then lane and mark. Then the home is told how far the old worker got.
@@ -47,6 +55,9 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return err
 	}
+	if err := d.outlive(ctx); err != nil {
+		return err
+	}
 	var mark int64
 	err = d.inTransaction(ctx, "beginning anew", func() error {
 		results, err := d.PgConn().Exec(ctx, functionMarkSQL).ReadAll()
@@ -62,4 +73,28 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 		return err
 	}
 	return h.giveBack(ctx, present.FunctionWorker, present.Claim, mark)
+}
+
+// patienceForOthers is how long outlive waits.
+const patienceForOthers = 30 * time.Second
+
+// outlive waits until every transaction of this database that is open now has ended.
+func (d *database) outlive(ctx context.Context) error {
+	open, err := d.texts(ctx, "looking for transactions that are under way", underWaySQL)
+	if err != nil {
+		return err
+	}
+	for end := time.Now().Add(patienceForOthers); ; time.Sleep(20 * time.Millisecond) {
+		var left []int
+		if err := d.QueryRow(ctx, stillUnderWaySQL, open).Scan(&left); err != nil {
+			return failed("waiting for transactions that are under way", err)
+		}
+		if len(left) == 0 {
+			return nil
+		}
+		if time.Now().After(end) {
+			return refuse("Let them end, or end them with pg_terminate_backend(PID), and run it again.",
+				"transactions that were open before are open still, and may draw with the old worker: the sessions with PIDs %v", left)
+		}
+	}
 }

@@ -25,6 +25,8 @@ var (
 	reclaimSQL string
 	//go:embed queries/give_back.sql
 	giveBackSQL string
+	//go:embed queries/take_claim.sql
+	takeClaimSQL string
 )
 
 // home is the database with the worker rows of a namespace.
@@ -46,6 +48,9 @@ func openHome(ctx context.Context, url string) (*home, error) {
 		} else if row.Home != "" {
 			err = refuse("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s", row.Database, row.Home)
 		}
+	}
+	if err == nil && row.Disposable {
+		err = refuse("Make the namespace of the other database by itself, with --disposable.", "--join: the namespace of database %q is disposable: nothing can join it", row.Database)
 	}
 	if err == nil {
 		err = d.notNewer()
@@ -82,7 +87,7 @@ type claim struct {
 func (h *home) claim(ctx context.Context, d *database, version string) (claim, error) {
 	var c claim
 	err := h.acknowledged(func() error {
-		return h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version)).Scan(&c.worker, &c.mark, &c.id)
+		return h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version), h.row.ID).Scan(&c.worker, &c.mark, &c.id)
 	})
 	if err == nil {
 		return c, nil
@@ -95,6 +100,9 @@ func (h *home) claim(ctx context.Context, d *database, version string) (claim, e
 	var wait *int64
 	if err := h.QueryRow(ctx, claimedSQL).Scan(&holders, &complete, &wait); err != nil {
 		return claim{}, failed("reading the workers of "+address(h.settings), err)
+	}
+	if now, err := namespace.Read(ctx, h.Conn); err != nil || now.ID != h.row.ID {
+		return claim{}, refuse("Run it again.", "%s was namespace %s a moment ago, and is not any more", address(h.settings), h.row.ID)
 	}
 	switch {
 	case !complete:
@@ -117,10 +125,11 @@ Then say that all of them stand in the home's rows: pgflurry migrate up --databa
 func (h *home) reclaim(ctx context.Context, d *database, present namespace.Namespace, s Settings) (given bool, err error) {
 	var ours, here bool
 	var node, from string
+	var claim *string
 	var at *time.Time
 	err = h.acknowledged(func() error {
-		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, nullable(present.Claim), d.facts.database, address(d.settings), nullable(s.Version), s.Moved).
-			Scan(&ours, &here, &node, &from, &at)
+		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, nullable(present.Claim), d.facts.database, address(d.settings), nullable(s.Version), s.Moved, h.row.ID).
+			Scan(&ours, &here, &node, &from, &at, &claim)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -133,15 +142,18 @@ func (h *home) reclaim(ctx context.Context, d *database, present namespace.Names
 	case !here:
 		return false, refuse(`If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
   pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
-If this is the same database and only its address has changed, or the original is gone for good, run
+If this is the same database and only its address has changed, or the original is gone for good and no other copy has taken its place, run
   pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`,
 			"worker %d was claimed by database %q at %s on %s, and this database is at %s", present.FunctionWorker, node, from,
 			at.UTC().Format(time.DateTime), address(d.settings))
 	}
+	if _, err := d.Exec(ctx, takeClaimSQL, claim); err != nil {
+		return false, failed("writing down the claim", err)
+	}
 	return false, nil
 }
 
-// giveBack tells the home that a function has left its worker behind, which is free again when mark has passed.
+// giveBack tells the home that a function has left its worker behind for good, and how far it got.
 func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int64) error {
 	err := h.acknowledged(func() error {
 		_, err := h.Exec(ctx, giveBackSQL, worker, claim, mark)

@@ -61,9 +61,6 @@ func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
 // rejoin sees that the home knows whose the worker of this joined database is. If another database was given it meanwhile, this one
 // gets another.
 func (d *database) rejoin(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
-	if present.Home == "" {
-		return refuse("Leave --join out.", "database %q is the home of namespace %s itself", present.Database, present.ID)
-	}
 	given, err := h.reclaim(ctx, d, present, s)
 	if err != nil || !given {
 		return err

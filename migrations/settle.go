@@ -38,13 +38,16 @@ func (d *database) settle(ctx context.Context, s Settings, h *home) error {
 		return err
 	}
 	why, copied := present.Copied()
-	switch {
-	case s.Copy && !copied:
+	if s.Copy && !copied {
 		why = fmt.Sprintf("database %q is a copy of the files of a server, as --copy says", present.Database)
-	case h != nil && !copied:
-		why = d.clones(present, h)
 	}
 	switch {
+	case h != nil && h.facts.database == d.facts.database && h.facts.started.Equal(d.facts.started):
+		return refuse("Leave --join out.", "database %q is the home of namespace %s itself", present.Database, present.ID)
+	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
+		return refuse(`On the copy, and on no other, add --copy. Be sure which of the two it is: the other one keeps its workers.`,
+			"database %q and %s are both the home of namespace %s: one of them is a copy of the files of the other's server",
+			present.Database, address(h.settings), present.ID)
 	case s.NewNamespace && why == "":
 		return refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) and the original lives on, add --copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
@@ -106,11 +109,17 @@ func (d *database) moved(ctx context.Context, s Settings, present namespace.Name
 	if err := d.originalGone(ctx); err != nil {
 		return err
 	}
+	if err := d.placeTaken(ctx, present); err != nil {
+		return err
+	}
 	switch {
 	case present.Home != "" && h == nil:
 		return refuse("Add --join with the URL of that database: its rows say whose the worker is.",
 			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
-	case present.Home != "" || h != nil:
+	case present.Home == "" && h != nil:
+		return refuse("Leave --join out if the original is gone for good; leave --moved out if it lives.",
+			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away", present.Database)
+	case present.Home != "":
 		if err := d.rejoin(ctx, s, present, h); err != nil {
 			return err
 		}
@@ -139,13 +148,31 @@ func (d *database) originalGone(ctx context.Context) error {
 		d.facts.database, name, oid)
 }
 
-// clones says whether this is a physical copy of the home: both call themselves the home of one namespace, on two servers.
-// It shows only where both are at hand.
-func (d *database) clones(present namespace.Namespace, h *home) (why string) {
-	if present.Home != "" || present.ID != h.row.ID || d.facts.started.Equal(h.facts.started) {
-		return ""
+// placeTaken refuses while another database of this server is the home already: another copy has taken the place of the original. Copies on
+// other servers, and databases that do not let this role in, cannot be seen from here.
+func (d *database) placeTaken(ctx context.Context, present namespace.Namespace) error {
+	if present.Home != "" {
+		return nil // the home knows
 	}
-	return fmt.Sprintf("database %q is a physical copy of %s", present.Database, address(h.settings))
+	others, err := d.texts(ctx, "listing the databases of the server", "SELECT datname::text FROM pg_database WHERE datallowconn AND datname <> current_database()")
+	if err != nil {
+		return err
+	}
+	for _, name := range others {
+		settings := d.settings.Copy()
+		settings.Database = name
+		conn, err := pgx.ConnectConfig(ctx, settings)
+		if err != nil {
+			continue
+		}
+		other, err := namespace.Read(ctx, conn)
+		conn.Close(ctx)
+		if _, copied := other.Copied(); err == nil && !copied && other.ID == present.ID && other.Home == "" {
+			return refuse("If this copy shall stay as well, use --join or --new-namespace.",
+				"database %q is the home of namespace %s already: another copy has taken the place of the original", name, present.ID)
+		}
+	}
+	return nil
 }
 
 // foreign refuses to join another namespace than the database's own.
@@ -168,6 +195,6 @@ func refuseCopy(present namespace.Namespace, why string) error {
 	return refuse(fmt.Sprintf(`Its function still carries the worker of the original. Run one of:
   pgflurry migrate up --database URL --join HOME           to share one ID space with the original, with a worker of its own; HOME is %s
   pgflurry migrate up --database URL --new-namespace       to make it an ID space of its own
-  pgflurry migrate up --database URL %s   if it takes the place of the original, which is gone for good, or is the original, restored in place`,
+  pgflurry migrate up --database URL %s   if it takes the place of the original, which is gone for good, and no other copy does; or is the original, restored in place`,
 		original, moved), "%s", why)
 }

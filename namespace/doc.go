@@ -6,7 +6,7 @@
 //	│ id, layout, function_worker  │
 //	│ system_identifier ───────────┼── compared ── pg_control_system()
 //	│ database_oid ────────────────┼── compared ── pg_database.oid
-//	│ namespace_oid ───────────────┼── compared ── the table's own oid
+//	│ namespace_oid, worker_oid ───┼── compared ── the oids of the two tables
 //	└──────────────────────────────┘
 //	               │
 //	     pgflurry.why_copied() ─ is_original() ─┬─ acquire.sql, renew.sql     no lease
@@ -21,7 +21,7 @@
 //   - The system identifier: made by initdb. A dump restored on another server, or pg_upgrade, changes it. Servers that do not tell it
 //     are not compared by it.
 //   - The oid of the database: a template copy has another. Renaming keeps it, so a swap of names changes nothing.
-//   - The oid of the table pgflurry.namespace: a dump restored in place has made another table.
+//   - The oids of the tables pgflurry.namespace and pgflurry.worker: a dump restored in place has made another table.
 //
 // # What the answers mean
 //
@@ -40,7 +40,8 @@
 //
 // A copy of a server's files (base backup, snapshot, clone of a machine) shares all three values with its original. Nobody can
 // notice it until it speaks to the home of its namespace: there each database's claim stands with the address it was made from, and a
-// claim from another address is refused until somebody says --moved (the original is gone) or --copy (it lives on). Two machines that
+// claim from another address is refused until somebody says --moved (the original is gone) or --copy (it lives on). A claim that moves is
+// used up: the home writes a new one, so a second copy cannot follow. Two machines that
 // reach their servers by the same name and port, and a clone that never asks, stay unnoticed.
 //
 // # Invariants

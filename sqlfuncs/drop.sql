@@ -15,6 +15,7 @@ DROP PROCEDURE IF EXISTS pgflurry.new_namespace(boolean);
 DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name);
 DROP FUNCTION IF EXISTS pgflurry.is_searched(oid);
 DROP PROCEDURE IF EXISTS pgflurry.identify();
+DROP PROCEDURE IF EXISTS pgflurry.begin_anew(boolean);
 DROP FUNCTION IF EXISTS pgflurry.refuse_draw(uuid, integer);
 DROP FUNCTION IF EXISTS pgflurry.may_draw(uuid, integer);
 DROP FUNCTION IF EXISTS pgflurry.is_original();

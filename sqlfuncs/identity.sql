@@ -10,15 +10,15 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
         WHEN n.database_oid <> d.oid THEN
             format('database "%s" is a copy: its namespace was made in database "%s" (oid %s), and this one has oid %s',
                 d.datname, n.database_name, n.database_oid, d.oid)
-        WHEN n.namespace_oid <> n.tableoid THEN
-            format('database "%s" was restored: its namespace was made in a table with oid %s, and this one has oid %s; what was granted since the dump is forgotten',
-                d.datname, n.namespace_oid, n.tableoid)
+        WHEN n.namespace_oid <> n.tableoid OR n.worker_oid <> 'pgflurry.worker'::regclass THEN
+            format('database "%s" was restored: its namespace was made in tables with oids %s and %s, and these have oids %s and %s; what was granted since the dump is forgotten',
+                d.datname, n.namespace_oid, n.worker_oid, n.tableoid, 'pgflurry.worker'::regclass::oid)
     END
     FROM pgflurry.namespace AS n, pg_database AS d, pgflurry.system_identifier() AS s (here)
     WHERE d.datname = current_database()
 $fn$;
 COMMENT ON FUNCTION pgflurry.why_copied() IS
-'Why this is not the database that its namespace row was written in, in a sentence: another server (system identifier), another database (oid), another table (oid). NULL if it is that one, if the namespace is disposable, or if there is no row.';
+'Why this is not the database that its namespace row was written in, in a sentence: another server (system identifier), another database (oid), another table of them (oid). NULL if it is that one, if the namespace is disposable, or if there is no row.';
 
 CREATE OR REPLACE FUNCTION pgflurry.is_original() RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -65,6 +65,19 @@ COMMENT ON FUNCTION pgflurry.refuse_draw(uuid, integer) IS
 'Error SNF03 that says why may_draw() is false, and what to run. Nothing if it would be true by now.';
 REVOKE ALL ON FUNCTION pgflurry.refuse_draw(uuid, integer) FROM PUBLIC;
 
+CREATE OR REPLACE PROCEDURE pgflurry.begin_anew(other_clock boolean)
+LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    -- A dump reads lane and mark at different moments, and a server that was set back has an old lane.
+    PERFORM setval(seqrelid, seqstart) FROM pg_sequence WHERE seqrelid = to_regclass('pgflurry.lane');
+    -- Without a known timeline the function starts as after a promotion: the IDs that are there may be from another server's clock.
+    IF other_clock THEN
+        PERFORM setval('pgflurry.function_timeline'::regclass, 0, false);
+    END IF;
+END $fn$;
+COMMENT ON PROCEDURE pgflurry.begin_anew(boolean) IS
+'Lets next_snowflake() begin anew, above its mark and further beyond the clock than any ID before. Harmless at any time. With other_clock by the skew more: IDs here may be from the clock of another server.';
+
 CREATE OR REPLACE PROCEDURE pgflurry.identify()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
@@ -76,14 +89,9 @@ BEGIN
         FROM pgflurry.namespace AS n, pg_database AS d WHERE d.datname = current_database();
     UPDATE pgflurry.namespace AS n
         SET system_identifier = pgflurry.system_identifier(), database_oid = d.oid, namespace_oid = n.tableoid, database_name = d.datname,
-            timeline = pgflurry.wal_timeline()
+            timeline = pgflurry.wal_timeline(), worker_oid = 'pgflurry.worker'::regclass
         FROM pg_database AS d WHERE d.datname = current_database();
-    -- The lane goes back to its START, so that the function goes on at its mark: a dump reads the two at different moments.
-    PERFORM setval(seqrelid, seqstart) FROM pg_sequence WHERE seqrelid = to_regclass('pgflurry.lane');
-    -- Without a known timeline it starts as after a promotion, because the IDs it holds are from another server's clock.
-    IF same_clock IS NOT TRUE THEN
-        PERFORM setval('pgflurry.function_timeline'::regclass, 0, false);
-    END IF;
+    CALL pgflurry.begin_anew(same_clock IS NOT TRUE);
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.identify() IS
 'Writes into the namespace row which database this is, and lets the function begin anew, above its mark. Only for a database of which somebody has said what it is to be.';
@@ -131,6 +139,9 @@ BEGIN
             released_at = NULL, retired_at = NULL, renewed_at = NULL
         FROM pgflurry.namespace AS n WHERE w.worker = n.function_worker;
     DELETE FROM pgflurry.worker_history;
+    -- In the very database that was restored, or in a copy of the files of its server, what was granted may go on.
+    UPDATE pgflurry.namespace AS n SET acquire_after = greatest(n.acquire_after, pgflurry.ticks(clock_timestamp() + n.quarantine))
+        FROM pg_database AS d WHERE d.datname = current_database() AND d.oid = n.database_oid;
     CALL pgflurry.identify();
     CALL pgflurry.install_next_snowflake();
 END $fn$;

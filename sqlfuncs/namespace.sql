@@ -25,11 +25,11 @@ BEGIN
     END IF;
     INSERT INTO pgflurry.namespace (id, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
             database_workers, function_worker, home, claim, disposable, timeline, joins_complete_on, system_identifier, database_oid,
-            namespace_oid, database_name)
+            namespace_oid, worker_oid, database_name, acquire_after)
         SELECT coalesce(new_id, gen_random_uuid()), new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
             new_database_workers, new_function_worker, new_home, new_claim, new_disposable, pgflurry.wal_timeline(),
             CASE WHEN new_home IS NULL THEN coalesce(pgflurry.wal_timeline(), '') END, pgflurry.system_identifier(), oid,
-            'pgflurry.namespace'::regclass, datname
+            'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname, 0
         FROM pg_database WHERE datname = current_database();
     IF new_home IS NULL THEN
         INSERT INTO pgflurry.worker (worker, kind)
@@ -38,6 +38,11 @@ BEGIN
         UPDATE pgflurry.worker
             SET owner = new_claim, term = 1, node = current_database(), acquired_at = clock_timestamp()
             WHERE worker = new_function_worker;
+    END IF;
+    -- A function that is there before its namespace was left by another one: by DROP SCHEMA, or by a dump without data that was restored
+    -- in place. What that one has granted ends within a quarantine.
+    IF to_regprocedure('public.next_snowflake()') IS NOT NULL THEN
+        UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + quarantine);
     END IF;
     -- What a dump of the schema alone has brought along is of another layout, and nothing was drawn from it here.
     DROP SEQUENCE IF EXISTS pgflurry.lane;

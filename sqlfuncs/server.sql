@@ -13,11 +13,11 @@ COMMENT ON FUNCTION pgflurry.wal_timeline() IS
 'The WAL timeline this server writes now, 8 hex digits; another one than before means a promotion or a restore. NULL on a standby and where the server does not tell.';
 
 CREATE OR REPLACE FUNCTION pgflurry.system_identifier() RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN
     RETURN (SELECT system_identifier FROM pg_control_system());
-EXCEPTION WHEN OTHERS THEN
-    RETURN NULL;  -- a server that lacks this function, or a role that may not call it
+EXCEPTION WHEN undefined_function OR insufficient_privilege OR feature_not_supported THEN
+    RETURN NULL;  -- a server that lacks this function, or does not let the owner call it
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.system_identifier() IS

@@ -79,13 +79,14 @@ it stopped and repairs functions. A layout cannot change once its namespace exis
 A copy of a database (restored, cloned, made from a template) is refused until you say what it shall be:
   --join HOME       another database of the ID space at home in HOME, with a worker of its own
   --new-namespace   an ID space of its own
-  --moved           the same database as before, whose original is gone for good, or was restored in place
+  --moved           the same database as before: its original is gone for good, and no other copy has taken its place; or
+                    it was restored in place
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
   --copy --join HOME, or --copy --new-namespace
 
 In a home that was failed over, restored or reseeded, no other database can join until you say --joins-complete: every
 database that ever joined has joined again, or stands in the list of "pgflurry migrate status".
---fresh-worker is for a function whose clock once stood far ahead, so that it fails with SNF01.
+--fresh-worker is for a function whose clock once stood far ahead, so that it fails with SNF01. Its old worker is retired.
 
 A role that is to run "pgflurry serve" without owning the schema needs, in each database:
   CALL pgflurry.grant_lease('role');`,

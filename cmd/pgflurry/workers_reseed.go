@@ -48,6 +48,10 @@ asks; --yes is for scripts. To run it again is harmless, but begins the quaranti
 				if err != nil {
 					return asOwner(err)
 				}
+				// a snapshot of a server that was stopped in order has a lane that would go on
+				if _, err := conn.Exec(ctx, "CALL pgflurry.begin_anew(true)"); err != nil {
+					return asOwner(fmt.Errorf("letting the function begin anew: %w", err))
+				}
 				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)
 			})
 		},

@@ -1,6 +1,6 @@
 -- Runs in the home: takes a database worker, for good: one that was never used, or one that was given back and whose mark has passed.
 -- The mark of the row goes to the function, whose server may have another clock. No row where the home may have forgotten a claim.
--- $1 name of the database, $2 address, $3 version
+-- $1 name of the database, $2 address, $3 version, $4 namespace
 UPDATE pgflurry.worker
 SET owner = gen_random_uuid(), term = term + 1, node = $1, address = $2, version = $3, acquired_at = clock_timestamp(), released_at = NULL
 WHERE worker = (SELECT worker FROM pgflurry.worker
@@ -8,5 +8,6 @@ WHERE worker = (SELECT worker FROM pgflurry.worker
                   AND reserved_until <= pgflurry.ticks(clock_timestamp())
                 ORDER BY term > 0, worker LIMIT 1 FOR UPDATE SKIP LOCKED)
   AND (term = 0 OR released_at IS NOT NULL)
+  AND (SELECT id FROM pgflurry.namespace) = $4::uuid AND pgflurry.is_original()
   AND (SELECT joins_complete_on FROM pgflurry.namespace) = coalesce(pgflurry.wal_timeline(), '')
 RETURNING worker, reserved_until, owner::text

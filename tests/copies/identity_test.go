@@ -3,6 +3,7 @@ package copies
 import (
 	"context"
 	"errors"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -234,4 +235,164 @@ func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNex
 	server.Refused(s, conn, "3F000", "SELECT next_snowflake()")
 	s.up(url, migrations.Settings{})
 	s.drawsAbove(url)
+}
+
+func TestOfTwoCopiesOneAloneTakesThePlaceOfTheOriginal(t *testing.T) {
+	s := plain(t)
+	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
+	s.up(joined, migrations.Settings{JoinURL: home})
+	for _, original := range []string{joined, home} {
+		s.draw(original)
+		first, second := s.templateCopy(original, "copies_heir_1"), s.templateCopy(original, "copies_heir_2")
+		s.alone(original)
+		server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Parse(s, original).Path[1:])
+		moved := migrations.Settings{Moved: true}
+		if original == joined {
+			moved.JoinURL = home
+			s.up(first, moved)
+			s.up(second, moved) // its claim is used up: it gets a worker of its own
+			if a, b := s.worker(first), s.worker(second); a == b {
+				t.Errorf("both have worker %d", a)
+			}
+			s.draw(first, second, first, second)
+			server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE copies_heir_1 WITH (FORCE)")
+			server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE copies_heir_2 WITH (FORCE)")
+			continue
+		}
+		s.up(first, moved)
+		s.refusesUp(second, moved, "another copy has taken the place of the original")
+		s.drawsAbove(first)
+		s.refuses(second, "is a copy")
+	}
+}
+
+func TestAWorkerThatWasLeftBehindIsNobodysAgainNotEvenOfItsOldBackup(t *testing.T) {
+	s := plain(t)
+	home, joined := s.migrated(migrations.Settings{DatabaseWorkers: 4}), server.Database(s)
+	s.up(joined, migrations.Settings{JoinURL: home})
+	s.draw(joined)
+	file := s.dump(joined)
+	s.up(joined, migrations.Settings{JoinURL: home, FreshWorker: true})
+	s.draw(joined)
+	s.restore(joined, file, "--clean", "--if-exists") // with the worker that was left behind
+	s.up(joined, migrations.Settings{JoinURL: home, Moved: true})
+	if w := s.worker(joined); w != 3 {
+		t.Errorf("the restored database has worker %d, want 3: 1 and 2 were left behind", w)
+	}
+	s.drawsAbove(joined)
+	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: home}, "all 4 workers for database functions")
+}
+
+func TestADumpOfTheWorkersAloneThatIsRestoredIsNoticed(t *testing.T) {
+	s := plain(t)
+	home := s.migrated(migrations.Settings{})
+	file := s.dump(home, "--table=pgflurry.worker")
+	s.up(server.Database(s), migrations.Settings{JoinURL: home})
+	s.restore(home, file, "--clean", "--if-exists")
+	s.refuses(home, "was restored")
+	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: home}, "was restored")
+	s.up(home, migrations.Settings{Moved: true})
+	s.drawsAbove(home)
+}
+
+func TestAnOriginalDoesNotJoinItselfNorItsCopyInPassing(t *testing.T) {
+	s := plain(t)
+	original := server.Private(s, nil)
+	home := s.database(original.URL("postgres"), "home")
+	s.up(home, migrations.Settings{})
+	s.draw(home)
+	clone := server.In(s, server.Clone(s, original, "clone").URL("postgres"), "home")
+	s.refusesUp(home, migrations.Settings{JoinURL: clone}, "are both the home", "Be sure which of the two it is")
+	s.refusesUp(home, migrations.Settings{JoinURL: home, Copy: true}, "is the home of namespace")
+	s.refusesUp(home, migrations.Settings{JoinURL: home, Moved: true}, "is the home of namespace")
+	s.draw(home)
+}
+
+func TestWhatASubscriptionBringsDoesNotChangeWhichDatabaseThisIs(t *testing.T) {
+	s := plain(t)
+	publisher, subscriber := server.Private(s, nil), server.Private(s, nil)
+	from, to := s.database(publisher.URL("postgres"), "app"), s.database(subscriber.URL("postgres"), "app")
+	s.up(from, migrations.Settings{})
+	s.up(to, migrations.Settings{})
+	s.draw(to)
+	at := server.Parse(s, from)
+	server.Exec(s, from, "CREATE TABLE arrived (n int); CREATE PUBLICATION everything FOR ALL TABLES")
+	server.Exec(s, to, "CREATE TABLE arrived (n int)")
+	server.Exec(s, to, "CREATE SUBSCRIPTION everything CONNECTION 'host="+at.Hostname()+" port="+at.Port()+" dbname=app user=postgres' PUBLICATION everything WITH (copy_data = false)")
+	server.Exec(s, from, "UPDATE pgflurry.namespace SET acquire_after = acquire_after + 1; UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 5 WHERE worker = 99; INSERT INTO arrived VALUES (1)")
+	server.Eventually(s, server.Connect(s, to), "EXISTS (SELECT FROM arrived)")
+	if n := server.Value[int](s, server.Connect(s, to), "SELECT count(*) FROM pgflurry.worker WHERE term = 5"); n > 0 {
+		t.Error("a lease of the publisher stands in the subscriber's rows")
+	}
+	s.draw(to)
+}
+
+func TestWhereANamespaceMayHaveBeenBeforeNoProxyGetsAWorkerForAQuarantine(t *testing.T) {
+	s := plain(t)
+	const closed = "SELECT acquire_after > pgflurry.ticks(clock_timestamp() + interval '110 s') FROM pgflurry.namespace"
+	for name, lose := range map[string]func(url string){
+		"DROP SCHEMA":                    func(url string) { server.Exec(s, url, "DROP SCHEMA pgflurry CASCADE") },
+		"a schema without data in place": func(url string) { s.restore(url, s.dump(url, "--schema-only"), "--clean", "--if-exists") },
+	} {
+		url := s.migrated(migrations.Settings{})
+		lose(url)
+		s.up(url, migrations.Settings{})
+		if !server.Value[bool](s, server.Connect(s, url), closed) {
+			t.Errorf("%s: a proxy may get a worker that another one still draws with", name)
+		}
+	}
+	url := s.migrated(migrations.Settings{})
+	s.restore(url, s.dump(url), "--clean", "--if-exists")
+	server.Exec(s, url, "CALL pgflurry.new_namespace()")
+	if !server.Value[bool](s, server.Connect(s, url), closed) {
+		t.Error("a namespace founded where the old one was: a proxy may get a worker that another one still draws with")
+	}
+	if server.Value[bool](s, server.Connect(s, s.migrated(migrations.Settings{})), closed) {
+		t.Error("a new database waits for nothing")
+	}
+}
+
+func TestAServerThatWasStoppedInOrderAndSetBackBeginsAnewByReseed(t *testing.T) {
+	s := plain(t)
+	cluster := server.Private(s, nil)
+	url := cluster.URL("postgres")
+	s.up(url, migrations.Settings{})
+	s.draw(url)
+	server.Stop(s, cluster)
+	snapshot := cluster.Data + "-snapshot"
+	if out, err := exec.CommandContext(server.Within(s), "cp", "-a", cluster.Data, snapshot).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	again := server.Again(s, cluster.Data, 0)
+	s.draw(again.URL("postgres"))
+	server.Crash(s, again)
+	url = server.Again(s, snapshot, 0).URL("postgres")
+	s.shell("pgflurry workers reseed --yes --database '" + url + "'")
+	s.drawsAbove(url)
+}
+
+func TestNothingJoinsADisposableNamespace(t *testing.T) {
+	s := plain(t)
+	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: s.migrated(migrations.Settings{Disposable: true})}, "is disposable: nothing can join it")
+}
+
+func TestAFreshWorkerWaitsForCallsThatMayHaveReadTheOldText(t *testing.T) {
+	s := plain(t)
+	url := s.migrated(migrations.Settings{})
+	open := server.Connect(s, url)
+	server.Do(s, open, "BEGIN; SELECT next_snowflake()")
+	done := make(chan error, 1)
+	go func() { done <- migrations.Up(context.Background(), url, migrations.Settings{FreshWorker: true}) }()
+	conn := server.Connect(s, url)
+	server.Eventually(s, conn, "(SELECT function_worker FROM pgflurry.namespace) = 1")
+	select {
+	case err := <-done:
+		t.Fatalf("it did not wait: %v", err)
+	default:
+	}
+	server.Do(s, open, "COMMIT")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	s.draw(url)
 }

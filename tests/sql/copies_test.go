@@ -232,9 +232,13 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET system_identifier = NULL")
 	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "still exists")
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET database_name = 'another'")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "is the home of namespace", "another copy has taken the place")
+	drop(t, original)
 	up(t, copied, migrations.Settings{Moved: true})
 
-	restored := copyOf(t, server.Migrated(t))
+	another := server.Migrated(t)
+	restored := copyOf(t, another)
+	drop(t, another)
 	server.Exec(t, restored, "UPDATE pgflurry.namespace SET system_identifier = 1") // a database of another server
 	up(t, restored, migrations.Settings{Moved: true})
 }

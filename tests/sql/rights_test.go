@@ -178,7 +178,9 @@ func TestGuardsRefuseToForgetIDs(t *testing.T) {
 			t.Errorf("%s: no hint", statement)
 		}
 	}
+	run(t, conn, "RESET session_replication_role")
 	refused(t, conn, "23514", "UPDATE pgflurry.namespace SET quarantine = '61 s'")
+	refused(t, conn, "23514", "UPDATE pgflurry.worker SET reserved_until = 9223372036854775807 WHERE worker = 20") // sums of it would overflow
 	refused(t, conn, "23505", "INSERT INTO pgflurry.namespace SELECT * FROM pgflurry.namespace")
 }
 

@@ -100,7 +100,7 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "a copy is told by its table", in: "pgflurry.why_copied()", begin: asCopy,
-		text: "WHEN n.namespace_oid <> n.tableoid THEN", without: "WHEN false THEN",
+		text: "WHEN n.namespace_oid <> n.tableoid OR n.worker_oid <> 'pgflurry.worker'::regclass THEN", without: "WHEN false THEN",
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
 	},
 	{

@@ -81,7 +81,8 @@ func TestAStandbyThatIsPromotedAfterItLostMarksGivesLaterIDs(t *testing.T) {
 
 func TestAPhysicalCopyOfTheHomeIsNoticedWhenItJoins(t *testing.T) {
 	home, copied := twins(t, false)
-	up(t, copied, migrations.Settings{JoinURL: home})
+	says(t, migrations.Up(within(t), copied, migrations.Settings{JoinURL: home}), "are both the home", "add --copy")
+	up(t, copied, migrations.Settings{JoinURL: home, Copy: true})
 	if a, b := worker(t, home), worker(t, copied); a != 0 || b != 1 {
 		t.Errorf("the home uses worker %d, the copy %d", a, b)
 	}
