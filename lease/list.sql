@@ -11,7 +11,7 @@ w AS (
            -- the mark of a function lies in a sequence of its own database, and only that one can be read from here
            CASE WHEN r.kind = 'proxy' OR r.term = 0 OR r.released_at IS NOT NULL THEN r.reserved_until
                 WHEN r.worker = ns.function_worker AND ns.home IS NULL AND has_sequence_privilege('pgflurry.mark', 'SELECT, USAGE')
-                THEN coalesce(pg_sequence_last_value('pgflurry.mark'), 0)
+                THEN greatest(pg_sequence_last_value('pgflurry.mark'), pg_sequence_last_value('pgflurry.mark_stand_in'), 0)
            END AS reserved_until
     FROM pgflurry.worker r CROSS JOIN ns
 )

@@ -17,6 +17,8 @@ import (
 )
 
 var (
+	//go:embed queries/drawers.sql
+	drawersSQL string
 	//go:embed queries/applied.sql
 	appliedSQL string
 	//go:embed queries/functions.sql
@@ -34,6 +36,7 @@ type State struct {
 	Namespace  *namespace.Namespace // nil: none yet
 	Copied     string               // why this is a copy of another database; "": it is none
 	Joined     []Joined             // in a home: the databases that have joined
+	Drawers    []string             // roles that may set the function's sequences, or draw from them, and so make IDs come twice
 	Newer      error                // the schema is newer than this program, which cannot judge it; nil: it is not
 	Left       time.Duration        // until the last tick of the layout has passed, by the server's clock; at most 292 years
 	Functions  []Function           // that are not as this version installs them; empty: all are
@@ -117,6 +120,9 @@ func Status(ctx context.Context, url string) (State, error) {
 	}
 	state.Left = row.Layout.End().Sub(now)
 	if state.Joined, err = d.joined(ctx); err != nil {
+		return State{}, err
+	}
+	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
 		return State{}, err
 	}
 	if state.Newer = d.notNewer(); state.Newer != nil {

@@ -37,7 +37,7 @@ type Namespace struct {
 }
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration.
-const Revision = 7
+const Revision = 8
 
 //go:embed read.sql
 var readSQL string

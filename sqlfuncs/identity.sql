@@ -69,10 +69,10 @@ CREATE OR REPLACE PROCEDURE pgflurry.begin_anew(other_clock boolean)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN
     -- A dump reads lane and mark at different moments, and a server that was set back has an old lane.
-    PERFORM setval(seqrelid, seqstart) FROM pg_sequence WHERE seqrelid = to_regclass('pgflurry.lane');
+    PERFORM setval(seqrelid, seqstart) FROM pg_sequence WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));
     -- Without a known timeline the function starts as after a promotion: the IDs that are there may be from another server's clock.
     IF other_clock THEN
-        PERFORM setval('pgflurry.function_timeline'::regclass, 0, false);
+        PERFORM setval('pgflurry.function_timeline'::regclass, 0, false), setval('pgflurry.function_timeline_stand_in'::regclass, 0, false);
     END IF;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.begin_anew(boolean) IS

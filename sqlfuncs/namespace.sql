@@ -45,9 +45,10 @@ BEGIN
         UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + quarantine);
     END IF;
     -- What a dump of the schema alone has brought along is of another layout, and nothing was drawn from it here.
-    DROP SEQUENCE IF EXISTS pgflurry.lane;
+    DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in;
     -- A new function has lost nothing yet, so its first ID need not keep the distance of a promotion.
-    PERFORM setval('pgflurry.function_timeline'::regclass, ('x' || pgflurry.wal_timeline())::bit(32)::bigint);
+    PERFORM setval(noted, ('x' || pgflurry.wal_timeline())::bit(32)::bigint)
+        FROM unnest('{pgflurry.function_timeline,pgflurry.function_timeline_stand_in}'::regclass[]) AS noted;
 END $fn$;
 
 COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text, uuid, boolean) IS

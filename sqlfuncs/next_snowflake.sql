@@ -4,9 +4,10 @@
 --
 --      tick << C | counter         C = 63 - timestamp_bits, so 20 to 35
 --
--- A counter below 2^sequence_bits is an ID of that tick; the counters above are headroom and never become IDs.
--- A draw (nextval) whose tick is not behind the clock and whose counter is an ID is returned as it is. Any other
--- draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead. What is rare, about
+-- A counter below 2^sequence_bits is an ID of that tick; the counters above are headroom and never become IDs. The first 1/32 of the
+-- sequence is the stand-in's (see there): a tick of the lane begins behind it.
+-- A draw (nextval) whose tick is at most lag behind the clock and whose counter is an ID is returned as it is. Lag is 4 ms, or 0 where
+-- a unit is longer: it makes a tick serve several milliseconds, and starting one is what costs. Any other draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead. What is rare, about
 -- once a second, it leaves to advance_slowly().
 --
 -- Why no ID comes twice.
@@ -34,7 +35,7 @@
 --     tick further, so the start after it is above them, even if every mark since the last one was lost.
 --  6. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
 --     database is covered by a mark that survives, whatever synchronous_commit says and whatever the clock does.
---  7. advance() is the short way for one case: the lane is not at START, and the tick to start is in the same block of ticks as the
+--  7. advance() is the short way for one case: the stand-in has not been at work, the lane is not at START, and the tick to start is in the same block of ticks as the
 --     lane's. The mark of point 4 was raised when the lane entered the block, to the end of the block behind it, so it need not move; the end of
 --     the layout is the end of a block, so it is not passed. All else holds as in advance_slowly(): the same lock, a draw under it, a tick above
 --     that draw's and not too far ahead of the clock (point 5). What is not this case goes to advance_slowly() with nothing but the
@@ -70,6 +71,20 @@
 -- advance_slowly() sees that somebody else moved mark, and starts as after a crash, beyond every tick that can have been set (point 5).
 -- A restore within about three seconds of its dump is not seen in time: the lane may be ahead of the clock for so long.
 --
+-- The stand-in. Who holds the lock may not go on: its process was stopped, or a machine is overloaded. Nobody may take the lock away, because
+-- it would set its tick late, and send the lane back. So there is a second lane, with a lock, a mark and a share of the sequence of its own.
+-- Who has waited 200 ms for the lock draws from it (stand_in()). All that is said above holds for each of the two lanes by itself, and no ID
+-- is in both shares, so nothing comes twice, whenever the holder goes on. While the lane's tick is older than the stand-in's, its holder
+-- is still the one that does not go on, and others need not wait. Who gets the lock then starts a tick beyond the stand-in's, and
+-- everybody is back on the lane. The stand-in starts no tick while the lane's is fresh, and then at least two ticks beyond it, so that a lane
+-- whose counter ran over by one tick (point 3) does not meet it. So IDs increase from one lane to the other. One case is left: a
+-- holder that is stopped again between reading the clock and setting its tick sets one that is behind the stand-in's. It sees that, and
+-- makes it unusable; who draws in the microseconds between may get an ID that is less than one of the stand-in's.
+--
+-- Waiting for a client. What holds a lock here must not: a client that does not read would stop everybody. Messages below ERROR are what a
+-- backend sends in between, whatever the caller has set (client_min_messages, debug_print_plan, …). So the functions that take a lock set
+-- client_min_messages to error, and an ERROR is sent when the subtransaction with the lock has ended.
+--
 -- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else. With
 -- SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop: by 2^C draws
 -- he pushes the counter into ticks that nobody set and no mark covers (point 3 would fall). Nobody but
@@ -95,6 +110,10 @@ DECLARE
     start_value     bigint;
     no_id           bigint;   -- bits of a counter that is no ID
     quiet_start     bigint;   -- lower quarter of the sequence
+    share           bigint;   -- of the sequence, from 0 on: the stand-in's
+    lag             bigint;   -- ticks that a draw may be behind the clock
+    patience        constant text := '200ms';  -- for a lock whose holder does not go on
+    stand_in        boolean;
     own             text;     -- the ID space and the worker that the function is written for
     worker          bigint;   -- the worker at its place in an ID
     flipped         bigint := 0;        -- bits that next_snowflake() has flipped in what it draws
@@ -110,6 +129,8 @@ BEGIN
     start_value := 1::bigint << (lane_bits - 1);
     no_id := (start_value * 2 - 1) - ((1::bigint << n.sequence_bits) - 1);
     quiet_start := greatest((1::bigint << n.sequence_bits) / 4, 1) - 1;
+    share := greatest((1::bigint << n.sequence_bits) / 32, 1);
+    lag := 4 / unit_ms;
     own := format('%L::pg_catalog.uuid, %s', n.id, n.function_worker);
     worker := n.function_worker::bigint << n.sequence_bits;
     -- Where an ID has all 63 bits its tick is where the lane's is, and the worker's bits are 0 in a draw that is an ID: flipping
@@ -125,21 +146,24 @@ BEGIN
             lane_bits, id_bits, (1::bigint << n.sequence_bits) - 1, worker);
     END IF;
 
-    IF to_regclass('pgflurry.lane') IS NULL THEN
-        EXECUTE format('CREATE UNLOGGED SEQUENCE pgflurry.lane AS bigint MINVALUE 0 START %s CACHE 1 NO CYCLE', start_value);
-    END IF;
-    EXECUTE format('COMMENT ON SEQUENCE pgflurry.lane IS %L', format(
-        'Clock and counter of next_snowflake(): tick << %s | counter; a counter below %s is an ID. Never set it by hand,'
-        ' except to %s, from where the function continues at pgflurry.mark.',
-        lane_bits, 1 << n.sequence_bits, start_value));
+    FOREACH stand_in IN ARRAY ARRAY[false, true] LOOP
+        EXECUTE format('CREATE UNLOGGED SEQUENCE IF NOT EXISTS pgflurry.lane%s AS bigint MINVALUE 0 START %s CACHE 1 NO CYCLE',
+            CASE WHEN stand_in THEN '_stand_in' END, start_value);
+        EXECUTE format('COMMENT ON SEQUENCE pgflurry.lane%s IS %L', CASE WHEN stand_in THEN '_stand_in' END, format(
+            'Clock and counter of %s: tick << %s | counter; a counter from %s to %s is an ID. Never set it by hand,'
+            ' except to %s, from where the function continues at its mark.',
+            CASE WHEN stand_in THEN 'the stand-in of next_snowflake()' ELSE 'next_snowflake()' END, lane_bits,
+            CASE WHEN stand_in THEN 0 ELSE share END, CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END - 1, start_value));
 
     EXECUTE format($create$
-CREATE OR REPLACE FUNCTION pgflurry.advance_slowly(drawn bigint) RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $advance$
+CREATE OR REPLACE FUNCTION pgflurry.advance_slowly%12$s(drawn bigint) RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = error SET lock_timeout = '%13$s' AS $advance$
 DECLARE
     -- the layout, and times in ticks
     lane_bits      constant integer := %1$s;
-    no_id          constant bigint := %2$s;              -- bits of a counter that is no ID
+    counter_bits   constant bigint := %2$s;
+    first          constant bigint := %14$s;             -- counter that is an ID
+    beyond         constant bigint := %15$s;             -- counter that is none any more
     quiet_start    constant bigint := %3$s;              -- lower quarter of the sequence
     last_tick      constant bigint := %4$s;
     epoch          constant double precision := %5$s;    -- seconds since 1970
@@ -149,9 +173,12 @@ DECLARE
     ahead_limit    constant bigint := %9$s;
     worth_a_wait   constant bigint := %10$s;
     skew           constant bigint := %11$s;
+    lag            constant bigint := %17$s;
+    apart          constant bigint := %18$s;             -- ticks to keep from the other lane's
     seconds  double precision;  -- since the epoch
     clock    bigint := 0;       -- the tick of the clock
     tick     bigint;            -- the lane's tick; 0: unknown (crash, promotion, carry guard)
+    other    bigint;            -- the other lane's
     marked   bigint;            -- mark
     ours     boolean;           -- the last who moved mark was this function
     target   bigint;            -- the tick to start
@@ -160,6 +187,7 @@ DECLARE
     here     bigint;            -- the server's WAL timeline; NULL: it does not tell
     known    bigint;            -- the timeline of the last start
     waiting  boolean := false;  -- for the lock; drawn is too old to be used
+    stuck    boolean := false;  -- who holds the lock does not go on
     counted  boolean := false;  -- that this call waits for the clock
     used_up  boolean;           -- the lane's tick is used up, or the lane is at START
 BEGIN
@@ -169,13 +197,14 @@ BEGIN
             -- This subtransaction always ends in a rollback, which is what releases the lock. Sequences are not
             -- transactional, so nothing is lost, and no cancel, error or end of the session can leave the lock behind.
             IF waiting THEN
-                LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE;
+                LOCK TABLE pgflurry.function_lock%12$s IN SHARE UPDATE EXCLUSIVE MODE;
             ELSE
-                LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
+                LOCK TABLE pgflurry.function_lock%12$s IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
             END IF;
-            v := nextval('pgflurry.lane'::regclass);
+            v := nextval('pgflurry.lane%12$s'::regclass);
             tick := v >> lane_bits;
-            SELECT last_value, log_cnt > 0 INTO STRICT marked, ours FROM pgflurry.mark;
+            SELECT last_value >> lane_bits INTO STRICT other FROM pgflurry.lane%16$s;
+            SELECT last_value, log_cnt > 0 INTO STRICT marked, ours FROM pgflurry.mark%12$s;
             IF NOT ours OR (((tick >> block_bits) + 2) << block_bits) + 1 < marked THEN
                 tick := 0;  -- nobody set it (point 3), or not the last (Foreign hands)
             END IF;
@@ -184,11 +213,14 @@ BEGIN
             END IF;
             seconds := date_part('epoch', clock_timestamp()) - epoch;
             clock := floor(seconds / unit)::bigint;
-            used_up := (v & no_id) <> 0;
-            IF tick < clock OR used_up THEN  -- else somebody has just advanced, and v is an ID
+            used_up := (v & counter_bits) >= beyond;
+            IF %21$s THEN
+                v := NULL;
+                stuck := true;  -- not this one, but the other lane goes on
+            ELSIF tick < clock - lag OR used_up OR other > tick THEN  -- else somebody has just advanced, and v is an ID
                 v := NULL;
                 IF tick = 0 THEN
-                    SELECT last_value INTO STRICT known FROM pgflurry.function_timeline;
+                    SELECT last_value INTO STRICT known FROM pgflurry.function_timeline%12$s;
                     here := ('x' || pgflurry.wal_timeline())::bit(32)::bigint;
                     reach := ahead_limit + 1 + CASE WHEN here = known THEN 0 ELSE skew END;
                     target := greatest(marked, clock + reach);
@@ -196,21 +228,25 @@ BEGIN
                     reach := ahead_limit;
                     target := greatest(clock, tick + 1);
                 END IF;
+                IF other > tick THEN
+                    target := greatest(target, other + apart);
+                END IF;
                 IF clock > 0 AND target <= last_tick AND target - clock <= reach THEN
                     IF tick = 0 OR (target >> block_bits) <> (tick >> block_bits) THEN
-                        PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);
-                        PERFORM nextval('pgflurry.mark'::regclass);
+                        PERFORM setval('pgflurry.mark%12$s'::regclass, ((target >> block_bits) + 2) << block_bits);
+                        PERFORM nextval('pgflurry.mark%12$s'::regclass);
                     END IF;
-                    v := target << lane_bits;
+                    v := target << lane_bits | first;
                     -- A tick entered by the clock begins at random, so that a quiet database does not give only even IDs. A
                     -- hash, because callers that wake with the millisecond see few different microseconds; and not random(), whose
                     -- sequence is the session's own.
                     IF NOT used_up OR target <> tick + 1 THEN
-                        v := v | (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
+                        v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
                     END IF;
-                    PERFORM setval('pgflurry.lane'::regclass, v);  -- v is ours; the next draw is v + 1
+                    PERFORM setval('pgflurry.lane%12$s'::regclass, v);  -- v is ours; the next draw is v + 1
+                    %22$s
                     IF here <> known THEN
-                        PERFORM setval('pgflurry.function_timeline'::regclass, here);
+                        PERFORM setval('pgflurry.function_timeline%12$s'::regclass, here);
                     END IF;
                 END IF;
             END IF;
@@ -219,17 +255,23 @@ BEGIN
             WHEN SQLSTATE 'SNF00' THEN
                 NULL;
             WHEN lock_not_available THEN
-                IF waiting THEN
-                    RAISE;  -- lock_timeout of the caller
+                stuck := waiting;
+                IF NOT waiting THEN
+                    -- Somebody else is advancing. The draw is unique whatever the time is; use it unless it is too old.
+                    clock := floor((date_part('epoch', clock_timestamp()) - epoch) / unit)::bigint;
+                    IF (drawn & counter_bits) < beyond AND (drawn >> lane_bits) >= clock - lag_limit THEN
+                        RETURN drawn;
+                    END IF;
+                    waiting := true;
+                    %19$s
                 END IF;
-                -- Somebody else is advancing. The draw is unique whatever the time is; use it unless it is too old.
-                clock := floor((date_part('epoch', clock_timestamp()) - epoch) / unit)::bigint;
-                IF (drawn & no_id) = 0 AND (drawn >> lane_bits) >= clock - lag_limit THEN
-                    RETURN drawn;
+                IF NOT stuck THEN
+                    CONTINUE;
                 END IF;
-                waiting := true;
-                CONTINUE;
         END;
+        IF stuck THEN
+            %20$s
+        END IF;
         IF v IS NOT NULL THEN
             RETURN v;
         END IF;
@@ -256,18 +298,59 @@ BEGIN
     END LOOP;
 END $advance$
 $create$,
-        lane_bits, no_id, quiet_start, (1::bigint << n.timestamp_bits) - 1,
-        extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
-        -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
-        ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
-        pgflurry.ticks_of(n.skew));
+            lane_bits, start_value * 2 - 1, CASE WHEN stand_in THEN 0 ELSE quiet_start END, (1::bigint << n.timestamp_bits) - 1,
+            extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
+            -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
+            ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
+            pgflurry.ticks_of(n.skew),
+            CASE WHEN stand_in THEN '_stand_in' END, patience,
+            CASE WHEN stand_in THEN 0 ELSE share END, CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END,
+            CASE WHEN stand_in THEN '' ELSE '_stand_in' END, lag, CASE WHEN stand_in THEN 2 ELSE greatest(20 / unit_ms, 1) END,
+            CASE WHEN NOT stand_in THEN '-- No tick of this lane was started since the stand-in began: its holder is still the one that does not go on.
+                    SELECT last_value > drawn INTO STRICT stuck FROM pgflurry.lane_stand_in;' END,
+            CASE WHEN stand_in THEN 'RETURN NULL;'
+                 ELSE 'stuck := false;
+            v := pgflurry.stand_in();
+            IF v IS NULL THEN
+                CONTINUE;
+            END IF;' END,
+            CASE WHEN stand_in THEN 'other > tick AND other >= clock - lag_limit' ELSE 'false' END,
+            CASE WHEN NOT stand_in THEN '-- Who was stopped between reading the clock and here may be behind the stand-in again: then no draw of this tick is an ID.
+                    IF other > tick AND (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN
+                        PERFORM setval(''pgflurry.lane''::regclass, target << lane_bits | beyond);
+                        v := NULL;
+                    END IF;' END);
+    END LOOP;
     COMMENT ON FUNCTION pgflurry.advance_slowly(bigint) IS
         'All that advance() may meet, about once a second: after a crash, where the mark moves, where the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
-    REVOKE ALL ON FUNCTION pgflurry.advance_slowly(bigint) FROM PUBLIC;
+    COMMENT ON FUNCTION pgflurry.advance_slowly_stand_in(bigint) IS
+        'The same for the lane of the stand-in. NULL if its lock is not to be had either.';
+    REVOKE ALL ON FUNCTION pgflurry.advance_slowly(bigint), pgflurry.advance_slowly_stand_in(bigint) FROM PUBLIC;
+
+    EXECUTE format($create$
+CREATE OR REPLACE FUNCTION pgflurry.stand_in() RETURNS bigint
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = error AS $stand$
+DECLARE
+    drawn bigint := nextval('pgflurry.lane_stand_in'::regclass);
+BEGIN
+    IF (drawn & %2$s) >= %3$s THEN
+        PERFORM setval('pgflurry.lane_stand_in'::regclass, %4$s);
+    END IF;
+    IF (drawn & %2$s) < %5$s AND (drawn >> %1$s) >= floor((date_part('epoch', clock_timestamp()) - %6$s) / %7$s)::bigint - %8$s
+       AND drawn > (SELECT last_value FROM pgflurry.lane) THEN
+        RETURN drawn;
+    END IF;
+    RETURN pgflurry.advance_slowly_stand_in(drawn);
+END $stand$
+$create$,
+        lane_bits, start_value * 2 - 1, start_value + start_value / 2, start_value, share, extract(epoch FROM n.epoch), unit_ms / 1000::numeric, 20 / unit_ms);
+    COMMENT ON FUNCTION pgflurry.stand_in() IS
+        'A draw from the share of the sequence that is kept for when a session holds the lock of the lane and does not go on. NULL if another one holds that of this lane.';
+    REVOKE ALL ON FUNCTION pgflurry.stand_in() FROM PUBLIC;
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION pgflurry.advance(drawn bigint) RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE AS $advance$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET client_min_messages = error AS $advance$
 DECLARE
     v       bigint;  -- the draw under the lock, then the one to return; NULL: none
     us      bigint;  -- microseconds of the clock since the epoch
@@ -282,7 +365,9 @@ BEGIN
         v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);
         us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %3$s::double precision)
             OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
-        IF (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.<) (us OPERATOR(pg_catalog./) %4$s::bigint)
+        IF pg_catalog.pg_sequence_last_value('pgflurry.lane_stand_in'::pg_catalog.regclass) OPERATOR(pg_catalog.>) v THEN  -- the stand-in was at work
+            v := NULL;
+        ELSIF (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.<) ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %13$s::bigint)
            OR (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN  -- else somebody has just advanced, and v is an ID
             target := GREATEST(us OPERATOR(pg_catalog./) %4$s::bigint, (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint);
             IF v OPERATOR(pg_catalog.>) %5$s::bigint  -- the lane is not at START
@@ -290,8 +375,8 @@ BEGIN
                AND ((target OPERATOR(pg_catalog.-) %10$s::bigint) OPERATOR(pg_catalog.*) %4$s::bigint) OPERATOR(pg_catalog.<=) us THEN  -- not too far ahead
                 v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, (target OPERATOR(pg_catalog.<<) %1$s) OPERATOR(pg_catalog.|)
                     CASE WHEN (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint
-                              AND target OPERATOR(pg_catalog.=) ((v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint) THEN 0::bigint
-                         ELSE pg_catalog.hashint8extended(us, 0::bigint) OPERATOR(pg_catalog.&) %7$s::bigint END);
+                              AND target OPERATOR(pg_catalog.=) ((v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint) THEN %14$s::bigint
+                         ELSE %14$s::bigint OPERATOR(pg_catalog.+) (pg_catalog.hashint8extended(us, 0::bigint) OPERATOR(pg_catalog.&) %7$s::bigint) END);
             ELSE
                 v := NULL;
             END IF;
@@ -317,7 +402,7 @@ BEGIN
 END $advance$
 $create$,
         lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000, start_value * 2 - 1, start_value + start_value / 2, quiet_start,
-        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value);
+        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, share);
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Starts a tick that was never used, or leaves it to advance_slowly(). Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;
@@ -328,7 +413,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $next$
 DECLARE
     drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)%5$s;
 BEGIN
-    -- an ID of the clock's tick, or of a later one if the lane is ahead; else start a new tick
+    -- an ID of a tick that is hardly behind the clock, or ahead of it; else start a new tick
     IF NOT pgflurry.may_draw(%7$s) OR pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision) OPERATOR(pg_catalog.+) %2$s::double precision)
        OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
        OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) %6$s::bigint THEN
@@ -341,7 +426,7 @@ BEGIN
 END $next$
 $create$,
         unit_ms / 1000::double precision / (1::bigint << lane_bits),
-        extract(epoch FROM n.epoch + n.unit) - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6), -- those bits are no time
+        extract(epoch FROM n.epoch + n.unit * (1 + lag)) - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6), -- those bits are no time
         no_id, result, flip, flipped, own);
     EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
         '%sThe next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): unique, greater than all IDs this function gave before.'

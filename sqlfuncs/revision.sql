@@ -1,11 +1,11 @@
 -- What is installed here. Numbers in function texts, because they also survive where the rows do not: a dump of the schema alone.
 
 CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 7';
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 8';
 COMMENT ON FUNCTION pgflurry.revision() IS
 'Revision of schema pgflurry: the number of its last migration. A program that knows only an older one changes nothing here.';
 
 CREATE OR REPLACE FUNCTION pgflurry.serves_from() RETURNS integer
-LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 7';
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 8';
 COMMENT ON FUNCTION pgflurry.serves_from() IS
 'The oldest revision that a program must know to keep leases here.';

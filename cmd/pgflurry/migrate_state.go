@@ -58,6 +58,9 @@ func stateTable(state migrations.State) *table {
 	for _, j := range state.Joined {
 		t.add("database "+j.Database, "joined", fmt.Sprintf("worker %d, claimed at %s on %s", j.Worker, j.Address, timestamp(j.Since)))
 	}
+	for _, role := range state.Drawers {
+		t.add("role "+role, "may set sequences", "a member of pg_write_all_data, or granted it: whoever sets pgflurry.lane makes IDs come twice")
+	}
 	return t
 }
 

@@ -5,7 +5,8 @@ SELECT w.worker, coalesce(w.node, '') AS node,
 FROM pgflurry.worker AS w, pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now
 WHERE w.reserved_until > 0 AND w.reserved_until + pgflurry.ticks_of(n.quarantine) > now.tick
 UNION ALL
-SELECT NULL, '', (extract(epoch FROM (m.last_value - now.tick) * n.unit) * 1000)::bigint
-FROM pgflurry.mark AS m, pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now
-WHERE m.last_value > now.tick
+SELECT NULL, '', (extract(epoch FROM (m.tick - now.tick) * n.unit) * 1000)::bigint
+FROM (SELECT greatest(m.last_value, s.last_value) AS tick FROM pgflurry.mark AS m, pgflurry.mark_stand_in AS s) AS m,
+     pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now
+WHERE m.tick > now.tick
 ORDER BY ms DESC, worker

@@ -1,3 +1,3 @@
--- No ID of the function at or after this tick exists. The lock waits until nobody is starting a tick; it holds until the transaction ends.
-LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE;
-SELECT last_value FROM pgflurry.mark;
+-- No ID of the function at or after this tick exists. The locks wait until nobody is starting a tick; they hold until the transaction ends.
+LOCK TABLE pgflurry.function_lock, pgflurry.function_lock_stand_in IN SHARE UPDATE EXCLUSIVE MODE;
+SELECT greatest(m.last_value, s.last_value) FROM pgflurry.mark AS m, pgflurry.mark_stand_in AS s;

@@ -370,7 +370,7 @@ func clockAhead(s *story) {
 const nineYearsAhead = `DO $$
 DECLARE f regprocedure;
 BEGIN
-	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),public.next_snowflake()}'::regprocedure[] LOOP
+	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),pgflurry.stand_in(),pgflurry.advance_slowly_stand_in(bigint),public.next_snowflake()}'::regprocedure[] LOOP
 		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'), 'clock_timestamp()',
 			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) ''9 years''::interval)');
 	END LOOP;

@@ -1,6 +1,7 @@
 package sql_test
 
 import (
+	"slices"
 	"testing"
 
 	"pgflurry/migrations"
@@ -155,7 +156,10 @@ func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseTh
 		refused(t, conn, "42501", statement)
 	}
 	run(t, conn, "UPDATE pgflurry.namespace SET acquire_after = 5")
-	// what cannot be taken away: docs/uniqueness.md says so
+	// what cannot be taken away: docs/uniqueness.md says so, and status names the role
+	if state, err := migrations.Status(within(t), url); err != nil || !slices.Equal(state.Drawers, []string{"writes_all"}) {
+		t.Errorf("status names %q, %v", state.Drawers, err)
+	}
 	run(t, conn, "SELECT setval('pgflurry.mark', 1)")
 }
 

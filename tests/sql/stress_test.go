@@ -24,7 +24,7 @@ import (
 const steppingClock = `DO $$
 DECLARE f regprocedure;
 BEGIN
-	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),public.next_snowflake()}'::regprocedure[] LOOP
+	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),pgflurry.stand_in(),pgflurry.advance_slowly_stand_in(bigint),public.next_snowflake()}'::regprocedure[] LOOP
 		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'), 'clock_timestamp()',
 			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) pg_catalog.current_setting(''test.step'')::interval)');
 	END LOOP;
@@ -160,7 +160,11 @@ func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 				_, err = conn.Exec(ctx, "SELECT pg_cancel_backend($1)", pid)
 			default:
 				_ = syscall.Kill(pid, syscall.SIGSTOP)
-				server.Pause(ctx, time.Duration(dice.IntN(60))*time.Millisecond)
+				pause := time.Duration(dice.IntN(60)) * time.Millisecond
+				if dice.IntN(20) == 0 { // longer than others wait for a lock
+					pause = 400 * time.Millisecond
+				}
+				server.Pause(ctx, pause)
 				_ = syscall.Kill(pid, syscall.SIGCONT)
 			}
 			if err != nil {

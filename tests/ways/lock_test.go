@@ -2,6 +2,7 @@ package ways_test
 
 import (
 	"context"
+	"strings"
 	"sync"
 	"testing"
 
@@ -134,4 +135,17 @@ func TestLocksAndTokensWorkThroughAPoolerInTransactionMode(t *testing.T) {
 	if !server.Value[bool](t, through(t, pooled), "SELECT redeem_token($1)", token) || server.Value[bool](t, bob, "SELECT redeem_token($1)", token) {
 		t.Error("a token is not redeemed once")
 	}
+}
+
+func TestASessionThatKeepsItsTransactionOpenHoldsUpItsOwnNamesAndNoOthers(t *testing.T) {
+	url := server.Migrated(t)
+	holder, conn := server.Connect(t, url), server.Connect(t, url)
+	draw := func(name string) string {
+		return strings.ReplaceAll(`SELECT next_auto_increment('NAME'), next_replace_id('NAME'), incr('NAME'), next_segment('NAME'), issue_token('1 hour'),
+			try_lock('NAME', 'me', '1 hour'), next_snowflake()`, "NAME", name)
+	}
+	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('held'), ('free'); INSERT INTO pgflurry.segment (biz_tag) VALUES ('held'), ('free')`)
+	server.Do(t, holder, "BEGIN; "+draw("held"))
+	server.Do(t, conn, "SET statement_timeout = '1s'; "+draw("free")+"; "+draw("free"))
+	server.Refused(t, conn, "57014", "SELECT incr('held')")
 }

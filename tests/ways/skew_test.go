@@ -7,7 +7,7 @@ import (
 	"pgflurry/tests/server"
 )
 
-// quiet draws two IDs in each of 2048 ticks, each as soon as its millisecond has begun, as clients do that wake by a timer.
+// quiet draws two IDs in each of 2048 ticks, each as soon as the last one is too old to be used on, as clients do that wake by a timer.
 const quiet = `CREATE TABLE drawn (first bigint, second bigint);
 	DO $$
 	DECLARE
@@ -16,7 +16,7 @@ const quiet = `CREATE TABLE drawn (first bigint, second bigint);
 		two  bigint;
 	BEGIN
 		FOR i IN 1 .. 2048 LOOP
-			WHILE pgflurry.ticks(clock_timestamp()) <= last LOOP
+			WHILE pgflurry.ticks(clock_timestamp()) <= last + 4 LOOP
 				PERFORM pg_sleep(0.0001);
 			END LOOP;
 			one := next_snowflake();
