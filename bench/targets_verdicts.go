@@ -5,15 +5,17 @@ import (
 	"strings"
 )
 
-// Targets of IDs. The ratios of the first are by number of clients.
-var singleToNextval = map[int]float64{1: 1.3, 16: 2, 64: 2}
+// Targets of IDs by number of clients: of the proxy, of the function in the database, and of a column's DEFAULT.
+var (
+	singleToNextval    = map[int]float64{1: 1.3, 16: 2, 64: 2}
+	functionToNextval  = map[int]float64{1: 0.95, 16: 0.95, 64: 0.9}
+	insertsToBigserial = map[int]float64{1: 0.95, 16: 0.92}
+)
 
 const (
 	pipelinedToNextval = 5.0
 	cpuToRedis         = 1.0
 	batchOfLayout      = 0.9
-	functionToNextval  = 0.9
-	insertsToBigserial = 0.95
 	bulkTimesOfNextval = 3.1
 	writesPerIdleThird = 1.1    // a renewal comes after a third of the window, give or take a tenth of that
 	layoutRate         = 4096e3 // IDs per second of one worker, in the default layout
@@ -54,9 +56,9 @@ func verdictOf(f Figure) (Verdict, bool) {
 	case f.Contender == inBatches:
 		return AtLeast(f.Workload+": proxy to the 4,096,000 a second of the layout", f.PerSecond.Times(1/layoutRate), batchOfLayout), true
 	case f.Contender == inDatabase && single:
-		return AtLeast(f.Workload+": function in the database to `nextval`", toNextval, functionToNextval), compared
+		return AtLeast(f.Workload+": function in the database to `nextval`", toNextval, functionToNextval[f.Clients]), compared && functionToNextval[f.Clients] > 0
 	case f.Contender == inDatabase && f.Task == inserted:
-		return AtLeast(f.Workload+": `DEFAULT next_snowflake()` to `bigserial`", toNextval, insertsToBigserial), compared
+		return AtLeast(f.Workload+": `DEFAULT next_snowflake()` to `bigserial`", toNextval, insertsToBigserial[f.Clients]), compared && insertsToBigserial[f.Clients] > 0
 	case f.Contender == inDatabase && f.Task == bulk:
 		return AtMost(f.Workload+": time of the function in the database to that of `nextval`", toNextval.Inverse(), bulkTimesOfNextval), compared
 	case f.Task == idle:

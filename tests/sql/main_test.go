@@ -17,8 +17,6 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-const patience = server.Patience
-
 // Short names for what every test here does.
 
 func within(t testing.TB) context.Context { t.Helper(); return server.Within(t) }
