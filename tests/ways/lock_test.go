@@ -146,6 +146,6 @@ func TestASessionThatKeepsItsTransactionOpenHoldsUpItsOwnNamesAndNoOthers(t *tes
 	}
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('held'), ('free'); INSERT INTO pgflurry.segment (biz_tag) VALUES ('held'), ('free')`)
 	server.Do(t, holder, "BEGIN; "+draw("held"))
-	server.Do(t, conn, "SET statement_timeout = '1s'; "+draw("free")+"; "+draw("free"))
+	server.Do(t, conn, "SET statement_timeout = '3s'; "+draw("free")+"; "+draw("free"))
 	server.Refused(t, conn, "57014", "SELECT incr('held')")
 }
