@@ -173,3 +173,33 @@ func TestTheStandInHasAShareOfEachTickOfItsOwn(t *testing.T) {
 		})
 	}
 }
+
+// A lane whose counter has run over is in ticks that nobody set, with counters of the stand-in's share.
+func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
+	url := server.Migrated(t)
+	conn, holder, stopped := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
+	run(t, conn, "SELECT next_snowflake(); SELECT pg_advisory_lock(4242)")
+	server.Eventually(t, conn, "(SELECT last_value >> 22 FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
+	const text = "PERFORM setval('pgflurry.lane_stand_in'::regclass, v);"
+	rewrite(t, conn, "pgflurry.advance_slowly_stand_in(bigint)", text, held+"\n"+text, 1)
+	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE")
+	late := make(chan error, 1)
+	go func() {
+		_, err := stopped.Exec(context.Background(), "SELECT next_snowflake()")
+		late <- err
+	}()
+	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE application_name = 'held' AND relation = 'pgflurry.function_lock_stand_in'::regclass AND granted)")
+	run(t, holder, "COMMIT")
+	run(t, conn, "SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 1500) << 22 | 5)") // the stand-in begins a second ahead
+	last := value[int64](t, conn, "SELECT last_value FROM pgflurry.lane")
+	run(t, conn, "SELECT pg_advisory_unlock(4242)")
+	if err := <-late; err != nil {
+		t.Error(err)
+	}
+	if tick := value[int64](t, conn, "SELECT last_value >> 22 FROM pgflurry.lane_stand_in"); tick > last>>22 {
+		t.Fatalf("the stand-in's tick %d is beyond the lane's, %d, so this proves nothing", tick, last>>22)
+	}
+	if counter := value[int64](t, conn, "SELECT last_value & 4194303 FROM pgflurry.lane_stand_in"); counter < share {
+		t.Errorf("the stand-in's next draw is an ID of counter %d, in a tick that the lane has met", counter+1)
+	}
+}
