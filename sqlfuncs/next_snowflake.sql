@@ -79,7 +79,8 @@
 -- everybody is back on the lane. The stand-in starts no tick while the lane's is fresh, and then at least two ticks beyond it, so that a lane
 -- whose counter ran over by one tick (point 3) does not meet it. So IDs increase from one lane to the other. One case is left: a
 -- holder that is stopped again between reading the clock and setting its tick sets one that is behind the stand-in's. It sees that, and
--- makes it unusable; who draws in the microseconds between may get an ID that is less than one of the stand-in's.
+-- makes it unusable; who draws in the microseconds between may get an ID that is less than one of the stand-in's. The same may be where the clock is
+-- stepped while a holder does not go on.
 -- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower. Where the lane was ahead of the
 -- clock, as much as a second, a call waits for that as well: 1.4 s is the longest that was measured. Where a unit is a second it waits up
 -- to three. Who is stopped inside PostgreSQL's own short locks stops everybody, as with nextval(). And a role may stop any table or
