@@ -215,6 +215,7 @@ func upgraded(s *story) {
 }
 
 func blueGreen(s *story) {
+	server.Tool(s, "pg_dump") // steps aside where the machine's is older than the server
 	blueServer, greenServer := server.Private(s, nil), server.Private(s, nil)
 	blue, green := s.database(blueServer.URL("postgres"), "app"), s.database(greenServer.URL("postgres"), "app")
 	s.up(blue, migrations.Settings{})

@@ -52,7 +52,7 @@ type storm struct {
 }
 
 func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
-	for _, s := range []*storm{{long: true}, {clock: true}, {clock: true, long: true}} {
+	for _, s := range []*storm{{}, {clock: true}, {long: true}, {clock: true, long: true}} {
 		t.Run(fmt.Sprintf("stepping clocks %v, long stops %v", s.clock, s.long), func(t *testing.T) {
 			server.NoLeak(t)
 			cluster := server.Private(t, map[string]string{"max_wal_size": "256MB"})
@@ -213,8 +213,8 @@ func (s *storm) judge(t *testing.T) {
 	if foreign > 0 {
 		t.Errorf("%d IDs are of another worker than the function's, 0", foreign)
 	}
-	// Two faults at once, a stuck holder and clocks that differ, may cost the order, and nothing else.
-	if n := s.disorder.Load(); n > 0 && !(s.clock && s.long) {
+	// A holder that is stopped again while the stand-in is at work may cost the order of a few IDs, and nothing else.
+	if n := s.disorder.Load(); n > 0 && !s.long {
 		t.Errorf("%d IDs were not greater than the one before of the same session", n)
 	}
 	if total < 50_000 || s.broken.Load() == 0 {
