@@ -28,6 +28,7 @@ var troubles = []trouble{
 	{"the network of the database is cut for a moment", (*storm).cutDatabase},
 	{"a worker's row is locked until another is taken", (*storm).lockRow},
 	{"sessions are stopped, cancelled and terminated", (*storm).harass},
+	{"sessions that draw and read nothing", (*storm).deafen},
 	{"a backend dies, the server recovers", (*storm).killBackend},
 	{"the server is shut down at once and started again", (*storm).crashServer},
 	{"failover to a synchronous standby", func(s *storm) { s.failOver(true) }},
@@ -149,6 +150,19 @@ func (s *storm) harass() {
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}
+}
+
+// deafen has a few sessions whose backends wait for them.
+func (s *storm) deafen() {
+	for range 3 {
+		hangUp, err := server.Deaf(context.Background(), s.cluster.URL("postgres"))
+		if err != nil {
+			s.t.Error(err)
+			return
+		}
+		defer hangUp()
+	}
+	s.until("SELECT (SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'ClientWrite') >= 3")
 }
 
 // victim is a client's backend; 0 if it has just ended.

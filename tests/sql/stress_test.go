@@ -70,6 +70,7 @@ func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 				sessions.Go(func() { s.session(ctx, rand.New(rand.NewPCG(uint64(i), 7))) })
 			}
 			sessions.Go(func() { s.trouble(ctx, cluster) })
+			sessions.Go(func() { s.deaf(ctx) })
 			sessions.Wait()
 			s.judge(t)
 		})
@@ -134,6 +135,18 @@ func appendID(ids []int64, text []byte) []int64 {
 		id = id*10 + int64(digit-'0')
 	}
 	return append(ids, id)
+}
+
+// deaf is one session after the other that draws and reads nothing.
+func (s *storm) deaf(ctx context.Context) {
+	for ctx.Err() == nil {
+		hangUp, err := server.Deaf(ctx, s.url)
+		if err != nil {
+			continue // the server is recovering
+		}
+		server.Pause(ctx, 300*time.Millisecond)
+		hangUp()
+	}
 }
 
 // trouble stops, cancels and terminates backends, and crashes the server twice.
