@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	_ "embed"
+	"errors"
 	"fmt"
 	"time"
 
@@ -135,11 +136,15 @@ func (d *database) lock(ctx context.Context) error {
 	if _, err := d.Exec(ctx, "SET lock_timeout = '1min'"); err != nil {
 		return failed("setting up the session", err)
 	}
-	if _, err := d.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); err != nil {
+	var said *pgconn.PgError
+	switch _, err := d.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); {
+	case errors.As(err, &said) && said.Code == "55P03": // lock not available
 		var holder int
-		_ = d.QueryRow(ctx, holderSQL).Scan(&holder) // without it the message says less
+		_ = d.QueryRow(ctx, holderSQL, lockKey).Scan(&holder) // without it the message says less
 		return refuse("Wait until that has ended, or end it: SELECT pg_terminate_backend(PID).",
 			"another migration of this database, or somebody who took its lock, has held it for a minute: the session with PID %d", holder)
+	case err != nil:
+		return failed("waiting for another migration of this database", err)
 	}
 	_, err := d.Exec(ctx, "SET lock_timeout = 0")
 	return err

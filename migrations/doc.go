@@ -16,8 +16,9 @@
 //  1. Runs exclude each other: one advisory lock per database is held from the first write to the last.
 //  2. A layout never changes: a run that asks for another one fails and says both.
 //  3. A worker of database functions is given out once, to one database, for good: not even a Down gives it back, because a
-//     physical copy of that database cannot be told from it and may go on. A function that leaves it for another one leaves it retired. A namespace founded in a copy begins anew, above the old marks. A claim whose commit may be lost is not used. A home that may
-//     have forgotten a claim gives no worker to a database that it does not know, until somebody says that none is forgotten.
+//     physical copy of that database cannot be told from it and may go on. A function that leaves it for another one leaves it
+//     retired. A namespace founded in a copy begins anew, above the old marks. A claim whose commit may be lost is not used. A home
+//     that may have forgotten a claim gives no worker to a database that it does not know, until somebody says that none is forgotten.
 //  4. A copy of a database is noticed, and gets functions for its own use only when somebody has said what it is to be (package
 //     namespace); it cannot take the place of an original that is still on the server.
 //  5. Down removes all or nothing, never with CASCADE, not while an ID could still be ahead of the clock, and not the home of databases

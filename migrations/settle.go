@@ -17,6 +17,8 @@ var (
 	originalSQL string
 	//go:embed queries/moved.sql
 	movedSQL string
+	//go:embed queries/other_databases.sql
+	otherDatabasesSQL string
 )
 
 const (
@@ -154,7 +156,7 @@ func (d *database) placeTaken(ctx context.Context, present namespace.Namespace) 
 	if present.Home != "" {
 		return nil // the home knows
 	}
-	others, err := d.texts(ctx, "listing the databases of the server", "SELECT datname::text FROM pg_database WHERE datallowconn AND datname <> current_database()")
+	others, err := d.texts(ctx, "listing the databases of the server", otherDatabasesSQL)
 	if err != nil {
 		return err
 	}

@@ -71,9 +71,21 @@ func (n Namespace) Copied() (why string, copied bool) { return n.copied, n.copie
 // Serves is an error if a program of this revision may not keep leases in the database, or could not.
 func (n Namespace) Serves() error {
 	if n.ServesFrom > Revision {
-		return &NewerError{Database: n.Database, Revision: n.Revision, By: n.InstalledBy}
+		return n.newer()
 	}
 	return nil
+}
+
+// Changes is an error if a program of this revision may not change the schema's rows by hand: they are a later one's.
+func (n Namespace) Changes() error {
+	if n.Revision > Revision {
+		return n.newer()
+	}
+	return nil
+}
+
+func (n Namespace) newer() error {
+	return &NewerError{Database: n.Database, Revision: n.Revision, By: n.InstalledBy}
 }
 
 // A NewerError says that schema pgflurry of a database is newer than this program knows.

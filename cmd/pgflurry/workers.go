@@ -94,7 +94,7 @@ and takes another worker at its next renewal.`,
 				return err
 			}
 			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
-				if err := notNewer(ns); err != nil {
+				if err := ns.Changes(); err != nil {
 					return err
 				}
 				store := lease.NewPostgres(&conn.Config().Config)
@@ -121,14 +121,6 @@ func workerNumber(text string) (int, error) {
 		return 0, fmt.Errorf("%q is not the number of a worker; \"pgflurry workers list\" shows them", text)
 	}
 	return int(n), nil
-}
-
-// notNewer refuses to change rows of a newer version's schema.
-func notNewer(ns namespace.Namespace) error {
-	if ns.Revision > namespace.Revision {
-		return &namespace.NewerError{Database: ns.Database, Revision: ns.Revision, By: ns.InstalledBy}
-	}
-	return nil
 }
 
 // asOwner says who may do what a role that only keeps leases may not.

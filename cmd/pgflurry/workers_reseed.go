@@ -39,7 +39,7 @@ asks; --yes is for scripts. To run it again is harmless, but begins the quaranti
 				}
 			}
 			return withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
-				if err := notNewer(ns); err != nil {
+				if err := ns.Changes(); err != nil {
 					return err
 				}
 				store := lease.NewPostgres(&conn.Config().Config)
