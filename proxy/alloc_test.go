@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"testing"
+
+	"pgflurry/proxy/statement"
 )
 
 // endless is a connection that repeats the same bytes and swallows what is written.
@@ -81,7 +83,7 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(unit, nil)
-			f, ok := match([]byte("SELECT next_snowflake()"))
+			f, ok := statement.Match([]byte("SELECT next_snowflake()"))
 			if !ok {
 				t.Fatal("no match")
 			}
@@ -163,11 +165,11 @@ func (s *session) replies() error {
 
 func BenchmarkAnswer(b *testing.B) {
 	var fifty []byte
-	names := make(map[string]*statement)
-	f, _ := match([]byte("SELECT next_snowflake()"))
+	names := make(map[string]*prepared)
+	f, _ := statement.Match([]byte("SELECT next_snowflake()"))
 	for i := range 50 {
 		name := fmt.Sprintf("P0_%d", i+1)
-		names[name] = &statement{form: f, live: true}
+		names[name] = &prepared{form: f, live: true}
 		fifty = append(fifty, join(bind("", name), describeIt, executeAll)...)
 	}
 	for name, unit := range map[string][]byte{

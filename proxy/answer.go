@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"time"
+
+	"pgflurry/proxy/statement"
 )
 
 const (
@@ -35,8 +37,8 @@ func (s *session) quiescent() bool {
 }
 
 // mayAnswer: condition 2. What names a function without its schema needs more than what names it.
-func (s *session) mayAnswer(f *form) bool {
-	return s.permission.allows(f) && (f.tag == nil || s.segments != nil)
+func (s *session) mayAnswer(f *statement.Form) bool {
+	return s.permission.allows(f) && (f.Tag == nil || s.segments != nil)
 }
 
 // answerQuery answers a simple Query: RowDescription, one DataRow a row, CommandComplete, ReadyForQuery.
@@ -45,17 +47,17 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 		return false, nil
 	}
 	f := s.matchText(body[:len(body)-1])
-	if f == nil || f.params() > 0 || !s.mayAnswer(f) || !s.reserve(f.tagOr(nil), f.rows*len(f.columns)) {
+	if f == nil || f.Params() > 0 || !s.mayAnswer(f) || !s.reserve(f.TagOr(nil), f.Rows*len(f.Columns)) {
 		return false, nil
 	}
 	if err := s.gather(); err != nil {
 		return false, err
 	}
 	s.out = appendRowDescription(s.out, f, nil)
-	if err := s.rows(f, f.rows, nil); err != nil {
+	if err := s.rows(f, f.Rows, nil); err != nil {
 		return false, err
 	}
-	s.out = appendComplete(s.out, f.rows)
+	s.out = appendComplete(s.out, f.Rows)
 	s.out = appendReady(s.out, s.ledger.status)
 	s.ledger.stale.localQuery()
 	s.segment.parsed, s.segment.bound, s.segment.first = false, false, false
@@ -64,11 +66,11 @@ func (s *session) answerQuery(body []byte, size int) (bool, error) {
 }
 
 // matchText matches, and remembers the last text: a client that wants IDs sends the same one again and again.
-func (s *session) matchText(text []byte) *form {
+func (s *session) matchText(text []byte) *statement.Form {
 	if s.lastForm != nil && string(s.lastText) == string(text) {
 		return s.lastForm
 	}
-	f, ok := match(text)
+	f, ok := statement.Match(text)
 	if !ok {
 		return nil
 	}
@@ -88,7 +90,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	if !u.bound {
 		return s.answerFinished('E', size)
 	}
-	if limit < 0 || (limit > 0 && int(limit) < u.rows) || !s.reserve(u.form.tagOr(u.tag), u.rows*len(u.form.columns)) {
+	if limit < 0 || (limit > 0 && int(limit) < u.rows) || !s.reserve(u.form.TagOr(u.tag), u.rows*len(u.form.Columns)) {
 		return false, nil
 	}
 	if err := s.gather(); err != nil {
@@ -116,7 +118,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	s.ledger.stale.portal = true
 	s.segment = segment{local: true, first: s.ledger.status == 'I'}
 	s.finished = finishedPortal{form: u.form, formats: append(s.finished.formats[:0], u.formats...), block: s.ledger.block, portals: s.ledger.stale.portals}
-	same := u.rows == 1 && len(u.form.columns) == 1 && u.form.tag == nil && after > value // else rows has flushed
+	same := u.rows == 1 && len(u.form.Columns) == 1 && u.form.Tag == nil && after > value // else rows has flushed
 	u.reset()
 	messages := in.buf[in.held : in.pos+size]
 	done, err := s.answered(size)
@@ -144,7 +146,7 @@ func (s *session) answerRepeats(messages, reply []byte, value, after int) {
 	if err != nil {
 		return // the next unit meets the same
 	}
-	text, format := s.finished.form.columns[0].text, formatOf(s.finished.formats, 0)
+	text, format := s.finished.form.Columns[0].Text, formatOf(s.finished.formats, 0)
 	for i := range n {
 		begin := len(s.out)
 		s.out = append(s.out, reply[:value]...)
@@ -274,7 +276,7 @@ func (s *session) gather() error {
 }
 
 // rows writes the reserved IDs, row by row.
-func (s *session) rows(f *form, rows int, formats []uint16) error {
+func (s *session) rows(f *statement.Form, rows int, formats []uint16) error {
 	next := 0
 	for range rows {
 		if err := s.gather(); err != nil {
@@ -282,19 +284,19 @@ func (s *session) rows(f *form, rows int, formats []uint16) error {
 		}
 		s.out = append(s.out, 'D', 0, 0, 0, 0)
 		at := len(s.out)
-		s.out = binary.BigEndian.AppendUint16(s.out, uint16(len(f.columns)))
-		for i := range f.columns {
+		s.out = binary.BigEndian.AppendUint16(s.out, uint16(len(f.Columns)))
+		for i := range f.Columns {
 			for s.runs[next].count == 0 {
 				next++
 			}
-			s.out = appendID(s.out, s.runs[next].first, f.columns[i].text, formatOf(formats, i))
+			s.out = appendID(s.out, s.runs[next].first, f.Columns[i].Text, formatOf(formats, i))
 			s.runs[next].first++
 			s.runs[next].count--
 		}
 		binary.BigEndian.PutUint32(s.out[at-4:], uint32(len(s.out)-at+4))
 	}
 	s.answers.Add(1)
-	s.answeredIDs.Add(int64(rows * len(f.columns)))
+	s.answeredIDs.Add(int64(rows * len(f.Columns)))
 	return nil
 }
 
@@ -324,15 +326,15 @@ func appendID(b []byte, id int64, text bool, format uint16) []byte {
 
 // appendRowDescription: a column of a function has no table (0) and no column number (0); bigint is 8 bytes wide, text
 // varies (-1), neither has a type modifier (-1).
-func appendRowDescription(b []byte, f *form, formats []uint16) []byte {
+func appendRowDescription(b []byte, f *statement.Form, formats []uint16) []byte {
 	b = append(b, 'T', 0, 0, 0, 0)
 	at := len(b)
-	b = binary.BigEndian.AppendUint16(b, uint16(len(f.columns)))
-	for i, c := range f.columns {
-		b = append(b, c.name...)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(f.Columns)))
+	for i, c := range f.Columns {
+		b = append(b, c.Name...)
 		b = append(b, 0, 0, 0, 0, 0, 0, 0)
 		oid, width := uint32(oidInt8), uint16(8)
-		if c.text {
+		if c.Text {
 			oid, width = oidText, 0xffff
 		}
 		b = binary.BigEndian.AppendUint32(b, oid)

@@ -68,7 +68,7 @@ func sameName(a, b string) bool {
 		return false
 	}
 	for i := range len(a) {
-		if lower(a[i]) != lower(b[i]) {
+		if fold(a[i]) != fold(b[i]) {
 			return false
 		}
 	}
@@ -85,4 +85,12 @@ func names(c *x509.Certificate) string {
 		return fmt.Sprintf("%q", c.Subject.CommonName)
 	}
 	return strings.Join(all, ", ")
+}
+
+// fold folds as DNS folds a name: A to Z, and nothing else.
+func fold(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"pgflurry/proxy/statement"
 )
 
 // maxEarly is how many messages other than passwords a client may send before it is authenticated.
@@ -335,9 +337,9 @@ func (s *session) enterParse(body []byte) entry {
 	}
 	delete(s.named, string(name))
 	if f != nil && len(s.named) < maxNamed {
-		e.stmt = &statement{form: f}
+		e.stmt = &prepared{form: f}
 		if s.named == nil {
-			s.named = make(map[string]*statement)
+			s.named = make(map[string]*prepared)
 		}
 		s.named[string(name)] = e.stmt
 	}
@@ -368,7 +370,7 @@ func cutTarget(body []byte) (what byte, name []byte) {
 
 // matchParse reads a Parse message. The form is nil where the text is none that may be answered, or where the client
 // declares parameter types that the form has no place for.
-func (s *session) matchParse(body []byte) (name []byte, f *form) {
+func (s *session) matchParse(body []byte) (name []byte, f *statement.Form) {
 	name, rest := cutName(body)
 	end := bytes.IndexByte(rest, 0)
 	if end < 0 || len(rest) < end+3 {
@@ -379,10 +381,10 @@ func (s *session) matchParse(body []byte) (name []byte, f *form) {
 		return name, nil
 	}
 	f = s.matchText(rest[:end])
-	if f == nil || types > f.params() {
+	if f == nil || types > f.Params() {
 		return name, nil
 	}
-	if f.tag != nil && f.tag.param && types > 0 {
+	if f.Tag != nil && f.Tag.Param && types > 0 {
 		switch binary.BigEndian.Uint32(rest[end+3:]) {
 		case 0, oidText, oidVarchar: // 0: not declared, so text
 		default:

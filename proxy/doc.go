@@ -27,7 +27,7 @@
 //  4. No extended-query message has been forwarded since the last forwarded Sync: once one message of a segment (all up to
 //     its Sync) is forwarded, all of it is. But for what concerns the portal of a unit that was answered (finished.go).
 //  5. The last ReadyForQuery said I or T, never E.
-//  6. The text is an answered form (match.go).
+//  6. The text is an answered form (statement).
 //  7. Result formats: none, one, or one per column; each 0 or 1. Parameters: those the form has, and no others.
 //  8. Execute asks for all rows: max_rows is 0, or no less than the rows.
 //  9. The generator gives all IDs now, or within 50 ms; all numbers of the tag are there now, or within 200 ms.

@@ -1,11 +1,13 @@
 package proxy
 
+import "pgflurry/proxy/statement"
+
 // finishedPortal is the unnamed portal of an answered unit: all its rows were sent, so executing it again gives none. Upstream has
 // never heard of it, so what the client does with it is answered here, for as long as PostgreSQL would keep it: to the end
 // of the transaction, which is with its segment unless a block is open, or until upstream makes or drops another unnamed portal
 // (stale.go). A Bind, Query or Close that was refused before that, or skipped, leaves it there: in a failed transaction then.
 type finishedPortal struct {
-	form    *form
+	form    *statement.Form
 	formats []uint16
 	block   uint64 // ledger.block when it was bound
 	portals uint64 // staleness.portals when it was bound

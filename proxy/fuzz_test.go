@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/proxy/statement"
 )
 
 // memory is a connection whose other side has already said everything.
@@ -115,9 +117,9 @@ func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte, count, named bool) {
 		_, rest := cutName(body)
 		_, rest = cutName(rest)
-		form := &form{columns: make([]column, 2), rows: 3, param: count}
+		form := &statement.Form{Columns: make([]statement.Column, 2), Rows: 3, CountParam: count}
 		if named {
-			form.tag = &tag{param: true}
+			form.Tag = &statement.Tag{Param: true}
 		}
 		b, ok := readBind(rest, form, oidInt8, nil)
 		if !ok {
@@ -127,7 +129,7 @@ func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 		if err := m.Decode(body); err != nil {
 			t.Fatalf("accepted a Bind the other codec refuses: %v", err)
 		}
-		if len(m.ResultFormatCodes) != len(b.formats) || len(m.Parameters) != form.params() || b.rows < 1 || b.rows*2 > maxIDs {
+		if len(m.ResultFormatCodes) != len(b.formats) || len(m.Parameters) != form.Params() || b.rows < 1 || b.rows*2 > statement.MaxIDs {
 			t.Fatalf("read %+v of %+v", b, m)
 		}
 		if named && !bytes.Equal(b.tag, m.Parameters[0]) || !named && b.tag != nil {

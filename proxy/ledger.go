@@ -3,6 +3,8 @@ package proxy
 import (
 	"sync"
 	"sync/atomic"
+
+	"pgflurry/proxy/statement"
 )
 
 // maxIdleEntries is how many entries a ledger keeps room for after a burst.
@@ -30,15 +32,15 @@ func (r reply) ready() bool { return r <= owesSync }
 // entry is one line of the ledger.
 type entry struct {
 	reply   reply
-	swallow bool       // the proxy sent the message itself: its success is not for the client
-	unnamed bool       // Parse or Close of statement "", Bind, Execute or Close of portal ""
-	portal  bool       // unnamed is about the portal
-	copying bool       // CopyInResponse came for it
-	failed  bool       // an error came for it
-	unread  bool       // it failed before upstream did anything of it (stale.go)
-	rebinds bool       // its replies so far tell that upstream's unnamed portal is another, or gone (stale.go)
-	stmt    *statement // Parse: becomes live; Describe: its parameter type will follow
-	parse   *parsed    // Parse of statement "": what it will be
+	swallow bool      // the proxy sent the message itself: its success is not for the client
+	unnamed bool      // Parse or Close of statement "", Bind, Execute or Close of portal ""
+	portal  bool      // unnamed is about the portal
+	copying bool      // CopyInResponse came for it
+	failed  bool      // an error came for it
+	unread  bool      // it failed before upstream did anything of it (stale.go)
+	rebinds bool      // its replies so far tell that upstream's unnamed portal is another, or gone (stale.go)
+	stmt    *prepared // Parse: becomes live; Describe: its parameter type will follow
+	parse   *parsed   // Parse of statement "": what it will be
 }
 
 // endsStaleness says that the reply, once it comes, puts an unnamed object in step again (stale.go).
@@ -46,10 +48,10 @@ func (e *entry) endsStaleness() bool {
 	return e.reply == owesQuery || (e.unnamed && e.reply != owesExecute)
 }
 
-// statement is a named prepared statement whose text is an answered form. The client's side makes it, the server's side
+// prepared is a named prepared statement whose text is an answered form. The client's side makes it, the server's side
 // brings it to life; the client's side reads it only when upstream owes nothing.
-type statement struct {
-	form      *form
+type prepared struct {
+	form      *statement.Form
 	live      bool   // ParseComplete came
 	epoch     uint64 // ledger.epoch when it came
 	countType uint32 // type OID of the count if it is a parameter; 0 until a ParameterDescription was relayed
@@ -57,7 +59,7 @@ type statement struct {
 
 // parsed is an unnamed statement as the client believes it to be. form is nil where the text is no answered form.
 type parsed struct {
-	form  *form
+	form  *statement.Form
 	parse []byte // the whole Parse message, kept where upstream has not seen it
 }
 

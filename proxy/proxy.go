@@ -9,6 +9,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pgflurry/proxy/statement"
 )
 
 const (
@@ -57,15 +59,15 @@ func (p *Permission) Set(l Level) { p.ids.Store(int32(l)) }
 // SetSegments changes which numbers of business tags sessions may get from now on.
 func (p *Permission) SetSegments(l Level) { p.segments.Store(int32(l)) }
 
-func (p *Permission) allows(f *form) bool {
+func (p *Permission) allows(f *statement.Form) bool {
 	if p == nil {
 		return false
 	}
 	l := Level(p.ids.Load())
-	if f.tag != nil {
+	if f.Tag != nil {
 		l = Level(p.segments.Load())
 	}
-	return l == AnswerAll || (l == AnswerQualified && !f.unqualified)
+	return l == AnswerAll || (l == AnswerQualified && !f.Unqualified)
 }
 
 // Settings configures a Proxy.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"pgflurry/proxy/statement"
 )
 
 // tags gives 1, 2, 3, … for tag "order" and refuses others, "slow" after a wait as long as the caller's.
@@ -98,9 +100,9 @@ func TestATagThatGivesNothingIsForwarded(t *testing.T) {
 }
 
 func TestNumbersOfATagHaveAPermissionOfTheirOwn(t *testing.T) {
-	ids, named := form{}, form{tag: named("order")}
+	ids, named := statement.Form{}, statement.Form{Tag: &statement.Tag{Text: []byte("order")}}
 	bare := named
-	bare.unqualified = true
+	bare.Unqualified = true
 	p := &Permission{}
 	p.Set(AnswerAll)
 	if !p.allows(&ids) || p.allows(&named) {

@@ -155,7 +155,7 @@ func (s *session) extendedLocked(e *entry, kind byte, body []byte) (relay bool, 
 	case kind == '2' && e.reply == owesBind, kind == '3' && e.reply == owesClose:
 		e.rebinds = e.unnamed && e.portal
 	case kind == 't' && e.reply == owesDescribe:
-		if e.stmt != nil && e.stmt.form.param && len(body) == 2+4*e.stmt.form.params() {
+		if e.stmt != nil && e.stmt.form.CountParam && len(body) == 2+4*e.stmt.form.Params() {
 			e.stmt.countType = binary.BigEndian.Uint32(body[len(body)-4:])
 		}
 		return true, nil // RowDescription or NoData follows

@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"pgflurry/proxy/statement"
 )
 
 var (
@@ -42,11 +44,11 @@ type session struct {
 	segment    segment
 	unit       unit
 	finished   finishedPortal
-	named      map[string]*statement
+	named      map[string]*prepared
 	runs       []run
 	out        []byte // replies not yet written to the client; nil: none
 	lastText   []byte
-	lastForm   *form
+	lastForm   *statement.Form
 	early      int // messages before authentication
 
 	// server.go

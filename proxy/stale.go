@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"strings"
+
+	"pgflurry/proxy/statement"
 )
 
 // A local answer never reaches upstream, so upstream's unnamed statement and unnamed portal may differ from what the
@@ -61,7 +63,7 @@ func (s *staleness) localQuery() {
 }
 
 // localParse keeps the Parse of a unit that was answered.
-func (s *staleness) localParse(f *form, message []byte) {
+func (s *staleness) localParse(f *statement.Form, message []byte) {
 	s.statement = reparse
 	s.current.form = f
 	s.current.parse = append(s.current.parse[:0], message...)
@@ -131,7 +133,7 @@ func (s *session) mendStatement() error {
 
 // staleStatement tells what has to be mended, once that is certain: while a Parse "" or Query is in flight, it waits
 // for the ReadyForQuery that upstream is sure to send.
-func (s *session) staleStatement() (staleKind, []byte, *form, error) {
+func (s *session) staleStatement() (staleKind, []byte, *statement.Form, error) {
 	l := s.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()

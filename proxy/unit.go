@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
+
+	"pgflurry/proxy/statement"
 )
 
 // A unit is what a driver sends to run one statement: [Parse ""] Bind [Describe portal ""] Execute, contiguous, portal "".
 // Its messages are held in the read buffer until the Execute is read and all its IDs are reserved; then they are answered
 // together. Anything else in between, and any doubt, forwards what is held as it came.
 type unit struct {
-	form      *form
+	form      *statement.Form
 	parseSize int      // bytes of the held Parse; 0: none in this unit
 	bound     bool     // Bind was read
 	described bool     // Describe was read
@@ -43,7 +45,7 @@ func (s *session) holdParse(body []byte, size int) (bool, error) {
 		return false, nil
 	}
 	name, f := s.matchParse(body)
-	if len(name) > 0 || f == nil || f.param || !s.mayAnswer(f) {
+	if len(name) > 0 || f == nil || f.CountParam || !s.mayAnswer(f) {
 		return false, nil
 	}
 	s.unit.form = f
@@ -111,8 +113,8 @@ type binding struct {
 
 // readBind reads a Bind after its two names: parameter formats, parameters, result formats. countType is the type of the count
 // if it is a parameter. ok is false where anything is not as the form needs it, so that PostgreSQL judges it.
-func readBind(b []byte, f *form, countType uint32, into []uint16) (x binding, ok bool) {
-	x = binding{rows: f.rows, formats: into}
+func readBind(b []byte, f *statement.Form, countType uint32, into []uint16) (x binding, ok bool) {
+	x = binding{rows: f.Rows, formats: into}
 	var few [2]uint16
 	paramFormats, b, ok := cutFormats(b, few[:0])
 	if !ok || len(b) < 2 {
@@ -120,27 +122,27 @@ func readBind(b []byte, f *form, countType uint32, into []uint16) (x binding, ok
 	}
 	params := int(binary.BigEndian.Uint16(b))
 	b = b[2:]
-	if params != f.params() || (len(paramFormats) > 1 && len(paramFormats) != params) {
+	if params != f.Params() || (len(paramFormats) > 1 && len(paramFormats) != params) {
 		return x, false
 	}
-	if f.tag != nil && f.tag.param {
+	if f.Tag != nil && f.Tag.Param {
 		if x.tag, b, ok = cutParam(b); !ok || !isTag(x.tag) { // the same bytes in text and binary
 			return x, false
 		}
 	}
-	if f.param {
+	if f.CountParam {
 		var value []byte
 		if value, b, ok = cutParam(b); !ok {
 			return x, false
 		}
 		n, valid := readCount(value, countType, formatOf(paramFormats, params-1) == 1)
-		if !valid || n < 1 || n > maxIDs/int64(len(f.columns)) {
+		if !valid || n < 1 || n > statement.MaxIDs/int64(len(f.Columns)) {
 			return x, false
 		}
 		x.rows = int(n)
 	}
 	x.formats, b, ok = cutFormats(b, into)
-	if !ok || len(b) != 0 || (len(x.formats) > 1 && len(x.formats) != len(f.columns)) {
+	if !ok || len(b) != 0 || (len(x.formats) > 1 && len(x.formats) != len(f.Columns)) {
 		return x, false
 	}
 	return x, true
@@ -162,11 +164,11 @@ func cutParam(b []byte) (value, rest []byte, ok bool) {
 // isTag refuses what no tag is, and what depends on the client's encoding.
 func isTag(value []byte) bool {
 	for _, c := range value {
-		if !isPlain(c) {
+		if !statement.IsPlain(c) {
 			return false
 		}
 	}
-	return len(value) > 0 && len(value) <= tagBytes
+	return len(value) > 0 && len(value) <= statement.MaxTagBytes
 }
 
 // cutFormats reads a list of format codes, each 0 (text) or 1 (binary).

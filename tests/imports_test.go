@@ -19,16 +19,17 @@ import (
 // The import rules, stated once. A package may import those of ours that its line names, and modules that its line names; the
 // standard library is open to all. A package without a line fails the test.
 var rules = map[string]struct{ ours, modules []string }{
-	"generator":    {},
-	"sqlfuncs":     {},
-	"acknowledge":  {modules: []string{"github.com/jackc/pgx/v5"}},
-	"lease":        {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"segment":      {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"proxy":        {modules: []string{"github.com/jackc/pgx/v5", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep"}},
-	"postgres":     {modules: []string{"github.com/jackc/pgx/v5"}},
-	"namespace":    {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"migrations":   {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"}},
-	"cmd/pgflurry": {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"generator":       {},
+	"sqlfuncs":        {},
+	"acknowledge":     {modules: []string{"github.com/jackc/pgx/v5"}},
+	"lease":           {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"segment":         {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"proxy/statement": {},
+	"proxy":           {ours: []string{"proxy/statement"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep"}},
+	"postgres":        {modules: []string{"github.com/jackc/pgx/v5"}},
+	"namespace":       {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"migrations":      {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"}},
+	"cmd/pgflurry":    {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// the benchmark
 	"bench":              {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "golang.org/x/sys", "github.com/aclements/go-moremath"}},

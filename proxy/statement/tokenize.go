@@ -1,4 +1,4 @@
-package proxy
+package statement
 
 // tokenKind says what a token is. A mark is its own kind: '(' ')' ',' '.' ';' '*'.
 type tokenKind byte
@@ -17,8 +17,8 @@ const (
 // identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1). Longer ones it cuts, with a NOTICE.
 const identifierBytes = 63
 
-// tagBytes is the longest text of an answered form: a business tag.
-const tagBytes = 128
+// MaxTagBytes is the longest business tag in bytes, and so the longest text that an answered form holds.
+const MaxTagBytes = 128
 
 // tokenizer reads the tokens of answered forms as PostgreSQL's own lexer does
 // (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), and calls everything else bad. Bytes above 0x7f are
@@ -30,7 +30,7 @@ type tokenizer struct {
 	sql []byte
 	at  int
 	// the text of the last word, quoted identifier, number, parameter or string, folded
-	folded [tagBytes]byte
+	folded [MaxTagBytes]byte
 	length int
 }
 
@@ -121,7 +121,7 @@ func (t *tokenizer) lineComment() bool {
 		switch c := t.sql[t.at]; {
 		case c == '\n', c == '\r':
 			return true
-		case !isPlain(c):
+		case !IsPlain(c):
 			return false
 		}
 	}
@@ -142,7 +142,7 @@ func (t *tokenizer) blockComment() bool {
 			if depth == 0 {
 				return true
 			}
-		case !isPlain(c):
+		case !IsPlain(c):
 			return false
 		default:
 			t.at++
@@ -153,7 +153,7 @@ func (t *tokenizer) blockComment() bool {
 
 func (t *tokenizer) word() tokenKind {
 	for ; t.at < len(t.sql) && (startsIdentifier(t.sql[t.at]) || isDigit(t.sql[t.at]) || t.sql[t.at] == '$'); t.at++ {
-		if !t.keep(lower(t.sql[t.at])) {
+		if !t.keep(Fold(t.sql[t.at])) {
 			return tokenBad
 		}
 	}
@@ -170,7 +170,7 @@ func (t *tokenizer) quoted() tokenKind {
 			}
 			t.at++
 		}
-		if !isPlain(c) || !t.keep(c) {
+		if !IsPlain(c) || !t.keep(c) {
 			return tokenBad
 		}
 	}
@@ -193,7 +193,7 @@ func (t *tokenizer) constant() tokenKind {
 			}
 			t.at++
 		}
-		if !isPlain(c) || c == '\\' || !t.keepAny(c) {
+		if !IsPlain(c) || c == '\\' || !t.keepAny(c) {
 			return tokenBad
 		}
 	}
@@ -214,7 +214,7 @@ func (t *tokenizer) number(kind tokenKind) tokenKind {
 }
 
 // lower folds as PostgreSQL folds a word that is not quoted, and DNS a name: A to Z, and nothing else.
-func lower(c byte) byte {
+func Fold(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
 	}
@@ -225,5 +225,6 @@ func startsIdentifier(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && 
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isPlain refuses what no statement may hold in comments and names: NUL, and bytes that mean something else in each encoding.
-func isPlain(c byte) bool { return c != 0 && c < 0x80 }
+// IsPlain reports whether an answered form may hold a byte in its comments, names and tags. NUL it may not, nor bytes that mean
+// something else in each encoding.
+func IsPlain(c byte) bool { return c != 0 && c < 0x80 }

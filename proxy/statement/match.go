@@ -1,4 +1,4 @@
-package proxy
+package statement
 
 import "bytes"
 
@@ -18,64 +18,70 @@ import "bytes"
 // The values of a statement are either all IDs or all numbers of one tag.
 //
 // All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not fit is
-// forwarded: a statement PostgreSQL accepts and match refuses costs a round trip, the other way round is a wrong answer.
+// forwarded: a statement PostgreSQL accepts and Match refuses costs a round trip, the other way round is a wrong answer.
 
 const (
-	// maxIDs is the most IDs one answer may hold: columns times rows.
-	maxIDs = 10_000
+	// MaxIDs is the most IDs, or numbers of a tag, that one answer may hold: columns times rows.
+	MaxIDs = 10_000
 	// maxText is the longest statement looked at, in bytes. It also bounds the columns, far below PostgreSQL's 1664.
 	maxText = 1 << 10
 )
 
-// form is an answered form: which columns, how many rows, where the count comes from. It is immutable.
-type form struct {
-	columns []column
-	// rows is the literal count, 1 when there is no FROM, 0 when the count is a parameter. 1 … maxIDs/len(columns)
-	rows int
-	// param: the count is the last parameter. Whoever binds it keeps rows times columns within maxIDs
-	param bool
-	// unqualified: an answered function's name was written without a schema, so search_path decides which function it is
-	unqualified bool
-	// tag: the values are numbers of this tag; nil: they are IDs
-	tag *tag
+// Form is an answered form: which columns, how many rows, where the count comes from. It is immutable, and so may be shared.
+type Form struct {
+	// Columns has at least one.
+	Columns []Column
+	// Rows is the literal count, 1 when there is no FROM, 0 when the count is a parameter. 1 … MaxIDs/len(Columns)
+	Rows int
+	// CountParam: the count is the last parameter. Whoever binds it keeps rows times columns within MaxIDs.
+	CountParam bool
+	// Unqualified: an answered function's name was written without a schema, so search_path decides which function it is.
+	Unqualified bool
+	// Tag: the values are numbers of this tag; nil: they are IDs.
+	Tag *Tag
 }
 
-// tag is the business tag that an answered form names.
-type tag struct {
-	text  []byte // ASCII, 1 to 128 characters; nil if it is a parameter
-	param bool   // it is $1
+// Tag is the business tag that an answered form names.
+type Tag struct {
+	// Text is ASCII, 1 to MaxTagBytes bytes; nil if the tag is a parameter.
+	Text []byte
+	// Param: it is $1.
+	Param bool
 }
 
-// params is how many parameters the form has: the tag, the count.
-func (f *form) params() (n int) {
-	if f.tag != nil && f.tag.param {
+// Column is one column of an answered form.
+type Column struct {
+	// Name is the label of the column, as RowDescription gives it.
+	Name string
+	// Text: its type is text, otherwise bigint.
+	Text bool
+}
+
+// Params is how many parameters the form has, in this order: the tag, the count.
+func (f *Form) Params() (n int) {
+	if f.Tag != nil && f.Tag.Param {
 		n++
 	}
-	if f.param {
+	if f.CountParam {
 		n++
 	}
 	return n
 }
 
-// tagOr is the tag of the form, which is bound if it is a parameter; nil for IDs.
-func (f *form) tagOr(bound []byte) []byte {
+// TagOr is the tag of the form, which is bound if it is a parameter; nil for IDs.
+func (f *Form) TagOr(bound []byte) []byte {
 	switch {
-	case f.tag == nil:
+	case f.Tag == nil:
 		return nil
-	case f.tag.param:
+	case f.Tag.Param:
 		return bound
 	}
-	return f.tag.text
+	return f.Tag.Text
 }
 
-// column is one column of an answered form.
-type column struct {
-	name string
-	text bool // ::text, otherwise bigint
-}
-
-// match reports whether sql is an answered form, and which. False means forward. It does not keep sql.
-func match(sql []byte) (*form, bool) {
+// Match reports whether sql is an answered form, and which. False means forward. It does not keep sql, and allocates nothing where
+// it refuses. It may be called concurrently.
+func Match(sql []byte) (*Form, bool) {
 	if len(sql) > maxText {
 		return nil, false
 	}
@@ -85,7 +91,7 @@ func match(sql []byte) (*form, bool) {
 		return nil, false
 	}
 	f := p.form
-	if !f.param && f.rows*len(f.columns) > maxIDs {
+	if !f.CountParam && f.Rows*len(f.Columns) > MaxIDs {
 		return nil, false
 	}
 	return &f, true
@@ -96,7 +102,7 @@ func match(sql []byte) (*form, bool) {
 type parser struct {
 	tokens tokenizer
 	kind   tokenKind // of the present token; its text is tokens.text()
-	form   form
+	form   Form
 }
 
 func (p *parser) next() { p.kind = p.tokens.next() }
@@ -105,7 +111,7 @@ func (p *parser) statement() bool {
 	if p.mark('*') {
 		return p.keyword("from") && p.ids()
 	}
-	p.form.rows = 1
+	p.form.Rows = 1
 	for {
 		if !p.call() {
 			return false
@@ -130,27 +136,27 @@ func (p *parser) call() bool {
 	if !ok || !p.mark('(') || (segment && !p.tag()) || !p.mark(')') {
 		return false
 	}
-	if !segment && p.form.tag != nil {
+	if !segment && p.form.Tag != nil {
 		return false
 	}
 	// a cast leaves the column the function's name
-	c := column{name: "next_snowflake"}
+	c := Column{Name: "next_snowflake"}
 	if segment {
-		c.name = "next_segment"
+		c.Name = "next_segment"
 	}
 	if p.mark(tokenCast) {
 		switch {
 		case p.keyword("text"):
-			c.text = true
+			c.Text = true
 		case p.keyword("bigint"), p.keyword("int8"):
 		default:
 			return false
 		}
 	}
-	if !p.label(&c.name) {
+	if !p.label(&c.Name) {
 		return false
 	}
-	p.form.columns = append(p.form.columns, c)
+	p.form.Columns = append(p.form.Columns, c)
 	return true
 }
 
@@ -169,7 +175,7 @@ func (p *parser) ids() bool {
 	if !ok || !p.mark('(') || (segment && !(p.tag() && p.mark(','))) || !p.count() || !p.mark(')') || !p.alias(&name) {
 		return false
 	}
-	p.form.columns = []column{{name: name}}
+	p.form.Columns = []Column{{Name: name}}
 	return true
 }
 
@@ -183,7 +189,7 @@ func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
 			return false, false
 		}
 	default:
-		p.form.unqualified = true
+		p.form.Unqualified = true
 	}
 	if p.name(snowflake) {
 		return false, true
@@ -193,20 +199,20 @@ func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
 
 // tag reads the tag: the same one in each call, and none behind an ID.
 func (p *parser) tag() bool {
-	t := tag{param: p.kind == tokenParam}
+	t := Tag{Param: p.kind == tokenParam}
 	text := p.tokens.text()
 	switch {
 	case p.kind == tokenString && len(text) > 0:
-		t.text = bytes.Clone(text)
-	case !t.param || string(text) != "1":
+		t.Text = bytes.Clone(text)
+	case !t.Param || string(text) != "1":
 		return false
 	}
 	p.next()
-	if p.form.tag == nil {
-		p.form.tag = &t
-		return len(p.form.columns) == 0
+	if p.form.Tag == nil {
+		p.form.Tag = &t
+		return len(p.form.Columns) == 0
 	}
-	return p.form.tag.param == t.param && bytes.Equal(p.form.tag.text, t.text)
+	return p.form.Tag.Param == t.Param && bytes.Equal(p.form.Tag.Text, t.Text)
 }
 
 func (p *parser) one() bool {
@@ -217,28 +223,28 @@ func (p *parser) one() bool {
 func (p *parser) count() bool {
 	if p.kind == tokenParam {
 		number := "1"
-		if p.form.params() > 0 {
+		if p.form.Params() > 0 {
 			number = "2"
 		}
 		if string(p.tokens.text()) != number {
 			return false
 		}
-		p.form.rows, p.form.param = 0, true
+		p.form.Rows, p.form.CountParam = 0, true
 		p.next()
 		return true
 	}
 	n, ok := p.number()
-	p.form.rows = n
+	p.form.Rows = n
 	return ok && n >= 1
 }
 
-// number reads a decimal literal of at most maxIDs; leading zeros do not make it octal.
+// number reads a decimal literal of at most MaxIDs; leading zeros do not make it octal.
 func (p *parser) number() (n int, ok bool) {
 	if p.kind != tokenNumber {
 		return 0, false
 	}
 	for _, digit := range p.tokens.text() {
-		if n = 10*n + int(digit-'0'); n > maxIDs {
+		if n = 10*n + int(digit-'0'); n > MaxIDs {
 			return 0, false
 		}
 	}

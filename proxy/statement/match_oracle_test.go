@@ -1,4 +1,4 @@
-package proxy
+package statement
 
 import (
 	"encoding/json"
@@ -76,19 +76,19 @@ type (
 )
 
 // oracle reads a statement as PostgreSQL does, and says which answered form it is.
-func oracle(sql string) (form, error) {
+func oracle(sql string) (Form, error) {
 	text, err := pg_query.ParseToJSON(sql)
 	if err != nil {
-		return form{}, err
+		return Form{}, err
 	}
 	var t tree
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&t); err != nil {
-		return form{}, fmt.Errorf("%w in %s", err, text)
+		return Form{}, fmt.Errorf("%w in %s", err, text)
 	}
 	if len(t.Stmts) != 1 || t.Stmts[0].Stmt.SelectStmt == nil {
-		return form{}, fmt.Errorf("not one SELECT: %s", text)
+		return Form{}, fmt.Errorf("not one SELECT: %s", text)
 	}
 	f, err := t.Stmts[0].Stmt.SelectStmt.form()
 	if err != nil {
@@ -97,8 +97,8 @@ func oracle(sql string) (form, error) {
 	return f, nil
 }
 
-func (s *selectTree) form() (form, error) {
-	f := form{rows: 1}
+func (s *selectTree) form() (Form, error) {
+	f := Form{Rows: 1}
 	if s.Op != "SETOP_NONE" || s.LimitOption != "LIMIT_OPTION_DEFAULT" || len(s.FromClause) > 1 {
 		return f, errors.New("not a plain SELECT")
 	}
@@ -106,12 +106,12 @@ func (s *selectTree) form() (form, error) {
 		return f, s.ids(&f)
 	}
 	for _, target := range s.TargetList {
-		c := column{name: "next_snowflake"}
+		c := Column{Name: "next_snowflake"}
 		val := target.ResTarget.Val
 		if cast := val.TypeCast; cast != nil {
 			switch typ := dotted(cast.TypeName.Names); typ {
 			case "text":
-				c.text = true
+				c.Text = true
 			case "pg_catalog.int8", "int8":
 			default:
 				return f, errors.New("cast to " + typ)
@@ -119,17 +119,17 @@ func (s *selectTree) form() (form, error) {
 			val = cast.Arg
 		}
 		switch {
-		case val.FuncCall != nil && len(val.FuncCall.Args) == 0 && f.tag == nil && f.answers(val, "next_snowflake"):
-		case val.FuncCall != nil && len(val.FuncCall.Args) == 1 && (f.tag != nil || len(f.columns) == 0) &&
+		case val.FuncCall != nil && len(val.FuncCall.Args) == 0 && f.Tag == nil && f.answers(val, "next_snowflake"):
+		case val.FuncCall != nil && len(val.FuncCall.Args) == 1 && (f.Tag != nil || len(f.Columns) == 0) &&
 			f.answers(val, "next_segment", "pgflurry") && f.names(val.FuncCall.Args[0]):
-			c.name = "next_segment"
+			c.Name = "next_segment"
 		default:
 			return f, errors.New("not a call of next_snowflake() or next_segment(tag)")
 		}
 		if target.ResTarget.Name != "" {
-			c.name = target.ResTarget.Name
+			c.Name = target.ResTarget.Name
 		}
-		f.columns = append(f.columns, c)
+		f.Columns = append(f.Columns, c)
 	}
 	if len(s.FromClause) == 0 {
 		return f, nil
@@ -145,7 +145,7 @@ func (s *selectTree) form() (form, error) {
 	return f, f.count(call.FuncCall.Args[1])
 }
 
-func (s *selectTree) ids(f *form) error {
+func (s *selectTree) ids(f *Form) error {
 	star := s.TargetList[0].ResTarget
 	if len(star.Val.ColumnRef.Fields) != 1 || star.Val.ColumnRef.Fields[0].AStar == nil || star.Name != "" || len(s.FromClause) != 1 {
 		return errors.New("not SELECT * FROM one function")
@@ -166,7 +166,7 @@ func (s *selectTree) ids(f *form) error {
 	if name == "" {
 		name = function
 	}
-	f.columns = []column{{name: name}}
+	f.Columns = []Column{{Name: name}}
 	return f.count(args[len(args)-1])
 }
 
@@ -191,10 +191,10 @@ func (s *selectTree) source() (call node, name string, err error) {
 }
 
 // answers: a function of this name in public, or in one more schema.
-func (f *form) answers(call node, name string, schemas ...string) bool {
+func (f *Form) answers(call node, name string, schemas ...string) bool {
 	function := dotted(call.FuncCall.Funcname)
 	if function == name {
-		f.unqualified = true
+		f.Unqualified = true
 		return true
 	}
 	for _, schema := range append(schemas, "public") {
@@ -206,28 +206,28 @@ func (f *form) answers(call node, name string, schemas ...string) bool {
 }
 
 // names takes the tag, which must be the same in each call.
-func (f *form) names(n node) bool {
-	t := &tag{}
+func (f *Form) names(n node) bool {
+	t := &Tag{}
 	switch {
 	case n.Param != nil && n.Param.Number == 1:
-		t.param = true
+		t.Param = true
 	case n.AConst != nil && n.AConst.Sval != nil && n.AConst.Sval.Sval != "":
-		t.text = []byte(n.AConst.Sval.Sval)
+		t.Text = []byte(n.AConst.Sval.Sval)
 	default:
 		return false
 	}
-	if f.tag == nil {
-		f.tag = t
+	if f.Tag == nil {
+		f.Tag = t
 	}
-	return reflect.DeepEqual(f.tag, t)
+	return reflect.DeepEqual(f.Tag, t)
 }
 
-func (f *form) count(n node) error {
+func (f *Form) count(n node) error {
 	switch {
-	case n.Param != nil && n.Param.Number == 1+f.params():
-		f.rows, f.param = 0, true
-	case n.AConst != nil && n.AConst.Ival.Ival >= 1 && n.AConst.Ival.Ival*len(f.columns) <= 10_000:
-		f.rows = n.AConst.Ival.Ival
+	case n.Param != nil && n.Param.Number == 1+f.Params():
+		f.Rows, f.CountParam = 0, true
+	case n.AConst != nil && n.AConst.Ival.Ival >= 1 && n.AConst.Ival.Ival*len(f.Columns) <= 10_000:
+		f.Rows = n.AConst.Ival.Ival
 	default:
 		return errors.New("the count is neither $1 nor within 1 and 10000 IDs")
 	}
@@ -246,23 +246,23 @@ func dotted(names []node) string {
 	return strings.Join(all, ".")
 }
 
-// checkSound asserts the one direction that matters: what match calls an answered form is one to PostgreSQL, and the same.
+// checkSound asserts the one direction that matters: what Match calls an answered form is one to PostgreSQL, and the same.
 func checkSound(t interface {
 	Helper()
 	Fatalf(string, ...any)
 }, sql string,
 ) (matched bool) {
 	t.Helper()
-	got, ok := match([]byte(sql))
+	got, ok := Match([]byte(sql))
 	if !ok {
 		return false
 	}
 	want, err := oracle(sql)
 	if err != nil {
-		t.Fatalf("match(%q) = %+v, but PostgreSQL's parser: %v", sql, *got, err)
+		t.Fatalf("Match(%q) = %+v, but PostgreSQL's parser: %v", sql, *got, err)
 	}
 	if !reflect.DeepEqual(*got, want) {
-		t.Fatalf("match(%q) = %+v, but PostgreSQL's parser reads %+v", sql, *got, want)
+		t.Fatalf("Match(%q) = %+v, but PostgreSQL's parser reads %+v", sql, *got, want)
 	}
 	return true
 }
@@ -270,7 +270,7 @@ func checkSound(t interface {
 func TestPostgreSQLsParserAgreesWithTheTable(t *testing.T) {
 	for _, c := range answered {
 		if !checkSound(t, c.sql) {
-			t.Errorf("match(%q) is false", c.sql)
+			t.Errorf("Match(%q) is false", c.sql)
 		}
 	}
 	for _, sql := range forwarded {
@@ -278,7 +278,7 @@ func TestPostgreSQLsParserAgreesWithTheTable(t *testing.T) {
 	}
 }
 
-// Every keyword of PostgreSQL's grammar in each place of a name: here match and the parser must agree in both directions.
+// Every keyword of PostgreSQL's grammar in each place of a name: here Match and the parser must agree in both directions.
 func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 	scan, err := pg_query.Scan("select")
 	if err != nil {
@@ -303,7 +303,7 @@ func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 			sql := fmt.Sprintf(shape, word)
 			_, err := oracle(sql)
 			if matched := checkSound(t, sql); matched != (err == nil) {
-				t.Errorf("match(%q) = %v, but PostgreSQL's parser: %v", sql, matched, err)
+				t.Errorf("Match(%q) = %v, but PostgreSQL's parser: %v", sql, matched, err)
 			}
 		}
 	}
@@ -312,7 +312,7 @@ func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
-// FuzzMatch looks for a statement that match answers and PostgreSQL reads as something else.
+// FuzzMatch looks for a statement that Match answers and PostgreSQL reads as something else.
 func FuzzMatch(f *testing.F) {
 	for _, c := range answered {
 		f.Add(c.sql)

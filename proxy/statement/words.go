@@ -1,4 +1,4 @@
-package proxy
+package statement
 
 // needsAs reports whether a word can be the name of a column only behind AS: pg_get_keywords() with barelabel = false, and
 // the same in each version from 15 on. Other keywords may follow an expression as they are.

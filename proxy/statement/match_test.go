@@ -1,4 +1,4 @@
-package proxy
+package statement
 
 import (
 	"fmt"
@@ -10,64 +10,64 @@ import (
 // answered is every shape the grammar knows, with PostgreSQL's column names (checked against a server by tests/wire).
 var answered = []struct {
 	sql  string
-	want form
+	want Form
 }{
-	{"SELECT next_snowflake()", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
-	{"select next_snowflake();", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
-	{"select public.next_snowflake()", form{columns: bigints("next_snowflake"), rows: 1}},
-	{"SeLeCt Public . NEXT_Snowflake ( ) ; ", form{columns: bigints("next_snowflake"), rows: 1}},
-	{`SELECT"public"."next_snowflake"()`, form{columns: bigints("next_snowflake"), rows: 1}},
-	{"SELECT next_snowflake() AS id", form{columns: bigints("id"), rows: 1, unqualified: true}},
-	{"SELECT next_snowflake() Id", form{columns: bigints("id"), rows: 1, unqualified: true}},
-	{`SELECT next_snowflake()"Id"`, form{columns: bigints("Id"), rows: 1, unqualified: true}},
-	{`SELECT next_snowflake() AS "a""b c"`, form{columns: bigints(`a"b c`), rows: 1, unqualified: true}},
-	{"SELECT next_snowflake() AS select", form{columns: bigints("select"), rows: 1, unqualified: true}},
-	{"SELECT next_snowflake() AS from;", form{columns: bigints("from"), rows: 1, unqualified: true}},
-	{"SELECT next_snowflake() name", form{columns: bigints("name"), rows: 1, unqualified: true}},
-	{"SELECT next_snowflake() id$1", form{columns: bigints("id$1"), rows: 1, unqualified: true}},
-	{"SELECT next_snowflake()::bigint", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
-	{"SELECT public.next_snowflake() :: INT8 AS x", form{columns: bigints("x"), rows: 1}},
-	{"SELECT next_snowflake()::text", form{columns: []column{{"next_snowflake", true}}, rows: 1, unqualified: true}},
-	{"SELECT next_snowflake()::Text id", form{columns: []column{{"id", true}}, rows: 1, unqualified: true}},
+	{"SELECT next_snowflake()", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"select next_snowflake();", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"select public.next_snowflake()", Form{Columns: bigints("next_snowflake"), Rows: 1}},
+	{"SeLeCt Public . NEXT_Snowflake ( ) ; ", Form{Columns: bigints("next_snowflake"), Rows: 1}},
+	{`SELECT"public"."next_snowflake"()`, Form{Columns: bigints("next_snowflake"), Rows: 1}},
+	{"SELECT next_snowflake() AS id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake() Id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true}},
+	{`SELECT next_snowflake()"Id"`, Form{Columns: bigints("Id"), Rows: 1, Unqualified: true}},
+	{`SELECT next_snowflake() AS "a""b c"`, Form{Columns: bigints(`a"b c`), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake() AS select", Form{Columns: bigints("select"), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake() AS from;", Form{Columns: bigints("from"), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake() name", Form{Columns: bigints("name"), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake() id$1", Form{Columns: bigints("id$1"), Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake()::bigint", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"SELECT public.next_snowflake() :: INT8 AS x", Form{Columns: bigints("x"), Rows: 1}},
+	{"SELECT next_snowflake()::text", Form{Columns: []Column{{"next_snowflake", true}}, Rows: 1, Unqualified: true}},
+	{"SELECT next_snowflake()::Text id", Form{Columns: []Column{{"id", true}}, Rows: 1, Unqualified: true}},
 	{
 		"SELECT next_snowflake(), public.next_snowflake()::text AS b,next_snowflake() c",
-		form{columns: []column{{"next_snowflake", false}, {"b", true}, {"c", false}}, rows: 1, unqualified: true},
+		Form{Columns: []Column{{"next_snowflake", false}, {"b", true}, {"c", false}}, Rows: 1, Unqualified: true},
 	},
-	{"SELECT public.next_snowflake(), public.next_snowflake()", form{columns: bigints("next_snowflake", "next_snowflake"), rows: 1}},
-	{"SELECT next_snowflake() FROM generate_series(1, 10000)", form{columns: bigints("next_snowflake"), rows: 10000, unqualified: true}},
-	{"SELECT public.next_snowflake() id from Generate_Series(1,05)", form{columns: bigints("id"), rows: 5}},
-	{"SELECT public.next_snowflake() FROM generate_series(1,3) g", form{columns: bigints("next_snowflake"), rows: 3}},
-	{`SELECT public.next_snowflake() FROM "generate_series"(1,3)AS"G"(i);`, form{columns: bigints("next_snowflake"), rows: 3}},
-	{"SELECT public.next_snowflake() FROM generate_series(1,$1)", form{columns: bigints("next_snowflake"), param: true}},
-	{"SELECT * FROM next_snowflakes(5)", form{columns: bigints("next_snowflakes"), rows: 5, unqualified: true}},
-	{"SELECT*FROM public.next_snowflakes($1)", form{columns: bigints("next_snowflakes"), param: true}},
-	{"SELECT * FROM public.next_snowflakes(5) ids", form{columns: bigints("ids"), rows: 5}},
-	{"SELECT * FROM public.next_snowflakes(5) AS t(id)", form{columns: bigints("id"), rows: 5}},
-	{"/* app=x */ SELECT next_snowflake() -- why", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
-	{"--a\rSELECT/*/**/*/next_snowflake/***/(\n)\f;\t--\n", form{columns: bigints("next_snowflake"), rows: 1, unqualified: true}},
-	{"SELECT */* all */FROM next_snowflakes(1)", form{columns: bigints("next_snowflakes"), rows: 1, unqualified: true}},
-	{"SELECT *--all\nFROM next_snowflakes(1)", form{columns: bigints("next_snowflakes"), rows: 1, unqualified: true}},
-	{"SELECT next_segment('order')", form{columns: bigints("next_segment"), rows: 1, unqualified: true, tag: named("order")}},
-	{"SELECT public.next_segment( 'it''s' )::text AS n;", form{columns: []column{{"n", true}}, rows: 1, tag: named("it's")}},
-	{`select "pgflurry"."next_segment"/* the tag */('A b')`, form{columns: bigints("next_segment"), rows: 1, tag: named("A b")}},
-	{"SELECT next_segment($1) id", form{columns: bigints("id"), rows: 1, unqualified: true, tag: &tag{param: true}}},
+	{"SELECT public.next_snowflake(), public.next_snowflake()", Form{Columns: bigints("next_snowflake", "next_snowflake"), Rows: 1}},
+	{"SELECT next_snowflake() FROM generate_series(1, 10000)", Form{Columns: bigints("next_snowflake"), Rows: 10000, Unqualified: true}},
+	{"SELECT public.next_snowflake() id from Generate_Series(1,05)", Form{Columns: bigints("id"), Rows: 5}},
+	{"SELECT public.next_snowflake() FROM generate_series(1,3) g", Form{Columns: bigints("next_snowflake"), Rows: 3}},
+	{`SELECT public.next_snowflake() FROM "generate_series"(1,3)AS"G"(i);`, Form{Columns: bigints("next_snowflake"), Rows: 3}},
+	{"SELECT public.next_snowflake() FROM generate_series(1,$1)", Form{Columns: bigints("next_snowflake"), CountParam: true}},
+	{"SELECT * FROM next_snowflakes(5)", Form{Columns: bigints("next_snowflakes"), Rows: 5, Unqualified: true}},
+	{"SELECT*FROM public.next_snowflakes($1)", Form{Columns: bigints("next_snowflakes"), CountParam: true}},
+	{"SELECT * FROM public.next_snowflakes(5) ids", Form{Columns: bigints("ids"), Rows: 5}},
+	{"SELECT * FROM public.next_snowflakes(5) AS t(id)", Form{Columns: bigints("id"), Rows: 5}},
+	{"/* app=x */ SELECT next_snowflake() -- why", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"--a\rSELECT/*/**/*/next_snowflake/***/(\n)\f;\t--\n", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"SELECT */* all */FROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1, Unqualified: true}},
+	{"SELECT *--all\nFROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1, Unqualified: true}},
+	{"SELECT next_segment('order')", Form{Columns: bigints("next_segment"), Rows: 1, Unqualified: true, Tag: named("order")}},
+	{"SELECT public.next_segment( 'it''s' )::text AS n;", Form{Columns: []Column{{"n", true}}, Rows: 1, Tag: named("it's")}},
+	{`select "pgflurry"."next_segment"/* the tag */('A b')`, Form{Columns: bigints("next_segment"), Rows: 1, Tag: named("A b")}},
+	{"SELECT next_segment($1) id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true, Tag: &Tag{Param: true}}},
 	{
 		"SELECT pgflurry.next_segment('a'), public.next_segment('a')::bigint b FROM generate_series(1, 3) g",
-		form{columns: bigints("next_segment", "b"), rows: 3, tag: named("a")},
+		Form{Columns: bigints("next_segment", "b"), Rows: 3, Tag: named("a")},
 	},
-	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", form{columns: bigints("next_segment"), param: true, tag: &tag{param: true}}},
-	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", form{columns: bigints("next_segment"), param: true, tag: named("a")}},
-	{"SELECT * FROM next_segments('order', 5)", form{columns: bigints("next_segments"), rows: 5, unqualified: true, tag: named("order")}},
-	{"SELECT * FROM pgflurry.next_segments('order', $1) AS t(id)", form{columns: bigints("id"), param: true, tag: named("order")}},
-	{"SELECT * FROM public.next_segments($1, $2)", form{columns: bigints("next_segments"), param: true, tag: &tag{param: true}}},
-	{"SELECT * FROM public.next_segments($1, 10000) n", form{columns: bigints("n"), rows: 10000, tag: &tag{param: true}}},
+	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", Form{Columns: bigints("next_segment"), CountParam: true, Tag: &Tag{Param: true}}},
+	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", Form{Columns: bigints("next_segment"), CountParam: true, Tag: named("a")}},
+	{"SELECT * FROM next_segments('order', 5)", Form{Columns: bigints("next_segments"), Rows: 5, Unqualified: true, Tag: named("order")}},
+	{"SELECT * FROM pgflurry.next_segments('order', $1) AS t(id)", Form{Columns: bigints("id"), CountParam: true, Tag: named("order")}},
+	{"SELECT * FROM public.next_segments($1, $2)", Form{Columns: bigints("next_segments"), CountParam: true, Tag: &Tag{Param: true}}},
+	{"SELECT * FROM public.next_segments($1, 10000) n", Form{Columns: bigints("n"), Rows: 10000, Tag: &Tag{Param: true}}},
 	{
 		"SELECT pgflurry.next_segment('" + strings.Repeat("x", 128) + "')",
-		form{columns: bigints("next_segment"), rows: 1, tag: named(strings.Repeat("x", 128))},
+		Form{Columns: bigints("next_segment"), Rows: 1, Tag: named(strings.Repeat("x", 128))},
 	},
 	{
 		"SELECT next_snowflake() AS " + strings.Repeat("x", 63),
-		form{columns: bigints(strings.Repeat("x", 63)), rows: 1, unqualified: true},
+		Form{Columns: bigints(strings.Repeat("x", 63)), Rows: 1, Unqualified: true},
 	},
 }
 
@@ -226,38 +226,38 @@ var forwarded = []string{
 
 func TestMatchKnowsEveryAnsweredForm(t *testing.T) {
 	for _, c := range answered {
-		got, ok := match([]byte(c.sql))
+		got, ok := Match([]byte(c.sql))
 		if !ok || !reflect.DeepEqual(*got, c.want) {
-			t.Errorf("match(%q) = %+v, %v; want %+v", c.sql, got, ok, c.want)
+			t.Errorf("Match(%q) = %+v, %v; want %+v", c.sql, got, ok, c.want)
 		}
 	}
 }
 
 func TestMatchForwardsWhatIsNotPlainlyAnAnsweredForm(t *testing.T) {
 	for _, sql := range forwarded {
-		if got, ok := match([]byte(sql)); ok {
-			t.Errorf("match(%q) = %+v; want it forwarded", sql, *got)
+		if got, ok := Match([]byte(sql)); ok {
+			t.Errorf("Match(%q) = %+v; want it forwarded", sql, *got)
 		}
 	}
 }
 
 func TestMatchTakesTheLongestTextAndNothingLonger(t *testing.T) {
 	longest := "SELECT next_snowflake()" + strings.Repeat(" ", maxText-len("SELECT next_snowflake()"))
-	if _, ok := match([]byte(longest)); !ok {
+	if _, ok := Match([]byte(longest)); !ok {
 		t.Errorf("a statement of %d bytes is not matched", len(longest))
 	}
 }
 
 func TestMatchDoesNotKeepTheText(t *testing.T) {
 	sql := []byte("SELECT next_snowflake() AS label FROM generate_series(1,7)")
-	f, ok := match(sql)
+	f, ok := Match(sql)
 	clear(sql)
-	if !ok || f.columns[0].name != "label" {
+	if !ok || f.Columns[0].Name != "label" {
 		t.Errorf("after the buffer was used again: %+v, %v", f, ok)
 	}
 }
 
-// Every statement of every client goes through match, so a refusal must cost nothing.
+// Every statement of every client goes through Match, so a refusal must cost nothing.
 func TestMatchAllocatesNothingForOrdinaryStatements(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT 1", "SELECT * FROM users WHERE id = $1", "INSERT INTO t (id) VALUES (next_snowflake())", "BEGIN",
@@ -265,16 +265,16 @@ func TestMatchAllocatesNothingForOrdinaryStatements(t *testing.T) {
 		"SELECT 'x'", "SELECT nextval('x')", "SELECT $1::int", strings.Repeat("x", 4*maxText),
 	} {
 		text := []byte(sql)
-		if n := testing.AllocsPerRun(100, func() { match(text) }); n != 0 {
-			t.Errorf("match(%.40q) allocates %v times; want 0", sql, n)
+		if n := testing.AllocsPerRun(100, func() { Match(text) }); n != 0 {
+			t.Errorf("Match(%.40q) allocates %v times; want 0", sql, n)
 		}
 	}
 }
 
 func TestMatchAllocatesTheFormAndItsColumnsOnly(t *testing.T) {
 	text := []byte("SELECT next_snowflake()")
-	if n := testing.AllocsPerRun(100, func() { match(text) }); n > 2 {
-		t.Errorf("match(%q) allocates %v times; want at most 2", text, n)
+	if n := testing.AllocsPerRun(100, func() { Match(text) }); n > 2 {
+		t.Errorf("Match(%q) allocates %v times; want at most 2", text, n)
 	}
 }
 
@@ -284,17 +284,17 @@ func BenchmarkMatch(b *testing.B) {
 			text := []byte(sql)
 			b.ReportAllocs()
 			for b.Loop() {
-				match(text)
+				Match(text)
 			}
 		})
 	}
 }
 
-func named(name string) *tag { return &tag{text: []byte(name)} }
+func named(name string) *Tag { return &Tag{Text: []byte(name)} }
 
-func bigints(names ...string) (columns []column) {
+func bigints(names ...string) (columns []Column) {
 	for _, name := range names {
-		columns = append(columns, column{name: name})
+		columns = append(columns, Column{Name: name})
 	}
 	return columns
 }

@@ -1,4 +1,4 @@
-package proxy
+package statement
 
 import (
 	"fmt"
@@ -81,44 +81,44 @@ func drawName(t *rapid.T, bare bool) (name, spelt string) {
 	return name, spell(t, name, true)
 }
 
-func drawFunction(t *rapid.T, f *form, name string) tokens {
+func drawFunction(t *rapid.T, f *Form, name string) tokens {
 	if rapid.Bool().Draw(t, "qualified") {
 		schema := "public"
-		if f.tag != nil {
+		if f.Tag != nil {
 			schema = rapid.SampledFrom([]string{"public", "pgflurry"}).Draw(t, "schema")
 		}
 		return tokens{spell(t, schema, true), ".", spell(t, name, true)}
 	}
-	f.unqualified = true
+	f.Unqualified = true
 	return tokens{spell(t, name, true)}
 }
 
-func drawCount(t *rapid.T, f *form, most int) string {
+func drawCount(t *rapid.T, f *Form, most int) string {
 	if rapid.Bool().Draw(t, "parameter") {
-		number := 1 + f.params()
-		f.param, f.rows = true, 0
+		number := 1 + f.Params()
+		f.CountParam, f.Rows = true, 0
 		return fmt.Sprint("$", number)
 	}
-	f.rows = rapid.IntRange(1, most).Draw(t, "rows")
-	return fmt.Sprint(optional(t, rapid.Just("00")), f.rows)
+	f.Rows = rapid.IntRange(1, most).Draw(t, "rows")
+	return fmt.Sprint(optional(t, rapid.Just("00")), f.Rows)
 }
 
 // drawTag makes the form one of numbers of a tag, as often as one of IDs.
-func drawTag(t *rapid.T, f *form) {
+func drawTag(t *rapid.T, f *Form) {
 	switch rapid.IntRange(0, 3).Draw(t, "source") {
 	case 0:
-		f.tag = &tag{param: true}
+		f.Tag = &Tag{Param: true}
 	case 1:
-		f.tag = &tag{text: []byte(rapid.StringMatching(`[ -\[\]-~\n\t]{1,20}`).Draw(t, "tag"))}
+		f.Tag = &Tag{Text: []byte(rapid.StringMatching(`[ -\[\]-~\n\t]{1,20}`).Draw(t, "tag"))}
 	}
 }
 
 // write writes the tag down.
-func (t *tag) write() string {
-	if t.param {
+func (t *Tag) write() string {
+	if t.Param {
 		return "$1"
 	}
-	return "'" + strings.ReplaceAll(string(t.text), "'", "''") + "'"
+	return "'" + strings.ReplaceAll(string(t.Text), "'", "''") + "'"
 }
 
 func drawAlias(t *rapid.T, name *string) (ts tokens) {
@@ -140,23 +140,23 @@ func drawAlias(t *rapid.T, name *string) (ts tokens) {
 	return ts
 }
 
-func drawForm(t *rapid.T) (form, tokens) {
-	f := form{rows: 1}
+func drawForm(t *rapid.T) (Form, tokens) {
+	f := Form{Rows: 1}
 	ts := tokens{spell(t, "select", false)}
 	if rapid.IntRange(0, 2).Draw(t, "shape") == 0 {
 		name := "next_snowflakes"
-		if drawTag(t, &f); f.tag != nil {
+		if drawTag(t, &f); f.Tag != nil {
 			name = "next_segments"
 		}
 		ts = append(ts, "*", spell(t, "from", false))
 		ts = append(ts, drawFunction(t, &f, name)...)
 		ts = append(ts, "(")
-		if f.tag != nil {
-			ts = append(ts, f.tag.write(), ",")
+		if f.Tag != nil {
+			ts = append(ts, f.Tag.write(), ",")
 		}
-		ts = append(ts, drawCount(t, &f, maxIDs), ")")
+		ts = append(ts, drawCount(t, &f, MaxIDs), ")")
 		ts = append(ts, drawAlias(t, &name)...)
-		f.columns = []column{{name: name}}
+		f.Columns = []Column{{Name: name}}
 	} else {
 		drawTag(t, &f)
 		for i := range rapid.IntRange(1, 4).Draw(t, "columns") {
@@ -167,7 +167,7 @@ func drawForm(t *rapid.T) (form, tokens) {
 		}
 		if rapid.Bool().Draw(t, "series") {
 			ts = append(ts, spell(t, "from", false), spell(t, "generate_series", true), "(", "1", ",",
-				drawCount(t, &f, maxIDs/len(f.columns)), ")")
+				drawCount(t, &f, MaxIDs/len(f.Columns)), ")")
 			var ignored string
 			ts = append(ts, drawAlias(t, &ignored)...)
 		}
@@ -178,20 +178,20 @@ func drawForm(t *rapid.T) (form, tokens) {
 	return f, ts
 }
 
-func drawCall(t *rapid.T, f *form) tokens {
-	c := column{name: "next_snowflake"}
-	if f.tag != nil {
-		c.name = "next_segment"
+func drawCall(t *rapid.T, f *Form) tokens {
+	c := Column{Name: "next_snowflake"}
+	if f.Tag != nil {
+		c.Name = "next_segment"
 	}
-	ts := append(drawFunction(t, f, c.name), "(")
-	if f.tag != nil {
-		ts = append(ts, f.tag.write())
+	ts := append(drawFunction(t, f, c.Name), "(")
+	if f.Tag != nil {
+		ts = append(ts, f.Tag.write())
 	}
 	ts = append(ts, ")")
 	switch typ := rapid.SampledFrom([]string{"", "bigint", "int8", "text"}).Draw(t, "type"); typ {
 	case "":
 	case "text":
-		c.text = true
+		c.Text = true
 		fallthrough
 	default:
 		ts = append(ts, "::", spell(t, typ, false))
@@ -202,10 +202,10 @@ func drawCall(t *rapid.T, f *form) tokens {
 		if as {
 			ts = append(ts, spell(t, "as", false))
 		}
-		c.name = name
+		c.Name = name
 		ts = append(ts, spelt)
 	}
-	f.columns = append(f.columns, c)
+	f.Columns = append(f.Columns, c)
 	return ts
 }
 
@@ -216,9 +216,9 @@ func TestMatchFindsEveryFormHoweverItIsWritten(t *testing.T) {
 		if len(sql) > maxText {
 			t.Skip("too long")
 		}
-		got, ok := match([]byte(sql))
+		got, ok := Match([]byte(sql))
 		if !ok || !reflect.DeepEqual(*got, want) {
-			t.Fatalf("match(%q) = %+v, %v; want %+v", sql, got, ok, want)
+			t.Fatalf("Match(%q) = %+v, %v; want %+v", sql, got, ok, want)
 		}
 		checkSound(t, sql)
 	})

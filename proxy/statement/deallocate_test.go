@@ -1,0 +1,68 @@
+package statement
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestMayDeallocateTellsWhatCouldDropPreparedStatements(t *testing.T) {
+	for _, c := range []struct {
+		sql  string
+		want bool
+	}{
+		{"DEALLOCATE s", true},
+		{"deallocate all", true},
+		{"DiScArD plans", true},
+		{"DO $$BEGIN END$$", true},
+		{"CALL p()", true},
+		{" \t\n/* why */ -- not\nCALL p()", true},
+		{"CALL/**/p()", true},
+		{"DO'BEGIN END'", true},
+		{"SELECT 1; DEALLOCATE s", true},
+		{"SELECT 1;SELECT 2;", true},
+		{"SELECT 1;;", true},
+		{";DISCARD ALL", true},
+		{"SELECT ';' || 'x'", true}, // no statement is looked into
+		{"SELECT 1; -- done", true},
+		{"SELECT 1;\v", true}, // no space before PostgreSQL 16
+		{"/* never closed", true},
+		{"/* é */ SELECT 1", true},
+		{"é", true},
+		{"+", true},
+		{"\x00", true},
+		{strings.Repeat("x", 64), true}, // PostgreSQL cuts it off
+		{"SELECT 1" + strings.Repeat(" ", 1<<20) + "; DO 'x'", true},
+		{"DISCARD" + strings.Repeat(" ", 1<<20) + "ALL", true},
+		{strings.Repeat("/**/", 1<<10) + "DISCARD ALL", true},
+
+		{"", false},
+		{" -- nothing", false},
+		{";", false},
+		{"SELECT 1", false},
+		{"SELECT 1;", false},
+		{"SELECT 1 ; \t\r\n\f", false},
+		{"(SELECT 1)", false},
+		{"SELECT 'é' + \v 1a", false}, // what follows the first token is not read
+		{"SELECT '" + strings.Repeat("x", 1<<20) + "'", false},
+		{strings.Repeat("/**/", 1<<10) + "SELECT 1", false},
+		{"COPY t FROM STDIN", false},
+		{`"do" 'x'`, false},
+		{"dot", false},
+		{"DO$$x$$", false}, // a name, to PostgreSQL as well
+		{"EXPLAIN EXECUTE s", false},
+		{"PREPARE s AS SELECT 1", false},
+	} {
+		if got := MayDeallocate([]byte(c.sql)); got != c.want {
+			t.Errorf("MayDeallocate(%.60q) = %v; want %v", c.sql, got, c.want)
+		}
+	}
+}
+
+func TestMayDeallocateAllocatesNothing(t *testing.T) {
+	for _, sql := range []string{"SELECT 1; ", "DEALLOCATE s", strings.Repeat("x", 1<<20)} {
+		text := []byte(sql)
+		if n := testing.AllocsPerRun(100, func() { MayDeallocate(text) }); n != 0 {
+			t.Errorf("MayDeallocate(%.40q) allocates %v times; want 0", sql, n)
+		}
+	}
+}
