@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net"
 	"testing"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 )
 
@@ -35,8 +37,8 @@ func quietSession(fromClient, fromServer []byte) *session {
 	all.SetSegments(AnswerAll)
 	client, server := &endless{bytes: fromClient}, &endless{bytes: fromServer}
 	s := &session{
-		proxy: &Proxy{ids: &counter{}}, client: client, toClient: newWriter(client), server: server, ledger: newLedger(),
-		permission: all, segments: &tags{}, fromClient: newInbox(client, newBuffers()), fromServer: newInbox(server, newBuffers()),
+		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client), server: server, ledger: newLedger(),
+		permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()), fromServer: frame.NewInbox(server, frame.NewBuffers()),
 	}
 	if relay, err := s.settleReply('Z', []byte{'I'}); !relay || err != nil {
 		panic("a session that does not start")
@@ -45,21 +47,41 @@ func quietSession(fromClient, fromServer []byte) *session {
 	return s
 }
 
+// readOnce reads once. It allocates nothing, and so is for one goroutine at a time.
+func readOnce(in *frame.Inbox) error {
+	if refused, gone := in.Each(waitOnce); refused != errRead {
+		return gone
+	}
+	return nil
+}
+
+var (
+	errRead = errors.New("something was read")
+	waiting bool
+)
+
+func waitOnce() error {
+	if waiting = !waiting; waiting {
+		return nil
+	}
+	return errRead
+}
+
 // once reads and takes as many messages as the client sends in one go.
 func (s *session) once(t testing.TB) {
 	in := s.fromClient
-	if err := in.fill(); err != nil {
+	if err := readOnce(in); err != nil {
 		t.Fatal(err)
 	}
 	for {
-		kind, body, size, whole, _, err := in.next()
+		f, err := in.Next()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !whole {
+		if !f.Whole {
 			break
 		}
-		if err := s.takeMessage(kind, body, size); err != nil {
+		if err := s.takeMessage(f.Kind, f.Body, f.Size); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,18 +168,18 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 // replies relays what upstream sends in one go.
 func (s *session) replies() error {
 	in := s.fromServer
-	if err := in.fill(); err != nil {
+	if err := readOnce(in); err != nil {
 		return err
 	}
 	for {
-		kind, body, size, whole, _, err := in.next()
+		f, err := in.Next()
 		if err != nil {
 			return err
 		}
-		if !whole {
+		if !f.Whole {
 			return s.flushReplies()
 		}
-		if err := s.takeReply(kind, body, size); err != nil {
+		if err := s.takeReply(f.Kind, f.Body, f.Size); err != nil {
 			return err
 		}
 	}
@@ -197,7 +219,7 @@ func BenchmarkRelayRows(b *testing.B) {
 	s := quietSession(nil, rows)
 	b.SetBytes(int64(len(rows)))
 	for b.Loop() {
-		for relayed := 0; relayed < len(rows); relayed += bufferSize {
+		for relayed := 0; relayed < len(rows); relayed += frame.BufferSize {
 			if err := s.replies(); err != nil {
 				b.Fatal(err)
 			}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 )
 
@@ -15,8 +16,6 @@ const (
 	patience = 50 * time.Millisecond
 	// segmentPatience is the same for numbers of a tag, which may have to be fetched.
 	segmentPatience = 200 * time.Millisecond
-	// outChunk is how many bytes of replies are gathered before they are written in the middle of an answer.
-	outChunk = 16 << 10
 	// maxNamed is how many named statements of a session are remembered; the ones beyond it are forwarded.
 	maxNamed = 1000
 )
@@ -98,7 +97,7 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	}
 	start := len(s.out)
 	if u.parseSize > 0 {
-		s.ledger.stale.localParse(u.form, in.buf[in.held:in.held+u.parseSize])
+		s.ledger.stale.localParse(u.form, in.Held()[:u.parseSize])
 		s.out = append(s.out, '1', 0, 0, 0, 4)
 	}
 	s.out = append(s.out, '2', 0, 0, 0, 4)
@@ -120,8 +119,9 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 	s.finished = finishedPortal{form: u.form, formats: append(s.finished.formats[:0], u.formats...), block: s.ledger.block, portals: s.ledger.stale.portals}
 	same := u.rows == 1 && len(u.form.Columns) == 1 && u.form.Tag == nil && after > value // else rows has flushed
 	u.reset()
-	messages := in.buf[in.held : in.pos+size]
-	done, err := s.answered(size)
+	in.Hold(size)
+	messages := in.Held()
+	done, err := s.answered(0)
 	if err == nil && same {
 		s.answerRepeats(messages, s.out[start:], value, after)
 	}
@@ -129,14 +129,14 @@ func (s *session) answerExecute(body []byte, size int) (bool, error) {
 }
 
 // valueAt is where the value begins, with its length, in a DataRow of one column.
-const valueAt = headerSize + 2
+const valueAt = frame.HeaderSize + 2
 
 // answerRepeats answers the units behind the one that was just answered for as long as they are the same bytes, as in a pipeline:
 // nothing was forwarded in between, so that all that was decided and noted for it holds for them. Each gets an ID of its own; those
 // are drawn together, as many as there are at this moment. reply has one row of one column, at [value:after].
 func (s *session) answerRepeats(messages, reply []byte, value, after int) {
-	in, n, room := s.fromClient, 0, (outChunk-len(s.out))/len(reply)
-	for n < room && bytes.HasPrefix(in.buf[in.pos+n*len(messages):in.end], messages) {
+	in, n, room := s.fromClient, 0, (frame.ReplyChunk-len(s.out))/len(reply)
+	for n < room && bytes.HasPrefix(in.Unread()[n*len(messages):], messages) {
 		n++
 	}
 	if n == 0 {
@@ -157,8 +157,7 @@ func (s *session) answerRepeats(messages, reply []byte, value, after int) {
 			break
 		}
 	}
-	in.pos += n * len(messages)
-	in.drop()
+	in.Drop(n * len(messages))
 	s.answers.Add(int64(n))
 	s.answeredIDs.Add(int64(n))
 }
@@ -199,13 +198,10 @@ func (s *session) answerFlush(body []byte, size int) (bool, error) {
 // answered takes the answered messages out of the client's stream.
 func (s *session) answered(size int) (bool, error) {
 	in := s.fromClient
-	if in.run < in.held { // messages that are owed nothing, such as stray CopyData
-		if err := in.flush(s.server); err != nil {
-			return false, err
-		}
+	if err := in.Flush(s.server); err != nil { // messages that are owed nothing, such as stray CopyData
+		return false, err
 	}
-	in.pos += size
-	in.drop()
+	in.Drop(size)
 	return true, nil
 }
 
@@ -264,13 +260,13 @@ func (s *session) nextN(ctx context.Context, tag []byte, n int) (first int64, co
 // gather makes room for a reply, and writes those before it when they fill a chunk. A session has a buffer for them only from its
 // first answer until they are written.
 func (s *session) gather() error {
-	if len(s.out) >= outChunk {
+	if len(s.out) >= frame.ReplyChunk {
 		if err := s.flush(); err != nil {
 			return err
 		}
 	}
 	if s.out == nil {
-		s.out = s.fromClient.buffers.replies.Get().(*[replySize]byte)[:0]
+		s.out = s.proxy.buffers.GetReplies()
 	}
 	return nil
 }

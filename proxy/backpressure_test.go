@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/frame"
 )
 
 // only is the rig's session.
@@ -23,7 +25,7 @@ func (r *rig) waits() {
 			r.t.Fatalf("with %d replies outstanding the client does not wait", l.open.Load())
 		}
 	}
-	if open := l.open.Load(); open > maxOpen+bufferSize/headerSize {
+	if open := l.open.Load(); open > maxOpen+frame.BufferSize/frame.HeaderSize {
 		r.t.Errorf("%d replies are outstanding; expected at most a buffer's more than %d", open, maxOpen)
 	}
 }
@@ -71,22 +73,15 @@ func TestAnUpstreamThatKeepsItsRepliesUntilItIsAskedIsAsked(t *testing.T) {
 // repliesWhenAsked plays an upstream that keeps its CloseCompletes until a Flush or a Sync comes, up to the first Sync. It returns
 // how many Flushes came.
 func (r *rig) repliesWhenAsked() (flushes int) {
-	in, kept := newInbox(r.upstream, newBuffers()), 0
+	in, kept := frame.NewInbox(r.upstream, frame.NewBuffers()), 0
 	for {
-		kind, _, size, whole, _, err := in.next()
-		if err == nil && !whole {
-			err = in.fill()
-		}
+		f, err := in.Await()
 		if err != nil {
 			r.t.Errorf("after %d Flushes: %v", flushes, err)
 			return flushes
 		}
-		if !whole {
-			continue
-		}
-		in.pos += size
-		in.drop()
-		switch kind {
+		in.Drop(f.Size)
+		switch f.Kind {
 		case 'C':
 			kept++
 			continue
@@ -95,7 +90,7 @@ func (r *rig) repliesWhenAsked() (flushes int) {
 		}
 		r.upstream.Write(bytes.Repeat(closeDone, kept))
 		kept = 0
-		if kind == 'S' {
+		if f.Kind == 'S' {
 			r.upstream.Write(ready('I'))
 			return flushes
 		}

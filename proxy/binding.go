@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
-	"io"
 	"net"
 )
 
@@ -65,10 +64,7 @@ func (s *session) settleAuthentication(body []byte) (relay bool, err error) {
 		return false, err
 	}
 	message := authMessage(authSASL, offer, []byte{0})
-	return false, s.toClient.do(func(w io.Writer) error {
-		_, err := w.Write(message)
-		return err
-	})
+	return false, s.toClient.Write(message)
 }
 
 // authMessage makes an Authentication message.

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -114,32 +113,6 @@ func TestTheDrainTimeoutEndsASessionWhoseClientIsMadeToWait(t *testing.T) {
 	r.waits()
 	r.proxy.Drain(over())
 	r.proxy.Wait()
-}
-
-func TestACloseIsNoticedWhileBytesKeepComing(t *testing.T) {
-	conn, peer := pair(t)
-	in, takes := newInbox(conn, newBuffers()), 0
-	never := errors.New("it goes on reading")
-	closed := make(chan struct{})
-	refused, gone := in.each(func() error {
-		in.pos = in.end
-		in.drop()
-		if takes++; takes == 10 {
-			go func() {
-				conn.Close()
-				close(closed)
-			}()
-		}
-		if takes > 1_000_000 {
-			return never
-		}
-		_, err := peer.Write([]byte{0}) // so that the next read finds something
-		return err
-	})
-	<-closed
-	if errors.Is(refused, never) || (refused == nil && gone == nil) {
-		t.Errorf("after %d reads: %v, %v; expected that the connection is closed", takes, refused, gone)
-	}
 }
 
 func TestTheDrainTimeoutEndsASessionThatIsStuffedInBothDirections(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 )
 
@@ -28,9 +29,9 @@ type segment struct {
 // relayClient takes the client's messages until it leaves.
 func (s *session) relayClient() error {
 	for {
-		refused, gone := s.fromClient.each(s.takeMessages)
+		refused, gone := s.fromClient.Each(s.takeMessages)
 		switch {
-		case refused == errLarge:
+		case refused == frame.ErrLarge:
 			refused = s.streamMessage()
 		case gone != nil:
 			refused = s.clientGone(gone)
@@ -46,17 +47,17 @@ func (s *session) relayClient() error {
 func (s *session) takeMessages() error {
 	in := s.fromClient
 	for {
-		if in.max < maxFrame && s.ledger.started.Load() {
-			in.max = maxFrame
+		if s.ledger.started.Load() {
+			in.SetMax(frame.MaxBody)
 		}
-		kind, body, size, whole, fits, err := in.next()
+		f, err := in.Next()
 		switch {
 		case err != nil:
 			return s.malformed(err)
-		case !fits:
-			return errLarge
-		case whole:
-			if err := s.takeMessage(kind, body, size); err != nil {
+		case f.Large:
+			return frame.ErrLarge
+		case f.Whole:
+			if err := s.takeMessage(f.Kind, f.Body, f.Size); err != nil {
 				return err
 			}
 			continue
@@ -64,8 +65,8 @@ func (s *session) takeMessages() error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		if !in.full() {
-			in.turn = in.pos == in.end && (in.last == 'Q' || in.last == 'S')
+		if !in.Full() {
+			in.Turn(len(in.Unread()) == 0 && (in.Last() == 'Q' || in.Last() == 'S'))
 			return s.mayRead()
 		}
 		if err := s.abandonUnit(); err != nil { // a unit larger than the buffer is not worth holding
@@ -101,8 +102,7 @@ func (s *session) clientGone(cause error) error {
 	if err := s.abandonUnit(); err != nil {
 		return err
 	}
-	s.fromClient.pos = s.fromClient.end
-	s.fromClient.commit()
+	s.fromClient.PassAll()
 	if err := s.flush(); err != nil {
 		return err
 	}
@@ -113,13 +113,13 @@ func (s *session) clientGone(cause error) error {
 // before the replies to anything forwarded after it.
 func (s *session) flush() error {
 	if len(s.out) > 0 {
-		if err := s.toClient.write(s.out); err != nil {
+		if err := s.toClient.Write(s.out); err != nil {
 			return err
 		}
-		s.fromClient.buffers.putReplies(s.out)
+		s.proxy.buffers.PutReplies(s.out)
 		s.out = nil
 	}
-	return s.fromClient.flush(s.server)
+	return s.fromClient.Flush(s.server)
 }
 
 // takeMessage decides one message: answer, hold, or forward.
@@ -129,8 +129,7 @@ func (s *session) takeMessage(kind byte, body []byte, size int) error {
 	switch kind {
 	case 'd':
 		if s.unit.form == nil {
-			s.fromClient.pos += size
-			s.fromClient.commit()
+			s.fromClient.Pass(size)
 			return nil
 		}
 	case 'Q':
@@ -166,11 +165,10 @@ func (s *session) forward(kind byte, size int) error {
 
 func (s *session) forwardOne(kind byte, size int) error {
 	in := s.fromClient
-	if err := s.enter(kind, in.buf[in.pos+headerSize:in.pos+size]); err != nil {
+	if err := s.enter(kind, in.Unread()[frame.HeaderSize:size]); err != nil {
 		return err
 	}
-	in.pos += size
-	in.commit()
+	in.Pass(size)
 	if kind == 'X' {
 		s.leaving.Store(true) // before upstream can react
 		return errors.Join(s.flush(), errTerminated)
@@ -181,17 +179,18 @@ func (s *session) forwardOne(kind byte, size int) error {
 // abandonUnit forwards the messages that were held.
 func (s *session) abandonUnit() error {
 	in := s.fromClient
-	until := in.pos
-	in.pos = in.held
+	held := len(in.Held())
+	in.Rewind()
 	s.unit.reset()
-	for in.pos < until {
-		kind, _, size, _, _, err := in.next()
+	for held > 0 {
+		f, err := in.Next()
 		if err != nil {
 			return err
 		}
-		if err := s.forwardOne(kind, size); err != nil {
+		if err := s.forwardOne(f.Kind, f.Size); err != nil {
 			return err
 		}
+		held -= f.Size
 	}
 	return nil
 }
@@ -202,30 +201,33 @@ func (s *session) streamMessage() error {
 	if err := s.abandonUnit(); err != nil {
 		return err
 	}
-	kind, _, size, _, _, _ := in.next()
-	// Names stand at the front of a message; fill the buffer so that they are there.
-	refused, gone := in.each(func() error {
+	// Names stand at the front of a message; fill a narrow buffer so that they are there.
+	refused, gone := in.Each(func() error {
 		if err := s.flush(); err != nil {
 			return err
 		}
-		if in.full() || in.end-in.pos >= size {
-			return errLarge
+		if len(in.Unread()) >= frame.BufferSize {
+			return frame.ErrLarge
 		}
 		return s.mayRead()
 	})
 	switch {
 	case gone != nil:
 		return s.clientGone(gone)
-	case refused != errLarge:
+	case refused != frame.ErrLarge:
 		return refused
 	}
-	if err := s.enter(kind, in.buf[in.pos+headerSize:in.end]); err != nil {
+	f, err := in.Next()
+	if err != nil {
+		return err
+	}
+	if err := s.enter(f.Kind, f.Body); err != nil {
 		return err
 	}
 	if err := s.flush(); err != nil {
 		return err
 	}
-	return in.stream(s.server, size)
+	return in.Stream(s.server, f.Size)
 }
 
 // enter notes in the ledger what upstream will owe for a message that is about to be forwarded, and first mends what the

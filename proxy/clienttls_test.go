@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/tests/authority"
 )
 
@@ -200,7 +201,7 @@ func TestNoTLSRecordCarriesMoreThanEightKilobytes(t *testing.T) {
 		r.toClient(large, small, complete("SELECT"), ready('I'))
 		r.send(query("SELECT next_snowflake() FROM generate_series(1, 10000)"))
 		for range 10_000 {
-			var head [headerSize]byte
+			var head [frame.HeaderSize]byte
 			io.ReadFull(r.client, head[:])
 			io.CopyN(io.Discard, r.client, int64(head[4])-4)
 		}

@@ -11,6 +11,8 @@
 //	       ◄── writer (one whole message at a time) ◄──┴── server.go ◄── upstream
 //	                         ledger.go: what upstream still owes, in order
 //
+// Packages below it read and write frames (frame) and say which text is an answered form (statement).
+//
 // The two goroutines of a session never wait for each other, but that the client's may wait for upstream's replies, which need
 // nothing from the client (stale.go, "settle"; finished.go; backpressure.go). client.go owns the
 // client's read side, the upstream's write side and every decision; server.go owns the upstream's read side. Both write
@@ -55,7 +57,7 @@
 //  9. Once TLS is agreed with a peer, nothing that came in plain text is believed, and nothing is said in plain text.
 //  10. A password that the proxy asked for is gone from its buffers when it was used, and is sent only where others cannot read it.
 //  11. The end of a connection is noticed, also one that comes in one event with the last message: at once, or within a second
-//     (blind.go). That of a client is not while relayClient does not read: while it waits for upstream's replies or writes to it.
+//     (frame/blind.go). That of a client is not while relayClient does not read: while it waits for upstream's replies or writes to it.
 //     What the client sent before it left is then still to be decided, and to close upstream's connection first would lose it.
 //
 // # What upstream must not notice

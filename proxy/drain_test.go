@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/frame"
 )
 
 // drains starts Drain, and returns once it has reached every session.
@@ -44,7 +46,7 @@ func TestCancelRequestsPassWhileTheProxyDrains(t *testing.T) {
 
 // Drain wakes the reader of every client; one that is inside a message must neither tear nor end it.
 func TestDrainingInsideAMessageOfTheClientWaitsForItsEndAndReply(t *testing.T) {
-	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 5 * bufferSize} {
+	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 5 * frame.BufferSize} {
 		t.Run(name, func(t *testing.T) {
 			r := newUnbufferedRig(t)
 			body := bytes.Repeat([]byte{'x'}, size)
@@ -112,7 +114,7 @@ func (w *woken) Read(b []byte) (int, error) {
 
 // What comes unasked does not end with a ReadyForQuery, at which a session is looked at again.
 func TestDrainingASessionThatIsBeingToldSomethingUnaskedWaitsForItsEndOnly(t *testing.T) {
-	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 2 * bufferSize} {
+	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 2 * frame.BufferSize} {
 		t.Run(name, func(t *testing.T) {
 			reader := &woken{again: make(chan struct{}, 1)}
 			r := newUnbufferedRig(t, func(c net.Conn) net.Conn { reader.Conn = c; return reader })

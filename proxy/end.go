@@ -6,6 +6,8 @@ import (
 	"net"
 	"syscall"
 	"time"
+
+	"pgflurry/proxy/frame"
 )
 
 // How a session ends. Whichever side ends first, the other is told what it can be told, and nothing is left waiting.
@@ -18,7 +20,7 @@ func (s *session) serverEnded(err error) {
 	var own clientError
 	switch {
 	case errors.As(err, &own):
-	case errors.As(err, new(errFrame)):
+	case errors.As(err, new(frame.LengthError)):
 		own = clientError{failDesync, err}
 	case s.sawFatal:
 		return
@@ -74,18 +76,18 @@ func (s *session) clientEnded(err error) {
 	}
 	s.leaving.Store(true)
 	s.cancel()
-	_ = s.client.SetWriteDeadline(time.Now().Add(farewellTime)) // the Close waits for relayServer, which may be writing
+	_ = s.client.SetWriteDeadline(time.Now().Add(frame.FarewellTime)) // the Close waits for relayServer, which may be writing
 	s.server.Close()
 }
 
 // farewell tells the client why it is sent away. A client that does not read, or an upstream that stalls in the middle of
-// a message, delays it for farewellTime at most; then both connections are closed, and it goes without.
+// a message, delays it for frame.FarewellTime at most; then both connections are closed, and it goes without.
 func (s *session) farewell(code failure) {
-	late := time.AfterFunc(farewellTime, func() {
+	late := time.AfterFunc(frame.FarewellTime, func() {
 		s.closeBoth()
 	})
 	defer late.Stop()
-	s.toClient.farewell(code)
+	s.toClient.Farewell(fatalMessage(code))
 }
 
 // kill ends the session at once.
@@ -95,7 +97,7 @@ func (s *session) kill(code failure) {
 	s.closeBoth()
 }
 
-// closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (inbox.each), which may be writing to the
+// closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (frame.Inbox), which may be writing to the
 // other side: relayServer's writes have a deadline by now (farewell), and when it has ended relayClient waits for nothing.
 func (s *session) closeBoth() {
 	s.server.Close()
@@ -110,7 +112,7 @@ func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
 func (s *session) atRest() bool {
 	in, l := s.fromClient, s.ledger
 	return l.owed.Load() == 0 && !l.lost.Load() && l.status == 'I' &&
-		!s.segment.forwarded && !s.segment.local && in.run == in.end && s.toClient.idle()
+		!s.segment.forwarded && !s.segment.local && in.Empty() && s.toClient.Idle()
 }
 
 // loginLate ends a session that has not seen its first ReadyForQuery in time.

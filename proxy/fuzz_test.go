@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 )
 
@@ -22,56 +23,6 @@ type memory struct {
 func (m *memory) Read(b []byte) (int, error)      { return m.in.Read(b) }
 func (m *memory) Write(b []byte) (int, error)     { return m.out.Write(b) }
 func (m *memory) SetReadDeadline(time.Time) error { return nil }
-
-// chunks gives n bytes a read at most.
-type chunks struct {
-	b []byte
-	n int
-}
-
-func (c *chunks) Read(b []byte) (int, error) {
-	if len(c.b) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(b[:min(len(b), c.n)], c.b)
-	c.b = c.b[n:]
-	return n, nil
-}
-
-func FuzzFramesAreRelayedAsTheyCame(f *testing.F) {
-	f.Add(join(ourParse, bindIt, executeAll, syncIt), 3)
-	f.Add(message('d', bytes.Repeat([]byte{1}, 3*bufferSize)), 1000)
-	f.Add([]byte{'Q', 0, 0, 0, 3}, 1)
-	f.Fuzz(func(t *testing.T, stream []byte, cut int) {
-		conn := &memory{in: &chunks{stream, 1 + max(cut, -cut)%bufferSize}}
-		in := newInbox(conn, newBuffers())
-		var out bytes.Buffer
-		var err error
-		for err == nil {
-			var size int
-			var whole, fits bool
-			_, _, size, whole, fits, err = in.next()
-			switch {
-			case err != nil:
-			case whole:
-				in.pos += size
-				in.commit()
-			case !fits:
-				err = in.stream(&out, size)
-			default:
-				if err = in.flush(&out); err == nil {
-					err = in.fill()
-				}
-			}
-		}
-		if !bytes.HasPrefix(stream, out.Bytes()) {
-			t.Fatal("what was relayed is not the beginning of what came")
-		}
-		if err == io.EOF && out.Len()+in.end-in.pos != len(stream) {
-			t.Fatalf("%d bytes were relayed and %d are kept of %d", out.Len(), in.end-in.pos, len(stream))
-		}
-	})
-}
 
 func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 	f.Add(startup("user", "u", "database", "d"))
@@ -110,10 +61,10 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 }
 
 func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
-	f.Add(bindIt[headerSize:], false, false)
-	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1})[headerSize:], true, false)
-	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 5}, []byte("order"), []byte{0, 0})[headerSize:], false, true)
-	f.Add(message('B', z(""), z("s"), []byte{0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 'x', 0, 0, 0, 1, '5', 0, 0})[headerSize:], true, true)
+	f.Add(bindIt[frame.HeaderSize:], false, false)
+	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1})[frame.HeaderSize:], true, false)
+	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 5}, []byte("order"), []byte{0, 0})[frame.HeaderSize:], false, true)
+	f.Add(message('B', z(""), z("s"), []byte{0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 'x', 0, 0, 0, 1, '5', 0, 0})[frame.HeaderSize:], true, true)
 	f.Fuzz(func(t *testing.T, body []byte, count, named bool) {
 		_, rest := cutName(body)
 		_, rest = cutName(rest)

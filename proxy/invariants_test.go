@@ -8,6 +8,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/frame"
 )
 
 // The names follow the numbered invariants of doc.go.
@@ -21,7 +23,7 @@ func TestInvariant1ForwardedBytesReachUpstreamUnchangedInOrder(t *testing.T) {
 		sent = append(sent, parse("s", "SELECT 1")...)
 		sent = append(sent, ourParse...)
 		sent = append(sent, bindIt...)
-		sent = append(sent, query("SELECT "+string(bytes.Repeat([]byte{'x'}, random.IntN(3*bufferSize))))...)
+		sent = append(sent, query("SELECT "+string(bytes.Repeat([]byte{'x'}, random.IntN(3*frame.BufferSize))))...)
 		sent = append(sent, message('d', bytes.Repeat([]byte{'y'}, random.IntN(100)))...)
 	}
 	go inPieces(r.client, sent, random)
@@ -31,7 +33,7 @@ func TestInvariant1ForwardedBytesReachUpstreamUnchangedInOrder(t *testing.T) {
 // inPieces writes b in pieces of random lengths.
 func inPieces(to net.Conn, b []byte, random *rand.Rand) {
 	for len(b) > 0 {
-		n := min(len(b), 1+random.IntN(2*bufferSize))
+		n := min(len(b), 1+random.IntN(2*frame.BufferSize))
 		to.Write(b[:n])
 		b = b[n:]
 	}
@@ -44,7 +46,7 @@ func TestInvariant2RepliesReachTheClientUnchangedInOrder(t *testing.T) {
 	r.toUpstream(query("SELECT many"))
 	reply := message('T', []byte{0, 0})
 	for range 500 {
-		reply = append(reply, message('D', bytes.Repeat([]byte{'r'}, random.IntN(3*bufferSize)))...)
+		reply = append(reply, message('D', bytes.Repeat([]byte{'r'}, random.IntN(3*frame.BufferSize)))...)
 		reply = append(reply, message('N', z("SNOTICE"), []byte{0})...)
 	}
 	reply = append(reply, complete("SELECT 500")...)
@@ -67,27 +69,19 @@ func TestInvariant3AsynchronousMessagesNeverTearLocalReplies(t *testing.T) {
 			r.client.Write(ourQuery)
 		}
 	}()
-	in := newInbox(r.client, newBuffers())
+	in := frame.NewInbox(r.client, frame.NewBuffers())
 	r.client.SetReadDeadline(time.Now().Add(giveUp))
 	seen := map[byte]int{}
 	for seen['Z'] < queries || seen['A'] < notices {
-		kind, body, size, whole, _, err := in.next()
+		f, err := in.Await()
 		if err != nil {
-			t.Fatal(err)
+			t.Fatalf("after %v: %v", seen, err)
 		}
-		if !whole {
-			in.run = in.pos
-			in.held = in.pos
-			if err := in.fill(); err != nil {
-				t.Fatalf("after %v: %v", seen, err)
-			}
-			continue
+		if f.Kind == 'A' && !bytes.Equal(f.Body, notice[frame.HeaderSize:]) {
+			t.Fatalf("a notification was torn: %q", f.Body)
 		}
-		if kind == 'A' && !bytes.Equal(body, notice[headerSize:]) {
-			t.Fatalf("a notification was torn: %q", body)
-		}
-		seen[kind]++
-		in.pos += size
+		seen[f.Kind]++
+		in.Drop(f.Size)
 	}
 	if seen['D'] != queries || seen['C'] != queries || seen['T'] != queries {
 		t.Fatalf("%d queries were answered with %v", queries, seen)
@@ -163,7 +157,7 @@ func TestInvariant6NoClaimedLengthIsAllocated(t *testing.T) {
 		}()
 		before := heapTotal()
 		r.upstream.SetReadDeadline(time.Now().Add(giveUp))
-		if n, err := io.CopyN(io.Discard, r.upstream, size+headerSize); err != nil {
+		if n, err := io.CopyN(io.Discard, r.upstream, size+frame.HeaderSize); err != nil {
 			t.Fatalf("%d bytes came: %v", n, err)
 		}
 		if grown := heapTotal() - before; grown > 8<<20 {

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/xdg-go/scram"
+
+	"pgflurry/proxy/frame"
 )
 
 // logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It returns at
@@ -27,20 +28,20 @@ func (s *session) logIn() error {
 	var password []byte
 	defer func() { clear(password) }()
 	for {
-		kind, body, size, err := s.fromServer.await()
-		switch request, rest := authRequest(body); {
+		f, err := s.fromServer.Await()
+		switch request, rest := authRequest(f.Body); {
 		case err != nil:
 			return s.upstreamGone(err)
-		case kind == 'v' || kind == 'N':
-			if err := s.passOn(size); err != nil {
+		case f.Kind == 'v' || f.Kind == 'N':
+			if err := s.passOn(f.Size); err != nil {
 				return err
 			}
 			continue
-		case kind != 'R' || !wantsPassword(request, rest):
+		case f.Kind != 'R' || !wantsPassword(request, rest):
 			return nil
 		default:
 			challenge := slices.Clone(rest)
-			s.fromServer.take(size)
+			s.fromServer.Drop(f.Size)
 			if password == nil {
 				if password, err = s.askForPassword(); err != nil {
 					return err
@@ -94,12 +95,12 @@ func md5Proof(user string, password, salt []byte) []byte {
 
 // askForPassword asks the client for its password in clear text.
 func (s *session) askForPassword() ([]byte, error) {
-	if err := s.toClient.write(authMessage(authCleartext)); err != nil {
+	if err := s.toClient.Write(authMessage(authCleartext)); err != nil {
 		return nil, err
 	}
-	kind, body, err := s.fromClient.secret()
+	kind, body, err := s.fromClient.Secret()
 	switch {
-	case errors.As(err, new(errFrame)):
+	case errors.As(err, new(frame.LengthError)):
 		return nil, clientError{failProtocol, err}
 	case errors.Is(err, os.ErrDeadlineExceeded): // an interrupt
 		return nil, clientError{code: failDraining}
@@ -111,28 +112,6 @@ func (s *session) askForPassword() ([]byte, error) {
 		return nil, clientError{failProtocol, fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body))}
 	}
 	return body[:len(body)-1], nil
-}
-
-// secret waits for one frame, takes it out of the stream and wipes it from the buffer. It may be larger than the buffer, as
-// tokens in place of passwords can be; max bounds what is allocated.
-func (in *inbox) secret() (kind byte, contents []byte, err error) {
-	for {
-		kind, body, size, whole, fits, err := in.next()
-		if err != nil {
-			return kind, nil, err
-		}
-		if whole || !fits {
-			contents = make([]byte, size-headerSize)
-			n := copy(contents, body)
-			clear(body)
-			in.take(headerSize + n)
-			_, err = io.ReadFull(in.conn, contents[n:])
-			return kind, contents, err
-		}
-		if err := in.fill(); err != nil {
-			return 0, nil, err
-		}
-	}
 }
 
 // sendPassword sends a PasswordMessage, SASLInitialResponse or SASLResponse, and wipes it.
@@ -148,8 +127,8 @@ func (s *session) sendPassword(contents []byte) error {
 // passOn relays one message of upstream, before the relay does.
 func (s *session) passOn(size int) error {
 	in := s.fromServer
-	err := s.toClient.write(in.buf[in.pos : in.pos+size])
-	in.take(size)
+	err := s.toClient.Write(in.Unread()[:size])
+	in.Drop(size)
 	return err
 }
 
@@ -170,16 +149,16 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		return err
 	}
 	for _, expected := range []int{authSASLContinue, authSASLFinal} {
-		kind, body, size, err := s.fromServer.await()
+		f, err := s.fromServer.Await()
 		if err != nil {
 			return s.upstreamGone(err)
 		}
-		if kind == 'E' {
+		if f.Kind == 'E' {
 			return nil // upstream refuses the password; the relay says so
 		}
-		request, said := authRequest(body)
-		if kind != 'R' || request != expected {
-			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", kind, request, expected)}
+		request, said := authRequest(f.Body)
+		if f.Kind != 'R' || request != expected {
+			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, request, expected)}
 		}
 		if count := iterations(string(said)); count > maxIterations {
 			return clientError{failProof, fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations)}
@@ -188,7 +167,7 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		if err != nil {
 			return clientError{failProof, err}
 		}
-		s.fromServer.take(size)
+		s.fromServer.Drop(f.Size)
 		if expected == authSASLContinue {
 			if err := s.sendPassword([]byte(answer)); err != nil {
 				return err

@@ -1,6 +1,10 @@
 package proxy
 
-import "testing"
+import (
+	"testing"
+
+	"pgflurry/proxy/frame"
+)
 
 // firstExecuted is what upstream replies to firstExecute.
 var firstExecuted = join(closeDone, parseDone, bindDone, complete("SELECT 0"), closeDone, closeDone)
@@ -10,7 +14,7 @@ var answeredUnit = join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
 func TestUpstreamExecutesSomethingBeforeWhatFollowsAnAnsweredUnit(t *testing.T) {
 	for name, c := range map[string]struct{ first, reply []byte }{
 		"Parse":                 {parse("", "SELECT 5"), parseDone},
-		"Parse of a large text": {parse("", "SELECT 5"+string(make([]byte, 2*bufferSize))), parseDone},
+		"Parse of a large text": {parse("", "SELECT 5"+string(make([]byte, 2*frame.BufferSize))), parseDone},
 		"Bind":                  {bind("p", "s"), bindDone},
 		"Describe":              {message('D', z("Ss")), message('n')},
 		"Execute":               {message('E', z("p"), []byte{0, 0, 0, 0}), complete("SELECT 1")},

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 )
 
@@ -117,7 +118,7 @@ type Proxy struct {
 	draining                  atomic.Bool
 	lastID                    atomic.Int64
 	declined                  atomic.Int64
-	buffers                   *buffers
+	buffers                   *frame.Buffers
 	lookEvery                 time.Duration   // at most between two calls of lookAgain
 	ctx                       context.Context // ends when Drain has
 	stop                      context.CancelFunc
@@ -149,7 +150,7 @@ func New(s Settings) (*Proxy, error) {
 	p := &Proxy{
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
-		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: newBuffers(),
+		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: frame.NewBuffers(),
 		lookEvery: defaultLookEvery,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+
+	"pgflurry/proxy/frame"
 )
 
 // errTorn: the ledger does not match what upstream sends, and a reply to a message of the proxy's own may be among it.
@@ -13,9 +15,9 @@ var errTorn = errors.New("upstream's reply matches nothing that was sent")
 // relayServer passes on everything from upstream until it closes, and settles the ledger on the way.
 func (s *session) relayServer() error {
 	for {
-		refused, gone := s.fromServer.each(s.takeReplies)
+		refused, gone := s.fromServer.Each(s.takeReplies)
 		switch {
-		case refused == errLarge:
+		case refused == frame.ErrLarge:
 			refused = s.streamReply()
 		case gone != nil:
 			refused = gone
@@ -31,17 +33,17 @@ func (s *session) relayServer() error {
 func (s *session) takeReplies() error {
 	in := s.fromServer
 	for {
-		kind, body, size, whole, fits, err := in.next()
+		f, err := in.Next()
 		switch {
 		case err != nil:
 			return err
-		case !fits:
-			return errLarge
-		case !whole:
-			in.turn = in.pos == in.end && in.last == 'Z' && !s.leaving.Load()
+		case f.Large:
+			return frame.ErrLarge
+		case !f.Whole:
+			in.Turn(len(in.Unread()) == 0 && in.Last() == 'Z' && !s.leaving.Load())
 			return s.flushReplies()
 		}
-		if err := s.takeReply(kind, body, size); err != nil {
+		if err := s.takeReply(f.Kind, f.Body, f.Size); err != nil {
 			return err
 		}
 	}
@@ -58,44 +60,45 @@ func (s *session) takeReply(kind byte, body []byte, size int) error {
 		if err := s.flushReplies(); err != nil {
 			return err
 		}
-		in.pos += size
-		in.drop()
+		in.Drop(size)
 		return nil
 	}
-	in.pos += size
-	in.commit()
+	in.Pass(size)
 	return nil
 }
 
 // streamReply passes on a message that is larger than the buffer.
 func (s *session) streamReply() error {
-	kind, body, size, _, _, _ := s.fromServer.next()
-	relay, err := s.settleReply(kind, body)
+	f, err := s.fromServer.Next()
+	if err != nil {
+		return err
+	}
+	relay, err := s.settleReply(f.Kind, f.Body)
 	if err != nil {
 		return err
 	}
 	if !relay { // nothing that is swallowed is larger than a buffer
 		return clientError{failDesync, errTorn}
 	}
-	return s.tell(func(w io.Writer) error { return s.fromServer.stream(w, size) })
+	return s.tell(func(w io.Writer) error { return s.fromServer.Stream(w, f.Size) })
 }
 
 // flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client that
 // has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
 func (s *session) flushReplies() error {
 	in := s.fromServer
-	if in.run == in.held && s.ledger.relayed.entries == 0 {
+	if len(in.Committed()) == 0 && s.ledger.relayed.entries == 0 {
 		return nil
 	}
 	return s.tell(func(w io.Writer) error {
 		s.ledger.settle()
-		return in.flush(w)
+		return in.Flush(w)
 	})
 }
 
 // tell writes to the client. While the proxy drains, relayClient looks again: it may have found the writer busy, or replies owed.
 func (s *session) tell(f func(io.Writer) error) error {
-	err := s.toClient.do(f)
+	err := s.toClient.Do(f)
 	if s.proxy.draining.Load() {
 		s.interrupt()
 	}

@@ -10,8 +10,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
 )
+
+// maxBodyBeforeReady is the largest body of a message in bytes that is taken from an unauthenticated client, as PostgreSQL does for
+// passwords.
+const maxBodyBeforeReady = 65535
 
 var (
 	noDeadline = time.Time{}
@@ -30,7 +35,7 @@ type session struct {
 	client     net.Conn // client ↔ proxy
 	server     net.Conn // proxy ↔ upstream
 	ledger     *ledger
-	toClient   writer
+	toClient   *frame.Writer
 	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy (binding.go).
 	keepsBinding bool
 	bindingCut   atomic.Bool // it was taken out of upstream's offer
@@ -40,7 +45,7 @@ type session struct {
 	answeredIDs atomic.Int64
 
 	// client.go
-	fromClient *inbox
+	fromClient *frame.Inbox
 	segment    segment
 	unit       unit
 	finished   finishedPortal
@@ -52,7 +57,7 @@ type session struct {
 	early      int // messages before authentication
 
 	// server.go
-	fromServer *inbox
+	fromServer *frame.Inbox
 	sawFatal   bool // upstream has told the client why it ends
 }
 
@@ -143,10 +148,10 @@ func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logg
 		}
 	}()
 	s := &session{
-		proxy: p, log: log, opening: o, client: client, toClient: newWriter(client), ledger: newLedger(),
-		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: newInbox(client, p.buffers),
+		proxy: p, log: log, opening: o, client: client, toClient: frame.NewWriter(client), ledger: newLedger(),
+		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: frame.NewInbox(client, p.buffers),
 	}
-	s.fromClient.max = maxFrameBeforeReady
+	s.fromClient.SetMax(maxBodyBeforeReady)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.reach(login); err != nil {
 		s.cancel()

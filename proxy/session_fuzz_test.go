@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/frame"
 )
 
 // when says how far a session has come as its peers begin to say anything at all.
@@ -42,7 +44,7 @@ func FuzzWhateverPeersSayASessionEnds(f *testing.F) {
 	f.Fuzz(func(t *testing.T, moment, piece int, fromClient, fromUpstream []byte) {
 		late := time.AfterFunc(giveUp, func() { panic("the session does not end") })
 		defer late.Stop()
-		moment, piece = max(moment, -moment)%moments, 1+max(piece, -piece)%bufferSize
+		moment, piece = max(moment, -moment)%moments, 1+max(piece, -piece)%frame.BufferSize
 		upstream.Store(&part{moment, piece, fromUpstream})
 		client, far := net.Pipe()
 		over := make(chan struct{})

@@ -34,7 +34,7 @@ const (
 
 // hold keeps the message at pos with the unit.
 func (s *session) hold(size int) (bool, error) {
-	s.fromClient.pos += size
+	s.fromClient.Hold(size)
 	return true, nil
 }
 

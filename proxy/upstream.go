@@ -10,6 +10,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"pgflurry/proxy/frame"
 )
 
 // TLSMode is how much the connection to upstream is protected. Each means what libpq's sslmode of that name does,
@@ -199,8 +201,8 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	if err != nil {
 		return err
 	}
-	s.server, s.fromServer = upstreamConn{server, newOutlet(server)}, newInbox(server, s.proxy.buffers)
-	s.fromServer.widens = true
+	s.server, s.fromServer = upstreamConn{server, frame.NewOutlet(server)}, frame.NewInbox(server, s.proxy.buffers)
+	s.fromServer.AllowWide()
 	s.keepsBinding = sameCertificate(s.client, server)
 	if _, err := server.Write(s.opening.raw); err != nil {
 		server.Close()
@@ -218,8 +220,8 @@ func (s *session) refused(login time.Time) bool {
 		return false
 	}
 	defer context.AfterFunc(s.proxy.ctx, func() { s.server.Close() })() // no session yet, so no drain would reach it
-	kind, body, _, err := s.fromServer.await()
-	return s.server.SetReadDeadline(noDeadline) == nil && err == nil && kind == 'E' && string(errorField(body, 'C')) == "28000"
+	f, err := s.fromServer.Await()
+	return s.server.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == 'E' && string(errorField(f.Body, 'C')) == "28000"
 }
 
 // relayCancel passes a CancelRequest on as it came and waits, as libpq does, until upstream closes: then it was handled.

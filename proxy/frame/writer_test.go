@@ -1,4 +1,4 @@
-package proxy
+package frame
 
 import (
 	"errors"
@@ -28,26 +28,26 @@ func (c *cutting) Write(b []byte) (int, error) {
 func (c *cutting) SetWriteDeadline(time.Time) error { return nil }
 
 func TestInvariant3NothingFollowsHalfAMessage(t *testing.T) {
-	for name, first := range map[string]func(w *writer) error{
-		"of the proxy's": func(w *writer) error { return w.write(ready('I')) },
-		"of upstream's": func(w *writer) error {
-			return w.do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err })
+	for name, first := range map[string]func(w *Writer) error{
+		"of the proxy's": func(w *Writer) error { return w.Write(ready('I')) },
+		"of upstream's": func(w *Writer) error {
+			return w.Do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err })
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := &cutting{}
-			w := &writer{conn: conn, to: conn}
+			w := &Writer{conn: conn, to: conn}
 			if err := first(w); !errors.Is(err, io.ErrShortWrite) {
 				t.Fatal(err)
 			}
 			took := conn.took
-			if err := w.write(ready('I')); !errors.Is(err, errTornWriter) {
-				t.Errorf("write: %v", err)
+			if err := w.Write(ready('I')); !errors.Is(err, ErrTorn) {
+				t.Errorf("Write: %v", err)
 			}
-			if err := w.do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err }); !errors.Is(err, errTornWriter) {
-				t.Errorf("do: %v", err)
+			if err := w.Do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err }); !errors.Is(err, ErrTorn) {
+				t.Errorf("Do: %v", err)
 			}
-			w.farewell(failDraining)
+			w.Farewell(message('E', []byte{0}))
 			if conn.took != took {
 				t.Errorf("%d bytes followed half a message", conn.took-took)
 			}

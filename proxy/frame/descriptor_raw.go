@@ -1,6 +1,6 @@
 //go:build linux && !race && (amd64 || arm64)
 
-package proxy
+package frame
 
 import (
 	"syscall"

@@ -1,6 +1,6 @@
 //go:build unix
 
-package proxy
+package frame
 
 import (
 	"io"
@@ -28,9 +28,9 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 // mostReads is how often readReady reads without a wait: only between two of its calls is it noticed that conn was closed.
 const mostReads = 16
 
-// readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within each it goes on for
+// readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within Each it goes on for
 // as long as it need not wait: take, read, take.
-func (in *inbox) readReady(descriptor uintptr) bool {
+func (in *Inbox) readReady(descriptor uintptr) bool {
 	for range mostReads {
 		in.makeRoom()
 		drained := in.read(descriptor)
@@ -55,12 +55,12 @@ func (in *inbox) readReady(descriptor uintptr) bool {
 }
 
 // read reads once, and gives an empty buffer back where nothing came. drained says that nothing is left.
-func (in *inbox) read(descriptor uintptr) (drained bool) {
+func (in *Inbox) read(descriptor uintptr) (drained bool) {
 	if in.buf == nil {
 		in.buf = in.buffers.get(in.busy)
 	}
 	room := in.buf[in.end:]
-	if in.inside > 0 && len(in.buf) == wideSize {
+	if in.inside > 0 && len(in.buf) == WideSize {
 		room = room[:min(in.inside, len(room))]
 	}
 	n, err := readNow(descriptor, room)
@@ -69,7 +69,7 @@ func (in *inbox) read(descriptor uintptr) (drained bool) {
 	}
 	if err == 0 && n > 0 {
 		in.end += n
-		in.busy = in.widens && n >= min(len(room), bufferSize)
+		in.busy = in.widens && n >= min(len(room), BufferSize)
 		in.err = nil
 		return n < len(room)
 	}

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package proxy
+package frame
 
 import (
 	"net"
@@ -10,5 +10,5 @@ import (
 // descriptorOf: here descriptors are used through their net.Conn alone, and an inbox keeps its buffer while it waits.
 func descriptorOf(net.Conn) syscall.RawConn { return nil }
 
-func (in *inbox) readReady(uintptr) bool { return true }
+func (in *Inbox) readReady(uintptr) bool { return true }
 func (o *outlet) tryWrite(uintptr) bool  { return true }

@@ -1,9 +1,6 @@
-package proxy
+package frame
 
-import (
-	"runtime"
-	"time"
-)
+import "runtime"
 
 // A wait for a peer is blind if the read before it did find bytes. That a read that returns less than it had room for has drained
 // the socket is said in epoll(7), so half of all reads, those that find nothing, can be left out. But Go's poller is edge-triggered:
@@ -16,35 +13,22 @@ import (
 //     end was part of it. Also what is behind urgent data or a descriptor that was passed along, which end a read early, and which
 //     PostgreSQL's protocol does not have.
 //
-// For the latter, a wait is blind only where it is the other side's turn, and lookAgain ends one that lasts: the reader then reads,
+// For the latter, a wait is blind only where it is the other side's turn (Turn), and LookAgain ends one that lasts: the reader then reads,
 // and waits no longer blindly. So an end is noticed at once where it is to be expected; where a peer leaves in the same instant in
-// which it asked for something, or said that it is ready, when it is written to, or within twice lookEvery.
+// which it asked for something, or said that it is ready, when it is written to, or within twice the time between two calls of LookAgain.
 
-const (
-	// waitsBlindly: elsewhere readers read until nothing is left.
-	waitsBlindly = runtime.GOOS == "linux"
-	// defaultLookEvery is how often waits are looked at. A busy session is not disturbed, nor is one that is idle for longer.
-	defaultLookEvery = 500 * time.Millisecond
-)
+// waitsBlindly: elsewhere readers read until nothing is left.
+const waitsBlindly = runtime.GOOS == "linux"
 
-// lookAgain ends the blind waits that were there when it was called last. It calls itself as long as there are sessions.
-func (p *Proxy) lookAgain() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for s := range p.sessions {
-		s.fromClient.lookAgain()
-		s.fromServer.lookAgain()
-	}
-	if len(p.sessions) > 0 {
-		p.looks.Reset(p.lookEvery)
-	}
-}
-
-// lookAgain is called by one goroutine at a time. A deadline makes the reader read (each), also one that is about to wait.
-func (in *inbox) lookAgain() {
+// LookAgain ends the blind wait that was there when it was called last. It may be called from any goroutine, but from one at a time.
+// A deadline makes the reader read (Each), also one that is about to wait.
+func (in *Inbox) LookAgain() {
 	if n := in.blind.Load(); n == 0 || n != in.seen {
 		in.seen = n
 		return
 	}
 	_ = in.conn.SetReadDeadline(longAgo)
 }
+
+// Blind says that it is in a blind wait. It may be called from any goroutine.
+func (in *Inbox) Blind() bool { return in.blind.Load() != 0 }

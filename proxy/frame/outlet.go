@@ -1,4 +1,4 @@
-package proxy
+package frame
 
 import (
 	"io"
@@ -15,8 +15,9 @@ type outlet struct {
 	try  func(descriptor uintptr) (done bool) // tryWrite, made once
 }
 
-// newOutlet is conn itself where it has no descriptor of its own, as with TLS.
-func newOutlet(conn net.Conn) io.Writer {
+// NewOutlet writes to conn through its descriptor; it is conn itself where that has none of its own, as with TLS. Write returns when all
+// is written, or no more can be; a write deadline and a Close of conn end it. One goroutine at a time may write.
+func NewOutlet(conn net.Conn) io.Writer {
 	raw := descriptorOf(conn)
 	if raw == nil {
 		return conn

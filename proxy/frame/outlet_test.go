@@ -1,4 +1,4 @@
-package proxy
+package frame
 
 import (
 	"bytes"
@@ -37,7 +37,7 @@ func TestAnOutletWritesAllEvenWhereThePeerReadsSlowly(t *testing.T) {
 		got, _ := io.ReadAll(far)
 		read <- got
 	}()
-	if n, err := newOutlet(near).Write(want); n != len(want) || err != nil {
+	if n, err := NewOutlet(near).Write(want); n != len(want) || err != nil {
 		t.Errorf("%d bytes were written, error %v; expected %d", n, err, len(want))
 	}
 	near.Close()
@@ -61,7 +61,7 @@ func TestAnOutletEndsWithItsConnection(t *testing.T) {
 			near, far := pair(t)
 			ended := make(chan error)
 			go func() {
-				_, err := newOutlet(near).Write(much)
+				_, err := NewOutlet(near).Write(much)
 				ended <- err
 			}()
 			if _, err := far.Read(make([]byte, 1)); err != nil { // it is under way
@@ -78,10 +78,10 @@ func TestAnOutletEndsWithItsConnection(t *testing.T) {
 func TestATLSConnectionIsNeverWrittenPast(t *testing.T) {
 	near, _ := pair(t)
 	wrapped := tls.Client(near, &tls.Config{InsecureSkipVerify: true})
-	if to := newOutlet(wrapped); to != io.Writer(wrapped) {
+	if to := NewOutlet(wrapped); to != io.Writer(wrapped) {
 		t.Errorf("what is meant for a TLS connection is written to %T", to)
 	}
-	if in := newInbox(wrapped, newBuffers()); in.raw != nil {
+	if in := NewInbox(wrapped, NewBuffers()); in.raw != nil {
 		t.Error("a TLS connection is read through its descriptor")
 	}
 }

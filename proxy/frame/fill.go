@@ -1,0 +1,64 @@
+package frame
+
+import "time"
+
+var (
+	noDeadline = time.Time{}
+	longAgo    = time.Unix(1, 0)
+)
+
+// fill reads once, after making room. The bytes before run are given up, so they must have been written. Within Each it may go on
+// to take and read.
+func (in *Inbox) fill() error {
+	if in.raw == nil {
+		in.makeRoom()
+		return in.fillSlowly()
+	}
+	if err := in.raw.Read(in.ready); err != nil {
+		return err
+	}
+	return in.err
+}
+
+// makeRoom moves what is yet to be passed on to the front of the buffer, and chooses another buffer where that fits better.
+func (in *Inbox) makeRoom() {
+	if in.run > 0 {
+		copy(in.buf, in.buf[in.run:in.end])
+		in.held -= in.run
+		in.pos -= in.run
+		in.end -= in.run
+		in.run = 0
+	}
+	switch {
+	case in.end == 0 && in.inside == 0:
+		if in.raw != nil || len(in.buf) == WideSize {
+			in.release()
+		}
+	case len(in.buf) == BufferSize && (in.busy || in.end == BufferSize):
+		wide := in.buffers.get(true)
+		copy(wide, in.buf[:in.end])
+		in.buffers.put(in.buf)
+		in.buf = wide
+	}
+}
+
+// fillSlowly is fill for what is read through its net.Conn. A narrow buffer stays, since the wait needs one.
+func (in *Inbox) fillSlowly() error {
+	if in.buf == nil {
+		in.buf = in.buffers.get(false)
+	}
+	n, err := in.conn.Read(in.buf[in.end:])
+	in.end += n
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// release gives an empty buffer back.
+func (in *Inbox) release() {
+	if in.buf != nil {
+		in.buffers.put(in.buf)
+		in.buf = nil
+	}
+}

@@ -1,0 +1,71 @@
+package frame
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+)
+
+// FarewellTime is how long a client is told why it is sent away.
+const FarewellTime = time.Second
+
+// Writer is the one way to a client: whole messages, one writer at a time. Its methods are safe for concurrent use.
+type Writer struct {
+	conn net.Conn
+	to   io.Writer // conn, or an outlet to it
+	mu   sync.Mutex
+	torn bool // a write failed, perhaps in the middle of a message: nothing can follow it
+}
+
+// NewWriter writes to conn, to which nothing else may write.
+func NewWriter(conn net.Conn) *Writer { return &Writer{conn: conn, to: NewOutlet(conn)} }
+
+// ErrTorn: the client has had its last message.
+var ErrTorn = errors.New("nothing can be written to the client any more")
+
+// Write writes whole messages. After an error, which may come in the middle of one, there is ErrTorn only.
+func (w *Writer) Write(messages []byte) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.torn {
+		return ErrTorn
+	}
+	_, err := w.to.Write(messages)
+	w.torn = w.torn || err != nil
+	return err
+}
+
+// Do runs f with the client's side to itself. f writes whole messages, or fails; after that there is ErrTorn only.
+func (w *Writer) Do(f func(io.Writer) error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.torn {
+		return ErrTorn
+	}
+	err := f(w.to)
+	w.torn = w.torn || err != nil
+	return err
+}
+
+// Idle says that nothing is being written, and that something can be.
+func (w *Writer) Idle() bool {
+	if !w.mu.TryLock() {
+		return false
+	}
+	defer w.mu.Unlock()
+	return !w.torn
+}
+
+// Farewell writes the last message the client gets, unless nothing can be written any more. It takes FarewellTime at most, and ends
+// writes that take longer.
+func (w *Writer) Farewell(message []byte) {
+	_ = w.conn.SetWriteDeadline(time.Now().Add(FarewellTime)) // also ends a write that holds the lock
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.torn {
+		_, _ = w.to.Write(message)
+		w.torn = true
+	}
+}
