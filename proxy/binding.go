@@ -3,7 +3,6 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
-	"net"
 )
 
 // SCRAM's channel binding ties a login to the certificate the client sees, https://www.postgresql.org/docs/current/sasl-authentication.html.
@@ -37,13 +36,6 @@ func authRequest(body []byte) (request int, rest []byte) {
 		return -1, nil
 	}
 	return int(binary.BigEndian.Uint32(body)), body[4:]
-}
-
-// sameCertificate says that both connections show one certificate.
-func sameCertificate(client, server net.Conn) bool {
-	c, inside := client.(encrypted)
-	s, outside := server.(encrypted)
-	return inside && outside && bytes.Equal(c.certificate, s.certificate)
 }
 
 // settleAuthentication relays a request for authentication, without PLUS where that cannot work.

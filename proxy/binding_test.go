@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 )
 
@@ -73,11 +74,11 @@ func TestTheOfferOfPlusPassesWhereBothSidesShowOneCertificate(t *testing.T) {
 	one, other := ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}}), ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}})
 	trusted := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test"}
 	for _, pair := range []authority.Pair{one, other} {
-		offer, err := NewClientTLS(one.TLS, nil)
+		offer, err := pgtls.NewClient(one.TLS, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.ClientTLS = offer }, reaches(UpstreamTLS{Mode: TLSRequire}))
+		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.ClientTLS = offer }, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 		r.requestsTLS(trusted)
 		r.send(startup("user", "u", "database", "d"))
 		if err := r.takesTLS(shows(pair)); err != nil {

@@ -3,7 +3,7 @@
 //
 //	           startup.go    upstream.go    login.go        session.go: one function, read top to bottom
 //	client ──► admit ──────► reach ───────► (log in) ─────► relay, two goroutines ──► end
-//	           clienttls.go: TLS, if asked  only if it asks
+//	                                        only if it asks
 //	                                        for passwords
 //
 //	           client.go: frame ─ decide ┬─ forward ──────────────► upstream
@@ -11,7 +11,8 @@
 //	       ◄── writer (one whole message at a time) ◄──┴── server.go ◄── upstream
 //	                         ledger.go: what upstream still owes, in order
 //
-// Packages below it read and write frames (frame) and say which text is an answered form (statement).
+// Packages below it read and write frames (frame), do the handshakes of TLS with both sides (pgtls) and say which text is an answered
+// form (statement).
 //
 // The two goroutines of a session never wait for each other, but that the client's may wait for upstream's replies, which need
 // nothing from the client (stale.go, "settle"; finished.go; backpressure.go). client.go owns the

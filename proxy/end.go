@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/pgtls"
 )
 
 // How a session ends. Whichever side ends first, the other is told what it can be told, and nothing is left waiting.
@@ -47,7 +48,7 @@ func (s *session) refusesTLS(err error) bool {
 		return false
 	}
 	upstream, _ := s.server.(upstreamConn)
-	_, inside := upstream.Conn.(encrypted)
+	_, inside := upstream.Conn.(pgtls.Conn)
 	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	return failed.Op == "remote error" || inside && reset
 }
@@ -125,5 +126,5 @@ func (s *session) loginLate() {
 
 // isProbe: a client that connected and left without a byte, as health checks do.
 func isProbe(err error) bool {
-	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(handshakeError)) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(pgtls.HandshakeError)) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/xdg-go/scram"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/pgtls"
 )
 
 // logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It returns at
@@ -79,7 +80,7 @@ func (s *session) prove(request int, challenge, password []byte) error {
 // exposed says that others can read what is sent to upstream.
 func (s *session) exposed() bool {
 	conn := s.server.(upstreamConn).Conn
-	_, inside := conn.(encrypted)
+	_, inside := conn.(pgtls.Conn)
 	address, tcp := conn.RemoteAddr().(*net.TCPAddr)
 	return !inside && tcp && !address.IP.IsLoopback()
 }
@@ -206,7 +207,7 @@ func (s *session) newSCRAM(mechanisms []byte, password string) (mechanism string
 		return "", nil, err
 	}
 	client.WithMinIterations(1) // the server's setting scram_iterations
-	leg, inside := s.server.(upstreamConn).Conn.(encrypted)
+	leg, inside := s.server.(upstreamConn).Conn.(pgtls.Conn)
 	if !inside {
 		return scramPlain, client.NewConversation(), nil
 	}

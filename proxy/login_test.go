@@ -11,6 +11,7 @@ import (
 	"github.com/xdg-go/scram"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 )
 
@@ -217,7 +218,7 @@ func TestInvariant10APasswordInClearTextIsSentOnlyWhereNobodyElseReads(t *testin
 		}
 	}
 	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
-	r := asks(t, reaches(UpstreamTLS{Mode: TLSRequire}))
+	r := asks(t, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 	if err := r.takesTLS(shows(pair)); err != nil {
 		t.Fatal(err)
 	}

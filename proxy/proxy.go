@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
 )
 
@@ -91,11 +92,11 @@ type Settings struct {
 	// DialTimeout bounds connecting to upstream; 10 s if zero.
 	DialTimeout time.Duration
 	// ClientTLS is what clients get that ask for TLS; they are refused it if nil. SetClientTLS changes it.
-	ClientTLS *ClientTLS
+	ClientTLS *pgtls.Client
 	// RequireTLS refuses sessions without TLS. Cancel requests may come without: libpq before 17 sends them so.
 	RequireTLS bool
 	// UpstreamTLS protects the connections to upstream. SetUpstreamTLS changes it.
-	UpstreamTLS UpstreamTLS
+	UpstreamTLS pgtls.Upstream
 	// AskPassword makes the proxy log in for its clients: where upstream wants a password in any way, the client is asked for
 	// it in clear text. Nothing is kept of it. Needs RequireTLS.
 	AskPassword bool
@@ -112,8 +113,8 @@ type Proxy struct {
 	segments                  func(string) Segments
 	loginTimeout, dialTimeout time.Duration
 	requireTLS, askPassword   bool
-	clientTLS                 atomic.Pointer[ClientTLS] // nil: TLS is refused
-	upstreamTLS               atomic.Pointer[upstreamTLS]
+	clientTLS                 atomic.Pointer[pgtls.Client] // nil: TLS is refused
+	upstreamTLS               atomic.Pointer[pgtls.Negotiator]
 	log                       *slog.Logger
 	draining                  atomic.Bool
 	lastID                    atomic.Int64

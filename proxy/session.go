@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/statement"
 )
 
@@ -125,7 +126,7 @@ func (p *Proxy) admit(conn net.Conn, login time.Time) (net.Conn, opening, error)
 	if deadlineErr := conn.SetDeadline(noDeadline); err == nil {
 		err = deadlineErr
 	}
-	_, inside := client.(encrypted)
+	_, inside := client.(pgtls.Conn)
 	switch {
 	case err != nil:
 	case !o.cancel && p.draining.Load():

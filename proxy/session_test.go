@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/pgtls"
 )
 
 func TestEncryptionRequestsAreRefusedInAnyOrderAndTheStartupFollows(t *testing.T) {
@@ -302,7 +304,7 @@ func TestSessionsThatBeginAtOnceDoNotReachUpstreamBeyondTheLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-				s.MaxSessions, s.UpstreamTLS = 1, UpstreamTLS{Mode: TLSRequire}
+				s.MaxSessions, s.UpstreamTLS = 1, pgtls.Upstream{Mode: pgtls.Require}
 			})
 			r.send(startup("user", "u"))
 			r.upstream = <-r.arrivals // and is asked for TLS: the session has not begun

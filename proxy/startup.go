@@ -7,6 +7,8 @@ import (
 	"io"
 	"net"
 	"strings"
+
+	"pgflurry/proxy/pgtls"
 )
 
 // Codes of the first packet, https://www.postgresql.org/docs/current/protocol-message-formats.html.
@@ -34,14 +36,17 @@ type opening struct {
 // each may come once, in any order. It reads exactly the packets: nothing is buffered when encryption or the relay begins,
 // so what a client (or somebody in between) sends in plain text behind an SSLRequest is taken for a TLS record, and refused.
 // io.EOF before the first byte is a probe and comes back as io.EOF.
-func readOpening(conn net.Conn, offer *ClientTLS) (net.Conn, opening, error) {
+func readOpening(conn net.Conn, offer *pgtls.Client) (net.Conn, opening, error) {
 	first := make([]byte, 1)
 	if _, err := io.ReadFull(conn, first); err != nil {
 		return conn, opening{}, err
 	}
 	if first[0] == tlsHandshake {
 		var err error
-		if conn, err = offer.acceptDirect(conn, first); err != nil {
+		if conn, err = offer.AcceptDirect(conn, first); err != nil {
+			if err == pgtls.ErrNoALPN {
+				err = clientError{code: failALPN}
+			}
 			return conn, opening{}, err
 		}
 		first = nil
@@ -71,7 +76,7 @@ func readOpening(conn net.Conn, offer *ClientTLS) (net.Conn, opening, error) {
 
 // encryptionRequest refuses a request for encryption that cannot be meant.
 func encryptionRequest(conn net.Conn, raw []byte, again bool) error {
-	_, inside := conn.(encrypted)
+	_, inside := conn.(pgtls.Conn)
 	switch {
 	case len(raw) != 8:
 		return clientError{failProtocol, fmt.Errorf("encryption request of %d bytes; expected 8", len(raw))}
@@ -83,7 +88,7 @@ func encryptionRequest(conn net.Conn, raw []byte, again bool) error {
 	return nil
 }
 
-func answerEncryption(conn net.Conn, code uint32, offer *ClientTLS) (net.Conn, error) {
+func answerEncryption(conn net.Conn, code uint32, offer *pgtls.Client) (net.Conn, error) {
 	if code == codeGSSENC || offer == nil {
 		_, err := conn.Write([]byte{'N'})
 		return conn, err
@@ -91,7 +96,7 @@ func answerEncryption(conn net.Conn, code uint32, offer *ClientTLS) (net.Conn, e
 	if _, err := conn.Write([]byte{'S'}); err != nil {
 		return conn, err
 	}
-	return offer.accept(conn, nil)
+	return offer.Accept(conn, nil)
 }
 
 // parseOpening reads the packet that settles what the connection is for.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 )
 
@@ -15,7 +16,7 @@ func shows(pair authority.Pair) *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{pair.TLS}}
 }
 
-func reaches(u UpstreamTLS) func(*Settings) { return func(s *Settings) { s.UpstreamTLS = u } }
+func reaches(u pgtls.Upstream) func(*Settings) { return func(s *Settings) { s.UpstreamTLS = u } }
 
 // takesTLS plays an upstream that is asked for TLS and has it.
 func (r *rig) takesTLS(config *tls.Config) error {
@@ -35,23 +36,23 @@ func TestTheModesOfUpstreamTLSAreThoseOfLibpq(t *testing.T) {
 	elsewhere := ca.Issue(t, authority.Leaf{Hosts: []string{"db.example.com", "10.0.0.1"}})
 	expired := ca.Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}, Expired: true})
 	unknown := other.Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}})
-	trusting := func(m TLSMode) UpstreamTLS { return UpstreamTLS{Mode: m, CAs: ca.Pool()} }
+	trusting := func(m pgtls.Mode) pgtls.Upstream { return pgtls.Upstream{Mode: m, CAs: ca.Pool()} }
 	for name, c := range map[string]struct {
-		tls  UpstreamTLS
+		tls  pgtls.Upstream
 		pair authority.Pair
 		fail failure // 0: it works
 	}{
-		"require trusts anybody":              {UpstreamTLS{Mode: TLSRequire}, expired, 0},
-		"require with a CA asks it":           {trusting(TLSRequire), unknown, failUpstreamCertificate},
-		"require with a CA asks for no name":  {trusting(TLSRequire), elsewhere, 0},
-		"verify-ca asks for no name":          {trusting(TLSVerifyCA), elsewhere, 0},
-		"verify-ca refuses an unknown CA":     {trusting(TLSVerifyCA), unknown, failUpstreamCertificate},
-		"verify-ca refuses what has expired":  {trusting(TLSVerifyCA), expired, failUpstreamCertificate},
-		"verify-full takes the right name":    {trusting(TLSVerifyFull), good, 0},
-		"verify-full refuses the wrong name":  {trusting(TLSVerifyFull), elsewhere, failUpstreamCertificate},
-		"verify-full refuses an unknown CA":   {trusting(TLSVerifyFull), unknown, failUpstreamCertificate},
-		"prefer trusts anybody":               {UpstreamTLS{Mode: TLSPrefer}, unknown, 0},
-		"verify-full refuses what is expired": {trusting(TLSVerifyFull), expired, failUpstreamCertificate},
+		"require trusts anybody":              {pgtls.Upstream{Mode: pgtls.Require}, expired, 0},
+		"require with a CA asks it":           {trusting(pgtls.Require), unknown, failUpstreamCertificate},
+		"require with a CA asks for no name":  {trusting(pgtls.Require), elsewhere, 0},
+		"verify-ca asks for no name":          {trusting(pgtls.VerifyCA), elsewhere, 0},
+		"verify-ca refuses an unknown CA":     {trusting(pgtls.VerifyCA), unknown, failUpstreamCertificate},
+		"verify-ca refuses what has expired":  {trusting(pgtls.VerifyCA), expired, failUpstreamCertificate},
+		"verify-full takes the right name":    {trusting(pgtls.VerifyFull), good, 0},
+		"verify-full refuses the wrong name":  {trusting(pgtls.VerifyFull), elsewhere, failUpstreamCertificate},
+		"verify-full refuses an unknown CA":   {trusting(pgtls.VerifyFull), unknown, failUpstreamCertificate},
+		"prefer trusts anybody":               {pgtls.Upstream{Mode: pgtls.Prefer}, unknown, 0},
+		"verify-full refuses what is expired": {trusting(pgtls.VerifyFull), expired, failUpstreamCertificate},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{}, reaches(c.tls))
@@ -76,7 +77,7 @@ func TestTheModesOfUpstreamTLSAreThoseOfLibpq(t *testing.T) {
 func TestAnUpstreamWithoutTLS(t *testing.T) {
 	request := startup("user", "u", "database", "d")
 	t.Run("is used in plain text by prefer", func(t *testing.T) {
-		r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSPrefer}))
+		r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}))
 		r.send(request)
 		r.upstream = <-r.arrivals
 		r.toUpstream(sslRequest)
@@ -85,7 +86,7 @@ func TestAnUpstreamWithoutTLS(t *testing.T) {
 	})
 	for _, answer := range []string{"N", "Eerror", "HTTP"} {
 		t.Run("is not used by require: "+answer, func(t *testing.T) {
-			r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+			r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 			r.send(request)
 			r.upstream = <-r.arrivals
 			r.toUpstream(sslRequest)
@@ -94,7 +95,7 @@ func TestAnUpstreamWithoutTLS(t *testing.T) {
 		})
 	}
 	t.Run("and with plain words behind its S is refused", func(t *testing.T) {
-		r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+		r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 		r.send(request)
 		r.upstream = <-r.arrivals
 		r.toUpstream(sslRequest)
@@ -109,7 +110,7 @@ func TestPreferTriesPlainTextWhereTLSFails(t *testing.T) {
 	noEntry := message('E', z("SFATAL"), z("VFATAL"), z("C28000"), z("Mno pg_hba.conf entry"), []byte{0})
 	other := message('E', z("SFATAL"), z("VFATAL"), z("C53300"), z("Mtoo many"), []byte{0})
 	newRig := func(t *testing.T) *rig {
-		r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSPrefer}))
+		r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}))
 		r.send(request)
 		return r
 	}
@@ -150,7 +151,7 @@ func TestPreferTriesPlainTextWhereTLSFails(t *testing.T) {
 
 func TestDialUpstreamInsideTLSGivesWhatDriversBindSCRAMTo(t *testing.T) {
 	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
-	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 	taken := make(chan error, 1)
 	go func() { taken <- r.takesTLS(shows(pair)) }()
 	conn, err := r.proxy.DialUpstream(t.Context())
@@ -165,7 +166,7 @@ func TestDialUpstreamInsideTLSGivesWhatDriversBindSCRAMTo(t *testing.T) {
 
 func TestADrainEndsAPreferThatWaitsForUpstreamsFirstWord(t *testing.T) {
 	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
-	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSPrefer}), func(s *Settings) { s.LoginTimeout = 100 * giveUp })
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}), func(s *Settings) { s.LoginTimeout = 100 * giveUp })
 	r.send(startup("user", "u", "database", "d"))
 	if err := r.takesTLS(shows(pair)); err != nil {
 		t.Fatal(err)
@@ -177,7 +178,7 @@ func TestADrainEndsAPreferThatWaitsForUpstreamsFirstWord(t *testing.T) {
 
 func TestACancelRequestReachesUpstreamInsideTLS(t *testing.T) {
 	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
-	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 	cancel := []byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2}
 	r.send(cancel)
 	if err := r.takesTLS(shows(pair)); err != nil {
@@ -194,7 +195,7 @@ func TestAnUpstreamThatRefusesTheProxysCertificateIsAFatalWithAHint(t *testing.T
 	for name, own := range map[string]*tls.Certificate{"none": nil, "of an unknown CA": &stranger.TLS} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
-			r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire, Certificate: own}), logsTo(&log))
+			r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require, Certificate: own}), logsTo(&log))
 			r.send(startup("user", "u", "database", "d"))
 			strict := shows(ca.Issue(t, authority.Leaf{}))
 			strict.ClientAuth, strict.ClientCAs = tls.RequireAndVerifyClientCert, ca.Pool()
@@ -208,7 +209,7 @@ func TestAnUpstreamThatRefusesTheProxysCertificateIsAFatalWithAHint(t *testing.T
 
 // The alert of one that refuses the proxy's certificate may be lost so.
 func TestAnUpstreamThatResetsTheConnectionBehindTheHandshakeIsAFatalWithTheHintOfTLS(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 	r.send(startup("user", "u", "database", "d"))
 	if err := r.takesTLS(shows(authority.New(t, "CA").Issue(t, authority.Leaf{}))); err != nil {
 		t.Fatal(err)
@@ -222,7 +223,7 @@ func TestAnUpstreamThatResetsTheConnectionBehindTheHandshakeIsAFatalWithTheHintO
 }
 
 func TestAnUpstreamThatNeverAnswersTheRequestForTLSIsGivenUp(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSPrefer}), func(s *Settings) { s.DialTimeout = 1 })
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}), func(s *Settings) { s.DialTimeout = 1 })
 	r.send(startup("user", "u", "database", "d"))
 	if got := string(r.rest(r.client)); !strings.Contains(got, "08001") {
 		t.Errorf("the client got %q; expected FATAL 08001", got)
@@ -231,7 +232,7 @@ func TestAnUpstreamThatNeverAnswersTheRequestForTLSIsGivenUp(t *testing.T) {
 
 func TestHalfCloseOfAClientReachesAnUpstreamInsideTLS(t *testing.T) {
 	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
-	r := newRigBeforeStartup(t, &counter{}, reaches(UpstreamTLS{Mode: TLSRequire}))
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 	r.send(startup("user", "u", "database", "d"))
 	if err := r.takesTLS(shows(pair)); err != nil {
 		t.Fatal(err)
@@ -256,7 +257,7 @@ func TestSettingsThatCannotMeanAnythingAreRefused(t *testing.T) {
 	for name, change := range map[string][]func(*Settings){
 		"TLS required without a certificate":  {requires},
 		"passwords without TLS":               {offer, func(s *Settings) { s.AskPassword = true }},
-		"a CA to verify that is not there":    {reaches(UpstreamTLS{Mode: TLSVerifyFull})},
+		"a CA to verify that is not there":    {reaches(pgtls.Upstream{Mode: pgtls.VerifyFull})},
 		"an upstream without a port, for TLS": {func(s *Settings) { s.Address = "db" }},
 	} {
 		s := Settings{Network: "tcp", Address: "db:5432", IDs: &counter{}}
@@ -267,7 +268,7 @@ func TestSettingsThatCannotMeanAnythingAreRefused(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if _, err := NewClientTLS(tls.Certificate{}, nil); err == nil {
+	if _, err := pgtls.NewClient(tls.Certificate{}, nil); err == nil {
 		t.Error("TLS towards clients without a certificate: accepted")
 	}
 }

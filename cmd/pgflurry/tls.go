@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/proxy"
+	"pgflurry/proxy/pgtls"
 )
 
 // systemCAs stands for the operating system's CAs in place of a file, as in libpq.
@@ -56,7 +57,7 @@ func (t *tlsSettings) check() error {
 	if t.upstream == "" {
 		t.upstream = "disable"
 	}
-	mode, err := proxy.ParseTLSMode(t.upstream)
+	mode, err := pgtls.ParseMode(t.upstream)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--upstream-tls: %w", err)
@@ -74,11 +75,11 @@ func (t *tlsSettings) check() error {
 		return fmt.Errorf("--client-tls-ca needs --client-tls require; with %s a client without TLS would need no certificate", t.client)
 	case t.auth == "password" && t.client != "require":
 		return fmt.Errorf("--client-auth password needs --client-tls require; with %s passwords could cross the network in clear text", t.client)
-	case mode == proxy.TLSDisable && t.upstreamCA+t.upstreamCert != "":
+	case mode == pgtls.Disable && t.upstreamCA+t.upstreamCert != "":
 		return errors.New("--upstream-tls-ca or --upstream-tls-cert is given, but --upstream-tls is disable; expected verify-full or another mode")
-	case mode >= proxy.TLSVerifyCA && t.upstreamCA == "":
+	case mode >= pgtls.VerifyCA && t.upstreamCA == "":
 		return fmt.Errorf(`--upstream-tls %s needs --upstream-tls-ca: a file, or "system"`, t.upstream)
-	case t.upstreamCA == systemCAs && mode != proxy.TLSVerifyFull:
+	case t.upstreamCA == systemCAs && mode != pgtls.VerifyFull:
 		return fmt.Errorf("--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: with %s anybody's certificate of a public CA would do", t.upstream)
 	}
 	return nil
@@ -110,8 +111,8 @@ func (t *tlsSettings) reload(p *proxy.Proxy, log *slog.Logger) {
 }
 
 // load reads all files.
-func (t *tlsSettings) load(log *slog.Logger) (client *proxy.ClientTLS, upstream proxy.UpstreamTLS, err error) {
-	upstream.Mode, err = proxy.ParseTLSMode(t.upstream)
+func (t *tlsSettings) load(log *slog.Logger) (client *pgtls.Client, upstream pgtls.Upstream, err error) {
+	upstream.Mode, err = pgtls.ParseMode(t.upstream)
 	if err != nil {
 		return nil, upstream, err
 	}
@@ -124,7 +125,7 @@ func (t *tlsSettings) load(log *slog.Logger) (client *proxy.ClientTLS, upstream 
 		if err != nil {
 			return nil, upstream, err
 		}
-		if client, err = proxy.NewClientTLS(*certificate, cas); err != nil {
+		if client, err = pgtls.NewClient(*certificate, cas); err != nil {
 			return nil, upstream, err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/proxy"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 	"pgflurry/tests/inprocess"
 	"pgflurry/tests/server"
@@ -21,7 +22,7 @@ func bothSides(t *testing.T, s *stand, direct string) (at, ca string) {
 	t.Helper()
 	at = inFront(t, direct, func(settings *proxy.Settings) {
 		settings.ClientTLS, settings.RequireTLS = offer(t, s.proxyCA.Issue(t, local)), true
-		settings.UpstreamTLS = proxy.UpstreamTLS{Mode: proxy.TLSVerifyFull, CAs: s.serverCA.Pool()}
+		settings.UpstreamTLS = pgtls.Upstream{Mode: pgtls.VerifyFull, CAs: s.serverCA.Pool()}
 	})
 	return at, authority.Write(t, t.TempDir(), "ca.pem", s.proxyCA.PEM)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/proxy"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 	"pgflurry/tests/inprocess"
 	"pgflurry/tests/server"
@@ -80,7 +81,7 @@ func (c combination) start(t *testing.T, s *stand, direct string) (at, ca string
 			settings.ClientTLS, settings.RequireTLS, settings.AskPassword = offer(t, pair), true, c.asks
 		}
 		if c.upstream {
-			settings.UpstreamTLS = proxy.UpstreamTLS{Mode: proxy.TLSVerifyFull, CAs: s.serverCA.Pool()}
+			settings.UpstreamTLS = pgtls.Upstream{Mode: pgtls.VerifyFull, CAs: s.serverCA.Pool()}
 		}
 	})
 	ca = authority.Write(t, t.TempDir(), "ca.pem", signer.PEM)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgflurry/proxy"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 	"pgflurry/tests/inprocess"
 	"pgflurry/tests/program"
@@ -80,9 +81,9 @@ func inFront(t testing.TB, direct string, change func(*proxy.Settings)) string {
 }
 
 // offer is the proxy's side towards clients.
-func offer(t testing.TB, pair authority.Pair) *proxy.ClientTLS {
+func offer(t testing.TB, pair authority.Pair) *pgtls.Client {
 	t.Helper()
-	made, err := proxy.NewClientTLS(pair.TLS, nil)
+	made, err := pgtls.NewClient(pair.TLS, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/proxy"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 	"pgflurry/tests/server"
 )
 
 // reaching starts a proxy that speaks TLS to upstream alone, and returns the URL through it.
-func reaching(t *testing.T, direct string, u proxy.UpstreamTLS) string {
+func reaching(t *testing.T, direct string, u pgtls.Upstream) string {
 	t.Helper()
 	return with(inFront(t, direct, func(s *proxy.Settings) { s.UpstreamTLS = u }), "sslmode=disable")
 }
@@ -42,24 +43,24 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 	cluster := server.Private(t, nil)
 	direct := cluster.URL("postgres")
 	server.Exec(t, direct, functionSQL)
-	if err := draws(t, reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSPrefer}), false); err != nil {
+	if err := draws(t, reaching(t, direct, pgtls.Upstream{Mode: pgtls.Prefer}), false); err != nil {
 		t.Errorf("a server without TLS, prefer: %v", err)
 	}
-	if said := refusal(t, reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSRequire})); said.Code != "08001" || said.Hint == "" {
+	if said := refusal(t, reaching(t, direct, pgtls.Upstream{Mode: pgtls.Require})); said.Code != "08001" || said.Hint == "" {
 		t.Errorf("a server without TLS, require: %v with hint %q", said, said.Hint)
 	}
 
 	ca, other := authority.New(t, "CA"), authority.New(t, "another CA")
 	elsewhere := authority.Leaf{Hosts: []string{"db.example.com"}}
-	all := []proxy.TLSMode{proxy.TLSRequire, proxy.TLSVerifyCA, proxy.TLSVerifyFull}
+	all := []pgtls.Mode{pgtls.Require, pgtls.VerifyCA, pgtls.VerifyFull}
 	for _, c := range []struct {
 		name   string
 		signer *authority.Authority
 		leaf   authority.Leaf
-		works  []proxy.TLSMode // with the CA
+		works  []pgtls.Mode // with the CA
 	}{
 		{"good", ca, local, all},
-		{"for another host", ca, elsewhere, []proxy.TLSMode{proxy.TLSRequire, proxy.TLSVerifyCA}},
+		{"for another host", ca, elsewhere, []pgtls.Mode{pgtls.Require, pgtls.VerifyCA}},
 		{"expired", ca, authority.Leaf{Hosts: local.Hosts, Expired: true}, nil},
 		{"of another CA", other, local, nil},
 		{"with the host in its common name alone", ca, authority.Leaf{CommonName: "127.0.0.1"}, all},
@@ -67,7 +68,7 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 		pair := c.signer.Issue(t, c.leaf)
 		server.EnableTLS(t, cluster, server.TLS{Cert: pair.Cert, Key: pair.Key})
 		for _, mode := range all {
-			at := reaching(t, direct, proxy.UpstreamTLS{Mode: mode, CAs: ca.Pool()})
+			at := reaching(t, direct, pgtls.Upstream{Mode: mode, CAs: ca.Pool()})
 			if slices.Contains(c.works, mode) {
 				if err := draws(t, at, true); err != nil {
 					t.Errorf("a certificate %s, %v: %v", c.name, mode, err)
@@ -76,7 +77,7 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 				t.Errorf("a certificate %s, %v: %v with hint %q", c.name, mode, said, said.Hint)
 			}
 		}
-		if err := draws(t, reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSRequire}), true); err != nil {
+		if err := draws(t, reaching(t, direct, pgtls.Upstream{Mode: pgtls.Require}), true); err != nil {
 			t.Errorf("a certificate %s, require without a CA: %v", c.name, err)
 		}
 	}
@@ -85,7 +86,7 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 func TestPreferUsesPlainTextForWhomPostgreSQLRefusesTLS(t *testing.T) {
 	secured(t)
 	direct := server.Migrated(t)
-	at := reaching(t, direct, proxy.UpstreamTLS{Mode: proxy.TLSPrefer})
+	at := reaching(t, direct, pgtls.Upstream{Mode: pgtls.Prefer})
 	if err := draws(t, server.As(t, at, role(t, direct, "only_plain", "scram-sha-256"), ""), false); err != nil {
 		t.Error(err)
 	}
@@ -99,7 +100,7 @@ func TestTheProxysCertificateLogsInWhereTheServerTakesIt(t *testing.T) {
 	direct := server.Migrated(t)
 	byCert, byBoth := role(t, direct, "login_cert", "scram-sha-256"), role(t, direct, "login_both", "scram-sha-256")
 	shows := func(pair *authority.Pair) string {
-		u := proxy.UpstreamTLS{Mode: proxy.TLSVerifyFull, CAs: s.serverCA.Pool()}
+		u := pgtls.Upstream{Mode: pgtls.VerifyFull, CAs: s.serverCA.Pool()}
 		if pair != nil {
 			u.Certificate = &pair.TLS
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/proxy"
+	"pgflurry/proxy/pgtls"
 	"pgflurry/tests/authority"
 	"pgflurry/tests/server"
 )
@@ -76,7 +77,7 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source)
 		network = "tcp"
 	}
 	ca := authority.New(st.t, "CA of the proxy")
-	offer, err := proxy.NewClientTLS(ca.Issue(st.t, authority.Leaf{Hosts: []string{"proxy.test"}}).TLS, nil)
+	offer, err := pgtls.NewClient(ca.Issue(st.t, authority.Leaf{Hosts: []string{"proxy.test"}}).TLS, nil)
 	if err != nil {
 		st.t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
-package proxy
+package pgtls
 
 import (
+	"bytes"
 	"crypto/tls"
 	"io"
 	"net"
@@ -13,20 +14,21 @@ const (
 	// maxHandshake is the most a peer may send until its handshake is over, in bytes. A client with a chain of four
 	// certificates of 4096 bits needs a tenth.
 	maxHandshake = 64 << 10
-	// alpn is the name of PostgreSQL's protocol in TLS.
-	alpn = "postgresql"
+	// ALPN is the name of PostgreSQL's protocol in TLS, by which both sides know that they mean it.
+	ALPN = "postgresql"
 )
 
-// encrypted is a connection inside TLS, to a client or to upstream. One goroutine may read while others write, as on any
-// connection; a write that timed out is the last one.
-type encrypted struct {
+// Conn is a connection inside TLS, to a client or to upstream. One goroutine may read while others write, as on any connection; a
+// write that timed out is the last one.
+type Conn struct {
 	*tls.Conn
-	// certificate is that of the server of this connection, as DER: the proxy's own towards a client, upstream's towards upstream.
+	// certificate is the one that the client of this connection sees, as DER: the proxy's own towards a client, upstream's towards
+	// upstream.
 	certificate []byte
 }
 
 // Write sends records of at most maxRecord bytes.
-func (c encrypted) Write(b []byte) (n int, err error) {
+func (c Conn) Write(b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
 		m, err = c.Conn.Write(b[n:min(n+maxRecord, len(b))])
@@ -36,7 +38,7 @@ func (c encrypted) Write(b []byte) (n int, err error) {
 }
 
 // CloseWrite ends one direction: of TLS, and of the connection beneath, for a peer that does not know the former.
-func (c encrypted) CloseWrite() error {
+func (c Conn) CloseWrite() error {
 	if err := c.Conn.CloseWrite(); err != nil {
 		return err
 	}
@@ -44,6 +46,14 @@ func (c encrypted) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return nil
+}
+
+// SameCertificate says that both connections are inside TLS and show one certificate, so that what a client binds a login to (SCRAM with
+// channel binding) is what upstream expects.
+func SameCertificate(client, upstream net.Conn) bool {
+	c, inside := client.(Conn)
+	u, outside := upstream.(Conn)
+	return inside && outside && bytes.Equal(c.certificate, u.certificate)
 }
 
 // handshaking is the connection beneath TLS. Until the handshake is over it counts what it reads.

@@ -1,4 +1,4 @@
-package proxy
+package pgtls
 
 import (
 	"crypto/x509"
@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// certificateError is a certificate of upstream that is not trusted.
-type certificateError struct{ cause error }
+// CertificateError is a certificate of upstream that is not trusted.
+type CertificateError struct{ Cause error }
 
-func (e certificateError) Error() string { return e.cause.Error() }
-func (e certificateError) Unwrap() error { return e.cause }
+func (e CertificateError) Error() string { return e.Cause.Error() }
+func (e CertificateError) Unwrap() error { return e.Cause }
 
 // verifyUpstream judges the chain that upstream showed as libpq does.
 func verifyUpstream(chain []*x509.Certificate, cas *x509.CertPool, host string, named bool) error {
@@ -20,10 +20,10 @@ func verifyUpstream(chain []*x509.Certificate, cas *x509.CertPool, host string, 
 		between.AddCert(c)
 	}
 	if _, err := chain[0].Verify(x509.VerifyOptions{Roots: cas, Intermediates: between}); err != nil {
-		return certificateError{err}
+		return CertificateError{err}
 	}
 	if named && !namesHost(chain[0], host) {
-		return certificateError{fmt.Errorf("certificate of %s is not for host %q", names(chain[0]), host)}
+		return CertificateError{fmt.Errorf("certificate of %s is not for host %q", names(chain[0]), host)}
 	}
 	return nil
 }

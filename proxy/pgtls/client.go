@@ -1,0 +1,72 @@
+package pgtls
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+)
+
+var (
+	// ErrNoTLS: the client began a TLS handshake, and there is no Client to do it. It could read no plain text.
+	ErrNoTLS = errors.New("the client began a TLS handshake, which is not configured")
+	// ErrNoALPN: a client that began TLS without asking did not name PostgreSQL's protocol. The connection works otherwise.
+	ErrNoALPN        = errors.New("the client began TLS without naming the protocol (ALPN)")
+	errHandshakeSize = fmt.Errorf("a TLS handshake of more than %d bytes", maxHandshake)
+)
+
+// Client is how the proxy speaks TLS to clients: TLS 1.2 and newer, without session tickets, as PostgreSQL. A value does not change,
+// and is safe for concurrent use.
+type Client struct{ config *tls.Config }
+
+// NewClient makes one from a certificate with its chain and key. Where cas is not nil, each client has to show a
+// certificate that one of them has signed.
+func NewClient(certificate tls.Certificate, cas *x509.CertPool) (*Client, error) {
+	if len(certificate.Certificate) == 0 || certificate.PrivateKey == nil {
+		return nil, errors.New("TLS towards clients needs a certificate and its key")
+	}
+	config := &tls.Config{
+		Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12, NextProtos: []string{ALPN},
+		SessionTicketsDisabled: true, DynamicRecordSizingDisabled: true,
+	}
+	if cas != nil {
+		config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, cas
+	}
+	return &Client{config}, nil
+}
+
+// HandshakeError is a TLS handshake with a client that failed. The client learns of it by TLS's own alert.
+type HandshakeError struct{ Cause error }
+
+func (e HandshakeError) Error() string { return "TLS handshake with the client: " + e.Cause.Error() }
+func (e HandshakeError) Unwrap() error { return e.Cause }
+
+// Accept does the handshake with a client. begun is what has been read of it already. The caller sets the deadline. An error is a
+// HandshakeError, or that of a client that left without a word. The connection it returns is to be used even after an error: it says
+// no plain word to a client that expects TLS.
+func (t *Client) Accept(conn net.Conn, begun []byte) (Conn, error) {
+	beneath := &handshaking{Conn: conn, begun: begun}
+	c := Conn{Conn: tls.Server(beneath, t.config), certificate: t.config.Certificates[0].Certificate[0]}
+	if err := c.Handshake(); err != nil {
+		if beneath.silent(err) {
+			return c, err // a probe
+		}
+		return c, HandshakeError{err}
+	}
+	beneath.read = -1
+	return c, nil
+}
+
+// AcceptDirect is Accept for a client that began TLS without asking. It has to name the protocol (ErrNoALPN), so that no other
+// protocol's client can be led here. t may be nil (ErrNoTLS).
+func (t *Client) AcceptDirect(conn net.Conn, begun []byte) (net.Conn, error) {
+	if t == nil {
+		return conn, ErrNoTLS
+	}
+	c, err := t.Accept(conn, begun)
+	if err == nil && c.ConnectionState().NegotiatedProtocol != ALPN {
+		err = ErrNoALPN
+	}
+	return c, err
+}
