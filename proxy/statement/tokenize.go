@@ -213,7 +213,7 @@ func (t *tokenizer) number(kind tokenKind) tokenKind {
 	return kind
 }
 
-// lower folds as PostgreSQL folds a word that is not quoted, and DNS a name: A to Z, and nothing else.
+// Fold folds a byte as PostgreSQL folds a word that is not quoted: A to Z, and nothing else.
 func Fold(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
