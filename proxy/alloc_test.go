@@ -31,19 +31,20 @@ func (e *endless) Write(b []byte) (int, error) {
 }
 
 // quietSession is a session at its first ReadyForQuery, without its goroutines.
-func quietSession(fromClient, fromServer []byte) *session {
+func quietSession(fromClient, fromUpstream []byte) *session {
 	all := &Permission{}
 	all.Set(AnswerAll)
 	all.SetSegments(AnswerAll)
-	client, server := &endless{bytes: fromClient}, &endless{bytes: fromServer}
+	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	s := &session{
-		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client), server: server, ledger: newLedger(),
-		permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()), fromServer: frame.NewInbox(server, frame.NewBuffers()),
+		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client), upstream: upstream,
+		permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()), fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()),
 	}
-	if relay, err := s.settleReply('Z', []byte{'I'}); !relay || err != nil {
+	s.conversation = newConversation(false, newBatches(), s.mayAnswer)
+	if relay, err := s.conversation.takeReply(backendReadyForQuery, []byte{statusIdle}); !relay || err != nil {
 		panic("a session that does not start")
 	}
-	s.ledger.settle()
+	s.conversation.relayed()
 	return s
 }
 
@@ -81,7 +82,7 @@ func (s *session) once(t testing.TB) {
 		if !f.Whole {
 			break
 		}
-		if err := s.takeMessage(f.Kind, f.Body, f.Size); err != nil {
+		if err := s.takeMessage(f); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -109,7 +110,7 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 			if !ok {
 				t.Fatal("no match")
 			}
-			s.ledger.stale.current.form = f
+			s.conversation.unnamed = &known{form: f, state: live}
 			s.once(t)
 			if s.answers.Load() == 0 {
 				t.Fatal("nothing was answered")
@@ -125,7 +126,7 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 	for name, unit := range map[string][]byte{
 		"simple queries": bytes.Repeat(ourQuery, 50),
 		"pipeline":       join(bytes.Repeat(join(ourParse, bindIt, describeIt, executeAll), 50), syncIt),
-		"segments":       bytes.Repeat(join(ourParse, bindIt, executeAll, syncIt), 50),
+		"batches":        bytes.Repeat(join(ourParse, bindIt, executeAll, syncIt), 50),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(unit, nil)
@@ -133,7 +134,7 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 			if writes := s.client.(*endless).writes; writes != 1 || s.answers.Load() != 50 {
 				t.Errorf("%d answers in %d writes; expected 50 in one", s.answers.Load(), writes)
 			}
-			if writes := s.server.(*endless).writes; writes != 0 {
+			if writes := s.upstream.(*endless).writes; writes != 0 {
 				t.Errorf("%d writes to upstream; expected none", writes)
 			}
 		})
@@ -158,8 +159,8 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, round); n != 0 {
 				t.Errorf("%v allocations per statement; expected none", n)
 			}
-			if s.ledger.owed.Load() != 0 || s.answers.Load() != 0 {
-				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded", s.ledger.owed.Load(), s.answers.Load())
+			if s.conversation.owed.Load() != 0 || s.answers.Load() != 0 {
+				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded", s.conversation.owed.Load(), s.answers.Load())
 			}
 		})
 	}
@@ -167,7 +168,7 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 
 // replies relays what upstream sends in one go.
 func (s *session) replies() error {
-	in := s.fromServer
+	in := s.fromUpstream
 	if err := readOnce(in); err != nil {
 		return err
 	}
@@ -179,19 +180,21 @@ func (s *session) replies() error {
 		if !f.Whole {
 			return s.flushReplies()
 		}
-		if err := s.takeReply(f.Kind, f.Body, f.Size); err != nil {
-			return err
+		relay, err := s.takeReply(f)
+		if err != nil || !relay {
+			return fmt.Errorf("%q is not relayed: %w", f.Kind, err)
 		}
+		in.Pass(f.Size)
 	}
 }
 
 func BenchmarkAnswer(b *testing.B) {
 	var fifty []byte
-	names := make(map[string]*prepared)
+	names := make(map[string]*known)
 	f, _ := statement.Match([]byte("SELECT next_snowflake()"))
 	for i := range 50 {
 		name := fmt.Sprintf("P0_%d", i+1)
-		names[name] = &prepared{form: f, live: true}
+		names[name] = &known{form: f, state: live}
 		fifty = append(fifty, join(bind("", name), describeIt, executeAll)...)
 	}
 	for name, unit := range map[string][]byte{
@@ -202,7 +205,7 @@ func BenchmarkAnswer(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			s := quietSession(unit, nil)
-			s.named = names
+			s.conversation.named = names
 			b.ReportAllocs()
 			for b.Loop() {
 				s.once(b)

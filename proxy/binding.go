@@ -41,7 +41,7 @@ func authRequest(body []byte) (request int, rest []byte) {
 // settleAuthentication relays a request for authentication, without PLUS where that cannot work.
 func (s *session) settleAuthentication(body []byte) (relay bool, err error) {
 	request, mechanisms := authRequest(body)
-	if request != authSASL || s.keepsBinding || s.ledger.started.Load() {
+	if request != authSASL || s.keepsBinding || s.conversation.started.Load() {
 		return true, nil
 	}
 	offer, cut := withoutPlus(mechanisms)
@@ -61,9 +61,9 @@ func (s *session) settleAuthentication(body []byte) (relay bool, err error) {
 
 // authMessage makes an Authentication message.
 func authMessage(request int, parts ...[]byte) []byte {
-	body := bytes.Join(parts, nil)
-	b := binary.BigEndian.AppendUint32([]byte{'R'}, uint32(8+len(body)))
-	return append(binary.BigEndian.AppendUint32(b, uint32(request)), body...)
+	b, at := begin(nil, backendAuthentication)
+	b = binary.BigEndian.AppendUint32(b, uint32(request))
+	return end(append(b, bytes.Join(parts, nil)...), at)
 }
 
 // withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte, as the list is by another.
@@ -85,7 +85,7 @@ func withoutPlus(mechanisms []byte) (offer []byte, cut bool) {
 
 // checkBinding looks at a client's first SCRAM message after an offer that was cut.
 func (s *session) checkBinding(body []byte) error {
-	if !s.bindingCut.Load() || s.ledger.started.Load() {
+	if !s.bindingCut.Load() || s.conversation.started.Load() {
 		return nil
 	}
 	mechanism, first := cutName(body)

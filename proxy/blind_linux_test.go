@@ -20,7 +20,7 @@ func (r *rig) becomes(what string, ok func(client, upstream bool) bool) {
 	r.t.Helper()
 	s := r.only()
 	for end := time.Now().Add(giveUp); ; runtime.Gosched() {
-		client, upstream := s.fromClient.Blind(), s.fromServer.Blind()
+		client, upstream := s.fromClient.Blind(), s.fromUpstream.Blind()
 		if ok(client, upstream) {
 			return
 		}

@@ -108,8 +108,8 @@ func TestDrainingAndAnEndAtOnceLoseNothing(t *testing.T) {
 // Closing a connection waits for its reader, which may be busy with the other one.
 func TestTheDrainTimeoutEndsASessionWhoseClientIsMadeToWait(t *testing.T) {
 	r := newRig(t, &counter{})
-	go r.client.Write(bytes.Repeat(query("x"), 2*maxOpen))
-	r.takes(query("x"), maxOpen)
+	go r.client.Write(bytes.Repeat(query("x"), 2*maxOwed))
+	r.takes(query("x"), maxOwed)
 	r.waits()
 	r.proxy.Drain(over())
 	r.proxy.Wait()

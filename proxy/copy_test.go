@@ -11,7 +11,6 @@ var (
 	copyIn   = message('G', []byte{0, 0, 0})
 	copyData = message('d', []byte("1\n"))
 	copyDone = message('c')
-	copyFail = message('f', z("no"))
 )
 
 // answersAgain says that the session has not lost track: the next call is answered from memory.
@@ -34,20 +33,45 @@ func TestCopyInBySimpleQueryLeavesTheLedgerStraight(t *testing.T) {
 	r.answersAgain("1")
 }
 
-func TestASyncDuringExtendedCopyInIsOwedNothing(t *testing.T) {
+// Of the Syncs that were sent nobody can know which upstream has read as part of the copy.
+func TestBehindACopyInByTheExtendedProtocolTheSessionOnlyRelays(t *testing.T) {
 	r := newRig(t, &counter{})
 	begin := join(parse("", "COPY t FROM STDIN"), bindIt, executeAll, syncIt)
 	r.relays(begin, join(parseDone, bindDone, copyIn))
 	r.relays(join(copyData, copyDone, syncIt), join(complete("COPY 1"), ready('I')))
-	r.answersAgain("1")
+	r.onlyRelays()
 }
 
-func TestAnErrorDuringExtendedCopyInWithASyncInDoubtOnlyRelaysFromThereOn(t *testing.T) {
-	r := newRig(t, &counter{})
-	begin := join(parse("", "COPY t FROM STDIN"), bindIt, executeAll, syncIt)
-	r.relays(begin, join(parseDone, bindDone, copyIn))
-	r.relays(join(copyFail, syncIt), join(theirFailure, ready('I')))
-	r.onlyRelays()
+func TestBehindWhatIsSentWhileAQueryCopiesInTheSessionOnlyRelays(t *testing.T) {
+	begin, end := query("COPY t FROM STDIN"), join(copyData, copyDone)
+	t.Run("before it is known to copy", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.relays(join(begin, syncIt), copyIn)
+		r.relays(end, join(complete("COPY 1"), ready('I')))
+		r.onlyRelays()
+	})
+	t.Run("afterwards", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.relays(begin, copyIn)
+		r.send(syncIt)
+		r.toUpstream(syncIt)
+		r.relays(end, join(complete("COPY 1"), ready('I')))
+		r.onlyRelays()
+	})
+	t.Run("but what is sent behind its end is not", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.relays(join(begin, end, syncIt), join(copyIn, complete("COPY 1"), ready('I'), ready('I')))
+		r.answersAgain("1")
+	})
+	t.Run("nor what is sent when it has failed", func(t *testing.T) {
+		r := newRig(t, &counter{})
+		r.relays(begin, join(copyIn, theirFailure))
+		r.send(syncIt)
+		r.toUpstream(syncIt)
+		r.reply(ready('I'), ready('I'))
+		r.toClient(ready('I'), ready('I'))
+		r.answersAgain("1")
+	})
 }
 
 func TestCopyDoneThatComesTooLateIsIgnored(t *testing.T) {
@@ -70,19 +94,22 @@ func TestAnErrorBehindACopyOfTheSameQueryIsNotTheCopys(t *testing.T) {
 	r.answersAgain("1")
 }
 
-func TestAQueryThatIsSkippedAfterAnErrorIsOwedNothing(t *testing.T) {
-	r := newRig(t, &counter{})
-	r.relays(join(bind("x", "unknown"), query("SELECT 1"), syncIt), join(theirFailure, ready('I')))
-	r.answersAgain("1")
+// If the batch has failed upstream skips the Query, and owes nothing for it.
+func TestBehindAQueryInsideAnUnfinishedBatchTheSessionOnlyRelays(t *testing.T) {
+	for name, inside := range map[string][]byte{"Query": query("SELECT 1"), "FunctionCall": message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0})} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, &counter{})
+			r.relays(join(bind("x", "unknown"), inside, syncIt), join(theirFailure, ready('I')))
+			r.onlyRelays()
+		})
+	}
 }
 
-func TestWhatIsSentWhileUpstreamSkipsIsOwedNothing(t *testing.T) {
+func TestAMalformedFlushIsAnErrorLikeAnyOtherToItsSync(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.relays(join(bind("x", "unknown"), flushIt), theirFailure)
-	r.relays(join(parse("s", "SELECT 1"), query("SELECT 1"), syncIt), ready('I'))
+	r.relays(message('H', []byte{'x'}), theirFailure)
+	r.relays(join(parse("s", "SELECT 1"), syncIt), ready('I'))
 	r.answersAgain("1")
-	r.send(query("SELECT 1"), ourQuery) // what is sent from there on is owed a reply
-	r.toUpstream(query("SELECT 1"), ourQuery)
 }
 
 func TestAfterAMessageThatEndsTheSessionNothingIsAnswered(t *testing.T) {

@@ -65,22 +65,21 @@ func TestDrainingInsideAMessageOfTheClientWaitsForItsEndAndReply(t *testing.T) {
 	}
 }
 
-func TestDrainingWaitsForTheSyncOfASegment(t *testing.T) {
+func TestDrainingWaitsForTheSyncOfABatch(t *testing.T) {
 	for name, begin := range map[string]func(r *rig){
-		"that was answered": func(r *rig) {
-			r.send(ourParse, bindIt, executeAll)
-			r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
-		},
+		"that is held":       func(r *rig) { r.send(ourParse, bindIt, executeAll) },
 		"that was forwarded": func(r *rig) { r.relays(join(parse("s", "SELECT 5"), flushIt), parseDone) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, &counter{})
+			r := newUnbufferedRig(t)
 			begin(r)
 			drained := r.drains()
 			r.send(syncIt)
 			if name == "that was forwarded" {
 				r.toUpstream(syncIt)
 				r.reply(ready('I'))
+			} else {
+				r.toClient(parseDone, bindDone, dataRow("1"), complete("SELECT 1"))
 			}
 			if got := r.rest(r.client); !bytes.HasPrefix(got, ready('I')) || bytes.Count(got, []byte("57P01")) != 1 {
 				t.Fatalf("the client got %q; expected ReadyForQuery, then FATAL 57P01", got)

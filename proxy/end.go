@@ -13,8 +13,8 @@ import (
 
 // How a session ends. Whichever side ends first, the other is told what it can be told, and nothing is left waiting.
 
-// serverEnded tells the client why upstream is gone, unless upstream did so itself or the client left first.
-func (s *session) serverEnded(err error) {
+// upstreamEnded tells the client why upstream is gone, unless upstream did so itself or the client left first.
+func (s *session) upstreamEnded(err error) {
 	if s.leaving.Load() {
 		return
 	}
@@ -44,11 +44,11 @@ func (s *session) upstreamGone(err error) clientError {
 // overtake the alert that says why.
 func (s *session) refusesTLS(err error) bool {
 	failed := new(net.OpError)
-	if s.ledger.started.Load() || !errors.As(err, &failed) {
+	if s.conversation.started.Load() || !errors.As(err, &failed) {
 		return false
 	}
-	upstream, _ := s.server.(upstreamConn)
-	_, inside := upstream.Conn.(pgtls.Conn)
+	conn, _ := s.upstream.(upstreamConn)
+	_, inside := conn.Conn.(pgtls.Conn)
 	reset := errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 	return failed.Op == "remote error" || inside && reset
 }
@@ -62,7 +62,7 @@ func (s *session) clientEnded(err error) {
 	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
 		// What was sent before is still carried out, and answered as long as the client listens.
 		s.leaving.Store(true)
-		if half, ok := s.server.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		if half, ok := s.upstream.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
 			return
 		}
 	case errors.As(err, &own):
@@ -72,13 +72,13 @@ func (s *session) clientEnded(err error) {
 		s.leaving.Store(true)
 		s.farewell(own.code)
 		if own.code == failDraining {
-			_, _ = s.server.Write([]byte{'X', 0, 0, 0, 4})
+			_, _ = s.upstream.Write(terminateMessage)
 		}
 	}
 	s.leaving.Store(true)
 	s.cancel()
-	_ = s.client.SetWriteDeadline(time.Now().Add(frame.FarewellTime)) // the Close waits for relayServer, which may be writing
-	s.server.Close()
+	_ = s.client.SetWriteDeadline(time.Now().Add(frame.FarewellTime)) // the Close waits for relayUpstream, which may be writing
+	s.upstream.Close()
 }
 
 // farewell tells the client why it is sent away. A client that does not read, or an upstream that stalls in the middle of
@@ -99,9 +99,9 @@ func (s *session) kill(code failure) {
 }
 
 // closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (frame.Inbox), which may be writing to the
-// other side: relayServer's writes have a deadline by now (farewell), and when it has ended relayClient waits for nothing.
+// other side: relayUpstream's writes have a deadline by now (farewell), and when it has ended relayClient waits for nothing.
 func (s *session) closeBoth() {
-	s.server.Close()
+	s.upstream.Close()
 	s.client.Close()
 }
 
@@ -111,14 +111,12 @@ func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
 // atRest says that the client can be sent away without losing anything: no transaction, nothing owed, nothing half sent in
 // either direction.
 func (s *session) atRest() bool {
-	in, l := s.fromClient, s.ledger
-	return l.owed.Load() == 0 && !l.lost.Load() && l.status == 'I' &&
-		!s.segment.forwarded && !s.segment.local && in.Empty() && s.toClient.Idle()
+	return s.conversation.atRest() && s.fromClient.Empty() && s.toClient.Idle()
 }
 
 // loginLate ends a session that has not seen its first ReadyForQuery in time.
 func (s *session) loginLate() {
-	if !s.ledger.started.Load() {
+	if !s.conversation.started.Load() {
 		s.log.Warn("session ended by the proxy", "cause", clientTexts[failLogin].message)
 		s.kill(failLogin)
 	}

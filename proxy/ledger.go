@@ -1,139 +1,85 @@
 package proxy
 
-import (
-	"sync"
-	"sync/atomic"
+import "encoding/binary"
 
-	"pgflurry/proxy/statement"
-)
-
-// maxIdleEntries is how many entries a ledger keeps room for after a burst.
-const maxIdleEntries = 1024
-
-// reply is what upstream owes for one forwarded message.
-type reply uint8
+// owes is what upstream owes for a batch; all of it ends with a ReadyForQuery.
+type owes uint8
 
 const (
-	owesReady    reply = iota // startup: everything up to the first ReadyForQuery
-	owesQuery                 // Query: everything up to ReadyForQuery
-	owesFunction              // FunctionCall: the same
-	owesSync                  // Sync: ReadyForQuery
-	owesParse                 // ParseComplete
-	owesBind                  // BindComplete
-	owesDescribe              // RowDescription or NoData
-	owesExecute               // CommandComplete, PortalSuspended or EmptyQueryResponse
-	owesClose                 // CloseComplete
-	copyEnd                   // CopyDone or CopyFail: nothing is owed, but a copy in progress ends there
+	owesStartup  owes = iota // everything up to the first ReadyForQuery
+	owesQuery                // a Query
+	owesCall                 // a FunctionCall
+	owesBatch                // extended-query messages up to their Sync
+	owesAnything             // all from here on: replies cannot be told apart any more
 )
 
-// ready says that the reply ends with ReadyForQuery.
-func (r reply) ready() bool { return r <= owesSync }
-
-// entry is one line of the ledger.
+// entry is one line of the ledger: a batch.
 type entry struct {
-	reply   reply
-	swallow bool      // the proxy sent the message itself: its success is not for the client
-	unnamed bool      // Parse or Close of statement "", Bind, Execute or Close of portal ""
-	portal  bool      // unnamed is about the portal
-	copying bool      // CopyInResponse came for it
-	failed  bool      // an error came for it
-	unread  bool      // it failed before upstream did anything of it (stale.go)
-	rebinds bool      // its replies so far tell that upstream's unnamed portal is another, or gone (stale.go)
-	stmt    *prepared // Parse: becomes live; Describe: its parameter type will follow
-	parse   *parsed   // Parse of statement "": what it will be
+	of     owes
+	open   bool // its Sync has not been sent
+	failed bool // an error came
+	risky  bool // a Query that may deallocate statements
+	// Replies to the proxy's own messages at its front (stale.go), which come in this order.
+	ownCloses, ownParses uint8
+	// Upstream's unnamed objects that the batch may leave there, and that it drops if it does not fail and does not make them.
+	makes, drops unnamedObjects
+	// Of a Query: how often upstream has begun to copy in, and how many ends of copies the client has sent behind it.
+	copies, copyEnds int32
+	learns           []*known // become live if the batch does not fail
+	// Describes of statements that were sent, and ParameterDescriptions that came: the k-th belongs to the k-th.
+	describesSent, descriptions int32
+	wants                       []want
 }
 
-// endsStaleness says that the reply, once it comes, puts an unnamed object in step again (stale.go).
-func (e *entry) endsStaleness() bool {
-	return e.reply == owesQuery || (e.unnamed && e.reply != owesExecute)
+// want is a statement whose parameter's type the k-th ParameterDescription will tell.
+type want struct {
+	k  int32
+	of *known
 }
 
-// prepared is a named prepared statement whose text is an answered form. The client's side makes it, the server's side
-// brings it to life; the client's side reads it only when upstream owes nothing.
-type prepared struct {
-	form      *statement.Form
-	live      bool   // ParseComplete came
-	epoch     uint64 // ledger.epoch when it came
-	countType uint32 // type OID of the count if it is a parameter; 0 until a ParameterDescription was relayed
-}
-
-// parsed is an unnamed statement as the client believes it to be. form is nil where the text is no answered form.
-type parsed struct {
-	form  *statement.Form
-	parse []byte // the whole Parse message, kept where upstream has not seen it
-}
-
-// ledger is what upstream owes, oldest first, and what its replies have settled. One mutex guards it, held for a few
-// instructions at a time; owed may be read without.
-type ledger struct {
-	// open counts the entries whose replies are yet to be relayed, owed those among them that end with ReadyForQuery. Both
-	// fall while the client's writer is held for the replies.
-	open, owed atomic.Int32
-	// awaited is what relayClient waits for open to fall to; -1 while it does not.
-	awaited atomic.Int32
-	// started: the first ReadyForQuery came, so the client is authenticated.
-	started atomic.Bool
-	// lost says that replies can no longer be told apart, so the session only relays from here on (copy.go).
-	lost atomic.Bool
-
-	mu       sync.Mutex
-	entries  []entry // a queue: entries[first:]
-	first    int
-	skipping bool   // upstream ignores everything up to the next Sync
-	status   byte   // of the last ReadyForQuery: I, T or E; 0 before the first
-	epoch    uint64 // raised when remembered statements may be gone
-	block    uint64 // raised when a transaction block, and its portals with it, may be over
-	stale    staleness
-	settled  sync.Cond // owed fell to 0, open to awaited, upstream began to copy in, the session ended, or lost was set
-	ended    bool
-
-	relayed tally // popped, and to be settled when the replies are written; server.go's alone
-}
-
-// tally counts entries, and those among them that end with ReadyForQuery.
-type tally struct{ entries, readies int32 }
-
-func (t *tally) add(e *entry) {
-	t.entries++
-	if e.reply.ready() {
-		t.readies++
+// describes notes a Describe of a statement, of which k is known if it is not nil.
+func (e *entry) describes(k *known) {
+	e.describesSent++
+	if k != nil && k.form.CountParam && !k.wanted {
+		k.wanted = true
+		e.wants = append(e.wants, want{e.describesSent, k})
 	}
 }
 
-func newLedger() *ledger {
-	l := &ledger{}
-	l.settled.L = &l.mu
-	l.awaited.Store(-1)
-	l.push(entry{reply: owesReady})
-	return l
-}
-
-// push enters a message that is about to be forwarded.
-func (l *ledger) push(e entry) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.lost.Load() {
+// described notes a ParameterDescription.
+func (e *entry) described(body []byte) {
+	e.descriptions++
+	if len(e.wants) == 0 || e.wants[0].k != e.descriptions {
 		return
 	}
-	if l.skipping {
-		if e.reply != owesSync {
-			return
-		}
-		l.skipping = false
+	if k := e.wants[0].of; len(body) == 2+4*k.form.Params() {
+		k.countType = binary.BigEndian.Uint32(body[len(body)-4:])
 	}
-	if e.reply == copyEnd && l.first == len(l.entries) {
-		return // upstream ignores it
-	}
-	l.open.Add(1)
-	if e.reply.ready() {
-		l.owed.Add(1)
-	}
-	if e.endsStaleness() {
-		l.stale.inFlight++
-	}
+	e.wants = e.wants[1:]
+}
+
+// unnamedObjects are the unnamed statement, the unnamed portal, or both.
+type unnamedObjects uint8
+
+const (
+	unnamedStatement unnamedObjects = 1 << iota
+	unnamedPortal
+)
+
+// ledger is the queue of what upstream owes.
+type ledger struct {
+	entries []entry // the queue is entries[first:]
+	first   int
+}
+
+// maxIdleEntries is how many entries a ledger keeps room for after a burst.
+const maxIdleEntries = 16
+
+func (l *ledger) push(e entry) {
 	if l.first > len(l.entries)/2 && len(l.entries) == cap(l.entries) {
-		l.entries = l.entries[:copy(l.entries, l.entries[l.first:])]
-		l.first = 0
+		n := copy(l.entries, l.entries[l.first:])
+		clear(l.entries[n:])
+		l.entries, l.first = l.entries[:n], 0
 	}
 	l.entries = append(l.entries, e)
 }
@@ -146,79 +92,186 @@ func (l *ledger) head() *entry {
 	return &l.entries[l.first]
 }
 
-// pop takes the head off, and each CopyDone behind it: no copy was waiting for that, so PostgreSQL ignores it.
-func (l *ledger) pop() {
-	l.popOne()
-	for l.first < len(l.entries) && l.entries[l.first].reply == copyEnd {
-		l.popOne()
+// last is the newest entry; nil when nothing is owed.
+func (l *ledger) last() *entry {
+	if l.first == len(l.entries) {
+		return nil
 	}
+	return &l.entries[len(l.entries)-1]
 }
 
-func (l *ledger) popOne() {
-	e := &l.entries[l.first]
-	l.relayed.add(e)
-	if e.endsStaleness() {
-		l.stale.inFlight--
-	}
-	*e = entry{}
+func (l *ledger) pop() {
+	l.entries[l.first] = entry{}
 	l.first++
 	if l.first == len(l.entries) {
-		l.entries = l.entries[:0]
-		l.first = 0
+		l.entries, l.first = l.entries[:0], 0
 		if cap(l.entries) > maxIdleEntries {
 			l.entries = nil
 		}
 	}
 }
 
-// skip drops what upstream will ignore after an error in an extended-query message: everything before the next Sync (a
-// Query in between is ignored as well).
-func (l *ledger) skip() {
-	for l.first < len(l.entries) {
-		if l.entries[l.first].reply == owesSync {
-			return
+// more says that something was sent behind the head.
+func (l *ledger) more() bool { return len(l.entries) > l.first+1 }
+
+// copyEnds notes a CopyDone or CopyFail. Behind anything but a Query's copy upstream ignores it.
+func (l *ledger) copyEnds() {
+	if e := l.last(); e != nil && e.of == owesQuery {
+		e.copyEnds++
+	}
+}
+
+// copiesIn says that the last entry is a Query that waits for data of which the client has not sent the end.
+func (l *ledger) copiesIn() bool {
+	e := l.last()
+	return e != nil && e.copies > e.copyEnds && !e.failed
+}
+
+// takeReply notes a message of upstream, and says whether the client gets it. An error ends the session.
+func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error) {
+	switch kind {
+	case backendDataRow, backendCopyData, backendNoticeResponse, backendNotificationResponse, backendParameterStatus,
+		backendRowDescription, backendBindComplete, backendAuthentication:
+		return true, nil // nothing that matters here, or what may come at any time
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.ledger.head()
+	switch {
+	case e == nil:
+		return true, c.unasked(kind)
+	case e.of == owesAnything:
+		if kind == backendReadyForQuery {
+			c.started.Store(true)
 		}
-		l.popOne()
+		return true, nil
 	}
-	l.skipping = true
+	if e.ownCloses > 0 || e.ownParses > 0 {
+		return e.takeOwn(kind)
+	}
+	switch kind {
+	case backendReadyForQuery:
+		if e.open || len(body) != 1 {
+			return true, c.confused()
+		}
+		c.over(e, body[0])
+	case backendErrorResponse:
+		e.failed = true
+	case backendCommandComplete:
+		if e.of == owesQuery { // an empty one leaves the portal alone
+			e.drops |= unnamedPortal
+		}
+		if forgets(body) {
+			c.forgetNamed(e)
+		}
+	case backendParameterDescription:
+		e.described(body)
+	case backendCopyIn, backendCopyBoth:
+		if e.of == owesQuery {
+			c.there = 0 // it runs
+		}
+		if e.copies++; e.of != owesQuery || e.copies > e.copyEnds && c.ledger.more() {
+			return true, c.confused()
+		}
+	}
+	return true, nil
 }
 
-// settle counts as relayed what was popped since it was called last.
-func (l *ledger) settle() {
-	done := l.relayed
-	l.relayed = tally{}
-	owed, open := l.owed.Add(-done.readies), l.open.Add(-done.entries)
-	if (done.readies > 0 && owed == 0) || open <= l.awaited.Load() {
-		l.wake()
+// takeOwn takes a reply to the proxy's own messages. Behind an error upstream skips the rest of the batch.
+func (e *entry) takeOwn(kind byte) (relay bool, err error) {
+	switch {
+	case kind == backendErrorResponse:
+		e.failed, e.ownCloses, e.ownParses = true, 0, 0
+		return true, nil
+	case kind == backendCloseComplete && e.ownCloses > 0:
+		e.ownCloses--
+	case kind == backendParseComplete && e.ownCloses == 0:
+		e.ownParses--
+		e.learns[0].state = live // whatever becomes of the client's messages
+		e.learns = e.learns[1:]
+	default:
+		return false, errTorn
+	}
+	return false, nil
+}
+
+// over ends the oldest entry, of which nothing is left but to relay its ReadyForQuery.
+func (c *conversation) over(e *entry, status byte) {
+	c.status = status
+	c.started.Store(true)
+	if e.of == owesCall || e.failed && (e.risky || c.risky) { // a function may run any SQL
+		c.forgetNamed(e)
+	}
+	for _, k := range e.learns {
+		k.state, k.epoch = live, c.epoch
+		if e.failed {
+			k.state = dead
+		}
+	}
+	if !e.failed {
+		c.there &^= e.drops
+	}
+	c.there |= e.makes
+	if status == statusIdle {
+		c.there &^= unnamedPortal
+	}
+	c.ledger.pop()
+	c.done++
+}
+
+// unasked: upstream says something while it owes nothing. What may come at any time does not get here; an error may be its farewell.
+func (c *conversation) unasked(kind byte) error {
+	if kind == backendErrorResponse {
+		return nil
+	}
+	return c.confused()
+}
+
+// confused: what upstream says fits nothing that was sent, or it waits for data among which something else was sent. The session goes
+// on without answers, unless replies to the proxy's own messages are among what is owed.
+func (c *conversation) confused() error {
+	for i := c.ledger.first; i < len(c.ledger.entries); i++ {
+		if e := &c.ledger.entries[i]; e.ownCloses > 0 || e.ownParses > 0 {
+			return errTorn
+		}
+	}
+	c.ledger = ledger{}
+	c.relaying = false
+	c.relayOnly()
+	return nil
+}
+
+// relayed counts as relayed what was taken since it was called last.
+func (c *conversation) relayed() {
+	done := c.done
+	c.done = 0
+	if owed := c.owed.Add(-done); c.waiting.Load() && owed <= maxOwed/2 {
+		c.mu.Lock()
+		c.room.Broadcast()
+		c.mu.Unlock()
 	}
 }
 
-func (l *ledger) wake() {
-	l.mu.Lock()
-	l.settled.Broadcast()
-	l.mu.Unlock()
-}
-
-// end releases a waiter when the session is over.
-func (l *ledger) end() {
-	l.mu.Lock()
-	l.ended = true
-	l.settled.Broadcast()
-	l.mu.Unlock()
-}
-
-// lose gives up telling replies apart. It reports false where the session cannot go on even so: when a reply to a message of
-// the proxy's own is outstanding. What is stale stays so; a message that would need it mended ends the session (stale.go).
-func (l *ledger) lose() bool {
-	l.lost.Store(true)
-	ok := true
-	for i := l.first; i < len(l.entries); i++ {
-		ok = ok && !l.entries[i].swallow
+// forgetNamed forgets all named statements that are live, and those that the entry would make.
+func (c *conversation) forgetNamed(e *entry) {
+	c.epoch++
+	unnamed := e.learns[:0]
+	for _, k := range e.learns {
+		if k == c.unnamed {
+			unnamed = append(unnamed, k)
+		} else {
+			k.state = dead
+		}
 	}
-	l.entries, l.first = nil, 0
-	l.settled.Broadcast()
-	return ok
+	e.learns = unnamed
 }
 
-// copyingIn says that upstream waits for the client's data: nothing else will come from it.
-func (l *ledger) copyingIn() bool { return l.first < len(l.entries) && l.entries[l.first].copying }
+// forgets tells from its tag whether a command may have deallocated statements (pgbouncer #972; DO and CALL may run any SQL).
+func forgets(tag []byte) bool {
+	for _, t := range [...]string{"DEALLOCATE", "DISCARD ALL", "DO", "CALL"} {
+		if len(tag) > len(t) && string(tag[:len(t)]) == t && (tag[len(t)] == 0 || tag[len(t)] == ' ') {
+			return true
+		}
+	}
+	return false
+}

@@ -29,20 +29,20 @@ func (s *session) logIn() error {
 	var password []byte
 	defer func() { clear(password) }()
 	for {
-		f, err := s.fromServer.Await()
+		f, err := s.fromUpstream.Await()
 		switch request, rest := authRequest(f.Body); {
 		case err != nil:
 			return s.upstreamGone(err)
-		case f.Kind == 'v' || f.Kind == 'N':
+		case f.Kind == backendNegotiateVersion || f.Kind == backendNoticeResponse:
 			if err := s.passOn(f.Size); err != nil {
 				return err
 			}
 			continue
-		case f.Kind != 'R' || !wantsPassword(request, rest):
+		case f.Kind != backendAuthentication || !wantsPassword(request, rest):
 			return nil
 		default:
 			challenge := slices.Clone(rest)
-			s.fromServer.Drop(f.Size)
+			s.fromUpstream.Drop(f.Size)
 			if password == nil {
 				if password, err = s.askForPassword(); err != nil {
 					return err
@@ -79,7 +79,7 @@ func (s *session) prove(request int, challenge, password []byte) error {
 
 // exposed says that others can read what is sent to upstream.
 func (s *session) exposed() bool {
-	conn := s.server.(upstreamConn).Conn
+	conn := s.upstream.(upstreamConn).Conn
 	_, inside := conn.(pgtls.Conn)
 	address, tcp := conn.RemoteAddr().(*net.TCPAddr)
 	return !inside && tcp && !address.IP.IsLoopback()
@@ -107,9 +107,9 @@ func (s *session) askForPassword() ([]byte, error) {
 		return nil, clientError{code: failDraining}
 	case err != nil:
 		return nil, err
-	case kind == 'X':
+	case kind == frontendTerminate:
 		return nil, errTerminated
-	case kind != 'p' || bytes.IndexByte(body, 0) != len(body)-1:
+	case kind != frontendPassword || bytes.IndexByte(body, 0) != len(body)-1:
 		return nil, clientError{failProtocol, fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body))}
 	}
 	return body[:len(body)-1], nil
@@ -117,17 +117,17 @@ func (s *session) askForPassword() ([]byte, error) {
 
 // sendPassword sends a PasswordMessage, SASLInitialResponse or SASLResponse, and wipes it.
 func (s *session) sendPassword(contents []byte) error {
-	message := binary.BigEndian.AppendUint32([]byte{'p'}, uint32(4+len(contents)))
-	message = append(message, contents...)
+	message, at := begin(make([]byte, 0, frame.HeaderSize+len(contents)), frontendPassword)
+	message = end(append(message, contents...), at)
 	defer clear(message)
 	defer clear(contents)
-	_, err := s.server.Write(message)
+	_, err := s.upstream.Write(message)
 	return err
 }
 
 // passOn relays one message of upstream, before the relay does.
 func (s *session) passOn(size int) error {
-	in := s.fromServer
+	in := s.fromUpstream
 	err := s.toClient.Write(in.Unread()[:size])
 	in.Drop(size)
 	return err
@@ -150,15 +150,15 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		return err
 	}
 	for _, expected := range []int{authSASLContinue, authSASLFinal} {
-		f, err := s.fromServer.Await()
+		f, err := s.fromUpstream.Await()
 		if err != nil {
 			return s.upstreamGone(err)
 		}
-		if f.Kind == 'E' {
+		if f.Kind == backendErrorResponse {
 			return nil // upstream refuses the password; the relay says so
 		}
 		request, said := authRequest(f.Body)
-		if f.Kind != 'R' || request != expected {
+		if f.Kind != backendAuthentication || request != expected {
 			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, request, expected)}
 		}
 		if count := iterations(string(said)); count > maxIterations {
@@ -168,7 +168,7 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		if err != nil {
 			return clientError{failProof, err}
 		}
-		s.fromServer.Drop(f.Size)
+		s.fromUpstream.Drop(f.Size)
 		if expected == authSASLContinue {
 			if err := s.sendPassword([]byte(answer)); err != nil {
 				return err
@@ -207,7 +207,7 @@ func (s *session) newSCRAM(mechanisms []byte, password string) (mechanism string
 		return "", nil, err
 	}
 	client.WithMinIterations(1) // the server's setting scram_iterations
-	leg, inside := s.server.(upstreamConn).Conn.(pgtls.Conn)
+	leg, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn)
 	if !inside {
 		return scramPlain, client.NewConversation(), nil
 	}
@@ -232,6 +232,6 @@ func (s *session) loginEnded(err error) {
 		s.log.Warn("session ended by the proxy", "cause", own)
 		s.farewell(own.code)
 	}
-	s.server.Close()
+	s.upstream.Close()
 	s.client.Close()
 }

@@ -12,7 +12,7 @@ func (p *Proxy) lookAgain() {
 	defer p.mu.Unlock()
 	for s := range p.sessions {
 		s.fromClient.LookAgain()
-		s.fromServer.LookAgain()
+		s.fromUpstream.LookAgain()
 	}
 	if len(p.sessions) > 0 {
 		p.looks.Reset(p.lookEvery)

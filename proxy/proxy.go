@@ -120,6 +120,7 @@ type Proxy struct {
 	lastID                    atomic.Int64
 	declined                  atomic.Int64
 	buffers                   *frame.Buffers
+	batches                   *batches
 	lookEvery                 time.Duration   // at most between two calls of lookAgain
 	ctx                       context.Context // ends when Drain has
 	stop                      context.CancelFunc
@@ -151,7 +152,7 @@ func New(s Settings) (*Proxy, error) {
 	p := &Proxy{
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
-		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: frame.NewBuffers(),
+		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: frame.NewBuffers(), batches: newBatches(),
 		lookEvery: defaultLookEvery,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())

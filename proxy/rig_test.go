@@ -161,9 +161,15 @@ func (r *rig) expect(c net.Conn, who string, parts [][]byte) {
 	got := make([]byte, len(want))
 	c.SetReadDeadline(time.Now().Add(giveUp))
 	n, err := io.ReadFull(c, got)
-	if string(got[:n]) != string(want) {
-		r.t.Fatalf("%s got %q (%v)\nexpected %q", who, got[:n], err, want)
+	if string(got[:n]) == string(want) {
+		return
 	}
+	same := 0
+	for same < n && got[same] == want[same] {
+		same++
+	}
+	from := max(0, same-200)
+	r.t.Fatalf("%s, from byte %d on, got %.600q (%v)\nexpected %.600q", who, from, got[from:n], err, want[from:])
 }
 
 // relays: the request reaches upstream, and the reply the client, as they are.

@@ -34,9 +34,10 @@ type session struct {
 	permission *Permission
 	segments   Segments // nil: none
 	client     net.Conn // client ↔ proxy
-	server     net.Conn // proxy ↔ upstream
-	ledger     *ledger
+	upstream   net.Conn // proxy ↔ upstream
 	toClient   *frame.Writer
+	// conversation is what both sides have said; both goroutines use it.
+	conversation *conversation
 	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy (binding.go).
 	keepsBinding bool
 	bindingCut   atomic.Bool // it was taken out of upstream's offer
@@ -46,20 +47,13 @@ type session struct {
 	answeredIDs atomic.Int64
 
 	// client.go
-	fromClient *frame.Inbox
-	segment    segment
-	unit       unit
-	finished   finishedPortal
-	named      map[string]*prepared
-	runs       []run
-	out        []byte // replies not yet written to the client; nil: none
-	lastText   []byte
-	lastForm   *statement.Form
-	early      int // messages before authentication
+	fromClient    *frame.Inbox
+	runs, tagRuns runs   // IDs, and numbers of tags, that were drawn for the present answer
+	out           []byte // replies not yet written to the client; nil: none
 
-	// server.go
-	fromServer *frame.Inbox
-	sawFatal   bool // upstream has told the client why it ends
+	// replies.go
+	fromUpstream *frame.Inbox
+	sawFatal     bool // upstream has told the client why it ends
 }
 
 // serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so the words
@@ -149,9 +143,10 @@ func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logg
 		}
 	}()
 	s := &session{
-		proxy: p, log: log, opening: o, client: client, toClient: frame.NewWriter(client), ledger: newLedger(),
+		proxy: p, log: log, opening: o, client: client, toClient: frame.NewWriter(client),
 		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: frame.NewInbox(client, p.buffers),
 	}
+	s.conversation = newConversation(o.replication, p.batches, s.mayAnswer)
 	s.fromClient.SetMax(maxBodyBeforeReady)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.reach(login); err != nil {
@@ -161,7 +156,7 @@ func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logg
 	s.opening.raw = nil
 	if err := p.remember(s); err != nil {
 		s.cancel()
-		s.server.Close()
+		s.upstream.Close()
 		return nil, err
 	}
 	begun = true
@@ -180,19 +175,24 @@ func (s *session) relay(login time.Time) error {
 	}
 	ended := make(chan error, 1)
 	go func() {
-		err := s.safely(s.relayServer)
-		s.serverEnded(err)
-		s.ledger.end()   // these three release relayClient, whatever it waits for
-		s.server.Close() // without replies nothing that is sent upstream is of use
+		err := s.safely(s.relayUpstream)
+		s.upstreamEnded(err)
+		s.conversation.end() // these three release relayClient, whatever it waits for
+		s.upstream.Close()   // without replies nothing that is sent upstream is of use
 		s.client.Close()
 		ended <- err
 	}()
 	err := s.safely(s.relayClient)
 	s.clientEnded(err)
-	if serverErr := <-ended; err == nil || errors.Is(err, net.ErrClosed) {
-		return serverErr
+	if upstreamErr := <-ended; err == nil || errors.Is(err, net.ErrClosed) {
+		return upstreamErr
 	}
 	return err
+}
+
+// mayAnswer: condition 2 of doc.go. What names a function without its schema needs more than what names it.
+func (s *session) mayAnswer(f *statement.Form) bool {
+	return s.permission.allows(f) && (f.Tag == nil || s.segments != nil)
 }
 
 // safely keeps a fault in one session from ending the others.

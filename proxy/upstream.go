@@ -76,7 +76,7 @@ func (p *Proxy) dialPlain(ctx context.Context) (net.Conn, error) {
 func (s *session) reach(login time.Time) error {
 	err := s.start(s.proxy.dialUpstream)
 	if err == nil && s.proxy.upstreamTLS.Load().Mode() == pgtls.Prefer && s.refused(login) {
-		s.server.Close()
+		s.upstream.Close()
 		err = s.start(s.proxy.dialPlain)
 	}
 	if err != nil && !errors.As(err, new(clientError)) {
@@ -86,15 +86,15 @@ func (s *session) reach(login time.Time) error {
 }
 
 func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
-	server, err := dial(s.ctx)
+	upstream, err := dial(s.ctx)
 	if err != nil {
 		return err
 	}
-	s.server, s.fromServer = upstreamConn{server, frame.NewOutlet(server)}, frame.NewInbox(server, s.proxy.buffers)
-	s.fromServer.AllowWide()
-	s.keepsBinding = pgtls.SameCertificate(s.client, server)
-	if _, err := server.Write(s.opening.raw); err != nil {
-		server.Close()
+	s.upstream, s.fromUpstream = upstreamConn{upstream, frame.NewOutlet(upstream)}, frame.NewInbox(upstream, s.proxy.buffers)
+	s.fromUpstream.AllowWide()
+	s.keepsBinding = pgtls.SameCertificate(s.client, upstream)
+	if _, err := upstream.Write(s.opening.raw); err != nil {
+		upstream.Close()
 		if s.refusesTLS(err) {
 			err = clientError{failUpstreamTLS, err}
 		}
@@ -105,28 +105,28 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 
 // refused says that upstream's first word inside TLS is that pg_hba.conf has no line for it. The word stays in the inbox.
 func (s *session) refused(login time.Time) bool {
-	if _, inside := s.server.(upstreamConn).Conn.(pgtls.Conn); !inside || s.server.SetReadDeadline(login) != nil {
+	if _, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn); !inside || s.upstream.SetReadDeadline(login) != nil {
 		return false
 	}
-	defer context.AfterFunc(s.proxy.ctx, func() { s.server.Close() })() // no session yet, so no drain would reach it
-	f, err := s.fromServer.Await()
-	return s.server.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == 'E' && string(errorField(f.Body, 'C')) == "28000"
+	defer context.AfterFunc(s.proxy.ctx, func() { s.upstream.Close() })() // no session yet, so no drain would reach it
+	f, err := s.fromUpstream.Await()
+	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == backendErrorResponse && string(errorField(f.Body, 'C')) == "28000"
 }
 
 // relayCancel passes a CancelRequest on as it came and waits, as libpq does, until upstream closes: then it was handled.
 func (p *Proxy) relayCancel(raw []byte) error {
-	server, err := p.dialUpstream(context.Background())
+	upstream, err := p.dialUpstream(context.Background())
 	if err != nil {
 		return err
 	}
-	defer server.Close()
-	defer context.AfterFunc(p.ctx, func() { server.Close() })()
-	if err := server.SetDeadline(time.Now().Add(p.dialTimeout)); err != nil {
+	defer upstream.Close()
+	defer context.AfterFunc(p.ctx, func() { upstream.Close() })()
+	if err := upstream.SetDeadline(time.Now().Add(p.dialTimeout)); err != nil {
 		return err
 	}
-	if _, err := server.Write(raw); err != nil {
+	if _, err := upstream.Write(raw); err != nil {
 		return err
 	}
-	_, err = io.Copy(io.Discard, server)
+	_, err = io.Copy(io.Discard, upstream)
 	return err
 }

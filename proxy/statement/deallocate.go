@@ -2,11 +2,10 @@ package statement
 
 import "bytes"
 
-// MayDeallocate reports whether a statement, or one of several in one text, could drop prepared statements: DEALLOCATE and DISCARD
-// do, and DO and CALL may run any SQL. It looks at the first word alone, and so calls every text guilty that holds more than one
-// statement, or may do so, and every one whose beginning the tokenizer cannot read. The text may be of any length. It allocates
-// nothing, and may be called concurrently.
-func MayDeallocate(sql []byte) bool {
+// Deallocates reports whether a statement drops prepared statements, or may do so: DEALLOCATE and DISCARD do, DO and CALL may run any
+// SQL. It looks at the first word alone, so of a long text the beginning is enough; one that the tokenizer cannot read is guilty. It
+// allocates nothing, and may be called concurrently.
+func Deallocates(sql []byte) bool {
 	t := tokenizer{sql: sql}
 	switch t.next() {
 	case tokenBad:
@@ -17,6 +16,12 @@ func MayDeallocate(sql []byte) bool {
 			return true
 		}
 	}
+	return false
+}
+
+// MayDeallocate reports whether one of several statements in one text could drop prepared statements. It calls every text guilty that
+// holds more than one statement, or may do so.
+func MayDeallocate(sql []byte) bool {
 	_, behind, _ := bytes.Cut(sql, []byte{';'})
-	return len(bytes.TrimRight(behind, " \t\n\r\f")) > 0
+	return len(bytes.TrimRight(behind, " \t\n\r\f")) > 0 || Deallocates(sql)
 }

@@ -58,6 +58,17 @@ func TestMayDeallocateTellsWhatCouldDropPreparedStatements(t *testing.T) {
 	}
 }
 
+func TestOfAStatementThatIsPreparedTheFirstWordTells(t *testing.T) {
+	for sql, want := range map[string]bool{
+		"DEALLOCATE s": true, "/* x */ call p()": true, "é": true,
+		"INSERT INTO t VALUES (';DEALLOCATE')": false, "SELECT 1; DEALLOCATE s": false, "INSERT INTO t VALUES ('cut of": false,
+	} {
+		if got := Deallocates([]byte(sql)); got != want {
+			t.Errorf("Deallocates(%q) = %v; want %v", sql, got, want)
+		}
+	}
+}
+
 func TestMayDeallocateAllocatesNothing(t *testing.T) {
 	for _, sql := range []string{"SELECT 1; ", "DEALLOCATE s", strings.Repeat("x", 1<<20)} {
 		text := []byte(sql)

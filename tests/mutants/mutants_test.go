@@ -132,6 +132,71 @@ var mutants = []mutant{
 	},
 }
 
+// inConversation are what the proxy must know of both sides before it answers. The model of PostgreSQL that package proxy's test speaks to
+// notices each.
+var inConversation = []mutant{
+	{
+		guard: "upstream owes nothing", file: "proxy/conversation.go",
+		from: "return c.owed.Load() == 0 && (c.status == statusIdle ||", to: "return (c.status == statusIdle ||",
+	},
+	{
+		guard: "the transaction has not failed", file: "proxy/conversation.go",
+		from: "|| c.status == statusTransaction)", to: "|| c.status != 0)",
+	},
+	{
+		guard: "a Query drops the unnamed statement", file: "proxy/conversation.go",
+		from: "c.unnamed, c.stale.parse = nil, c.stale.parse[:0]", to: "_ = 0",
+	},
+	{
+		guard: "so does one that was answered", file: "proxy/conversation.go",
+		from: "\tc.unnamed = nil\n\tc.stale.statement, c.stale.portal, c.stale.parse", to: "\tc.stale.statement, c.stale.portal, c.stale.parse",
+	},
+	{
+		guard: "a batch is whole", file: "proxy/batch.go",
+		from: "if len(body) > 0 || u == nil || u.stage != executed ||", to: "if len(body) > 0 || u == nil ||",
+	},
+	{
+		guard: "an older statement is closed", file: "proxy/stale.go",
+		from: "before = append(before, closeUnnamedStatement...)\n\t\te.drops |= unnamedStatement\n\t\te.ownCloses++", to: "_ = 0",
+	},
+	{
+		guard: "an older portal is closed", file: "proxy/stale.go",
+		from: "before = append(before, closeUnnamedPortal...)\n\t\te.drops |= unnamedPortal\n\t\te.ownCloses++", to: "_ = 0",
+	},
+	{
+		guard: "a Parse that was answered is sent where it is used", file: "proxy/stale.go",
+		from: "case usesUnnamed(kind, body):", to: "case false:",
+	},
+	{
+		guard: "a Close that was skipped has closed nothing", file: "proxy/ledger.go",
+		from: "if !e.failed {\n\t\tc.there", to: "{\n\t\tc.there",
+	},
+	{
+		guard: "a name is 63 bytes", file: "proxy/known.go",
+		from: "string(name[:min(len(name), nameBytes)])", to: "string(name)",
+	},
+	{
+		guard: "a statement of a batch that failed is not", file: "proxy/ledger.go",
+		from: "\t\tif e.failed {\n\t\t\tk.state = dead", to: "\t\tif false {\n\t\t\tk.state = dead",
+	},
+	{
+		guard: "what deallocates says so", file: "proxy/ledger.go",
+		from: "if forgets(body) {", to: "if false {",
+	},
+	{
+		guard: "or fails", file: "proxy/ledger.go",
+		from: "e.failed && (e.risky || c.risky) {", to: "false {",
+	},
+	{
+		guard: "a function that is called may do it", file: "proxy/ledger.go",
+		from: "if e.of == owesCall || e.failed", to: "if e.failed",
+	},
+	{
+		guard: "a Parse forgets the name it takes", file: "proxy/conversation.go",
+		from: "\tc.forget(name)\n\tc.risky", to: "\tc.risky",
+	},
+}
+
 // inSQL are rules of statements and functions in the database that show in a whole story only. Those of a draw have their mutants in
 // tests/sql, those of the lease's statements in tests/rows.
 var inSQL = []mutant{
@@ -226,7 +291,10 @@ func TestEachGuardThatIsTakenAwayIsNoticed(t *testing.T) {
 	for i := range inTable {
 		inTable[i].file = "tests/rows/rows.go"
 	}
-	for _, m := range slices.Concat(mutants, inSQL, inTable) {
+	for i := range inConversation {
+		inConversation[i].test, inConversation[i].in = "AConversation", "proxy"
+	}
+	for _, m := range slices.Concat(mutants, inConversation, inSQL, inTable) {
 		died, err := m.run(root, t.TempDir())
 		if err != nil {
 			t.Errorf("%s: %v", m.guard, err)

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,10 +25,14 @@ func TestMain(m *testing.M) { server.Main(m) }
 type stand struct {
 	t        testing.TB
 	database string
+	twin     string // the same database, for PostgreSQL alone: neither locks nor notifications reach from one to the other
+	twinURL  string
 	network  string
 	address  string
-	version  int                   // of the server, such as 150004
-	direct   map[string]transcript // what PostgreSQL said, by what was said to it
+	version  int       // of the server, such as 150004
+	direct   *sync.Map // what PostgreSQL said, a transcript, by what was said to it
+
+	heardLocal *atomic.Int64 // local IDs in the transcripts of the answering proxies, of clients that heard to the end
 
 	relaying  *house // forwards everything
 	answering *house // gives IDs whenever asked
@@ -49,15 +54,20 @@ func newStand(t testing.TB, seed uint64) *stand {
 	t.Helper()
 	t.Logf("seed %d", seed)
 	server.NoLeak(t)
-	url := server.Migrated(t)
+	url, twin := server.Migrated(t), server.Migrated(t)
+	addTags(t, url)
+	addTags(t, twin)
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	addTags(t, url)
-	st := &stand{t: t, database: config.Database, direct: map[string]transcript{}}
+	st := &stand{t: t, database: config.Database, direct: &sync.Map{}, heardLocal: &atomic.Int64{}}
 	st.network, st.address = pgconn.NetworkAddress(config.Host, config.Port)
-	if err := server.Connect(t, url).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&st.version); err != nil {
+	if config, err = pgconn.ParseConfig(twin); err != nil {
+		t.Fatal(err)
+	}
+	st.twin, st.twinURL = config.Database, twin
+	if err := server.Connect(t, twin).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&st.version); err != nil {
 		t.Fatal(err)
 	}
 	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, newSource(seed, false))
@@ -65,6 +75,13 @@ func newStand(t testing.TB, seed uint64) *stand {
 	st.moody = st.newHouse("moody", st.address, proxy.AnswerAll, newSource(seed, true))
 	st.chopped = st.newHouse("chopped", newChopper(t, st.network, st.address), proxy.AnswerAll, newSource(seed, false))
 	return st
+}
+
+// apart is the same stand, with a memory of its own of what PostgreSQL said.
+func (st *stand) apart() *stand {
+	other := *st
+	other.direct = &sync.Map{}
+	return &other
 }
 
 func (st *stand) dialDirect() (net.Conn, error) { return net.Dial(st.network, st.address) }

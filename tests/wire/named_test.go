@@ -8,14 +8,14 @@ func TestNamedStatements(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "prepared once, run often", steps: []step{prepared, run, run, say(Bind("", "s"), Execute(""), Bind("", "s"), Execute(""), Sync)}, local: 4},
 		{name: "prepared without Describe", steps: []step{say(Parse("s", ours), Sync), run}, local: 1},
-		{name: "prepared and run in one segment", steps: []step{say(Parse("s", ours), Bind("", "s"), Execute(""), Sync), run}, local: 1},
+		{name: "prepared and run in one batch", steps: []step{say(Parse("s", ours), Bind("", "s"), Execute(""), Sync), run}, local: 1},
 		{name: "a named portal", steps: []step{
 			prepared, say(Bind("p", "s"), DescribePortal("p"), Execute("p"), Execute("p"), ClosePortal("p"), Sync), run,
 		}, local: 1},
 		{name: "two statements", steps: []step{
 			prepared, say(Parse("t", "SELECT 5"), Sync), run, say(Bind("", "t"), Execute(""), Sync), run,
 			say(Bind("", "s"), Execute(""), Bind("", "t"), Execute(""), Bind("", "s"), Execute(""), Sync),
-		}, local: 3},
+		}, local: 2},
 		{name: "a name twice", steps: []step{prepared, say(Parse("s", ours), Sync), run, say(Parse("s", "SELECT 1"), Sync), run}},
 		{name: "a name again after Close", steps: []step{
 			prepared, say(ClosePortal("s"), Sync), say(ClosePortal("s"), ClosePortal("nobody"), ClosePortal(""), Sync),
@@ -64,9 +64,9 @@ func TestSQLSeesTheStatementsTheProxyAnswers(t *testing.T) {
 			prepared, say(Parse("t", ours), Sync), run, say(Query("DEALLOCATE t")), run, say(Bind("", "t"), Execute(""), Sync),
 		}, local: 1},
 		{name: "DEALLOCATE by the extended protocol", steps: []step{prepared, run, together(unit("DEALLOCATE s"), Sync), run}, local: 1},
-		{name: "DEALLOCATE within a segment, then used", steps: []step{
+		{name: "DEALLOCATE within a batch, then used", steps: []step{
 			prepared, together(unit("DEALLOCATE s"), run), together(unit("DEALLOCATE ALL"), Parse("s", ours), Sync), run,
-		}, local: 1},
+		}},
 		{name: "DISCARD ALL", steps: []step{prepared, run, say(Query("DISCARD ALL")), run, prepared, run}, local: 2},
 		{name: "DISCARD ALL keeps nothing unnamed", steps: []step{together(unit(ours), Sync), say(Query("DISCARD ALL")), say(Bind("", ""), Execute(""), Sync)}, local: 1},
 		{name: "DISCARD ALL by the extended protocol", steps: []step{

@@ -72,12 +72,12 @@ func TestParameters(t *testing.T) {
 			say(Parse("", idsOf), BindValues("", "", nil, values{[]byte("2")}), DescribePortal(""), Execute(""), Sync),
 			say(BindValues("", "", nil, values{[]byte("2")}), Execute(""), Sync),
 			say(DescribeStatement(""), Sync), say(BindValues("", "", nil, values{[]byte("2")}), Execute(""), Sync),
-		}},
+		}, local: 2},
 		{name: "a parameter in a simple Query", steps: []step{say(Query(idsOf)), say(Query(ours))}, local: 1},
 		{name: "max_rows", steps: []step{
 			prepare(idsOf), say(BindValues("", "s", nil, values{[]byte("3")}), ExecuteMax("", 3), Sync),
 			say(BindValues("", "s", nil, values{[]byte("3")}), ExecuteMax("", 4), Execute(""), Sync),
-		}, local: 6},
+		}, local: 3},
 	})
 }
 
@@ -94,7 +94,7 @@ func TestResultFormats(t *testing.T) {
 		{name: "Describe twice tells the formats of the Bind", steps: []step{
 			say(Query("BEGIN")), together(unit(ours, 1), Sync), say(DescribePortal(""), Sync),
 			say(Parse("", two), Bind("", "", 1, 0), Execute(""), DescribePortal(""), Sync),
-		}, local: 3},
+		}, local: 1},
 		{name: "of a named statement", steps: []step{
 			say(Parse("s", two), DescribeStatement("s"), Sync), say(Bind("", "s", 1), DescribePortal(""), Execute(""), Sync),
 			say(Bind("", "s", 0, 1), DescribePortal(""), Execute(""), Sync),

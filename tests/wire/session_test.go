@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -34,44 +35,52 @@ func open(dial func() (net.Conn, error), text, database string, parameters ...st
 	if err != nil {
 		return nil, err
 	}
+	return start(conn, text, database, parameters...)
+}
+
+func start(conn net.Conn, text, database string, parameters ...string) (*session, error) {
 	s := &session{conn: conn, text: text, news: make(chan struct{}, 1)}
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		return nil, err
 	}
-	startup := &pgproto3.StartupMessage{
-		ProtocolVersion: pgproto3.ProtocolVersionNumber,
-		Parameters:      map[string]string{"user": "postgres", "database": database, "application_name": "wire"},
-	}
-	for i := 0; i < len(parameters); i += 2 {
-		startup.Parameters[parameters[i]] = parameters[i+1]
-	}
-	hello, err := startup.Encode(nil)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := conn.Write(hello); err != nil {
+	if _, err := conn.Write(startup(database, parameters...)); err != nil {
 		return nil, err
 	}
 	go s.listen()
 	return s, s.waitForGreeting()
 }
 
+// startup is the first packet of a session.
+func startup(database string, parameters ...string) []byte {
+	m := &pgproto3.StartupMessage{
+		ProtocolVersion: pgproto3.ProtocolVersionNumber,
+		Parameters:      map[string]string{"user": "postgres", "database": database, "application_name": "wire"},
+	}
+	for i := 0; i < len(parameters); i += 2 {
+		m.Parameters[parameters[i]] = parameters[i+1]
+	}
+	b, err := m.Encode(nil)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
 // listen collects lines until the server ends the connection.
 func (s *session) listen() {
 	frames := &framedReader{r: s.conn}
 	frontend := pgproto3.NewFrontend(pgproto3.NewChunkReader(frames), nil)
-	m := &masker{}
 	for {
-		line, err := receive(frontend, m)
+		m := masker{}
+		line, err := receive(frontend, &m)
 		if errors.Is(err, io.ErrUnexpectedEOF) && !frames.torn() {
 			err = io.EOF
 		}
 		s.mu.Lock()
-		s.heard.ids = m.ids
 		if err != nil {
 			s.ended = err
 		} else {
-			s.heard.lines = append(s.heard.lines, line)
+			s.heard.add(line, m.ids)
 		}
 		s.mu.Unlock()
 		select {
@@ -101,13 +110,38 @@ func (s *session) wait(done func(transcript) bool) error {
 }
 
 func (s *session) waitForGreeting() error {
-	return s.wait(func(t transcript) bool {
-		return len(t.lines) > 0 && strings.HasPrefix(t.lines[len(t.lines)-1], "ReadyForQuery")
-	})
+	return s.wait(func(t transcript) bool { return t.ready > 0 })
 }
 
-func (s *session) waitForLines(n int) error {
-	return s.wait(func(t transcript) bool { return len(t.lines) >= n })
+// hears is the transcript up to now.
+func (s *session) hears() transcript {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.heard
+}
+
+// reference tells the lines of PostgreSQL, from a line of the session's on, given the batches that were answered since.
+type reference func(answered []int) (lines []string, err error)
+
+// follow waits until there are as many lines from one on as a reference says, or, if it is strict, one that differs. While lines come in
+// the reference learns from them which batches were answered. ready is how many ReadyForQuery there were before.
+func (s *session) follow(from, ready int, strict bool, says reference) (want []string, err error) {
+	for {
+		heard := s.hears()
+		if want, err = says(heard.since(ready)); err != nil {
+			return nil, err
+		}
+		got := heard.lines[from:]
+		n := min(len(want), len(got))
+		if n == len(want) || strict && !slices.Equal(want[:n], got[:n]) {
+			return want, nil
+		}
+		if err := s.wait(func(t transcript) bool {
+			return len(t.lines) >= from+len(want) || len(t.answered) > len(heard.answered) || strict && len(t.lines) > len(heard.lines)
+		}); err != nil {
+			return want, err
+		}
+	}
 }
 
 func (s *session) say(b []byte) error {
@@ -131,4 +165,10 @@ func (s *session) finish() transcript {
 func (s *session) goodbye() transcript {
 	_ = s.say(Terminate.bytes)
 	return s.finish()
+}
+
+// halfClose is how a client leaves that ends its sending side and still listens; false: its connection cannot.
+func (s *session) halfClose() bool {
+	half, ok := s.conn.(interface{ CloseWrite() error })
+	return ok && half.CloseWrite() == nil
 }

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -10,87 +11,95 @@ import (
 
 // speaker says word after word in one session, which is opened with the first.
 type speaker struct {
-	st   *stand
-	dial func() (net.Conn, error)
-	name string
-	cut  *rand.Rand // says a word in one breath, cut into pieces; nil waits where a client can
+	dial     func() (net.Conn, error)
+	database string
+	name     string
+	cut      *rand.Rand // says a word in one breath, cut into pieces; nil waits where a client can
 
 	s        *session
-	from     int    // lines of the words before this one
-	previous string // word, for who reads a failing test
+	from     int     // lines of the words before this one
+	ready    int     // ReadyForQuery among them
+	previous string  // word, for who reads a failing test
+	ids      []int64 // of the sessions that are over
 }
 
 func (p *speaker) begin() error {
 	if p.s == nil {
-		s, err := open(p.dial, p.name, p.st.database)
+		s, err := open(p.dial, p.name, p.database)
 		if err != nil {
 			return err
 		}
-		p.s, p.from = s, len(s.heard.lines)
+		p.s, p.from, p.ready = s, len(s.hears().lines), 1
 	}
 	return p.s.conn.SetDeadline(time.Now().Add(patience))
 }
 
-// waitFor waits for these lines of the present word, or for one that differs.
-func (p *speaker) waitFor(want []string) error {
-	return p.s.wait(func(t transcript) bool {
-		got := t.lines[p.from:]
-		n := min(len(want), len(got))
-		return n == len(want) || !slices.Equal(want[:n], got[:n])
-	})
-}
-
 // take gives the lines of the present word up to now, or the first n of them, and leaves the rest to the next.
-func (p *speaker) take(n int) []string {
-	p.s.mu.Lock()
-	defer p.s.mu.Unlock()
-	from := p.from
-	p.from = min(from+n, len(p.s.heard.lines))
-	return slices.Clone(p.s.heard.lines[from:p.from])
+func (p *speaker) take(n int) (lines []string) {
+	heard := p.s.hears()
+	end := min(p.from+n, len(heard.lines))
+	lines = slices.Clone(heard.lines[p.from:end])
+	p.from = end
+	for _, line := range lines {
+		if isReady(line) {
+			p.ready++
+		}
+	}
+	return lines
 }
 
-// sayThrough says a word and returns all that comes until the marker. It is how PostgreSQL is asked: nobody knows yet what
-// to wait for.
-func (p *speaker) sayThrough(m mood, word string) ([]string, error) {
+// sayThrough says a script and returns all that comes until the marker, of which the script ends with the asking. It is how PostgreSQL is
+// asked: nobody knows yet what to wait for.
+func (p *speaker) sayThrough(said script) ([]string, error) {
 	if err := p.begin(); err != nil {
 		return nil, err
 	}
-	if err := p.s.say(joinBytes(append(slices.Concat(m.steps(word)...), clearing...))); err != nil {
+	if err := p.s.say(said.bytes); err != nil {
 		return nil, err
 	}
-	size := 0
+	size, seen := 0, p.from
 	err := p.s.wait(func(t transcript) bool {
-		i := slices.Index(t.lines[p.from:], marker)
-		size = i + 3 // with CommandComplete and ReadyForQuery
-		return i >= 0 && len(t.lines) >= p.from+size
+		if size == 0 {
+			if i := slices.Index(t.lines[seen:], marker); i >= 0 {
+				size = seen + i - p.from + 3 // with CommandComplete and ReadyForQuery
+			}
+			seen = len(t.lines)
+		}
+		return size > 0 && len(t.lines) >= p.from+size
 	})
-	return p.take(size), err
+	if err != nil {
+		return nil, err
+	}
+	return said.strip(p.take(size), 0)
 }
 
-// differs says a word and tells how what comes differs from what PostgreSQL says, for which it asks.
-func (p *speaker) differs(m mood, word string, ask func(word string) []string) string {
-	want := ask(word)
+// asking is how a speaker learns what PostgreSQL says to a word, given the batches of it that were answered.
+type asking func(word string, answered []int) (lines []string, err error)
+
+// differs says a word and tells how what comes differs from what PostgreSQL says.
+func (p *speaker) differs(m mood, word string, ask asking) string {
 	err := p.begin()
-	if err == nil && p.cut != nil {
-		err = p.sayCut(slices.Concat(append(m.steps(word), clearing)...))
-	} else if err == nil {
+	if err != nil {
+		return err.Error()
+	}
+	if p.cut != nil {
+		err = p.sayCut(m.messages(word))
+	} else {
 		err = p.sayPatiently(m, word, ask)
 	}
 	if err == nil {
-		err = p.waitFor(want)
+		_, err = p.s.follow(p.from, p.ready, true, func(answered []int) ([]string, error) { return ask(word, answered) })
 	}
-	if p.s == nil {
-		return err.Error()
-	}
+	heard := p.s.hears()
+	want, askErr := ask(word, heard.since(p.ready))
 	got := p.take(len(want))
-	if err != nil {
+	if err = errors.Join(err, askErr); err != nil {
 		got = append(got, "and then: "+err.Error())
 	}
 	d := difference(transcript{lines: want}, transcript{lines: got}, p.name)
 	if d != "" {
 		d += fmt.Sprintf("the word before it in this session: %q\n", p.previous)
 		p.goodbye()
-		p.s = nil
 	}
 	p.previous = word
 	return d
@@ -98,7 +107,7 @@ func (p *speaker) differs(m mood, word string, ask func(word string) []string) s
 
 // sayPatiently waits after each step that asks for replies. How many there are by then, PostgreSQL's reply to the word so
 // far tells.
-func (p *speaker) sayPatiently(m mood, word string, ask func(word string) []string) error {
+func (p *speaker) sayPatiently(m mood, word string, ask asking) error {
 	steps := m.steps(word)
 	before := len(steps) - 1 - len(word) // steps that are no letters
 	for i, step := range steps {
@@ -108,13 +117,18 @@ func (p *speaker) sayPatiently(m mood, word string, ask func(word string) []stri
 		if !step.asks() {
 			continue
 		}
-		want := ask(word[:min(i+1-before, len(word))])
-		if i < len(steps)-1 {
-			want = want[:beginning(want)]
-		} else {
-			want = want[:beginning(want)+1] // ReadyForQuery
-		}
-		if err := p.waitFor(want); err != nil {
+		_, err := p.s.follow(p.from, p.ready, true, func(answered []int) ([]string, error) {
+			want, err := ask(word[:min(i+1-before, len(word))], answered)
+			if err != nil {
+				return nil, err
+			}
+			n := beginning(want)
+			if i == len(steps)-1 {
+				n++ // ReadyForQuery
+			}
+			return want[:n], nil
+		})
+		if err != nil {
 			return fmt.Errorf("while the client waited after step %d: %w", i+1, err)
 		}
 	}
@@ -138,10 +152,10 @@ func (p *speaker) sayCut(messages []message) error {
 	return nil
 }
 
-// goodbye ends the session and returns all IDs it got.
-func (p *speaker) goodbye() []int64 {
-	if p.s == nil {
-		return nil
+// goodbye ends the session; the next word begins another.
+func (p *speaker) goodbye() {
+	if p.s != nil {
+		p.ids = append(p.ids, p.s.goodbye().ids...)
+		p.s = nil
 	}
-	return p.s.goodbye().ids
 }

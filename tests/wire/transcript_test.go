@@ -15,7 +15,34 @@ import (
 type transcript struct {
 	lines []string
 	ids   []int64
+	// ready counts the ReadyForQuery, the greeting's included. answered are the batches that brought local IDs, by how many there were
+	// before theirs.
+	ready    int
+	answered []int
 }
+
+// add takes a line, and the IDs that stood in it.
+func (t *transcript) add(line string, ids []int64) {
+	t.lines, t.ids = append(t.lines, line), append(t.ids, ids...)
+	switch {
+	case isReady(line):
+		t.ready++
+	case (transcript{ids: ids}).localIDs() > 0 && (len(t.answered) == 0 || t.answered[len(t.answered)-1] != t.ready):
+		t.answered = append(t.answered, t.ready)
+	}
+}
+
+// since are the answered batches from the n-th ReadyForQuery on, numbered from there.
+func (t *transcript) since(n int) (answered []int) {
+	for _, k := range t.answered {
+		if k >= n {
+			answered = append(answered, k-n)
+		}
+	}
+	return answered
+}
+
+func isReady(line string) bool { return strings.HasPrefix(line, "ReadyForQuery") }
 
 // localIDs counts those the proxy gave from memory.
 func (t transcript) localIDs() (n int) {
@@ -43,7 +70,12 @@ var (
 type masker struct{ ids []int64 }
 
 func (m *masker) text(s string) string {
-	s = temporary.ReplaceAllString(s, "pg_temp")
+	if strings.Contains(s, "pg_temp_") {
+		s = temporary.ReplaceAllString(s, "pg_temp")
+	}
+	if len(s) < 16 {
+		return s
+	}
 	return idDigits.ReplaceAllStringFunc(s, func(digits string) string {
 		id, err := strconv.ParseInt(digits, 10, 64)
 		if err != nil || id < leastID {
@@ -61,6 +93,10 @@ func (m *masker) value(v []byte) string {
 	case len(v) == 8 && v[0] < ' ' && binary.BigEndian.Uint64(v) >= leastID:
 		m.ids = append(m.ids, int64(binary.BigEndian.Uint64(v)))
 		return "<binary id>"
+	}
+	if id, err := strconv.ParseInt(string(v), 10, 64); err == nil && id >= leastID && v[0] != '+' { // as text does, but thousands of times
+		m.ids = append(m.ids, id)
+		return strconv.Quote("<id>")
 	}
 	return strconv.Quote(m.text(string(v)))
 }

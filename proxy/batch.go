@@ -1,0 +1,281 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync"
+
+	"pgflurry/proxy/statement"
+)
+
+// batch is what is held of a batch of extended-query messages that may yet be answered:
+//
+//	([Parse ""] [Describe statement] Bind(portal "") [Describe portal ""] Execute(portal "") [Close portal ""])+ Sync
+//
+// What stands in brackets for a plus is a unit: what a driver sends to run one statement.
+type batch struct {
+	size    int // bytes of the messages that are held
+	units   []unit
+	parse   span            // the last Parse, among the bytes that are held
+	unnamed *statement.Form // of that Parse; nil: none was held
+	formats []uint16        // of all units
+	tags    []byte          // the same
+	// room for what most batches need
+	fewUnits   [fewUnits]unit
+	fewFormats [fewUnits]uint16
+	fewTags    [4 * fewUnits]byte
+}
+
+// fewUnits is how many units a batch has room for without an allocation.
+const fewUnits = 64
+
+// batches lends them: a session has one only while it holds something.
+type batches struct{ pool sync.Pool }
+
+func newBatches() *batches { return &batches{sync.Pool{New: func() any { return new(batch) }}} }
+
+func (p *batches) get() *batch {
+	b := p.pool.Get().(*batch)
+	b.size, b.parse, b.unnamed = 0, span{}, nil
+	b.units, b.formats, b.tags = b.fewUnits[:0], b.fewFormats[:0], b.fewTags[:0]
+	return b
+}
+
+// put takes a batch back.
+func (p *batches) put(b *batch) {
+	b.units, b.formats, b.tags = nil, nil, nil
+	p.pool.Put(b)
+}
+
+// span is a part of something, from begin up to and without end.
+type span struct{ begin, end int }
+
+// unit is one statement of a batch.
+type unit struct {
+	form     *statement.Form
+	stage    stage
+	begin    int  // where its messages begin among the bytes that are held
+	parsed   bool // Parse was read
+	asked    bool // Describe of the statement was read
+	shown    bool // Describe of the portal was read
+	suspends bool // Execute asks for exactly as many rows as there are: PostgreSQL does not look for another
+	closed   bool // Close was read
+	rows     int
+	times    int  // how often the same messages came
+	formats  span // of the result, in batch.formats: none, one, or one per column
+	tag      span // that was bound, in batch.tags; empty unless the form has it as a parameter
+}
+
+// stage is how far a unit has been read.
+type stage uint8
+
+const (
+	begun    stage = iota // Parse, or Describe of the statement
+	bound                 // Bind, or Describe of the portal
+	executed              // Execute, or Close
+)
+
+// last is the present unit; nil before the first.
+func (b *batch) last() *unit {
+	if len(b.units) == 0 {
+		return nil
+	}
+	return &b.units[len(b.units)-1]
+}
+
+// at is the present unit if it is at that stage.
+func (b *batch) at(s stage) *unit {
+	if u := b.last(); u != nil && u.stage == s && !u.closed {
+		return u
+	}
+	return nil
+}
+
+// next begins a unit, unless the present one is not executed yet; nil then.
+func (b *batch) next(f *statement.Form) *unit {
+	if u := b.last(); u != nil && u.stage != executed {
+		return nil
+	}
+	b.units = append(b.units, unit{form: f, begin: b.size, times: 1})
+	return b.last()
+}
+
+// hearPart decides about one message of a batch of extended-query messages.
+func (c *conversation) hearPart(kind byte, body []byte, size int) (d decision) {
+	if !c.holds() {
+		c.batch = c.batches.get()
+	}
+	switch kind {
+	case frontendParse:
+		d = c.hearParse(body, size)
+	case frontendBind:
+		d = c.hearBind(body)
+	case frontendDescribe:
+		d = c.hearDescribe(body)
+	case frontendExecute:
+		d = c.hearExecute(body)
+	case frontendClose:
+		d = c.hearClose(body)
+	case frontendSync:
+		d = c.hearSync(body)
+	}
+	switch {
+	case d == hold:
+		c.batch.size += size
+	case c.batch.size == 0:
+		c.release()
+	}
+	return d
+}
+
+// hearParse: the Parse of a named statement is always forwarded, so that DEALLOCATE, EXECUTE and duplicate names stay PostgreSQL's
+// business.
+func (c *conversation) hearParse(body []byte, size int) decision {
+	name, _, f := c.readParse(body, true)
+	if len(name) > 0 || f == nil || f.CountParam || !c.allows(f) {
+		return forward
+	}
+	b := c.batch
+	u := b.next(f)
+	if u == nil {
+		return forward
+	}
+	u.parsed = true
+	b.unnamed, b.parse = f, span{b.size, b.size + size}
+	return hold
+}
+
+// statementOf finds the form of a statement as the batch has left it, and the type of its count.
+func (c *conversation) statementOf(name []byte) (f *statement.Form, countType uint32) {
+	if len(name) == 0 && c.batch.unnamed != nil {
+		return c.batch.unnamed, 0
+	}
+	k := c.answerable(name)
+	if k == nil || !c.allows(k.form) {
+		return nil, 0
+	}
+	return k.form, k.countType
+}
+
+func (c *conversation) hearDescribe(body []byte) decision {
+	what, name := cutTarget(body)
+	if len(body) != 2+len(name) {
+		return forward
+	}
+	switch {
+	case what == ofPortal && len(name) == 0:
+		if u := c.batch.at(bound); u != nil && !u.shown {
+			u.shown = true
+			return hold
+		}
+	case what == ofStatement:
+		f, _ := c.statementOf(name)
+		if f == nil || f.Params() > 0 { // PostgreSQL tells their types
+			return forward
+		}
+		u := c.batch.at(begun)
+		if u == nil {
+			u = c.batch.next(f)
+		}
+		if u == nil || u.asked || u.form != f {
+			return forward
+		}
+		u.asked = true
+		return hold
+	}
+	return forward
+}
+
+func (c *conversation) hearBind(body []byte) decision {
+	portal, rest := cutName(body)
+	name, rest := cutName(rest)
+	if len(portal) > 0 {
+		return forward
+	}
+	f, countType := c.statementOf(name)
+	if f == nil {
+		return forward
+	}
+	b := c.batch
+	bind, ok := readBind(rest, f, countType, b.formats)
+	if !ok {
+		return forward
+	}
+	u := b.at(begun)
+	if u == nil {
+		u = b.next(f)
+	}
+	if u == nil || u.form != f {
+		return forward
+	}
+	u.stage, u.rows = bound, bind.rows
+	u.formats, b.formats = span{len(b.formats), len(bind.formats)}, bind.formats
+	u.tag = span{len(b.tags), len(b.tags) + len(bind.tag)}
+	b.tags = append(b.tags, bind.tag...)
+	return hold
+}
+
+func (c *conversation) hearExecute(body []byte) decision {
+	if len(body) != 5 || body[0] != 0 {
+		return forward
+	}
+	u := c.batch.at(bound)
+	if u == nil {
+		return forward
+	}
+	limit := int32(binary.BigEndian.Uint32(body[1:]))
+	if limit < 0 || limit > 0 && int(limit) < u.rows {
+		return forward
+	}
+	u.stage, u.suspends = executed, int(limit) == u.rows
+	return hold
+}
+
+// repeats looks for units behind the one that was just executed that are the same bytes, as in a pipeline: all that was decided about
+// it holds for them. It takes them into the batch and returns their size in bytes. held is what is held, unread what follows.
+func (c *conversation) repeats(held, unread []byte) (size int) {
+	u := c.batch.last()
+	same := held[u.begin:]
+	for bytes.HasPrefix(unread[size:], same) {
+		size += len(same)
+		u.times++
+	}
+	if u.parsed && size > 0 {
+		c.batch.parse.begin += size
+		c.batch.parse.end += size
+	}
+	c.batch.size += size
+	return size
+}
+
+func (c *conversation) hearClose(body []byte) decision {
+	if len(body) != 2 || body[0] != ofPortal || body[1] != 0 {
+		return forward
+	}
+	u := c.batch.at(executed)
+	if u == nil || u.times > 1 {
+		return forward
+	}
+	u.closed = true
+	return hold
+}
+
+// hearSync: a batch of a Sync alone is forwarded: it asks whether PostgreSQL is there.
+func (c *conversation) hearSync(body []byte) decision {
+	u := c.batch.last()
+	if len(body) > 0 || u == nil || u.stage != executed || c.batch.ids() > maxBatchIDs {
+		return forward
+	}
+	return answer
+}
+
+// ids is how many IDs, or numbers of tags, the batch asks for.
+func (b *batch) ids() (n int) {
+	for i := range b.units {
+		n += b.units[i].ids() * b.units[i].times
+	}
+	return n
+}
+
+// ids is how many one of the same units asks for.
+func (u *unit) ids() int { return u.rows * len(u.form.Columns) }

@@ -1,0 +1,286 @@
+package proxy
+
+import (
+	"flag"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"pgflurry/proxy/frame"
+	"pgflurry/proxy/statement"
+)
+
+// talk is a conversation between a client and a model of PostgreSQL, beside the same client and a model without a proxy. What upstream
+// says may be on its way for as long as it likes.
+type talk struct {
+	c        *conversation
+	upstream *postgres
+	direct   *postgres
+	held     []clientMessage
+	coming   []said // what upstream said, and the conversation has not taken
+	heard    []said // by the client of the proxy
+	expected []said // by the client without one
+	answered int
+	// what an answered batch has left in direct, of which the proxy's client is promised nothing
+	portal, parsed bool
+	fresh          bool // the next message begins a batch
+}
+
+type clientMessage struct {
+	kind byte
+	body []byte
+}
+
+func newTalk() *talk {
+	t := &talk{upstream: newPostgres(), direct: newPostgres(), fresh: true}
+	t.c = newConversation(false, newBatches(), func(*statement.Form) bool { return true })
+	t.coming = []said{{backendReadyForQuery, "I"}}
+	t.hears(1)
+	return t
+}
+
+// hears lets the conversation take some of what upstream said.
+func (t *talk) hears(n int) {
+	for ; n > 0 && len(t.coming) > 0; n-- {
+		relay, err := t.c.takeReply(t.coming[0].kind, []byte(t.coming[0].body))
+		if err != nil {
+			panic(err)
+		}
+		if relay && !(len(t.heard) == 0 && t.answered == 0 && len(t.expected) == 0) { // but for the startup's
+			t.heard = append(t.heard, t.coming[0])
+		}
+		t.coming = t.coming[1:]
+	}
+	t.c.relayed()
+}
+
+// says lets the client say a message. decline makes the IDs run out.
+func (t *talk) says(m clientMessage, decline bool) {
+	t.sayDirectly(m)
+	d := t.c.hear(m.kind, m.body, frame.HeaderSize+len(m.body))
+	switch {
+	case d == hold:
+		t.held = append(t.held, m)
+		return
+	case d == answer && !decline:
+		t.answer(m)
+		return
+	}
+	t.c.release()
+	for _, h := range append(t.held, m) {
+		t.forward(h)
+	}
+	t.held = nil
+}
+
+func (t *talk) forward(m clientMessage) {
+	before, err := t.c.forwards(m.kind, m.body, true)
+	if err != nil {
+		panic(err)
+	}
+	for len(before) > 0 {
+		size := int(before[4]) + 1
+		t.coming = append(t.coming, t.upstream.take(before[0], before[frame.HeaderSize:size])...)
+		before = before[size:]
+	}
+	t.coming = append(t.coming, t.upstream.take(m.kind, m.body)...)
+}
+
+// answer is what the session does: the client hears what the held messages ask for.
+func (t *talk) answer(m clientMessage) {
+	if len(t.coming) > 0 || t.upstream.status == statusFailed {
+		panic("answered while upstream owes something, or in a failed transaction")
+	}
+	t.answered++
+	say := func(kind byte, body string) { t.heard = append(t.heard, said{kind, body}) }
+	if m.kind == frontendQuery {
+		say(backendDataRow, "an ID")
+		say(backendCommandComplete, "SELECT 1\x00")
+		t.c.answeredQuery()
+		t.portal, t.parsed = true, false
+	} else {
+		var bytes []byte
+		for _, h := range t.held {
+			bytes = append(bytes, message(h.kind, h.body)...)
+		}
+		for _, u := range t.c.batch.units {
+			if u.parsed {
+				say(backendParseComplete, "")
+				t.parsed = true
+			}
+			if u.asked {
+				say(backendParameterDescription, "\x00\x00")
+				say(backendRowDescription, oursText)
+			}
+			say(backendBindComplete, "")
+			if u.shown {
+				say(backendRowDescription, oursText)
+			}
+			say(backendDataRow, "an ID")
+			say(backendCommandComplete, "SELECT 1\x00")
+			if u.closed {
+				say(backendCloseComplete, "")
+			}
+		}
+		t.c.answeredBatch(bytes)
+		t.held, t.portal = nil, true
+	}
+	say(backendReadyForQuery, string(t.c.status))
+}
+
+// sayDirectly says it to PostgreSQL without a proxy: one that has forgotten what README says that an answered batch leaves behind.
+func (t *talk) sayDirectly(m clientMessage) {
+	t.expected = append(t.expected, t.direct.take(m.kind, m.body)...)
+}
+
+var (
+	modelNames = []string{"", "n", strings.Repeat("x", 63), strings.Repeat("x", 63) + "A", strings.Repeat("x", 63) + "B"}
+	modelTexts = []string{oursText, oursText, oursText, "SELECT 1", badText, failText, wipeText, slyText, twoText, undecodable, "", "BEGIN", "COMMIT", "ROLLBACK"}
+)
+
+// drawBatch draws the messages up to a Sync, or a Query.
+func drawBatch(t *rapid.T) (batch []clientMessage) {
+	name := rapid.SampledFrom(append([]string{"", "", ""}, modelNames...))
+	text := rapid.SampledFrom(modelTexts)
+	add := func(kind byte, body []byte) { batch = append(batch, clientMessage{kind, body}) }
+	target := func(what byte, name string) []byte { return append([]byte{what}, z(name)...) }
+	switch rapid.IntRange(0, 19).Draw(t, "batch") % 11 {
+	case 10:
+		return []clientMessage{{frontendFunctionCall, nil}}
+	case 0, 1:
+		add(frontendQuery, z(text.Draw(t, "text")))
+		return batch
+	case 2: // a driver prepares
+		add(frontendParse, join(z(rapid.SampledFrom(modelNames).Draw(t, "name")), z(oursText), []byte{0, 0}))
+		add(frontendSync, nil)
+		return batch
+	case 3: // and runs
+		add(frontendBind, join(z(""), z(rapid.SampledFrom(modelNames).Draw(t, "name")), make([]byte, 6)))
+		add(frontendExecute, join(z(""), make([]byte, 4)))
+		add(frontendSync, nil)
+		return batch
+	case 4: // and is done with it
+		add(frontendClose, target(ofStatement, rapid.SampledFrom(modelNames).Draw(t, "name")))
+		add(frontendSync, nil)
+		return batch
+	}
+	for range rapid.IntRange(0, 4).Draw(t, "units") {
+		switch rapid.IntRange(0, 30).Draw(t, "unit") % 11 {
+		case 0, 1, 2, 3: // what drivers send
+			from := ""
+			if rapid.Bool().Draw(t, "parses") {
+				add(frontendParse, join(z(""), z(text.Draw(t, "text")), []byte{0, 0}))
+			} else {
+				from = name.Draw(t, "name")
+			}
+			add(frontendBind, join(z(""), z(from), make([]byte, 6)))
+			if rapid.Bool().Draw(t, "describes") {
+				add(frontendDescribe, target(ofPortal, ""))
+			}
+			add(frontendExecute, join(z(""), make([]byte, 4)))
+		case 4:
+			add(frontendParse, join(z(name.Draw(t, "name")), z(text.Draw(t, "text")), []byte{0, 0}))
+		case 5:
+			add(frontendBind, join(z(rapid.SampledFrom([]string{"", "p"}).Draw(t, "portal")), z(name.Draw(t, "name")), make([]byte, 6)))
+		case 6:
+			add(frontendDescribe, target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
+		case 7:
+			add(frontendExecute, join(z(rapid.SampledFrom([]string{"", "", "p"}).Draw(t, "portal")), make([]byte, 4)))
+		case 8:
+			add(frontendClose, target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
+		case 9:
+			add(frontendFlush, make([]byte, rapid.IntRange(0, 1).Draw(t, "flush")))
+		case 10:
+			if rapid.IntRange(0, 9).Draw(t, "rare") < 3 { // after it the session only relays
+				add(frontendQuery, z(text.Draw(t, "text")))
+			}
+		}
+	}
+	add(frontendSync, nil)
+	return batch
+}
+
+// forgets is what README promises no client of the proxy: what an answered batch leaves behind is gone with the next that is
+// forwarded, unless that begins by using it.
+func (t *talk) forgets(batch []clientMessage) {
+	if !t.portal || batch[0].kind == frontendSync {
+		return
+	}
+	delete(t.direct.portals, "")
+	if t.parsed && !usesUnnamed(batch[0].kind, batch[0].body) {
+		t.direct.unnamed = nil
+	}
+	t.portal, t.parsed = false, false
+}
+
+// sayBatch says a batch, having found out whether it will be answered.
+func (t *talk) sayBatch(batch []clientMessage, decline bool) {
+	for batch[0].kind == frontendFlush && len(batch[0].body) == 0 { // which begins none
+		t.says(batch[0], decline)
+		batch = batch[1:]
+	}
+	if batch[0].kind == frontendQuery && len(batch) > 1 { // a batch of its own
+		t.sayBatch(batch[:1], decline)
+		batch = batch[1:]
+	}
+	if !t.willAnswer(batch) || decline {
+		t.forgets(batch)
+	}
+	for _, m := range batch {
+		t.says(m, decline)
+	}
+}
+
+// willAnswer tries it.
+func (t *talk) willAnswer(batch []clientMessage) bool {
+	defer t.c.release()
+	for _, m := range batch {
+		switch t.c.hear(m.kind, m.body, frame.HeaderSize+len(m.body)) {
+		case answer:
+			return true
+		case forward:
+			return false
+		}
+	}
+	return false
+}
+
+func (t *talk) check(f func(format string, args ...any)) {
+	t.hears(len(t.coming))
+	if !slices.Equal(t.heard, t.expected) {
+		n := 0
+		for n < len(t.heard) && n < len(t.expected) && t.heard[n] == t.expected[n] {
+			n++
+		}
+		f("the client heard %v\nexpected         %v\nwhich differ from %d on", t.heard, t.expected, n)
+	}
+}
+
+func TestAConversationIsThatOfPostgreSQLWhateverIsAnswered(t *testing.T) {
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		if err := flag.Set("rapid.checks", "20000"); err != nil { // half a second
+			t.Fatal(err)
+		}
+	}
+	answered, batches := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		talk := newTalk()
+		for range rapid.IntRange(1, 12).Draw(t, "batches") {
+			talk.sayBatch(drawBatch(t), rapid.IntRange(0, 4).Draw(t, "declines") == 0)
+			if rapid.IntRange(0, 2).Draw(t, "waits") > 0 {
+				talk.hears(len(talk.coming))
+			} else {
+				talk.hears(rapid.IntRange(0, len(talk.coming)).Draw(t, "hears"))
+			}
+			batches++
+		}
+		talk.check(t.Fatalf)
+		answered += talk.answered
+	})
+	if answered < batches/30 {
+		t.Errorf("%d of %d batches were answered; expected more", answered, batches)
+	}
+	t.Logf("%d batches, %d of them answered", batches, answered)
+}

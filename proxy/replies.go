@@ -1,0 +1,111 @@
+package proxy
+
+import (
+	"io"
+
+	"pgflurry/proxy/frame"
+)
+
+// relayUpstream passes on everything from upstream until it closes, and settles what is owed on the way.
+func (s *session) relayUpstream() error {
+	for {
+		refused, gone := s.fromUpstream.Each(s.takeReplies)
+		switch {
+		case refused == frame.ErrLarge:
+			refused = s.streamReply()
+		case gone != nil:
+			refused = gone
+		}
+		if refused != nil {
+			return refused
+		}
+	}
+}
+
+// takeReplies passes on the messages that are there. A run of whole ones is one write; the part of a message that has not come
+// yet never delays the messages before it.
+func (s *session) takeReplies() error {
+	in := s.fromUpstream
+	ready := false
+	for {
+		f, err := in.Next()
+		switch {
+		case err != nil:
+			return err
+		case f.Large:
+			return frame.ErrLarge
+		case !f.Whole:
+			if err := s.flushReplies(); err != nil {
+				return err
+			}
+			in.Turn(ready && !s.leaving.Load())
+			return nil
+		}
+		ready = f.Kind == backendReadyForQuery
+		relay, err := s.takeReply(f)
+		switch {
+		case err != nil:
+			return err
+		case relay:
+			in.Pass(f.Size)
+			continue
+		}
+		if err := s.flushReplies(); err != nil {
+			return err
+		}
+		in.Drop(f.Size)
+	}
+}
+
+// takeReply says whether the client gets a message.
+func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
+	switch f.Kind {
+	case backendAuthentication:
+		return s.settleAuthentication(f.Body)
+	case backendErrorResponse:
+		s.sawFatal = isFatal(f.Body)
+	}
+	relay, err = s.conversation.takeReply(f.Kind, f.Body)
+	if err != nil {
+		err = clientError{failDesync, err}
+	}
+	return relay, err
+}
+
+// streamReply passes on a message that is larger than the buffer.
+func (s *session) streamReply() error {
+	f, err := s.fromUpstream.Next()
+	if err != nil {
+		return err
+	}
+	relay, err := s.takeReply(f)
+	switch {
+	case err != nil:
+		return err
+	case !relay: // nothing that is swallowed is larger than a buffer
+		return clientError{failDesync, errTorn}
+	}
+	return s.tell(func(w io.Writer) error { return s.fromUpstream.Stream(w, f.Size) })
+}
+
+// flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client that
+// has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
+func (s *session) flushReplies() error {
+	in := s.fromUpstream
+	if len(in.Committed()) == 0 && s.conversation.done == 0 {
+		return nil
+	}
+	return s.tell(func(w io.Writer) error {
+		s.conversation.relayed()
+		return in.Flush(w)
+	})
+}
+
+// tell writes to the client. While the proxy drains, relayClient looks again: it may have found the writer busy, or replies owed.
+func (s *session) tell(f func(io.Writer) error) error {
+	err := s.toClient.Do(f)
+	if s.proxy.draining.Load() {
+		s.interrupt()
+	}
+	return err
+}

@@ -1,0 +1,108 @@
+package wire
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pgflurry/tests/server"
+)
+
+// vanished are the kinds of conversations that clients leave, in few bytes.
+var vanished = [][]message{
+	slices.Concat(
+		say(Query(ours)), say(Parse("", ours), Bind("", ""), Execute(""), Sync), // answered
+		say(Bind("p", ""), Execute("p"), Sync, Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync), // forwarded, behind a batch of the proxy's own
+		say(Parse("", "bad"), Bind("", ""), Sync),                                                        // fails
+		say(Query("COPY (SELECT 1) TO STDOUT"), Query("CREATE TEMP TABLE t (a int)"), Query("BEGIN"), Query(ours)),
+		say(Query("COPY t FROM STDIN"), copyLine("1"), CopyDone, Sync, Query(ours)),
+		say(Parse("", "COPY t FROM STDIN"), Bind("", ""), Execute(""), Sync, copyLine("1"), CopyDone, Sync, Query(ours)),
+	),
+	{Query(ours), Raw('H', "x"), Query(""), Bind("", "")}, // these left a session behind once
+}
+
+// leave are the ways to vanish.
+var leave = map[string]func(conn *net.TCPConn) error{
+	"closes":                 (*net.TCPConn).Close,
+	"resets":                 func(conn *net.TCPConn) error { _ = conn.SetLinger(0); return conn.Close() },
+	"half-closes and closes": func(conn *net.TCPConn) error { _ = conn.CloseWrite(); return conn.Close() },
+}
+
+// A client that vanishes at any byte leaves nothing behind: no session, no backend, and, which the stand looks for, no goroutine.
+func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
+	st := newStand(t, 1)
+	conn := server.Connect(t, st.twinURL)
+	type client struct {
+		said []byte
+		way  string
+	}
+	var clients []client
+	for _, messages := range vanished {
+		b := joinBytes(messages)
+		for n := range len(b) + 1 {
+			for way := range leave {
+				clients = append(clients, client{b[:n], way})
+			}
+		}
+	}
+	hello := startup(st.database)
+	for n := range hello {
+		for way := range leave {
+			clients = append(clients, client{hello[:n], way})
+		}
+	}
+	greeted := (len(joinBytes(vanished[0])) + len(joinBytes(vanished[1])) + 2) * len(leave)
+	const atOnce = 120 // backends, of the 200 that there may be
+	for wave := range slices.Chunk(indices(len(clients)), atOnce) {
+		var vanishing sync.WaitGroup
+		for i := range 12 {
+			vanishing.Go(func() {
+				for _, j := range wave[min(i, len(wave)):] {
+					if (j-wave[0])%12 != i {
+						continue
+					}
+					if err := st.vanish(clients[j].said, j < greeted, leave[clients[j].way]); err != nil {
+						t.Errorf("%s after %q: %v", clients[j].way, clients[j].said, err)
+					}
+				}
+			})
+		}
+		vanishing.Wait()
+		server.Eventually(t, conn, fmt.Sprintf("NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '%s')", st.database))
+	}
+	t.Logf("%d clients vanished", len(clients))
+	for late := time.Now().Add(patience); st.answering.proxy.Stats().Sessions > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			t.Fatalf("%d sessions are left", st.answering.proxy.Stats().Sessions)
+		}
+	}
+}
+
+func indices(n int) (all []int) {
+	for i := range n {
+		all = append(all, i)
+	}
+	return all
+}
+
+// vanish says something, behind the greeting or instead of it, and leaves.
+func (st *stand) vanish(said []byte, greeted bool, leave func(*net.TCPConn) error) error {
+	conn, err := st.answering.dial()
+	if err != nil {
+		return err
+	}
+	if greeted {
+		s, err := start(conn, st.answering.name, st.database)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = s.wait(func(transcript) bool { return false }) }() // its goroutine ends
+	}
+	if _, err := conn.Write(said); err != nil {
+		return err
+	}
+	return leave(conn.(*net.TCPConn))
+}
