@@ -26,8 +26,16 @@ var (
 // Answerable says what a proxy of the namespace wantID may answer in the database of conn: ids of next_snowflake() and its kin, segments
 // of next_segment(tag) and next_segments(tag, n), where the role of conn is the one that reserves blocks. A database of another
 // namespace, without one, or a copy is an answer (nothing), not an error; errors are those of the connection and of missing rights.
+//
+// It is one round trip where the query mode of conn needs no other one, as pgx.QueryExecModeExec.
 func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (ids, segments Answers, err error) {
-	n, err := Read(ctx, conn)
+	questions := &pgx.Batch{}
+	questions.Queue(readSQL)
+	questions.Queue(answerableSQL)
+	questions.Queue(answerableSegmentsSQL)
+	answers := conn.SendBatch(ctx, questions)
+	defer answers.Close()
+	n, err := scan(conn, answers.QueryRow())
 	var why string
 	switch missing := new(NotMigratedError); {
 	case errors.As(err, &missing):
@@ -42,16 +50,16 @@ func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (ids, segmen
 	if why != "" {
 		return Answers{Why: why}, Answers{Why: why}, nil
 	}
-	if ids, err = answerableIDs(ctx, conn, n.Database); err == nil {
-		segments, err = answerableSegments(ctx, conn, n.Database)
+	if ids, err = answerableIDs(answers.QueryRow(), n.Database); err == nil {
+		segments, err = answerableSegments(answers.QueryRow(), n.Database)
 	}
 	return ids, segments, err
 }
 
-func answerableIDs(ctx context.Context, conn *pgx.Conn, database string) (Answers, error) {
+func answerableIDs(row pgx.Row, database string) (Answers, error) {
 	var installed, everybody bool
 	var overload, elsewhere string
-	if err := conn.QueryRow(ctx, answerableSQL).Scan(&installed, &everybody, &overload, &elsewhere); err != nil {
+	if err := row.Scan(&installed, &everybody, &overload, &elsewhere); err != nil {
 		return Answers{}, fmt.Errorf("reading which functions database %q has: %w", database, err)
 	}
 	switch {
@@ -67,10 +75,10 @@ func answerableIDs(ctx context.Context, conn *pgx.Conn, database string) (Answer
 	return Answers{All: true, Unqualified: true}, nil
 }
 
-func answerableSegments(ctx context.Context, conn *pgx.Conn, database string) (Answers, error) {
+func answerableSegments(row pgx.Row, database string) (Answers, error) {
 	var installed, everybody, mayReserve bool
 	var beside, elsewhere, role string
-	if err := conn.QueryRow(ctx, answerableSegmentsSQL).Scan(&installed, &everybody, &beside, &elsewhere, &mayReserve, &role); err != nil {
+	if err := row.Scan(&installed, &everybody, &beside, &elsewhere, &mayReserve, &role); err != nil {
 		return Answers{}, fmt.Errorf("reading which functions database %q has: %w", database, err)
 	}
 	switch {

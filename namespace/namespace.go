@@ -45,9 +45,14 @@ var readSQL string
 // Read reads the row in the database of conn. A database without one gives a *NotMigratedError; a role that may not read it,
 // an error with a hint.
 func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
+	return scan(conn, conn.QueryRow(ctx, readSQL))
+}
+
+// scan takes the answer to read.sql apart.
+func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	var n Namespace
 	var unit, maxWindow, skew, quarantine int64
-	err := conn.QueryRow(ctx, readSQL).Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
+	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew, &quarantine,
 		&n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom, &n.copied, &n.Database)
 	if err != nil {
