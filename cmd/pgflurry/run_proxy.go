@@ -39,6 +39,7 @@ type proxySettings struct {
 	log            *slog.Logger
 	listening      func(net.Addr) // called once clients are accepted; may be nil
 	granted        func()         // called once IDs come from memory; may be nil
+	pauses         watchPauses    // zero: the usual ones
 	clock          nodeClock      // set by runProxy
 }
 
@@ -59,6 +60,9 @@ func runProxy(ctx context.Context, s proxySettings) error {
 		return err
 	}
 	s.log = slog.New(s.clock.dated(s.log.Handler()))
+	if s.pauses == (watchPauses{}) {
+		s.pauses = usualPauses()
+	}
 	ids := &lateIDs{}
 	permissions := newPermissions(s.databases)
 	segments := &segmentSources{}
@@ -233,7 +237,7 @@ func (s proxySettings) issue(ctx context.Context, config, lookConfig *pgx.ConnCo
 	wrong := make(chan error, 1)
 	watch := &watcher{
 		settings: s, config: lookConfig, id: ns.ID, permissions: permissions,
-		told: make(map[string]string), seen: make(map[string]bool), functions: make(map[int]string),
+		functions: make(map[int]string),
 	}
 	watchers.Go(func() {
 		if err := watch.watch(ctx); err != nil {

@@ -6,32 +6,29 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"net"
-	"slices"
-	"strconv"
-	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/lease"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
 )
 
-const (
-	// lookTimeout bounds one look at a database.
-	lookTimeout = 5 * time.Second
-	// lookAgain is the pause between two looks at a database that may be answered; retryFirst and retryMost bound the pause
-	// after a look that failed.
-	lookAgain  = 30 * time.Second
-	retryFirst = 500 * time.Millisecond
-	retryMost  = 10 * time.Second
-	// layoutWarning is how long before a layout's end serve and migrate begin to warn: a new namespace has to be planned.
-	// pgflurry.snowflake_lifetime() says the same in SQL.
-	layoutWarning = 10 * 365 * 24 * time.Hour
-)
+// watchPauses are the lengths of time of a watch over the databases.
+type watchPauses struct {
+	look    time.Duration // between two looks at a database
+	timeout time.Duration // bounds a login, and the question of a look
+	remind  time.Duration // between two reminders of what is wrong
+}
+
+func usualPauses() watchPauses {
+	return watchPauses{look: 2 * time.Second, timeout: 5 * time.Second, remind: time.Minute}
+}
+
+// mostUnasked is how many looks in a row may bring no answer from an upstream that takes logins. Then the permission expires: a right
+// that nobody can confirm may have been taken away.
+const mostUnasked = 3
 
 // permissions holds one Permission per database whose sessions may be answered.
 type permissions struct{ byDatabase map[string]*proxy.Permission }
@@ -46,73 +43,6 @@ func newPermissions(databases []string) *permissions {
 
 func (p *permissions) of(database string) *proxy.Permission { return p.byDatabase[database] }
 
-// findNamespace reads the namespace of the lease database, waiting for what may come: a server that is down, a migration
-// that was not run yet, a copy that is not told apart yet.
-func (s proxySettings) findNamespace(ctx context.Context, config *pgx.ConnConfig) (namespace.Namespace, error) {
-	var told string
-	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
-		var ns namespace.Namespace
-		err := look(ctx, config, func(ctx context.Context, conn *pgx.Conn) (err error) {
-			ns, err = namespace.Read(ctx, conn)
-			return err
-		})
-		if err == nil {
-			if why, copied := ns.Copied(); copied {
-				err = fmt.Errorf(`%s: run "pgflurry migrate up --database URL" on it, which says how to go on`, why)
-			}
-		}
-		switch {
-		case ctx.Err() != nil:
-			return ns, nil
-		case err == nil:
-			return ns, s.agrees(ns)
-		case err.Error() != told:
-			told = err.Error()
-			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint([]any{"cause", connectError(err)}, hintOf(connectError(err)))...)
-		}
-		sleep(ctx, pause)
-	}
-}
-
-// agrees refuses settings that the namespace does not allow.
-func (s proxySettings) agrees(ns namespace.Namespace) error {
-	if err := ns.Serves(); err != nil {
-		return err
-	}
-	if ns.Disposable {
-		s.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs", "database", ns.Database)
-	}
-	if s.window > ns.MaxWindow {
-		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that", s.window, ns.MaxWindow)
-	}
-	if end := ns.Layout.End(); end.Sub(s.clock.wall()) < layoutWarning {
-		s.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout", "layout", ns.Layout, "end", end)
-	}
-	return nil
-}
-
-// workers is the range that --datacenter leaves.
-func (s proxySettings) workers(ns namespace.Namespace) (lease.Range, error) {
-	if s.datacenter == "" {
-		return lease.Range{}, nil
-	}
-	number, err := strconv.Atoi(s.datacenter)
-	if err != nil {
-		return lease.Range{}, err // check has looked
-	}
-	lowest, highest, err := ns.Layout.WorkersOf(number)
-	switch {
-	case err != nil && ns.Layout.DatacenterBits > 0:
-		return lease.Range{}, hint(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
-	case err != nil:
-		return lease.Range{}, hint(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
-	case highest < ns.DatabaseWorkers:
-		return lease.Range{}, hint(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for functions of databases", number, lowest, highest, ns.DatabaseWorkers-1),
-			"Choose a higher datacenter.")
-	}
-	return lease.Range{Lowest: lowest, Highest: highest}, nil
-}
-
 // watcher keeps the permissions of the listed databases current. It looks where the sessions go, which is the upstream: the
 // lease database may be on another server.
 type watcher struct {
@@ -120,73 +50,127 @@ type watcher struct {
 	config      *pgx.ConnConfig // of the lease role, through the upstream
 	id          string          // namespace
 	permissions *permissions
-	told        map[string]string // by database and about what, what was logged last
-	functions   map[int]string    // by function worker, the database
-	seen        map[string]bool   // databases that were judged at least once
+
+	mu        sync.Mutex
+	functions map[int]string // by function worker, the database
 }
 
-// watch looks again and again until ctx ends. A listed database of another namespace is an error at the first look; what
-// changes later only changes the permission.
+// watch looks again and again until ctx ends, at each database by itself: one that hangs delays no other. A listed database of another
+// namespace is an error at the first look; what changes later only changes the permission.
 func (w *watcher) watch(ctx context.Context) error {
-	for pause := retryFirst; ; {
-		next := lookAgain
-		for _, name := range w.settings.databases {
-			err := w.look(ctx, name)
-			var wrong *wrongDatabase
-			switch {
-			case ctx.Err() != nil:
-				return nil
-			case errors.As(err, &wrong):
-				return err
-			case err != nil:
-				// A database that is away keeps its permission: IDs go on. One that answers with a refusal does not.
-				if refuses(err) {
-					w.permissions.of(name).Set(proxy.AnswerNothing)
-					w.permissions.of(name).SetSegments(proxy.AnswerNothing)
-				}
-				w.tellOnce(news{database: name, what: "database could not be looked at", why: connectError(err).Error(), hint: lookHint(err), fault: slog.LevelWarn})
-				next = pause
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var looking sync.WaitGroup
+	wrong := make(chan error, len(w.settings.databases))
+	for _, name := range w.settings.databases {
+		looking.Go(func() {
+			if err := w.of(name).watch(ctx); err != nil {
+				wrong <- err
+				stop()
 			}
+		})
+	}
+	looking.Wait()
+	select {
+	case err := <-wrong:
+		return err
+	default:
+		return nil
+	}
+}
+
+// databaseWatch keeps the permission of one database current, by one connection.
+type databaseWatch struct {
+	*watcher
+	name    string
+	kept    keptConnection
+	permit  func(ids, segments proxy.Level)
+	seen    bool // it was judged at least once
+	unasked int  // looks in a row without an answer
+	told    map[string]*telling
+}
+
+func (w *watcher) of(name string) *databaseWatch {
+	config := w.config.Copy()
+	config.Database = name
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = lookName
+	}
+	permission := w.permissions.of(name)
+	tells := func() *telling { return &telling{clock: w.settings.clock.wall, remind: w.settings.pauses.remind} }
+	return &databaseWatch{
+		watcher: w, name: name, kept: keptConnection{config: config, timeout: w.settings.pauses.timeout},
+		permit: func(ids, segments proxy.Level) {
+			permission.Set(ids)
+			permission.SetSegments(segments)
+		},
+		told: map[string]*telling{aboutIDs: tells(), aboutSegments: tells()},
+	}
+}
+
+func (d *databaseWatch) watch(ctx context.Context) error {
+	defer d.kept.close()
+	for {
+		err := d.look(ctx)
+		var wrong *wrongDatabase
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.As(err, &wrong):
+			return err
+		case err != nil:
+			d.unanswered(err)
 		}
-		pause = min(2*pause, retryMost)
-		if next == lookAgain {
-			pause = retryFirst
-		}
-		sleep(ctx, next+rand.N(next/10))
+		pause := d.settings.pauses.look
+		sleep(ctx, pause+rand.N(pause/10))
 		if ctx.Err() != nil {
 			return nil
 		}
 	}
 }
 
-// look judges one database and sets its permission.
-func (w *watcher) look(ctx context.Context, name string) error {
-	config := w.config.Copy()
-	config.Database = name
+// look judges the database and sets its permission.
+func (d *databaseWatch) look(ctx context.Context) error {
 	var judged, segments namespace.Answers
-	err := look(ctx, config, func(ctx context.Context, conn *pgx.Conn) error {
-		if !w.seen[name] {
+	err := d.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		if !d.seen {
 			if ns, err := namespace.Read(ctx, conn); err == nil {
-				if err := w.fits(name, ns); err != nil {
+				if err := d.fits(d.name, ns); err != nil {
 					return err
 				}
 			}
 		}
 		var err error
-		judged, segments, err = namespace.Answerable(ctx, conn, w.id)
+		judged, segments, err = namespace.Answerable(ctx, conn, d.id)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	w.seen[name] = true
-	level := levelOf(judged)
-	w.permissions.of(name).Set(level)
-	w.tellOnce(news{database: name, what: findings[level], why: judged.Why, fault: slog.LevelWarn})
-	level = levelOf(segments)
-	w.permissions.of(name).SetSegments(level)
-	w.tellOnce(news{database: name, about: "segments", what: segmentFindings[level], why: segments.Why, fault: slog.LevelInfo}) // to have none is no fault
+	d.seen, d.unasked = true, 0
+	ids, numbers := levelOf(judged), levelOf(segments)
+	d.permit(ids, numbers)
+	d.tell(news{about: aboutIDs, what: findings[ids], why: judged.Why, fault: slog.LevelWarn})
+	d.tell(news{about: aboutSegments, what: segmentFindings[numbers], why: segments.Why, fault: slog.LevelInfo}) // to have none is no fault
 	return nil
+}
+
+// unanswered is a look that has judged nothing. A database that is away keeps its permission: IDs go on. A refusal ends it at once,
+// and three looks in a row end it that upstream could have answered.
+func (d *databaseWatch) unanswered(err error) {
+	n := news{about: aboutIDs, what: "database could not be looked at", why: err.Error(), hint: lookHint(err), fault: slog.LevelWarn}
+	switch meaningOf(err) {
+	case refused:
+		d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
+	case unasked:
+		if d.unasked++; d.unasked >= mostUnasked {
+			d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
+			n.what = fmt.Sprintf("the permission has expired, for %d looks in a row had no answer: %s", mostUnasked, findings[proxy.AnswerNothing])
+			n.kind = n.what // whatever each look fails of
+		}
+	case away: // it says nothing about rights
+	}
+	d.tell(n)
 }
 
 // findings are what a look at a database comes to.
@@ -196,25 +180,34 @@ var findings = map[proxy.Level]string{
 	proxy.AnswerAll:       "calls are answered from memory",
 }
 
+// The subjects of news about a database.
+const (
+	aboutIDs      = "IDs"
+	aboutSegments = "segments"
+)
+
 // news is what there is to say about a database.
 type news struct {
-	database, about string     // what it replaces is the last news about the same
+	about           string     // what it replaces is the last news about the same
 	what, why, hint string     // why and hint may be empty
+	kind            string     // told once; empty: what and why
 	fault           slog.Level // of what has a why
 }
 
-// tellOnce logs what has changed about a database.
-func (w *watcher) tellOnce(n news) {
-	key := n.database + " " + n.about
-	if w.told[key] == n.what+n.why {
-		return
-	}
-	w.told[key] = n.what + n.why
-	level, fields := slog.LevelInfo, []any{"database", n.database}
+// tell logs what has changed, and reminds of what stays wrong.
+func (d *databaseWatch) tell(n news) {
+	level, fields := slog.LevelInfo, []any{"database", d.name}
 	if n.why != "" {
 		level, fields = n.fault, append(fields, "cause", n.why)
 	}
-	w.settings.log.Log(context.Background(), level, n.what, withHint(fields, n.hint)...)
+	if n.kind == "" {
+		n.kind = n.what + n.why
+	}
+	now, since := d.told[n.about].due(n.kind, level >= slog.LevelWarn)
+	if !now {
+		return
+	}
+	d.settings.log.Log(context.Background(), level, n.what, withHint(append(fields, since...), n.hint)...)
 }
 
 // withHint adds a hint where there is one.
@@ -223,28 +216,6 @@ func withHint(fields []any, hint string) []any {
 		return fields
 	}
 	return append(fields, "hint", hint)
-}
-
-// throughUpstream is the lease role's way to the upstream: the one that sessions take, TLS included.
-func throughUpstream(config *pgx.ConnConfig, network, upstream string, dial func(context.Context) (net.Conn, error)) *pgx.ConnConfig {
-	there := config.Copy()
-	there.Fallbacks, there.TLSConfig, there.ValidateConnect = nil, nil, nil
-	there.Host, there.Port = upstream, 0
-	if network == "tcp" {
-		host, port, err := net.SplitHostPort(upstream)
-		if number, bad := strconv.ParseUint(port, 10, 16); err == nil && bad == nil {
-			there.Host, there.Port = host, uint16(number)
-		}
-	}
-	there.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
-	there.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }
-	return there
-}
-
-// refuses says that a server answered, and did not merely ask to come again later.
-func refuses(err error) bool {
-	var said *pgconn.PgError
-	return errors.As(err, &said) && !slices.Contains([]string{"57P01", "57P02", "57P03", "53300"}, said.Code)
 }
 
 func levelOf(a namespace.Answers) proxy.Level {
@@ -273,6 +244,8 @@ func (w *watcher) fits(name string, ns namespace.Namespace) error {
 			hint: "Leave the database out of --databases, or make it part of the namespace before it holds IDs: pgflurry migrate up --database URL --join LEASE_URL.",
 		}
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if other, taken := w.functions[ns.FunctionWorker]; taken && other != name {
 		return &wrongDatabase{
 			why:  fmt.Sprintf("the functions of databases %q and %q have the same worker %d: their IDs repeat each other's", other, name, ns.FunctionWorker),
@@ -281,38 +254,6 @@ func (w *watcher) fits(name string, ns namespace.Namespace) error {
 	}
 	w.functions[ns.FunctionWorker] = name
 	return nil
-}
-
-// look opens a connection for one question.
-func look(ctx context.Context, config *pgx.ConnConfig, ask func(context.Context, *pgx.Conn) error) error {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	return ask(ctx, conn)
-}
-
-func hintOf(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		return hinted.Hint()
-	}
-	return ""
-}
-
-// lookHint says what to do about a database that cannot be looked at.
-func lookHint(err error) string {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
-		return "Give the proxy --upstream-tls require, or verify-full with --upstream-tls-ca."
-	}
-	if advice := hintOf(connectError(err)); advice != "" {
-		return advice
-	}
-	return hintOf(err)
 }
 
 func sleep(ctx context.Context, d time.Duration) {

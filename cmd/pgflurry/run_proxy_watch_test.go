@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/namespace"
+	"pgflurry/proxy"
+)
+
+// levels records what a watch permits.
+type levels struct{ ids []proxy.Level }
+
+func (l *levels) permit(ids, _ proxy.Level) { l.ids = append(l.ids, ids) }
+
+// watchOf is a watch over one database, and what it logs.
+func watchOf(t *testing.T, config *pgx.ConnConfig, pauses watchPauses) (*databaseWatch, *levels, *bytes.Buffer) {
+	t.Helper()
+	log, told := &bytes.Buffer{}, &levels{}
+	w := &watcher{
+		settings: proxySettings{databases: []string{"app"}, pauses: pauses, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil))},
+		config:   config, permissions: newPermissions([]string{"app"}), functions: make(map[int]string),
+	}
+	d := w.of("app")
+	d.permit = told.permit
+	return d, told, log
+}
+
+func someConfig(t *testing.T, address string) *pgx.ConnConfig {
+	t.Helper()
+	config, err := parseURL("lease-database", "postgres://u@"+address+"/app?sslmode=disable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+func TestWhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
+	said := func(code string) error { return &pgconn.PgError{Severity: "FATAL", Code: code} }
+	for _, c := range []struct {
+		name string
+		err  error
+		ends int // the look that ends the permission; 0: none of ten
+	}{
+		{"a closed port", &loginError{&net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}}, 0},
+		{"a login without an answer", &loginError{context.DeadlineExceeded}, 0},
+		{"a login that is cut", &loginError{io.ErrUnexpectedEOF}, 0},
+		{"a server that starts", &loginError{said("57P03")}, 0},
+		{"a server that stops", &brokenError{said("57P01")}, 0},
+		{"a server that has crashed", &brokenError{said("57P02")}, 0},
+		{"too many connections", &loginError{said("53300")}, mostUnasked},
+		{"a pooler without a server", &loginError{said("08P01")}, mostUnasked},
+		{"an answer that does not come after a login", &brokenError{context.DeadlineExceeded}, mostUnasked},
+		{"a statement timeout", said("57014"), mostUnasked},
+		{"a lock", said("55P03"), mostUnasked},
+		{"a wrong password", &loginError{said("28P01")}, 1},
+		{"no such database", &loginError{said("3D000")}, 1},
+		{"a right that is missing", fmt.Errorf("reading: %w", said("42501")), 1},
+		{"an older schema", &namespace.OlderError{Database: "app"}, 1},
+		{"an answer that makes no sense", errors.New("the layout is unknown"), 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			d, told, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+			for look := 1; look <= 10; look++ {
+				d.unanswered(c.err)
+				if ended := len(told.ids) > 0; ended != (c.ends > 0 && look >= c.ends) {
+					t.Fatalf("after look %d the permission has ended: %v", look, ended)
+				}
+			}
+			if n := strings.Count(log.String(), "has expired"); n != 0 && c.ends != mostUnasked || n != 1 && c.ends == mostUnasked {
+				t.Errorf("the end is told %d times:\n%s", n, log)
+			}
+			for _, level := range told.ids {
+				if level != proxy.AnswerNothing {
+					t.Errorf("the permission is %v", level)
+				}
+			}
+		})
+	}
+}
+
+func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T) {
+	d, told, _ := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+	full, silent := &loginError{&pgconn.PgError{Code: "53300"}}, &loginError{context.DeadlineExceeded}
+	for _, err := range []error{full, silent, full, silent, full} {
+		if len(told.ids) > 0 {
+			t.Fatal("it has ended too soon")
+		}
+		d.unanswered(err)
+	}
+	if len(told.ids) != 1 {
+		t.Error("three refusals have not ended it")
+	}
+}
+
+// The whole watch, with short pauses, at a server that has no connection left and at none at all.
+func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
+	for name, c := range map[string]struct {
+		address string
+		ends    bool
+	}{
+		"full":   {refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "53300", Message: "sorry, too many clients already"}), true},
+		"closed": {"127.0.0.1:1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			config := someConfig(t, c.address)
+			looks, dial := make(chan struct{}), config.DialFunc
+			config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+				select {
+				case looks <- struct{}{}:
+				case <-ctx.Done():
+				}
+				return dial(ctx, network, address)
+			}
+			d, told, log := watchOf(t, config, watchPauses{look: time.Millisecond, timeout: time.Minute, remind: time.Hour})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			ended := make(chan error)
+			go func() { ended <- d.watch(ctx) }()
+			for range mostUnasked + 2 { // when the last one begins, the fourth is judged
+				<-looks
+			}
+			cancel()
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if (len(told.ids) > 0) != c.ends {
+				t.Errorf("the permission was ended %d times:\n%s", len(told.ids), log)
+			}
+		})
+	}
+}
+
+func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithItsBegin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+		began := time.Now()
+		lines := func(want int, text string) {
+			t.Helper()
+			if n := strings.Count(log.String(), "\n"); n != want || !strings.Contains(log.String(), text) {
+				t.Errorf("after %v there are %d lines, expected %d with %q:\n%s", time.Since(began), n, want, text, log)
+			}
+		}
+		wrong := &loginError{&pgconn.PgError{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"}}
+		for range 60 {
+			d.unanswered(wrong)
+			time.Sleep(time.Second)
+		}
+		lines(1, "password authentication failed")
+		if strings.Contains(log.String(), "since=") {
+			t.Errorf("the first line is a reminder: %s", log)
+		}
+		d.unanswered(wrong)
+		lines(2, "since="+began.Format("2006-01-02T15:04:05.000Z07:00"))
+		d.unanswered(&loginError{&pgconn.PgError{Code: "3D000", Message: "no such database"}})
+		lines(3, "no such database")
+		d.tell(news{about: aboutIDs, what: "all is well"})
+		for range 100 {
+			d.tell(news{about: aboutIDs, what: "all is well"})
+			time.Sleep(time.Minute)
+		}
+		lines(4, "all is well") // what is well needs no reminder
+	})
+}
