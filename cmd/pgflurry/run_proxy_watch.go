@@ -159,16 +159,17 @@ func (d *databaseWatch) look(ctx context.Context) error {
 // and three looks in a row end it that upstream could have answered.
 func (d *databaseWatch) unanswered(err error) {
 	n := news{about: aboutIDs, what: "database could not be looked at", why: err.Error(), hint: lookHint(err), fault: slog.LevelWarn}
-	switch meaningOf(err) {
-	case refused:
+	says := meaningOf(err)
+	if says == unasked {
+		d.unasked++
+	}
+	switch {
+	case says == refused:
 		d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
-	case unasked:
-		if d.unasked++; d.unasked >= mostUnasked {
-			d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
-			n.what = fmt.Sprintf("the permission has expired, for %d looks in a row had no answer: %s", mostUnasked, findings[proxy.AnswerNothing])
-			n.kind = n.what // whatever each look fails of
-		}
-	case away: // it says nothing about rights
+	case d.unasked >= mostUnasked:
+		d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
+		n.what = fmt.Sprintf("the permission has expired, for %d looks in a row had no answer: %s", mostUnasked, findings[proxy.AnswerNothing])
+		n.kind = n.what // whatever each look fails of
 	}
 	d.tell(n)
 }

@@ -94,7 +94,7 @@ func TestWhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 }
 
 func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T) {
-	d, told, _ := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+	d, told, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
 	full, silent := &loginError{&pgconn.PgError{Code: "53300"}}, &loginError{context.DeadlineExceeded}
 	for _, err := range []error{full, silent, full, silent, full} {
 		if len(told.ids) > 0 {
@@ -104,6 +104,12 @@ func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T)
 	}
 	if len(told.ids) != 1 {
 		t.Error("three refusals have not ended it")
+	}
+	for _, err := range []error{&loginError{&pgconn.PgError{Code: "08P01"}}, silent, full} {
+		d.unanswered(err)
+	}
+	if n := strings.Count(log.String(), "has expired"); n != 1 || !strings.HasSuffix(strings.TrimSpace(log.String()), "53300)\"") {
+		t.Errorf("the end is told %d times, and something after it:\n%s", n, log)
 	}
 }
 
