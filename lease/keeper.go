@@ -65,6 +65,7 @@ type Keeper struct {
 	why          string        // the last failure; empty while all is well
 	failingSince time.Duration // monotonic; while why is set
 	told         string        // sort of the failure that was logged last
+	toldAt       time.Duration // monotonic; when it was logged
 	ended        bool          // the end of the grant was logged
 	ungated      bool          // that failovers cannot be noticed was logged
 	ahead        time.Duration // monotonic: when it was logged last that IDs are far ahead of the database's clock; 0: they are not

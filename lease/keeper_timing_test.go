@@ -104,6 +104,32 @@ func TestARenewalWhoseOutcomeIsUnknownIsTriedAgainSoonAndEverMoreSlowly(t *testi
 	}
 }
 
+func TestAFailureThatLastsIsLoggedAgainEachMinuteAndSaysForHowLong(t *testing.T) {
+	s := &script{}
+	began := false
+	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
+		if began {
+			return Acquired{}, errors.New("password authentication failed")
+		}
+		began = true
+		return s.take(r, 7), nil
+	}
+	s.renew = func(context.Context, Renewal) (Renewed, error) {
+		return Renewed{}, errors.New("password authentication failed")
+	}
+	var log bytes.Buffer
+	s.during(t, 10*time.Minute, func(k *Keeper) { k.log = slog.New(slog.NewTextHandler(&log, nil)) }, "")
+	told, first, remind := strings.Count(log.String(), "level=WARN"), 0, strings.Count(log.String(), "failing_for=")
+	for line := range strings.Lines(log.String()) {
+		if strings.Contains(line, "does not acknowledge") && !strings.Contains(line, "failing_for=") {
+			first++
+		}
+	}
+	if first != 1 || remind < 8 || remind > 9 || told != first+remind || !strings.Contains(log.String(), "failing_for=9m") {
+		t.Errorf("%d first lines and %d reminders among %d warnings in ten minutes:\n%s", first, remind, told, log.String())
+	}
+}
+
 func TestAFailureIsLoggedOnceUntilItEndsOrBecomesAnotherOne(t *testing.T) {
 	s := &script{}
 	attempts := 0

@@ -8,7 +8,7 @@ import (
 )
 
 // What a keeper tells: to the issuer and to the log. A healthy renewal is no news; a failure is news once,
-// until it ends or becomes another one.
+// until it ends or becomes another one, and each minute while it lasts.
 
 // grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later attempt could be right.
 //
@@ -40,18 +40,23 @@ func (k *Keeper) failing(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	before := k.why
+	before, now := k.why, k.clock.Monotonic()
 	if k.why = err.Error(); before == "" {
-		k.failingSince = k.clock.Monotonic()
+		k.failingSince = now
 	}
-	if kind := newsOf(err); before == "" || kind != k.told {
-		k.told = kind
-		// IDs go on from the grant in hand for so long, if there is one.
-		if left := k.left(k.last.Until); left > 0 {
-			k.log.Warn(kind, "why", err, "ids_last", left)
-		} else {
-			k.log.Warn(kind+"; PostgreSQL itself answers", "why", err)
+	kind, fields := newsOf(err), []any{"why", err}
+	if before != "" && kind == k.told {
+		if now-k.toldAt < reminder {
+			return
 		}
+		fields = append(fields, "failing_for", (now - k.failingSince).Round(time.Second))
+	}
+	k.told, k.toldAt = kind, now
+	// IDs go on from the grant in hand for so long, if there is one.
+	if left := k.left(k.last.Until); left > 0 {
+		k.log.Warn(kind, append(fields, "ids_last", left)...)
+	} else {
+		k.log.Warn(kind+"; PostgreSQL itself answers", fields...)
 	}
 }
 
