@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -16,6 +17,15 @@ import (
 
 // urlForm is what people write.
 const urlForm = "postgres://user@host:port/name"
+
+// shown is a value as a message may quote it: people put connection strings where something else is expected.
+func shown(value string) string {
+	lower := strings.ToLower(value)
+	if strings.Contains(value, "@") || strings.Contains(value, "://") || strings.Contains(lower, "pass") || strings.Contains(lower, "pwd") {
+		return "a value that may hold a password (not repeated here)"
+	}
+	return strconv.Quote(value)
+}
 
 // parseURL reads a connection string that came with --flag. Its errors never hold a part of it: where it cannot be read, nobody can
 // say which part is the password.

@@ -21,6 +21,7 @@ type demoSettings struct {
 	postgres string // URL of a server to use; empty: start a private one
 	bin      string // folder of server binaries; empty: look for them
 	image    string // Docker image; empty: binaries first
+	log      logSettings
 }
 
 // grantPatience is how long demo waits for its first worker. Only a namespace in quarantine makes it wait at all.
@@ -33,7 +34,7 @@ const (
 )
 
 func newDemo() *cobra.Command {
-	var s demoSettings
+	s := demoSettings{log: logSettings{level: "warn"}}
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Start everything on this machine and draw the first IDs",
@@ -48,7 +49,12 @@ stays, and the next run goes on with it.`,
   pgflurry demo --postgres postgres://me@db.example/app`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			log, endLog, err := s.log.open(cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			defer endLog()
+			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), log)
 		},
 	}
 	f := cmd.Flags()
@@ -57,12 +63,13 @@ stays, and the next run goes on with it.`,
 	f.StringVar(&s.postgres, "postgres", "", "connection string of a database to use instead of a private server")
 	f.StringVar(&s.bin, "bin", "", "folder of the PostgreSQL server binaries (default: looked for on PATH and where packages put them)")
 	f.StringVar(&s.image, "docker-image", "", "run the private server from this Docker image (default postgres:17, if no binaries are found)")
+	s.log.formatFlag(f)
 	cmd.MarkFlagsMutuallyExclusive("postgres", "bin", "docker-image")
 	return cmd
 }
 
 // runDemo is the life of a demo, in order. What it started ends in the reverse order: sessions, worker, server.
-func runDemo(ctx context.Context, s demoSettings, out, logs io.Writer) (err error) {
+func runDemo(ctx context.Context, s demoSettings, out io.Writer, log *slog.Logger) (err error) {
 	if err := s.checkListen(); err != nil {
 		return err
 	}
@@ -77,7 +84,7 @@ func runDemo(ctx context.Context, s demoSettings, out, logs io.Writer) (err erro
 	}
 	ctx, cancel := server.while(ctx)
 	defer cancel()
-	return s.runProxy(ctx, server, out, logs)
+	return s.runProxy(ctx, server, out, log)
 }
 
 // checkListen finds out before anything is made that the address is free and that clients can find it.
@@ -92,7 +99,7 @@ func (s demoSettings) checkListen() error {
 }
 
 // runProxy runs the proxy until ctx ends; meanwhile it draws and prints.
-func (s demoSettings) runProxy(ctx context.Context, server *demoServer, out, logs io.Writer) error {
+func (s demoSettings) runProxy(ctx context.Context, server *demoServer, out io.Writer, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	listening, granted, ended := make(chan net.Addr, 1), make(chan struct{}), make(chan error, 1)
@@ -100,7 +107,7 @@ func (s demoSettings) runProxy(ctx context.Context, server *demoServer, out, log
 		ended <- runProxy(ctx, proxySettings{
 			listen: s.listen, upstream: server.upstream, leaseDatabase: server.url, node: demoNode(),
 			window: 60 * time.Second, drainTimeout: demoDrain,
-			log:       slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{Level: slog.LevelWarn})),
+			log:       log,
 			listening: func(address net.Addr) { listening <- address },
 			granted:   func() { close(granted) },
 		})

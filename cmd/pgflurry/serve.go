@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -15,7 +14,7 @@ import (
 
 func newServe() *cobra.Command {
 	var s proxySettings
-	var logLevel string
+	var logs logSettings
 	cmd := &cobra.Command{
 		Use:   "serve --upstream HOST:PORT --lease-database URL",
 		Short: "Run the proxy",
@@ -34,11 +33,12 @@ do not notice.`,
   pgflurry serve --upstream db.example.com:5432 --upstream-tls verify-full --upstream-tls-ca system --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var level slog.Level
-			if err := level.UnmarshalText([]byte(logLevel)); err != nil {
-				return fmt.Errorf("--log-level is %q; expected debug, info, warn or error", logLevel)
+			log, endLog, err := logs.open(cmd.ErrOrStderr())
+			if err != nil {
+				return err
 			}
-			s.log = slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+			defer endLog()
+			s.log = log
 			hangups := make(chan os.Signal, 1)
 			signal.Notify(hangups, syscall.SIGHUP)
 			defer signal.Stop(hangups)
@@ -58,7 +58,8 @@ do not notice.`,
 	f.IntVar(&s.maxConnections, "max-connections", 0, "sessions that may be open at once, each a connection to PostgreSQL (default no limit; PostgreSQL has its own). Not counted: cancel requests, and clients that have not said yet what they want, which --login-timeout ends")
 	f.DurationVar(&s.loginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to the end of its login, when PostgreSQL is ready for its first query")
 	s.tls.flags(f)
-	f.StringVar(&logLevel, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
+	f.StringVar(&logs.level, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
+	logs.formatFlag(f)
 	return cmd
 }
 
