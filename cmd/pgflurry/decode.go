@@ -131,7 +131,7 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 		seen++
 		if err := addDecoded(list, layout, text); err != nil {
 			failed++
-			fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+err.Error())
+			fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+masked(err.Error()))
 		}
 	}
 	for _, arg := range args {

@@ -55,7 +55,7 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 			return
 		}
 		if err := cmd.Flags().Set(f.Name, value); err != nil {
-			failed = fmt.Errorf("environment variable %s is %q, which --%s does not take: %w", variable(f.Name), value, f.Name, err)
+			failed = fmt.Errorf("environment variable %s is %s, which --%s does not take: %w", variable(f.Name), shown(value), f.Name, unquoted(err))
 		}
 	})
 	warnOfUnknown(cmd, given)

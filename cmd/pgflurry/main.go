@@ -13,13 +13,19 @@ import (
 func main() {
 	err := newRoot().ExecuteContext(untilSignal())
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "pgflurry: "+err.Error())
-		var hinted interface{ Hint() string }
-		if errors.As(err, &hinted) && hinted.Hint() != "" {
-			fmt.Fprintln(os.Stderr, "hint: "+hinted.Hint())
-		}
+		fmt.Fprint(os.Stderr, complaint(err))
 		os.Exit(1)
 	}
+}
+
+// complaint is how an error is printed: what happened, and what to do.
+func complaint(err error) string {
+	text := "pgflurry: " + masked(err.Error()) + "\n"
+	var hinted interface{ Hint() string }
+	if errors.As(err, &hinted) && hinted.Hint() != "" {
+		text += "hint: " + hinted.Hint() + "\n"
+	}
+	return text
 }
 
 // untilSignal is a context that the first signal ends, which asks for an orderly end. The second one ends the process as if nobody

@@ -54,7 +54,7 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
 		if err != nil {
-			return s, fmt.Errorf("--epoch %q is not an instant like 2024-01-01T00:00:00Z", f.epoch)
+			return s, fmt.Errorf("--epoch %s is not an instant like 2024-01-01T00:00:00Z", shown(f.epoch))
 		}
 		s.Epoch = epoch
 	}

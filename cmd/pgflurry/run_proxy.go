@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -195,11 +196,16 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 	if len(s.databases) == 0 {
 		s.databases = []string{config.Database}
 	}
+	for _, name := range s.databases { // the log tells them
+		if strings.Contains(name, "://") || strings.Contains(name, "password=") || strings.Contains(name, ":") && strings.Contains(name, "@") {
+			return nil, fmt.Errorf("--databases has %s; expected names of databases", notRepeated)
+		}
+	}
 	if s.node == "" {
 		return nil, errors.New("--node is missing, and this system does not tell its name; expected a name that stays the same after a restart")
 	}
 	if _, err := strconv.ParseUint(s.datacenter, 10, 31); s.datacenter != "" && err != nil {
-		return nil, fmt.Errorf("--datacenter is %q; expected a number, such as 3, or nothing for any", s.datacenter)
+		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any", shown(s.datacenter))
 	}
 	if s.window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.window)

@@ -82,8 +82,8 @@ func socketOrPort(flag, address string) (network, place string, err error) {
 			address = filepath.Join(address, ".s.PGSQL.5432")
 		}
 		return "unix", address, nil
-	case !strings.Contains(address, ":"):
-		return "", "", fmt.Errorf("--%s is %q; expected HOST:PORT or the absolute path of a Unix socket", flag, address)
+	case !strings.Contains(address, ":"), mayHoldPassword(address):
+		return "", "", fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket", flag, shown(address))
 	}
 	return "tcp", address, nil
 }

@@ -62,9 +62,9 @@ func (t *tlsSettings) check() error {
 	case err != nil:
 		return fmt.Errorf("--upstream-tls: %w", err)
 	case t.client != "disable" && t.client != "allow" && t.client != "require":
-		return fmt.Errorf("--client-tls is %q; expected disable, allow or require", t.client)
+		return fmt.Errorf("--client-tls is %s; expected disable, allow or require", shown(t.client))
 	case t.auth != "relay" && t.auth != "password":
-		return fmt.Errorf("--client-auth is %q; expected relay or password", t.auth)
+		return fmt.Errorf("--client-auth is %s; expected relay or password", shown(t.auth))
 	case (t.clientCert == "") != (t.clientKey == ""):
 		return errors.New("--client-tls-cert and --client-tls-key belong together; one of them is missing")
 	case (t.upstreamCert == "") != (t.upstreamKey == ""):

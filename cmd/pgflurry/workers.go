@@ -118,7 +118,7 @@ and takes another worker at its next renewal.`,
 func workerNumber(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%q is not the number of a worker; \"pgflurry workers list\" shows them", text)
+		return 0, fmt.Errorf("%s is not the number of a worker; \"pgflurry workers list\" shows them", shown(text))
 	}
 	return int(n), nil
 }

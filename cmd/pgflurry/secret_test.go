@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// broken are connection strings that nobody can read as they were meant. The password has the pieces s3 and cret.
+var broken = []string{
+	"postgres://owner:s3/cret@h/db", "postgres://owner:s3#cret@h/db", "postgres://owner:s3%ZZcret@h/db", "postgres://owner:s3 cret@h/db",
+	"postgres://owner:s3`: cret%ZZ@h/db", "postgres://owner:s3cret/db", "postgres://owner:s3cret", "postgres://owner:s3cret@h:port/db",
+	"postgres://owner:5432/s3cret@h/db", "postgres://owner:5432#s3cret@h/db",
+	"postgres://owner@corp:5432/s3cret@h/db",
+	"Postgres://owner:s3cret@h/db?sslmode=disable", "http://owner:s3cret@h/db?a=b", " postgres://owner:s3cret@h/db?a=b",
+	"'postgres://owner:s3cret@h/db?a=b'", "owner:s3cret@h/db", "postgres//owner:s3cret@h/db", "postgres:/owner:s3cret@h/db?a=b",
+	"host=h password=s3 cret", "host=h password=s3 cret user=x", "host=h password='s3 cret", "host=h password='s3'cret' user=x",
+	"host=h port=x password=s3cret", "host=h password=s3 c/r@et=1 s3cret", "host=h sslmode=s3cret PASSWORD=x",
+	"postgres://owner:s3cret@h/db?sslmode=odd", "postgres://owner@h/db?password=s3%ZZcret", "postgres://owner@h/db?passwrd=s3&cret;",
+}
+
+// said is all that a command prints and its error as main does.
+func said(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	root := newRoot()
+	var out bytes.Buffer
+	root.SetOut(&out)
+	root.SetErr(&out)
+	root.SetArgs(args)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // where nothing is refused
+	defer cancel()
+	err := root.ExecuteContext(ctx)
+	if err != nil {
+		out.WriteString(complaint(err))
+	}
+	return out.String(), err
+}
+
+// leaks says whether a text has a piece of the password.
+func leaks(text string) bool {
+	return strings.Contains(text, "s3") || strings.Contains(text, "cret")
+}
+
+// urlFlags are all flags that take a connection string, behind what else their command needs.
+var urlFlags = []struct{ command, flag string }{
+	{"serve --upstream 127.0.0.1:1 --listen 127.0.0.1:0", "lease-database"},
+	{"demo --listen 127.0.0.1:0", "postgres"},
+	{"migrate up", "database"},
+	{"migrate up --database postgres://u@127.0.0.1:1/d", "join"},
+	{"migrate down", "database"},
+	{"migrate status", "database"},
+	{"workers list", "database"},
+	{"workers history", "database"},
+	{"workers retire 1", "database"},
+	{"workers reseed --yes", "database"},
+	{"decode 1", "database"},
+}
+
+func TestNoPieceOfAPasswordIsPrintedOfAConnectionStringThatCannotBeRead(t *testing.T) {
+	for _, c := range urlFlags {
+		for _, url := range broken {
+			text, err := said(t, append(strings.Fields(c.command), "--"+c.flag, url)...)
+			if err == nil || !strings.Contains(text, "--"+c.flag) || leaks(text) {
+				t.Errorf("%s --%s '%s':\n%s", c.command, c.flag, url, text)
+			}
+		}
+	}
+}
+
+func TestNoPieceOfAPasswordIsPrintedFromTheEnvironment(t *testing.T) {
+	for _, c := range urlFlags {
+		if c.flag == "join" {
+			continue // consents, and is taken from the command line only
+		}
+		t.Setenv(variable(c.flag), broken[0])
+		if text, err := said(t, strings.Fields(c.command)...); err == nil || !strings.Contains(text, "--"+c.flag) || leaks(text) {
+			t.Errorf("%s: %s", c.command, text)
+		}
+	}
+	for _, name := range []string{"WINDOW", "MAX_CONNECTIONS", "UPSTREAM", "LISTEN", "DATABASES", "DATACENTER", "LOG_LEVEL", "LOG_FORMAT", "CLIENT_TLS", "CLIENT_AUTH", "UPSTREAM_TLS"} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("PGFLURRY_LEASE_DATABASE", "postgres://u@127.0.0.1:1/d")
+			t.Setenv("PGFLURRY_UPSTREAM", "127.0.0.1:1")
+			t.Setenv(variablePrefix+name, "postgres://owner:s3cret@h/db")
+			if text, err := said(t, "serve"); err == nil || leaks(text) {
+				t.Errorf("%v: %s", err, text)
+			}
+		})
+	}
+}
+
+func TestNoPieceOfAPasswordIsPrintedWhereAConnectionStringIsOutOfPlace(t *testing.T) {
+	serve := "serve --lease-database postgres://u@127.0.0.1:1/d --upstream 127.0.0.1:1 --listen 127.0.0.1:0 "
+	for _, line := range []string{
+		"URL", "migrate URL", "migrate up URL", "migrate down URL", "migrate status URL", "migrate print URL", "workers URL", "workers list URL",
+		"workers retire URL", "workers history URL", "workers reseed URL", "serve URL", "demo URL", "health URL", "decode URL",
+		"migrate up -database=URL", "migrate up -database URL", "migrate up -d URL", "migrate up --databas=URL", "migrate up --URL", "migrate up --=URL", "migrate up -URL",
+		"migrate up --database postgres://u@127.0.0.1:1/d --unit URL", "migrate up --database postgres://u@127.0.0.1:1/d --layout URL", "migrate up --database postgres://u@127.0.0.1:1/d --epoch URL",
+		"decode --layout URL 1", "decode --unit URL 1", "health --listen URL", "demo --listen URL",
+		serve + "--upstream URL", serve + "--listen URL", serve + "--databases URL", serve + "--databases app,URL", serve + "--datacenter URL", serve + "--window URL",
+		serve + "--drain-timeout URL", serve + "--max-connections URL", serve + "--login-timeout URL", serve + "--log-level URL", serve + "--log-format URL",
+		serve + "--client-tls URL", serve + "--client-auth URL", serve + "--upstream-tls URL",
+		serve + "--client-tls-cert URL --client-tls-key URL", serve + "--upstream-tls require --upstream-tls-cert URL --upstream-tls-key URL", serve + "--upstream-tls verify-full --upstream-tls-ca URL",
+	} {
+		for _, url := range []string{"postgres://owner:s3cret@h:5432/db", "postgres://owner:s3 cr@cret@h/db?sslmode=disable", "owner:s3cret@h/db", "host=h password=s3cret", "host=h password='s3 cret'"} {
+			args := strings.Fields(line)
+			for i := range args {
+				args[i] = strings.ReplaceAll(args[i], "URL", url)
+			}
+			if text, err := said(t, args...); err == nil || leaks(text) {
+				t.Errorf("%s with %s (%v):\n%s", line, url, err, text)
+			}
+		}
+	}
+}
+
+// A URL without its scheme, with a space in the password, is like nothing: only a message that does not quote it hides it.
+func TestOurOwnMessagesDoNotQuoteWhatMayHoldAPassword(t *testing.T) {
+	const url = "owner:s3 cret@h/db"
+	serve := "serve --lease-database postgres://u@127.0.0.1:1/d --listen 127.0.0.1:0 "
+	for _, line := range []string{
+		"URL", "migrate up URL", "workers retire URL", "migrate up --epoch URL --database postgres://u@127.0.0.1:1/d", "migrate up -database=URL", "migrate up --unit URL",
+		serve + "--upstream URL", serve + "--window URL", serve + "--max-connections URL", serve + "--datacenter URL --upstream 127.0.0.1:1",
+		serve + "--log-level URL", serve + "--log-format URL", serve + "--client-tls URL", serve + "--client-auth URL", serve + "--databases URL --upstream 127.0.0.1:1",
+	} {
+		args := strings.Fields(line)
+		for i := range args {
+			args[i] = strings.ReplaceAll(args[i], "URL", url)
+		}
+		if text, err := said(t, args...); err == nil || leaks(text) {
+			t.Errorf("%s (%v):\n%s", line, err, text)
+		}
+	}
+	t.Setenv("PGFLURRY_WINDOW", url)
+	if text, err := said(t, "serve"); err == nil || leaks(text) {
+		t.Errorf("PGFLURRY_WINDOW (%v): %s", err, text)
+	}
+}
+
+func TestAServerThatRepeatsAParameterDoesNotGiveAwayTheRestOfAPassword(t *testing.T) {
+	for code, message := range map[string]string{
+		"42704": `unrecognized configuration parameter "cret"`,
+		"08P01": "unsupported startup parameter: cret",
+	} {
+		address := refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: message})
+		host, port, _ := strings.Cut(address, ":")
+		config, err := parseURL("database", "host="+host+" port="+port+" sslmode=disable user=u password='s3'cret=x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = pgx.ConnectConfig(t.Context(), config)
+		if text := complaint(connectError(err)); !strings.Contains(text, code) || leaks(text) {
+			t.Error(text)
+		}
+	}
+}
+
+func TestWhatHoldsNoPasswordIsShown(t *testing.T) {
+	for _, text := range []string{
+		`"sideways" is no command of "pgflurry"`, "--database is missing: give the URL of the database, " + urlForm,
+		`cannot connect to 10.0.0.1:5432/app as "ann@corp": no answer in time`, "--window is 10ms; expected at least 1s",
+	} {
+		if got := masked(text); got != text {
+			t.Errorf("%s becomes %s", text, got)
+		}
+	}
+	if d := 10 * time.Millisecond; shown(d.String()) != `"10ms"` {
+		t.Error(shown(d.String()))
+	}
+}
