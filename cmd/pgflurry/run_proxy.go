@@ -47,7 +47,8 @@ type proxySettings struct {
 // runProxy joins proxy, generator and lease, and runs them until ctx ends or the configuration proves wrong.
 //
 // Goroutines: Serve accepts; issue finds the namespace, then keeps the lease (lease.Keeper.Run) beside watch, which keeps the
-// permissions current; segments fetch blocks (segment.Source.Run), one a database. All have ended when runProxy returns.
+// permissions current, one goroutine a database; segments fetch blocks (segment.Source.Run), one a database. All have ended when
+// runProxy returns.
 func runProxy(ctx context.Context, s proxySettings) error {
 	config, err := s.check()
 	if err != nil {
