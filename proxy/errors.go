@@ -38,11 +38,12 @@ type clientText struct {
 	hint     string
 }
 
-// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html.
+// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. Where upstream cannot be reached it is 57P03, not 08001:
+// of all errors that a server can send, libpq tries the next one of host=a,b after that one only.
 var clientTexts = map[failure]clientText{
 	failProtocol:     {"08P01", "the client's message does not follow the protocol", "The proxy's log names the message. Check the driver, or what stands between it and the proxy."},
 	failVersion:      {"0A000", "unsupported frontend protocol; expected 3.0 or a later 3.x", "Use a driver made for PostgreSQL 7.4 or newer."},
-	failDial:         {"08001", "could not connect to the PostgreSQL server behind the proxy", "Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause."},
+	failDial:         {"57P03", "could not connect to the PostgreSQL server behind the proxy", "Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause."},
 	failLogin:        {"08006", "the connection was not established within the login timeout", "Connect again. If it recurs, look whether PostgreSQL answers slowly."},
 	failUpstreamLost: {"08006", "the connection to the PostgreSQL server behind the proxy was lost", "Whether the last transaction was committed is unknown. Connect again."},
 	failDesync:       {"08P01", "the proxy lost track of the connection's state", "Connect again, and report the proxy's log line to its makers."},
@@ -53,8 +54,8 @@ var clientTexts = map[failure]clientText{
 
 	failTLSRequired:         {"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client."},
 	failALPN:                {"08P01", "TLS without SSLRequest needs the protocol name postgresql (ALPN)", "Use sslnegotiation=direct of libpq 17 or newer, or none."},
-	failUpstreamTLS:         {"08001", "no TLS connection to the PostgreSQL server behind the proxy could be made", "Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. The proxy's log has the cause."},
-	failUpstreamCertificate: {"08001", "the certificate of the PostgreSQL server behind the proxy is not trusted", "Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. The proxy's log has the cause."},
+	failUpstreamTLS:         {"57P03", "no TLS connection to the PostgreSQL server behind the proxy could be made", "Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. The proxy's log has the cause."},
+	failUpstreamCertificate: {"57P03", "the certificate of the PostgreSQL server behind the proxy is not trusted", "Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. The proxy's log has the cause."},
 	failBinding:             {"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS", "Set channel_binding=disable in the client, or give the proxy --client-auth password or the server's own certificate."},
 	failCleartext:           {"28000", "the PostgreSQL server behind the proxy asks for the password in clear text over an unencrypted network", "Give the proxy --upstream-tls, or let the server use scram-sha-256."},
 	failProof:               {"28000", "the password exchange with the PostgreSQL server behind the proxy failed", "What answers there may not be that server. The proxy's log has the cause."},

@@ -77,8 +77,8 @@ func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
 	gone.Close()
 	front := listen(t)
 	p, got, err := serveOne(t, front, Settings{Network: "tcp", Address: gone.Addr().String(), IDs: &counter{}}, startup("user", "u"))
-	if err != nil || !bytes.Contains(got, []byte("08001")) || !bytes.Contains(got, []byte("--upstream")) {
-		t.Fatalf("the client got %q (%v); expected FATAL 08001 with a hint", got, err)
+	if err != nil || !bytes.Contains(got, []byte("57P03")) || !bytes.Contains(got, []byte("--upstream")) {
+		t.Fatalf("the client got %q (%v); expected FATAL 57P03 with a hint", got, err)
 	}
 	front.Close()
 	p.Wait()
@@ -298,9 +298,9 @@ func TestSessionsThatBeginAtOnceDoNotReachUpstreamBeyondTheLimit(t *testing.T) {
 		fail func(upstream net.Conn) // so that no session comes of the first client
 		want string
 	}{
-		"upstream hangs up":     {func(up net.Conn) { up.Close() }, "08001"},
-		"upstream has no TLS":   {func(up net.Conn) { up.Write([]byte{'N'}) }, "08001"},
-		"upstream speaks false": {func(up net.Conn) { up.Write([]byte{'?'}) }, "08001"},
+		"upstream hangs up":     {func(up net.Conn) { up.Close() }, "57P03"},
+		"upstream has no TLS":   {func(up net.Conn) { up.Write([]byte{'N'}) }, "57P03"},
+		"upstream speaks false": {func(up net.Conn) { up.Write([]byte{'?'}) }, "57P03"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {

@@ -225,8 +225,8 @@ func TestAnUpstreamThatResetsTheConnectionBehindTheHandshakeIsAFatalWithTheHintO
 func TestAnUpstreamThatNeverAnswersTheRequestForTLSIsGivenUp(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}), func(s *Settings) { s.DialTimeout = 1 })
 	r.send(startup("user", "u", "database", "d"))
-	if got := string(r.rest(r.client)); !strings.Contains(got, "08001") {
-		t.Errorf("the client got %q; expected FATAL 08001", got)
+	if got := string(r.rest(r.client)); !strings.Contains(got, "57P03") {
+		t.Errorf("the client got %q; expected FATAL 57P03", got)
 	}
 }
 

@@ -2,6 +2,7 @@ package transparency
 
 import (
 	"context"
+	"os/exec"
 	"slices"
 	"strings"
 	"syscall"
@@ -125,11 +126,20 @@ func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
 	}
 }
 
-func TestAServerThatIsAwayIsToldAsSuch(t *testing.T) {
-	address, _ := inFront(t, "127.0.0.1:1")
-	r := dial(t, address)
+// 57P03 is what makes libpq go on to the next host.
+func TestAServerThatIsAwayIsToldAsSuchAndLibpqTriesTheNextHost(t *testing.T) {
+	away, _ := inFront(t, "127.0.0.1:1")
+	r := dial(t, away)
 	r.say(hello(version30, "user", "ann"))
-	if said := r.rest(); len(said) != 1 || !strings.Contains(said[0], "C08001") {
-		t.Errorf("the client is told %q; expected one FATAL 08001", said)
+	if said := r.rest(); len(said) != 1 || !strings.Contains(said[0], "C57P03") || !strings.Contains(said[0], "\x00H") {
+		t.Errorf("the client is told %q; expected one FATAL 57P03 with a hint", said)
+	}
+	at, p := through(t, server.Database(t))
+	u := server.Parse(t, at)
+	first, next := strings.Split(away, ":"), strings.Split(u.Host, ":")
+	out, err := exec.Command("psql", "-XAtc", "SELECT 'reached'", "host="+first[0]+","+next[0]+" port="+first[1]+","+next[1]+
+		" user=postgres dbname="+u.Path[1:]).CombinedOutput()
+	if err != nil || string(out) != "reached\n" || p.Stats().Opened != 1 {
+		t.Errorf("psql with two hosts, the first without a server, ended with %v and said %q", err, out)
 	}
 }
