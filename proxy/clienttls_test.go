@@ -118,7 +118,7 @@ func TestTLSIsRefusedAsItShouldBe(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{}, offer)
 			r.requestsTLS(trusted)
 			r.send(request)
-			r.toClient(fatalMessage(failProtocol))
+			r.toClient(fatalMessage(failEncryptionTwice))
 		})
 	}
 }

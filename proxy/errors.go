@@ -13,7 +13,6 @@ type failure int
 
 const (
 	failProtocol failure = iota
-	failVersion
 	failDial
 	failLogin
 	failUpstreamLost
@@ -29,6 +28,9 @@ const (
 	failBinding
 	failCleartext
 	failProof
+	failEncryptionTwice
+	failAfterSSL
+	failAfterGSSENC
 )
 
 // clientText is one row of the table of errors a client can get from the proxy itself. All are FATAL.
@@ -42,7 +44,6 @@ type clientText struct {
 // of all errors that a server can send, libpq tries the next one of host=a,b after that one only.
 var clientTexts = map[failure]clientText{
 	failProtocol:     {"08P01", "the client's message does not follow the protocol", "The proxy's log names the message. Check the driver, or what stands between it and the proxy."},
-	failVersion:      {"0A000", "unsupported frontend protocol; expected 3.0 or a later 3.x", "Use a driver made for PostgreSQL 7.4 or newer."},
 	failDial:         {"57P03", "could not connect to the PostgreSQL server behind the proxy", "Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause."},
 	failLogin:        {"08006", "the connection was not established within the login timeout", "Connect again. If it recurs, look whether PostgreSQL answers slowly."},
 	failUpstreamLost: {"08006", "the connection to the PostgreSQL server behind the proxy was lost", "Whether the last transaction was committed is unknown. Connect again."},
@@ -51,6 +52,11 @@ var clientTexts = map[failure]clientText{
 	failNotAccepting: {"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection."},
 	failTooMany:      {"53300", "too many connections to the proxy", "Wait until others have left, or raise the proxy's --max-connections."},
 	failInternal:     {"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers."},
+
+	failEncryptionTwice: {"0A000", "unsupported frontend protocol: a request for encryption inside TLS, or sent twice", "Check the driver, or what stands between it and the proxy."},
+	// PostgreSQL's own words.
+	failAfterSSL:    {"08P01", "received unencrypted data after SSL request", "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."},
+	failAfterGSSENC: {"08P01", "received unencrypted data after GSSAPI encryption request", "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."},
 
 	failTLSRequired:         {"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client."},
 	failALPN:                {"08P01", "TLS without SSLRequest needs the protocol name postgresql (ALPN)", "Use sslnegotiation=direct of libpq 17 or newer, or none."},

@@ -76,7 +76,7 @@ func (p *Proxy) serve(conn net.Conn, id int64) {
 }
 
 // begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told, or where
-// the client wanted no more than to cancel a statement.
+// what the client sent begins none, such as a request to cancel a statement.
 func (p *Proxy) begin(conn net.Conn, login time.Time, log *slog.Logger) (client net.Conn, s *session) {
 	client = conn // or TLS on top of it
 	var o opening
@@ -88,10 +88,8 @@ func (p *Proxy) begin(conn net.Conn, login time.Time, log *slog.Logger) (client 
 		}
 		return client, nil
 	}
-	if o.cancel {
-		if err := p.relayCancel(o.raw); err != nil {
-			log.Warn("cancel request was not passed on", "cause", err)
-		}
+	if o.cancel || o.refused {
+		p.passOnce(client, o, log)
 		return client, nil
 	}
 	err = apart(log, func() (err error) { s, err = p.open(client, o, login, log); return err })

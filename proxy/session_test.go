@@ -31,28 +31,47 @@ func TestEncryptionRequestsAreRefusedInAnyOrderAndTheStartupFollows(t *testing.T
 	}
 }
 
-func TestABadFirstPacketGetsAFatalAndTheConnectionEnds(t *testing.T) {
-	ssl := []byte{0, 0, 0, 8, 4, 210, 22, 47}
-	cases := map[string]struct {
-		packet []byte
-		want   string
-	}{
-		"protocol 2":                 {[]byte{0, 0, 0, 8, 0, 2, 0, 0}, "0A000"},
-		"length below 8":             {[]byte{0, 0, 0, 4, 0, 3, 0, 0}, "08P01"},
-		"length above 10,000":        {[]byte{0, 1, 0, 0, 0, 3, 0, 0}, "08P01"},
-		"no terminator":              {[]byte{0, 0, 0, 13, 0, 3, 0, 0, 'u', 's', 'e', 'r', 0}, "08P01"},
-		"cancel without a key":       {[]byte{0, 0, 0, 12, 4, 210, 22, 46, 0, 0, 0, 1}, "08P01"},
-		"encryption asked for twice": {append(ssl, ssl...), "08P01"},
-	}
-	for name, c := range cases {
+func TestALengthThatNoFirstPacketCanHaveEndsTheConnectionAtItsLastByte(t *testing.T) {
+	for name, length := range map[string][]byte{"below 8": {0, 0, 0, 7}, "above 10,004": {0, 0, 0x27, 0x15}, "of a message": {'X', 0, 0, 0}} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{})
-			r.send(c.packet)
-			if got := r.rest(r.client); !bytes.Contains(got, []byte(c.want)) || !bytes.Contains(got, []byte("FATAL")) {
-				t.Fatalf("the client got %q; expected FATAL %s", got, c.want)
+			r.send(length)
+			if got := r.rest(r.client); len(got) > 0 {
+				t.Fatalf("the client got %q; expected the end", got)
 			}
 		})
 	}
+}
+
+func TestAPacketThatPostgreSQLRefusesIsPassedOnAndSoIsItsRefusal(t *testing.T) {
+	for name, packet := range map[string][]byte{
+		"protocol 2":           {0, 0, 0, 8, 0, 2, 0, 0},
+		"no terminator":        {0, 0, 0, 13, 0, 3, 0, 0, 'u', 's', 'e', 'r', 0},
+		"cancel without a key": {0, 0, 0, 12, 4, 210, 22, 46, 0, 0, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRigBeforeStartup(t, &counter{})
+			r.send(packet)
+			r.upstream = <-r.arrivals
+			r.toUpstream(packet)
+			r.reply([]byte("in any words"))
+			r.upstream.Close()
+			if got := r.rest(r.client); string(got) != "in any words" {
+				t.Fatalf("the client got %q", got)
+			}
+		})
+	}
+	t.Run("TLS is required", func(t *testing.T) {
+		offer, _ := offers(t)
+		r := newRigBeforeStartup(t, &counter{}, offer, requires)
+		r.send([]byte{0, 0, 0, 8, 0, 2, 0, 0})
+		r.toClient(fatalMessage(failTLSRequired))
+	})
+	t.Run("upstream is away", func(t *testing.T) {
+		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.Network, s.Address = "unix", t.TempDir()+"/none" })
+		r.send([]byte{0, 0, 0, 8, 0, 2, 0, 0})
+		r.toClient(fatalMessage(failDial))
+	})
 }
 
 // serveOne runs a proxy with these settings for a client that says one thing, and returns what the client was told to the end.

@@ -22,10 +22,11 @@ const (
 	tlsHandshake = 0x16
 )
 
-// opening is what a client opened its connection with, once encryption is settled: a CancelRequest or a StartupMessage.
+// opening is what a client opened its connection with, once encryption is settled.
 type opening struct {
 	raw         []byte // the packet, to be relayed unchanged
-	cancel      bool
+	cancel      bool   // it is a CancelRequest
+	refused     bool   // PostgreSQL will refuse it, in its own words
 	user        string
 	database    string
 	replication bool
@@ -33,110 +34,130 @@ type opening struct {
 
 // readOpening reads first packets until one settles what the connection is for, and returns the connection to go on with,
 // which is inside TLS if the client asked for it. GSSENCRequest is refused with N, and so is SSLRequest without an offer;
-// each may come once, in any order. It reads exactly the packets: nothing is buffered when encryption or the relay begins,
-// so what a client (or somebody in between) sends in plain text behind an SSLRequest is taken for a TLS record, and refused.
+// each may come once, in any order. What a client (or somebody in between) sends in plain text behind a request for encryption is
+// never believed: behind an N it is refused, as PostgreSQL does, and behind an S it is taken for a TLS record.
 // io.EOF before the first byte is a probe and comes back as io.EOF.
 func readOpening(conn net.Conn, offer *pgtls.Client) (net.Conn, opening, error) {
-	first := make([]byte, 1)
-	if _, err := io.ReadFull(conn, first); err != nil {
-		return conn, opening{}, err
-	}
-	if first[0] == tlsHandshake {
-		var err error
-		if conn, err = offer.AcceptDirect(conn, first); err != nil {
-			if err == pgtls.ErrNoALPN {
-				err = clientError{code: failALPN}
-			}
-			return conn, opening{}, err
-		}
-		first = nil
-	}
 	var asked [2]bool
-	for {
-		raw, err := readPacket(conn, first)
+	for first := true; ; first = false {
+		head, err := readHead(conn, first)
+		if err == nil && first && head[0] == tlsHandshake {
+			conn, err = direct(conn, offer, head)
+			head = nil
+		}
+		if err == nil && head == nil {
+			head, err = readHead(conn, false)
+		}
 		if err != nil {
 			return conn, opening{}, err
 		}
-		first = nil
+		raw, surplus, err := readRest(conn, head)
+		if err != nil {
+			return conn, opening{}, err
+		}
 		code := binary.BigEndian.Uint32(raw[4:])
 		if code != codeSSL && code != codeGSSENC {
-			o, err := parseOpening(raw, code)
-			return conn, o, err
+			return conn, parseOpening(raw, code), nil
 		}
 		which := &asked[code-codeSSL]
-		if err := encryptionRequest(conn, raw, *which); err != nil {
-			return conn, opening{}, err
+		if _, inside := conn.(pgtls.Conn); inside || *which {
+			return conn, opening{}, clientError{failEncryptionTwice, fmt.Errorf("encryption request %d inside TLS, or sent twice", code)}
 		}
 		*which = true
-		if conn, err = answerEncryption(conn, code, offer); err != nil {
+		if conn, err = answerEncryption(conn, code, surplus, offer); err != nil {
 			return conn, opening{}, err
 		}
 	}
 }
 
-// encryptionRequest refuses a request for encryption that cannot be meant.
-func encryptionRequest(conn net.Conn, raw []byte, again bool) error {
-	_, inside := conn.(pgtls.Conn)
+// direct goes on inside TLS with a client that began it without asking.
+func direct(conn net.Conn, offer *pgtls.Client, begun []byte) (net.Conn, error) {
+	secure, err := offer.AcceptDirect(conn, begun)
+	if err == pgtls.ErrNoALPN {
+		err = clientError{code: failALPN}
+	}
+	return secure, err
+}
+
+// answerEncryption answers a request for encryption. surplus is what came behind it in the same moment.
+func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer *pgtls.Client) (net.Conn, error) {
+	refused := code == codeGSSENC || offer == nil
+	answer := []byte{'S'}
+	if refused {
+		answer = []byte{'N'}
+	}
+	if _, err := conn.Write(answer); err != nil {
+		return conn, err
+	}
 	switch {
-	case len(raw) != 8:
-		return clientError{failProtocol, fmt.Errorf("encryption request of %d bytes; expected 8", len(raw))}
-	case again:
-		return clientError{failProtocol, fmt.Errorf("encryption request %d was sent twice", binary.BigEndian.Uint32(raw[4:]))}
-	case inside:
-		return clientError{failProtocol, fmt.Errorf("encryption request %d inside TLS", binary.BigEndian.Uint32(raw[4:]))}
+	case !refused:
+		return offer.Accept(conn, surplus)
+	case len(surplus) > 0 && code == codeGSSENC:
+		return conn, clientError{code: failAfterGSSENC}
+	case len(surplus) > 0:
+		return conn, clientError{code: failAfterSSL}
 	}
-	return nil
+	return conn, nil
 }
 
-func answerEncryption(conn net.Conn, code uint32, offer *pgtls.Client) (net.Conn, error) {
-	if code == codeGSSENC || offer == nil {
-		_, err := conn.Write([]byte{'N'})
-		return conn, err
-	}
-	if _, err := conn.Write([]byte{'S'}); err != nil {
-		return conn, err
-	}
-	return offer.Accept(conn, nil)
-}
-
-// parseOpening reads the packet that settles what the connection is for.
-func parseOpening(raw []byte, code uint32) (opening, error) {
+// parseOpening reads the packet that settles what the connection is for. PostgreSQL judges it, so nothing here is an error.
+func parseOpening(raw []byte, code uint32) opening {
 	switch {
 	case code == codeCancel:
-		// A process ID and a key of 4 to 256 bytes (protocol 3.2).
-		if len(raw) < 16 || len(raw) > 12+256 {
-			return opening{}, clientError{failProtocol, fmt.Errorf("CancelRequest of %d bytes; expected 16 to 268", len(raw))}
-		}
-		return opening{raw: raw, cancel: true}, nil
+		return opening{raw: raw, cancel: true}
 	case code>>16 != 3:
-		return opening{}, clientError{failVersion, fmt.Errorf("protocol %d.%d", code>>16, code&0xffff)}
+		return opening{raw: raw, refused: true}
 	}
 	return parseStartup(raw)
 }
 
-// readPacket reads one packet, the first bytes of which may have been read.
-func readPacket(conn net.Conn, begun []byte) ([]byte, error) {
-	var head [8]byte
-	n := copy(head[:], begun)
-	if n == 0 {
-		if _, err := io.ReadFull(conn, head[:1]); err != nil {
+const (
+	lengthSize = 4
+	codeSize   = 4
+)
+
+// readHead reads the length and the code of a packet, and one byte more if it has come: whatever stands behind a request for
+// encryption shows there, and every other packet is longer. A length that no packet can have is an error as soon as it is there. Of
+// the first packet, the first byte of TLS is as good.
+func readHead(conn net.Conn, first bool) ([]byte, error) {
+	head, n := make([]byte, lengthSize+codeSize+1), 0
+	for n < lengthSize+codeSize {
+		m, err := conn.Read(head[n:])
+		if n += m; n > 0 && first && head[0] == tlsHandshake {
+			return head[:n], nil
+		}
+		if n >= lengthSize {
+			if length := binary.BigEndian.Uint32(head); length < lengthSize+codeSize || length > maxStartup {
+				return nil, impossibleLength(length)
+			}
+		}
+		switch {
+		case n >= lengthSize+codeSize:
+		case err != nil && n > 0:
+			return nil, tornPacket{err}
+		case err != nil:
 			return nil, err
 		}
-		n = 1
 	}
-	if _, err := io.ReadFull(conn, head[n:]); err != nil {
-		return nil, tornPacket{err}
+	return head[:n], nil
+}
+
+// readRest completes the packet that begins with head. What stands behind it is surplus.
+func readRest(conn net.Conn, head []byte) (raw, surplus []byte, err error) {
+	raw = make([]byte, binary.BigEndian.Uint32(head))
+	n := copy(raw, head)
+	if _, err := io.ReadFull(conn, raw[n:]); err != nil {
+		return nil, nil, tornPacket{err}
 	}
-	length := binary.BigEndian.Uint32(head[:])
-	if length < 8 || length > maxStartup {
-		return nil, clientError{failProtocol, fmt.Errorf("first packet claims %d bytes; expected 8 to %d", length, maxStartup)}
-	}
-	raw := make([]byte, length)
-	copy(raw, head[:])
-	if _, err := io.ReadFull(conn, raw[8:]); err != nil {
-		return nil, tornPacket{err}
-	}
-	return raw, nil
+	return raw, head[n:], nil
+}
+
+// impossibleLength is a first packet that cannot be one: of another protocol, as a rule. PostgreSQL hangs up without a byte, and so
+// does the proxy.
+type impossibleLength uint32
+
+func (e impossibleLength) Error() string {
+	return fmt.Sprintf("the first packet claims %d bytes; expected %d to %d", uint32(e), lengthSize+codeSize, maxStartup)
 }
 
 // tornPacket is a connection that ended inside its first packet; one that ended before it is a probe.
@@ -149,13 +170,13 @@ func (e tornPacket) Unwrap() error { return e.cause }
 
 // parseStartup reads the parameters that decide whether the session may be answered. The packet is relayed as it came, so
 // PostgreSQL judges everything else in it.
-func parseStartup(raw []byte) (opening, error) {
+func parseStartup(raw []byte) opening {
 	o := opening{raw: raw}
-	rest := raw[8:]
+	rest := raw[lengthSize+codeSize:]
 	for len(rest) > 0 && rest[0] != 0 {
 		name, value, after, ok := cutParameter(rest)
 		if !ok {
-			return opening{}, clientError{failProtocol, fmt.Errorf("startup packet has a parameter without an end")}
+			return opening{raw: raw, refused: true}
 		}
 		switch name {
 		case "user":
@@ -168,12 +189,12 @@ func parseStartup(raw []byte) (opening, error) {
 		rest = after
 	}
 	if len(rest) != 1 {
-		return opening{}, clientError{failProtocol, fmt.Errorf("startup packet has %d bytes where its terminator was expected", len(rest))}
+		return opening{raw: raw, refused: true} // no terminator as its last byte
 	}
 	if o.database == "" {
 		o.database = o.user
 	}
-	return o, nil
+	return o
 }
 
 func cutParameter(b []byte) (name, value string, rest []byte, ok bool) {

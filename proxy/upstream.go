@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"time"
 
@@ -79,10 +78,18 @@ func (s *session) reach(login time.Time) error {
 		s.upstream.Close()
 		err = s.start(s.proxy.dialPlain)
 	}
-	if err != nil && !errors.As(err, new(clientError)) {
-		err = clientError{failDial, err}
+	if err != nil {
+		err = unreachable(err)
 	}
 	return err
+}
+
+// unreachable is what a client is told where upstream cannot be reached.
+func unreachable(err error) error {
+	if errors.As(err, new(clientError)) {
+		return err
+	}
+	return clientError{failDial, err}
 }
 
 func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
@@ -111,22 +118,4 @@ func (s *session) refused(login time.Time) bool {
 	defer context.AfterFunc(s.proxy.ctx, func() { s.upstream.Close() })() // no session yet, so no drain would reach it
 	f, err := s.fromUpstream.Await()
 	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == backendErrorResponse && string(errorField(f.Body, 'C')) == "28000"
-}
-
-// relayCancel passes a CancelRequest on as it came and waits, as libpq does, until upstream closes: then it was handled.
-func (p *Proxy) relayCancel(raw []byte) error {
-	upstream, err := p.dialUpstream(context.Background())
-	if err != nil {
-		return err
-	}
-	defer upstream.Close()
-	defer context.AfterFunc(p.ctx, func() { upstream.Close() })()
-	if err := upstream.SetDeadline(time.Now().Add(p.dialTimeout)); err != nil {
-		return err
-	}
-	if _, err := upstream.Write(raw); err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, upstream)
-	return err
 }
