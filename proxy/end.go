@@ -18,6 +18,10 @@ func (s *session) upstreamEnded(err error) {
 	if s.leaving.Load() {
 		return
 	}
+	if clientLost(err) {
+		s.lostClient(err)
+		return
+	}
 	var own clientError
 	switch {
 	case errors.As(err, &own):
@@ -30,6 +34,18 @@ func (s *session) upstreamEnded(err error) {
 	}
 	s.log.Warn("session lost", "cause", own)
 	s.farewell(own.code)
+}
+
+// clientLost says that a write to the client failed, which ends a session whichever of its goroutines wrote.
+func clientLost(err error) bool {
+	return errors.As(err, new(frame.WriteError)) || errors.Is(err, frame.ErrTorn)
+}
+
+// lostClient says so once. Nobody is left to be told anything else.
+func (s *session) lostClient(err error) {
+	if !s.leaving.Swap(true) {
+		s.log.Info("session ended: the client's connection was lost", "cause", err)
+	}
 }
 
 // upstreamGone tells an upstream that is lost from one that refuses TLS.
@@ -59,6 +75,8 @@ func (s *session) clientEnded(err error) {
 	switch {
 	case errors.As(err, new(upstreamError)):
 		return // upstream's last words, if any, are still on their way to the client
+	case clientLost(err):
+		s.lostClient(err)
 	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
 		// What was sent before is still carried out, and answered as long as the client listens.
 		s.leaving.Store(true)

@@ -64,6 +64,7 @@ func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 		return s.settleAuthentication(f.Body)
 	case backendErrorResponse:
 		s.sawFatal = isFatal(f.Body)
+		s.loginRefused(f.Body)
 	}
 	relay, err = s.conversation.takeReply(f.Kind, f.Body)
 	if err != nil {

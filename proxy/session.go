@@ -95,10 +95,10 @@ func (p *Proxy) begin(conn net.Conn, login time.Time, log *slog.Logger) (client 
 	err = apart(log, func() (err error) { s, err = p.open(client, o, login, log); return err })
 	if err != nil {
 		tellClient(client, err)
-		log.Warn("session refused", "cause", err)
+		log.Warn("session refused", "user", o.user, "database", o.database, "cause", err)
 		return client, nil
 	}
-	log.Debug("session begins", "user", o.user, "database", o.database)
+	s.log.Debug("session begins")
 	return client, s
 }
 
@@ -152,6 +152,7 @@ func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logg
 		return nil, err
 	}
 	s.opening.raw = nil
+	s.log = s.whose(log)
 	if err := p.remember(s); err != nil {
 		s.cancel()
 		s.upstream.Close()

@@ -20,7 +20,24 @@ type Writer struct {
 }
 
 // NewWriter writes to conn, to which nothing else may write.
-func NewWriter(conn net.Conn) *Writer { return &Writer{conn: conn, to: NewOutlet(conn)} }
+func NewWriter(conn net.Conn) *Writer { return &Writer{conn: conn, to: marked{NewOutlet(conn)}} }
+
+// WriteError is a failed write to a Writer's client. A function that Do runs may fail for other reasons.
+type WriteError struct{ Cause error }
+
+func (e WriteError) Error() string { return "write to the client: " + e.Cause.Error() }
+func (e WriteError) Unwrap() error { return e.Cause }
+
+// marked marks what fails.
+type marked struct{ to io.Writer }
+
+func (m marked) Write(b []byte) (int, error) {
+	n, err := m.to.Write(b)
+	if err != nil {
+		err = WriteError{err}
+	}
+	return n, err
+}
 
 // ErrTorn: the client has had its last message.
 var ErrTorn = errors.New("nothing can be written to the client any more")
