@@ -18,6 +18,7 @@ import (
 
 // Requests for authentication, https://www.postgresql.org/docs/current/protocol-message-formats.html.
 const (
+	authDone         = 0
 	authCleartext    = 3
 	authMD5          = 5
 	authSASL         = 10
@@ -41,6 +42,9 @@ func authRequest(body []byte) (request int, rest []byte) {
 // settleAuthentication relays a request for authentication, without PLUS where that cannot work.
 func (s *session) settleAuthentication(body []byte) (relay bool, err error) {
 	request, mechanisms := authRequest(body)
+	if request == authDone {
+		s.loggedIn()
+	}
 	if request != authSASL || s.keepsBinding || s.conversation.started.Load() {
 		return true, nil
 	}

@@ -33,7 +33,7 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 9, 0, 3, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		rest := bytes.NewReader(append(bytes.Clone(stream), "surplus"...))
-		_, o, err := readOpening(&memory{in: iotest.OneByteReader(rest)}, nil) // nothing comes in the same moment
+		_, o, err := readOpening(&memory{in: iotest.OneByteReader(rest)}, tlsOffer{}) // nothing comes in the same moment
 		if err != nil {
 			return
 		}

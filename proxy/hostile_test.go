@@ -122,7 +122,7 @@ func newUnbufferedRig(t *testing.T, around ...func(net.Conn) net.Conn) *rig {
 		far = f(far)
 	}
 	r.client = client
-	r.proxy.conns.Go(func() { r.proxy.serve(far, 99) })
+	r.proxy.conns.Go(func() { r.proxy.serve(far, 99, r.proxy.welcome(far)) })
 	go r.client.Write(startup("user", "u", "database", "d"))
 	r.upstream = <-r.arrivals
 	r.toUpstream(startup("user", "u", "database", "d"))

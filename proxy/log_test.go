@@ -160,7 +160,7 @@ func TestAClientThatIsLostAmongItsRowsIsNotLoggedAsALostPostgreSQL(t *testing.T)
 			r.client.Close()
 			client, far := net.Pipe()
 			r.client = client
-			r.proxy.conns.Go(func() { r.proxy.serve(unwritable{far, &broken}, 99) })
+			r.proxy.conns.Go(func() { r.proxy.serve(unwritable{far, &broken}, 99, r.proxy.welcome(far)) })
 			r.startsUp()
 			broken.Store(true)
 			if rows == nil {

@@ -9,10 +9,21 @@ import (
 	"time"
 )
 
-// passOnce passes on a packet that begins no session.
-func (p *Proxy) passOnce(client net.Conn, o opening, log *slog.Logger) {
-	err := p.relayOnce(client, o.raw)
+// passOnce passes on a packet that begins no session. Of those that come while too many are on their way, only that is logged: a
+// CancelRequest promises nothing.
+func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logger) {
+	ctx, cancel := context.WithCancel(p.ctx)
+	defer cancel()
+	place := p.limits.cancels.enter(a.from, cancel)
+	if place == nil {
+		p.limits.turnedAway.Add(1)
+		p.limits.dropped.log(p.log, "requests to cancel a statement are dropped: too many are on their way", "last", client.RemoteAddr())
+		return
+	}
+	defer p.limits.cancels.leave(place)
+	err := p.relayOnce(ctx, client, o.raw)
 	switch {
+	case ctx.Err() != nil: // it gave way, or the proxy ends
 	case err == nil:
 	case o.cancel:
 		log.Warn("cancel request was not passed on", "cause", err)
@@ -24,13 +35,13 @@ func (p *Proxy) passOnce(client net.Conn, o opening, log *slog.Logger) {
 
 // relayOnce passes on one packet, and whatever upstream says to it until it closes. To a CancelRequest it says nothing; as libpq does,
 // the client waits for the close: then it was handled.
-func (p *Proxy) relayOnce(client net.Conn, raw []byte) error {
-	server, err := p.dialUpstream(context.Background())
+func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, raw []byte) error {
+	server, err := p.dialUpstream(ctx)
 	if err != nil {
 		return err
 	}
 	defer server.Close()
-	defer context.AfterFunc(p.ctx, func() { server.Close() })()
+	defer context.AfterFunc(ctx, func() { server.Close() })()
 	deadline := time.Now().Add(p.dialTimeout)
 	if err := errors.Join(server.SetDeadline(deadline), client.SetDeadline(deadline)); err != nil {
 		return err

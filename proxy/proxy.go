@@ -83,10 +83,23 @@ type Settings struct {
 	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none. It is
 	// called once a session.
 	Segments func(database string) Segments
-	// MaxSessions is how many sessions may be open at once; no limit if zero. A session counts from before upstream is reached for
-	// it until both its connections are closed. What does not: cancel requests, and clients that have not said yet what they
-	// want, of which each has a descriptor, and memory for its handshake, for up to LoginTimeout.
+	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero. A session counts from
+	// before upstream is reached for it until both its connections are closed. Requests to cancel a statement have a limit of their
+	// own. Where all places are taken, a session that has not logged in gives way as under MaxLogins, so that nobody fills them
+	// without a password.
 	MaxSessions int
+	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero. One more is closed.
+	// Each needs up to two descriptors.
+	MaxClients int
+	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero. One counts from accept until
+	// upstream has let the client in. One more is closed, or has another one closed that has had its time or comes from an address
+	// with many more of them (crowd.go).
+	MaxLogins int
+	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero. The addresses of an IPv6 network of 64 bits are
+	// one, and so are all Unix sockets.
+	MaxLoginsPerAddress int
+	// HandshakeTimeout bounds a TLS handshake with a client, from the moment it may begin; 5 s if zero.
+	HandshakeTimeout time.Duration
 	// LoginTimeout bounds the time from accept to the first ReadyForQuery, but for DialTimeout; 60 s if zero.
 	LoginTimeout time.Duration
 	// DialTimeout bounds connecting to upstream; 10 s if zero.
@@ -112,6 +125,8 @@ type Proxy struct {
 	permission                func(string) *Permission
 	segments                  func(string) Segments
 	loginTimeout, dialTimeout time.Duration
+	handshakeTimeout          time.Duration
+	limits                    limits
 	requireTLS, askPassword   bool
 	clientTLS                 atomic.Pointer[pgtls.Client] // nil: TLS is refused
 	upstreamTLS               atomic.Pointer[pgtls.Negotiator]
@@ -132,7 +147,7 @@ type Proxy struct {
 	closed   bool        // no further session
 	ended    Stats       // of the sessions that are over
 	conns    sync.WaitGroup
-	changed  chan struct{} // closed and replaced when a session ends
+	changed  chan struct{} // closed and replaced when a session ends, or a place is given back
 }
 
 // New checks the settings and returns a Proxy that serves nothing yet.
@@ -140,8 +155,8 @@ func New(s Settings) (*Proxy, error) {
 	if s.IDs == nil {
 		return nil, errors.New("proxy settings have no IDs; expected a generator")
 	}
-	if s.MaxSessions < 0 {
-		return nil, fmt.Errorf("proxy settings allow %d sessions; expected 0 for no limit, or more", s.MaxSessions)
+	if err := s.checkLimits(); err != nil {
+		return nil, err
 	}
 	if s.Network != "tcp" && s.Network != "unix" || s.Address == "" {
 		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path", s.Network, s.Address)
@@ -153,7 +168,7 @@ func New(s Settings) (*Proxy, error) {
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
 		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: frame.NewBuffers(), batches: newBatches(),
-		lookEvery: defaultLookEvery,
+		lookEvery: defaultLookEvery, limits: newLimits(s, fairTime), handshakeTimeout: s.HandshakeTimeout,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -164,6 +179,9 @@ func New(s Settings) (*Proxy, error) {
 	}
 	if p.loginTimeout == 0 {
 		p.loginTimeout = defaultLoginTimeout
+	}
+	if p.handshakeTimeout == 0 {
+		p.handshakeTimeout = defaultHandshakeTimeout
 	}
 	if p.dialTimeout == 0 {
 		p.dialTimeout = defaultDialTimeout
@@ -195,8 +213,12 @@ func (p *Proxy) Serve(ln net.Listener) error {
 			continue
 		}
 		pause = 0
+		a := p.welcome(conn)
+		if a == nil {
+			continue
+		}
 		id := p.lastID.Add(1)
-		p.conns.Go(func() { p.serve(conn, id) })
+		p.conns.Go(func() { p.serve(conn, id, a) })
 	}
 }
 
@@ -240,27 +262,6 @@ func (p *Proxy) each(f func(*session)) {
 	}
 }
 
-// takePlace takes the place of one more session, before PostgreSQL is bothered. It is given back when nothing comes of the session
-// (givePlace), or when that has ended (forget).
-func (p *Proxy) takePlace() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	switch {
-	case p.closed:
-		return clientError{code: failNotAccepting}
-	case p.maxSessions > 0 && p.places >= p.maxSessions:
-		return clientError{failTooMany, fmt.Errorf("%d sessions are open or about to be", p.places)}
-	}
-	p.places++
-	return nil
-}
-
-func (p *Proxy) givePlace() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.places--
-}
-
 // remember enters a session that has a place.
 func (p *Proxy) remember(s *session) error {
 	p.mu.Lock()
@@ -289,6 +290,10 @@ func (p *Proxy) forget(s *session) {
 	}
 	p.ended.Answers += s.answers.Load()
 	p.ended.IDs += s.answeredIDs.Load()
+	p.changedLocked()
+}
+
+func (p *Proxy) changedLocked() {
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -300,6 +305,8 @@ type Stats struct {
 	Answers  int64 // statements answered from memory
 	IDs      int64 // IDs in them
 	Declined int64 // statements that were forwarded because the generator had no IDs for them
+	// TurnedAway counts connections of clients that a limit closed: at once, or before they had logged in.
+	TurnedAway int64
 }
 
 // Stats folds the counters of all sessions.
@@ -308,7 +315,7 @@ func (p *Proxy) Stats() Stats {
 	defer p.mu.Unlock()
 	st := p.ended
 	st.Sessions = len(p.sessions)
-	st.Declined = p.declined.Load()
+	st.Declined, st.TurnedAway = p.declined.Load(), p.limits.turnedAway.Load()
 	for s := range p.sessions {
 		st.Answers += s.answers.Load()
 		st.IDs += s.answeredIDs.Load()

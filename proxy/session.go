@@ -31,6 +31,8 @@ type session struct {
 	cancel     context.CancelFunc
 	log        *slog.Logger
 	opening    opening
+	admitted   *admitted
+	stranger   *member // among those that have not logged in; nil: it has
 	permission *Permission
 	segments   Segments // nil: none
 	client     net.Conn // client ↔ proxy
@@ -58,29 +60,31 @@ type session struct {
 
 // serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so the words
 // for the log are elsewhere.
-func (p *Proxy) serve(conn net.Conn, id int64) {
+func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	log := p.log.With("session", id, "client", conn.RemoteAddr())
+	defer a.leave()
 	defer conn.Close()
 	defer recoverTo(log)
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
 	login := time.Now().Add(p.loginTimeout)
 
-	client, s := p.begin(conn, login, log)
+	client, s := p.begin(conn, a, login, log)
 	defer client.Close()
 	if s == nil {
 		return
 	}
 	defer s.cancel()
 	defer p.forget(s)
+	defer s.loggedIn()
 	s.ended(s.relay(login))
 }
 
 // begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told, or where
 // what the client sent begins none, such as a request to cancel a statement.
-func (p *Proxy) begin(conn net.Conn, login time.Time, log *slog.Logger) (client net.Conn, s *session) {
+func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Logger) (client net.Conn, s *session) {
 	client = conn // or TLS on top of it
 	var o opening
-	err := apart(log, func() (err error) { client, o, err = p.admit(conn, login); return err })
+	err := apart(log, func() (err error) { client, o, err = p.admit(conn, a, login); return err })
 	if err != nil {
 		tellClient(client, err)
 		if !isProbe(err) {
@@ -89,10 +93,10 @@ func (p *Proxy) begin(conn net.Conn, login time.Time, log *slog.Logger) (client 
 		return client, nil
 	}
 	if o.cancel || o.refused {
-		p.passOnce(client, o, log)
+		p.passOnce(client, o, a, log)
 		return client, nil
 	}
-	err = apart(log, func() (err error) { s, err = p.open(client, o, login, log); return err })
+	err = apart(log, func() (err error) { s, err = p.open(client, o, a, login, log); return err })
 	if err != nil {
 		tellClient(client, err)
 		log.Warn("session refused", "user", o.user, "database", o.database, "cause", err)
@@ -107,12 +111,13 @@ func (s *session) ended(cause error) {
 }
 
 // admit reads what the client wants, and returns the connection to go on with: conn, or TLS on top of it.
-func (p *Proxy) admit(conn net.Conn, login time.Time) (net.Conn, opening, error) {
+func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, opening, error) {
 	if err := conn.SetDeadline(login); err != nil {
 		return conn, opening{}, err
 	}
-	client, o, err := readOpening(conn, p.clientTLS.Load())
-	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() {
+	offer := tlsOffer{p.clientTLS.Load(), p.handshakeTimeout, login, p.limits.handshakes, a.from, func() { p.giveWay(conn) }}
+	client, o, err := readOpening(conn, offer)
+	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && !errors.As(err, new(pgtls.HandshakeError)) {
 		err = clientError{failLogin, err}
 	}
 	if deadlineErr := conn.SetDeadline(noDeadline); err == nil {
@@ -130,18 +135,20 @@ func (p *Proxy) admit(conn net.Conn, login time.Time) (net.Conn, opening, error)
 }
 
 // open connects to upstream and hands it the startup packet as it came. From here on the session owns both connections.
-func (p *Proxy) open(client net.Conn, o opening, login time.Time, log *slog.Logger) (*session, error) {
-	if err := p.takePlace(); err != nil {
+func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, log *slog.Logger) (*session, error) {
+	if err := p.takePlace(a.from, login); err != nil {
 		return nil, err
 	}
+	stranger := p.strangerAt(a.from, client)
 	begun := false
 	defer func() {
 		if !begun {
+			p.limits.placed.leave(stranger)
 			p.givePlace()
 		}
 	}()
 	s := &session{
-		proxy: p, log: log, opening: o, client: client, toClient: frame.NewWriter(client),
+		proxy: p, log: log, opening: o, admitted: a, stranger: stranger, client: client, toClient: frame.NewWriter(client),
 		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: frame.NewInbox(client, p.buffers),
 	}
 	s.conversation = newConversation(o.replication, p.batches, s.mayAnswer)

@@ -48,7 +48,7 @@ func FuzzWhateverPeersSayASessionEnds(f *testing.F) {
 		upstream.Store(&part{moment, piece, fromUpstream})
 		client, far := net.Pipe()
 		over := make(chan struct{})
-		go func() { defer close(over); p.serve(far, 1) }()
+		go func() { defer close(over); p.serve(far, 1, p.welcome(far)) }()
 		if moment > fromTheFirstByte {
 			client.Write(startup("user", "u", "database", "d"))
 		}

@@ -37,12 +37,12 @@ type opening struct {
 // each may come once, in any order. What a client (or somebody in between) sends in plain text behind a request for encryption is
 // never believed: behind an N it is refused, as PostgreSQL does, and behind an S it is taken for a TLS record.
 // io.EOF before the first byte is a probe and comes back as io.EOF.
-func readOpening(conn net.Conn, offer *pgtls.Client) (net.Conn, opening, error) {
+func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 	var asked [2]bool
 	for first := true; ; first = false {
 		head, err := readHead(conn, first)
 		if err == nil && first && head[0] == tlsHandshake {
-			conn, err = direct(conn, offer, head)
+			conn, err = offer.accept(conn, head, true)
 			head = nil
 		}
 		if err == nil && head == nil {
@@ -70,18 +70,9 @@ func readOpening(conn net.Conn, offer *pgtls.Client) (net.Conn, opening, error) 
 	}
 }
 
-// direct goes on inside TLS with a client that began it without asking.
-func direct(conn net.Conn, offer *pgtls.Client, begun []byte) (net.Conn, error) {
-	secure, err := offer.AcceptDirect(conn, begun)
-	if err == pgtls.ErrNoALPN {
-		err = clientError{code: failALPN}
-	}
-	return secure, err
-}
-
 // answerEncryption answers a request for encryption. surplus is what came behind it in the same moment.
-func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer *pgtls.Client) (net.Conn, error) {
-	refused := code == codeGSSENC || offer == nil
+func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer) (net.Conn, error) {
+	refused := code == codeGSSENC || offer.Client == nil
 	answer := []byte{'S'}
 	if refused {
 		answer = []byte{'N'}
@@ -91,7 +82,7 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer *pgtls.C
 	}
 	switch {
 	case !refused:
-		return offer.Accept(conn, surplus)
+		return offer.accept(conn, surplus, false)
 	case len(surplus) > 0 && code == codeGSSENC:
 		return conn, clientError{code: failAfterGSSENC}
 	case len(surplus) > 0:

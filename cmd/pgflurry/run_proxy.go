@@ -25,23 +25,22 @@ import (
 
 // proxySettings is what one proxy process needs to know.
 type proxySettings struct {
-	listen         string        // HOST:PORT or the path of a Unix socket
-	upstream       string        // HOST:PORT, or a Unix socket or its directory
-	leaseDatabase  string        // connection string
-	databases      []string      // sessions to these are answered; empty: the lease database
-	node           string        // 1 to 255 characters
-	datacenter     string        // number; empty: any
-	window         time.Duration // how far ahead the lease reserves
-	drainTimeout   time.Duration
-	maxConnections int           // 0: no limit
-	loginTimeout   time.Duration // 0: the proxy's default
-	tls            tlsSettings
-	reload         <-chan os.Signal // each reads the TLS files again; may be nil
-	log            *slog.Logger
-	listening      func(net.Addr) // called once clients are accepted; may be nil
-	granted        func()         // called once IDs come from memory; may be nil
-	pauses         watchPauses    // zero: the usual ones
-	clock          nodeClock      // set by runProxy
+	listen        string        // HOST:PORT or the path of a Unix socket
+	upstream      string        // HOST:PORT, or a Unix socket or its directory
+	leaseDatabase string        // connection string
+	databases     []string      // sessions to these are answered; empty: the lease database
+	node          string        // 1 to 255 characters
+	datacenter    string        // number; empty: any
+	window        time.Duration // how far ahead the lease reserves
+	drainTimeout  time.Duration
+	limits        limitSettings
+	tls           tlsSettings
+	reload        <-chan os.Signal // each reads the TLS files again; may be nil
+	log           *slog.Logger
+	listening     func(net.Addr) // called once clients are accepted; may be nil
+	granted       func()         // called once IDs come from memory; may be nil
+	pauses        watchPauses    // zero: the usual ones
+	clock         nodeClock      // set by runProxy
 }
 
 // runProxy joins proxy, generator and lease, and runs them until ctx ends or the configuration proves wrong.
@@ -107,15 +106,18 @@ func runProxy(ctx context.Context, s proxySettings) error {
 	work.Wait()
 	p.Wait()
 	st := p.Stats()
-	s.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined)
+	s.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined, "turned-away", st.TurnedAway)
 	return err
 }
 
 func (s proxySettings) newProxy(network, upstream string, ids *lateIDs, permissions *permissions, segments *segmentSources) (*proxy.Proxy, error) {
 	settings := proxy.Settings{
 		Network: network, Address: upstream, IDs: ids, Permission: permissions.of, Segments: segments.of,
-		MaxSessions: s.maxConnections, LoginTimeout: s.loginTimeout, Log: s.log,
+		Log: s.log,
 	}
+	s.limits.complete(&settings, len(s.databases), descriptors())
+	s.log.Info("limits; 0 is none", "clients", settings.MaxClients, "max-connections", settings.MaxSessions,
+		"max-logins", settings.MaxLogins, "max-logins-per-address", settings.MaxLoginsPerAddress)
 	if err := s.tls.complete(&settings); err != nil {
 		return nil, err
 	}
@@ -183,7 +185,7 @@ func isOwn(own net.Addr, network, address string) bool {
 
 // check completes the settings and refuses what cannot work, before anything is opened.
 func (s *proxySettings) check() (*pgx.ConnConfig, error) {
-	if err := s.tls.check(); err != nil {
+	if err := errors.Join(s.tls.check(), s.limits.check()); err != nil {
 		return nil, err
 	}
 	config, err := parseURL("lease-database", s.leaseDatabase)
@@ -210,12 +212,6 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 	}
 	if s.window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.window)
-	}
-	if s.maxConnections < 0 {
-		return nil, fmt.Errorf("--max-connections is %d; expected 0 for no limit, or more", s.maxConnections)
-	}
-	if s.loginTimeout < 0 {
-		return nil, fmt.Errorf("--login-timeout is %v; expected more than 0", s.loginTimeout)
 	}
 	if s.drainTimeout < 0 {
 		return nil, fmt.Errorf("--drain-timeout is %v; expected 0 or more", s.drainTimeout)

@@ -4,7 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
+	"io"
 	"net"
 )
 
@@ -13,7 +13,7 @@ var (
 	ErrNoTLS = errors.New("the client began a TLS handshake, which is not configured")
 	// ErrNoALPN: a client that began TLS without asking did not name PostgreSQL's protocol. The connection works otherwise.
 	ErrNoALPN        = errors.New("the client began TLS without naming the protocol (ALPN)")
-	errHandshakeSize = fmt.Errorf("a TLS handshake of more than %d bytes", maxHandshake)
+	errHandshakeSize = errors.New("a TLS handshake of more bytes than any needs")
 )
 
 // Client is how the proxy speaks TLS to clients: TLS 1.2 and newer, without session tickets, as PostgreSQL. A value does not change,
@@ -42,16 +42,45 @@ type HandshakeError struct{ Cause error }
 func (e HandshakeError) Error() string { return "TLS handshake with the client: " + e.Cause.Error() }
 func (e HandshakeError) Unwrap() error { return e.Cause }
 
+// ReadHello reads the first record of a client's handshake, its ClientHello as a rule, so that no handshake need begin before that has
+// come. begun is what has been read of it already. It takes memory as bytes come. What is no such record comes back as far as it was
+// read: the handshake says what is wrong with it. An error is a HandshakeError, or that of a client that left without a word.
+func ReadHello(conn net.Conn, begun []byte) ([]byte, error) {
+	hello := append(make([]byte, 0, helloSize), begun...)
+	for {
+		want := recordHeader
+		if len(hello) >= recordHeader {
+			want += int(hello[3])<<8 | int(hello[4])
+		}
+		if len(hello) >= want || want > maxClientHandshake || len(hello) > 0 && hello[0] != recordHandshake {
+			return hello, nil
+		}
+		if len(hello) == cap(hello) {
+			hello = append(make([]byte, 0, min(2*cap(hello), want)), hello...)
+		}
+		n, err := conn.Read(hello[len(hello):min(cap(hello), want)])
+		hello = hello[:len(hello)+n]
+		switch {
+		case n > 0:
+		case err == io.EOF && len(hello) == 0:
+			return nil, err // a probe
+		case err != nil:
+			return nil, HandshakeError{err}
+		}
+	}
+}
+
 // Accept does the handshake with a client. begun is what has been read of it already. The caller sets the deadline. An error is a
-// HandshakeError, or that of a client that left without a word. The connection it returns is to be used even after an error: it says
-// no plain word to a client that expects TLS.
-func (t *Client) Accept(conn net.Conn, begun []byte) (Conn, error) {
-	beneath := &handshaking{Conn: conn, begun: begun}
+// HandshakeError. The connection it returns is to be used even after an error: it says no plain word to a client that expects TLS.
+func (t *Client) Accept(conn net.Conn, begun []byte) (net.Conn, error) {
+	c, err := t.accept(conn, begun)
+	return c, err
+}
+
+func (t *Client) accept(conn net.Conn, begun []byte) (Conn, error) {
+	beneath := &handshaking{Conn: conn, begun: begun, most: maxClientHandshake}
 	c := Conn{Conn: tls.Server(beneath, t.config), certificate: t.config.Certificates[0].Certificate[0]}
 	if err := c.Handshake(); err != nil {
-		if beneath.silent(err) {
-			return c, err // a probe
-		}
 		return c, HandshakeError{err}
 	}
 	beneath.read = -1
@@ -64,7 +93,7 @@ func (t *Client) AcceptDirect(conn net.Conn, begun []byte) (net.Conn, error) {
 	if t == nil {
 		return conn, ErrNoTLS
 	}
-	c, err := t.Accept(conn, begun)
+	c, err := t.accept(conn, begun)
 	if err == nil && c.ConnectionState().NegotiatedProtocol != ALPN {
 		err = ErrNoALPN
 	}

@@ -3,7 +3,6 @@ package pgtls
 import (
 	"bytes"
 	"crypto/tls"
-	"io"
 	"net"
 )
 
@@ -11,9 +10,17 @@ const (
 	// maxRecord is the most a TLS record to a peer carries, in bytes: as much as PostgreSQL's own. A libpq that asks the socket
 	// rather than OpenSSL whether more has come hangs on larger ones.
 	maxRecord = 8 << 10
-	// maxHandshake is the most a peer may send until its handshake is over, in bytes. A client with a chain of four
-	// certificates of 4096 bits needs a tenth.
-	maxHandshake = 64 << 10
+	// maxClientHandshake is the most a client may send until its handshake is over, in bytes. A client with a chain of four
+	// certificates of 4096 bits needs less than half.
+	maxClientHandshake = 16 << 10
+	// maxUpstreamHandshake is the same for upstream, whose certificate may have any number of names.
+	maxUpstreamHandshake = 64 << 10
+	// recordHeader is the type, the version and the length of a TLS record, in bytes; recordHandshake is the type of one that begins a
+	// handshake.
+	recordHeader    = 5
+	recordHandshake = 22
+	// helloSize is the memory for a ClientHello before it comes, in bytes. With keys for a time after quantum computers it needs 2 kB.
+	helloSize = 512
 	// ALPN is the name of PostgreSQL's protocol in TLS, by which both sides know that they mean it.
 	ALPN = "postgresql"
 )
@@ -60,13 +67,14 @@ func SameCertificate(client, upstream net.Conn) bool {
 type handshaking struct {
 	net.Conn
 	begun []byte // read already, and not by TLS
+	most  int    // bytes until the handshake is over
 	read  int    // bytes; negative: no longer counted
 }
 
 // Read is not called concurrently: TLS has a lock around it.
 func (c *handshaking) Read(b []byte) (n int, err error) {
 	switch {
-	case c.read > maxHandshake:
+	case c.read > c.most:
 		return 0, errHandshakeSize
 	case len(c.begun) > 0:
 		n = copy(b, c.begun)
@@ -79,6 +87,3 @@ func (c *handshaking) Read(b []byte) (n int, err error) {
 	}
 	return n, err
 }
-
-// silent says that the peer left without a word.
-func (c *handshaking) silent(err error) bool { return c.read == 0 && err == io.EOF }

@@ -16,8 +16,8 @@ func (endless) Read(b []byte) (int, error) {
 }
 
 func TestAHandshakeIsBoundedInMemory(t *testing.T) {
-	n, err := io.Copy(io.Discard, &handshaking{Conn: endless{}})
-	if !errors.Is(err, errHandshakeSize) || n > maxHandshake+64<<10 {
+	n, err := io.Copy(io.Discard, &handshaking{Conn: endless{}, most: maxClientHandshake})
+	if !errors.Is(err, errHandshakeSize) || n > maxClientHandshake+64<<10 {
 		t.Errorf("%d bytes were read, then %v", n, err)
 	}
 }

@@ -105,7 +105,7 @@ func (n *Negotiator) Negotiate(ctx context.Context, conn net.Conn) (net.Conn, er
 	switch answer[0] {
 	case 'N':
 	case 'S':
-		beneath := &handshaking{Conn: conn}
+		beneath := &handshaking{Conn: conn, most: maxUpstreamHandshake}
 		c := Conn{Conn: tls.Client(beneath, n.config)}
 		if err := c.Handshake(); err != nil {
 			return nil, fmt.Errorf("TLS handshake with upstream: %w", err)

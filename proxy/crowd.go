@@ -1,0 +1,169 @@
+package proxy
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// fairTime is how long one of a crowd may stay whoever else comes. A login takes less, but for one of a person who types.
+const fairTime = 5 * time.Second
+
+// origin is where a client comes from, as far as limits tell clients apart: its address, of IPv6 the 64 bits of its network, since one
+// machine has all addresses below them. Unix sockets and what has no address share the zero value.
+type origin = netip.Prefix
+
+func originOf(a net.Addr) origin {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return origin{}
+	}
+	address := tcp.AddrPort().Addr().Unmap().WithZone("")
+	bits := address.BitLen()
+	if address.Is6() {
+		bits = 64
+	}
+	from, err := address.Prefix(bits)
+	if err != nil {
+		return origin{}
+	}
+	return from
+}
+
+// crowd is a limited number of places for clients of whom nobody knows yet who they are. Where it is full, somebody gives way to a
+// newcomer, or the newcomer is refused:
+//
+//   - the oldest from the address that has most of them, if those are more than the newcomer's address would have: who takes many places
+//     from one address locks out nobody else;
+//   - otherwise the oldest of all, if it has had its time: places are not held for as long as a timeout lasts;
+//   - otherwise nobody. Of many honest clients that come at once, those that are at it finish, and the others come again.
+//
+// Its methods are safe for concurrent use.
+type crowd struct {
+	most     int // members; no limit if zero
+	mostEach int // members from one origin; no limit if zero
+	fairTime time.Duration
+
+	mu    sync.Mutex
+	count int
+	from  map[origin][]*member // oldest first
+	left  chan struct{}        // closed and replaced when somebody leaves
+}
+
+// member is one of a crowd.
+type member struct {
+	from  origin
+	since time.Time
+	away  func() // makes it go; does not block
+}
+
+func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
+	return &crowd{most: most, mostEach: mostEach, fairTime: fairTime, from: make(map[origin][]*member), left: make(chan struct{})}
+}
+
+// enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more. away must not block.
+func (c *crowd) enter(from origin, away func()) *member {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if own := c.from[from]; c.mostEach > 0 && len(own) >= c.mostEach {
+		if now.Sub(own[0].since) < c.fairTime {
+			return nil
+		}
+		c.sendAway(own[0])
+	}
+	if c.most > 0 && c.count >= c.most && !c.makeRoomLocked(from, now) {
+		return nil
+	}
+	m := &member{from: from, since: now, away: away}
+	c.from[from] = append(c.from[from], m)
+	c.count++
+	return m
+}
+
+// wait is enter for those who can wait, until late at most; then it is nil.
+func (c *crowd) wait(from origin, late time.Time, away func()) *member {
+	for {
+		c.mu.Lock()
+		left := c.left
+		c.mu.Unlock()
+		if m := c.enter(from, away); m != nil {
+			return m
+		}
+		again := min(time.Until(late), c.fairTime) // after that time somebody has had his
+		if again <= 0 {
+			return nil
+		}
+		timer := time.NewTimer(again)
+		select {
+		case <-left:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// leave gives a place back. It may have been taken away, and m may be nil.
+func (c *crowd) leave(m *member) {
+	if m == nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(m)
+}
+
+// makeRoom sends somebody away in favour of one from an origin, where somebody is to give way.
+func (c *crowd) makeRoom(from origin) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.makeRoomLocked(from, time.Now())
+}
+
+func (c *crowd) makeRoomLocked(from origin, now time.Time) bool {
+	var largest []*member
+	var oldest *member
+	for _, all := range c.from {
+		if len(all) > len(largest) {
+			largest = all
+		}
+		if oldest == nil || all[0].since.Before(oldest.since) {
+			oldest = all[0]
+		}
+	}
+	switch {
+	case len(largest) > len(c.from[from])+1:
+		c.sendAway(largest[0])
+	case oldest != nil && now.Sub(oldest.since) >= c.fairTime:
+		c.sendAway(oldest)
+	default:
+		return false
+	}
+	return true
+}
+
+func (c *crowd) sendAway(m *member) {
+	c.remove(m)
+	m.away()
+}
+
+func (c *crowd) remove(m *member) {
+	all := c.from[m.from]
+	for i, other := range all {
+		if other != m {
+			continue
+		}
+		if len(all) == 1 {
+			delete(c.from, m.from)
+		} else {
+			copy(all[i:], all[i+1:])
+			all[len(all)-1] = nil
+			c.from[m.from] = all[:len(all)-1]
+		}
+		c.count--
+		close(c.left)
+		c.left = make(chan struct{})
+		return
+	}
+}

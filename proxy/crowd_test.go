@@ -1,0 +1,132 @@
+package proxy
+
+import (
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+)
+
+func TestAnOriginIsAnAddressOrANetworkOfIPv6(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.7":            "192.0.2.7/32",
+		"::ffff:192.0.2.7":     "192.0.2.7/32",
+		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+		"2001:db8:1:2::1":      "2001:db8:1:2::/64",
+		"fe80::1%eth0":         "fe80::/64",
+	} {
+		ip := netip.MustParseAddr(address)
+		if got := originOf(&net.TCPAddr{IP: ip.AsSlice(), Port: 5, Zone: ip.Zone()}); got.String() != want {
+			t.Errorf("%s is of %v; expected %s", address, got, want)
+		}
+	}
+	if got := originOf(&net.UnixAddr{Name: "@", Net: "unix"}); got != (origin{}) || got != originOf(nil) {
+		t.Errorf("a Unix socket is of %v; expected what has no address", got)
+	}
+}
+
+var (
+	hereOrigin  = netip.MustParsePrefix("192.0.2.1/32")
+	thereOrigin = netip.MustParsePrefix("192.0.2.2/32")
+)
+
+// people enters a crowd and keeps who was sent away.
+type people struct {
+	t     *testing.T
+	crowd *crowd
+	away  []string
+}
+
+func (p *people) enters(name string, from origin, expected bool) *member {
+	p.t.Helper()
+	m := p.crowd.enter(from, func() { p.away = append(p.away, name) })
+	if (m != nil) != expected {
+		p.t.Errorf("%s gets a place: %v; expected %v", name, m != nil, expected)
+	}
+	return m
+}
+
+func (p *people) wereSentAway(names ...string) {
+	p.t.Helper()
+	if len(p.away) != len(names) {
+		p.t.Fatalf("%q were sent away; expected %q", p.away, names)
+	}
+	for i, name := range names {
+		if p.away[i] != name {
+			p.t.Errorf("%q were sent away; expected %q", p.away, names)
+		}
+	}
+}
+
+func TestTheAddressWithMostOfACrowdGivesWay(t *testing.T) {
+	p := people{t: t, crowd: newCrowd(3, 0, time.Hour)}
+	p.enters("other", thereOrigin, true)
+	first := p.enters("first", hereOrigin, true)
+	p.enters("second", hereOrigin, true)
+	p.enters("third", hereOrigin, false) // its own address has most
+	p.wereSentAway()
+	p.enters("newcomer", netip.MustParsePrefix("2001:db8::/64"), true)
+	p.wereSentAway("first")
+	p.crowd.leave(first) // it leaves after it was sent away
+	p.enters("another", netip.MustParsePrefix("192.0.2.3/32"), false)
+	if p.crowd.count != 3 {
+		t.Errorf("%d have places; expected 3", p.crowd.count)
+	}
+}
+
+func TestWhoHasHadHisTimeGivesWay(t *testing.T) {
+	p := people{t: t, crowd: newCrowd(2, 0, 0)}
+	p.enters("first", hereOrigin, true)
+	p.enters("second", thereOrigin, true)
+	p.enters("third", hereOrigin, true)
+	p.wereSentAway("first")
+	p = people{t: t, crowd: newCrowd(0, 2, 0)}
+	p.enters("other", thereOrigin, true)
+	p.enters("first", hereOrigin, true)
+	p.enters("second", hereOrigin, true)
+	p.enters("third", hereOrigin, true)
+	p.wereSentAway("first")
+}
+
+func TestAnAddressHasItsShareOfACrowd(t *testing.T) {
+	p := people{t: t, crowd: newCrowd(0, 2, time.Hour)}
+	first := p.enters("first", hereOrigin, true)
+	p.enters("second", hereOrigin, true)
+	p.enters("third", hereOrigin, false)
+	p.enters("other", thereOrigin, true)
+	p.crowd.leave(first)
+	p.enters("fourth", hereOrigin, true)
+	p.wereSentAway()
+}
+
+func TestWhoLeavesACrowdLeavesNothing(t *testing.T) {
+	p := people{t: t, crowd: newCrowd(3, 3, time.Hour)}
+	for range 2 {
+		var all []*member
+		for _, from := range []origin{hereOrigin, hereOrigin, thereOrigin} {
+			all = append(all, p.enters("one", from, true))
+		}
+		for _, m := range all {
+			p.crowd.leave(m)
+			p.crowd.leave(m)
+		}
+		p.crowd.leave(nil)
+	}
+	if p.crowd.count != 0 || len(p.crowd.from) != 0 {
+		t.Errorf("of an empty crowd %d have places, from %v", p.crowd.count, p.crowd.from)
+	}
+}
+
+func TestWhoWaitsGetsThePlaceOfOneWhoLeaves(t *testing.T) {
+	p := people{t: t, crowd: newCrowd(1, 0, time.Hour)}
+	first := p.enters("first", hereOrigin, true)
+	got := make(chan *member)
+	go func() { got <- p.crowd.wait(hereOrigin, time.Now().Add(giveUp), func() {}) }()
+	p.crowd.leave(first)
+	if <-got == nil {
+		t.Error("who waits gets no place")
+	}
+	if m := p.crowd.wait(hereOrigin, time.Now(), func() {}); m != nil {
+		t.Error("who has no time gets a place that is taken")
+	}
+}

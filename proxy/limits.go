@@ -1,0 +1,153 @@
+package proxy
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// What bounds clients of whom nobody knows yet who they are. Each costs a descriptor and some memory, and there may be any number.
+//
+//	Settings.MaxClients            all connections: descriptors
+//	Settings.MaxLogins, …PerAddress  from accept until PostgreSQL has let the client in (AuthenticationOk): memory
+//	maxHandshakes                  those inside a TLS handshake: much memory
+//	Settings.MaxSessions           connections to PostgreSQL: those that are still logging in give way
+//	maxCancels                     those that only cancel a statement: connections to PostgreSQL
+//
+// In all but the first a crowd decides who gives way (crowd.go). It ends at AuthenticationOk, not at the first ReadyForQuery, since that
+// is where PostgreSQL's own authentication_timeout ends: what comes behind it is PostgreSQL's time, or that of a pooler's queue.
+
+const (
+	defaultHandshakeTimeout = 5 * time.Second
+	// maxHandshakes is how many TLS handshakes are at work at once, each with up to 150 kB of memory. Others wait, with no more than
+	// their first record. A handshake takes a millisecond of a processor.
+	maxHandshakes = 64
+	// maxCancels is how many requests to cancel a statement are on their way at once. Each is a connection to PostgreSQL for about a
+	// millisecond.
+	maxCancels = 32
+	// seldomEvery is the least time between two lines of the log about what a limit turned away.
+	seldomEvery = 10 * time.Second
+)
+
+// limits are the crowds of one proxy.
+type limits struct {
+	maxClients   int64
+	clients      atomic.Int64
+	turnedAway   atomic.Int64
+	logins       *crowd
+	handshakes   *crowd
+	cancels      *crowd
+	placed       *crowd // those of logins that have a place among the sessions; limited by the number of those
+	told, gaveUp seldom // the log of what was turned away, and of what gave way
+	dropped      seldom // the log of cancels
+}
+
+func newLimits(s Settings, fairTime time.Duration) limits {
+	return limits{
+		maxClients: int64(s.MaxClients),
+		logins:     newCrowd(s.MaxLogins, s.MaxLoginsPerAddress, fairTime),
+		handshakes: newCrowd(maxHandshakes, 0, fairTime),
+		cancels:    newCrowd(maxCancels, 0, fairTime),
+		placed:     newCrowd(0, 0, fairTime),
+	}
+}
+
+// checkLimits refuses limits that cannot be meant.
+func (s Settings) checkLimits() error {
+	for _, limit := range []struct {
+		name  string
+		value int
+	}{{"sessions", s.MaxSessions}, {"connections of clients", s.MaxClients}, {"logins", s.MaxLogins}, {"logins from an address", s.MaxLoginsPerAddress}} {
+		if limit.value < 0 {
+			return fmt.Errorf("proxy settings allow %d %s; expected 0 for no limit, or more", limit.value, limit.name)
+		}
+	}
+	return nil
+}
+
+// admitted is a connection that the limits let in, until leave.
+type admitted struct {
+	limits *limits
+	from   origin
+	login  *member // nil: it has logged in, or was sent away
+}
+
+// welcome lets a connection in that was just accepted, or closes it; then it is nil.
+func (p *Proxy) welcome(conn net.Conn) *admitted {
+	l, from := &p.limits, originOf(conn.RemoteAddr())
+	if n := l.clients.Add(1); l.maxClients > 0 && n > l.maxClients {
+		p.turnAway(conn, "more connections of clients than there are descriptors for")
+		return nil
+	}
+	login := l.logins.enter(from, func() { p.giveWay(conn) })
+	if login == nil {
+		p.turnAway(conn, "too many connections that have not logged in")
+		return nil
+	}
+	return &admitted{limits: l, from: from, login: login}
+}
+
+// turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to, so it does not
+// wait. Where TLS is required nothing is said in plain text.
+func (p *Proxy) turnAway(conn net.Conn, why string) {
+	if !p.requireTLS {
+		tellClient(conn, clientError{code: failTooMany})
+	}
+	conn.Close()
+	p.limits.clients.Add(-1)
+	p.limits.turnedAway.Add(1)
+	p.limits.told.log(p.log, "connections are turned away", "cause", why, "last", conn.RemoteAddr())
+}
+
+// giveWay ends a connection in favour of another one. A Close may wait for a relay to look up from its work.
+func (p *Proxy) giveWay(conn net.Conn) {
+	p.limits.turnedAway.Add(1)
+	p.conns.Go(func() {
+		conn.Close()
+		p.limits.gaveUp.log(p.log, "connections that do not log in give way to others", "last", conn.RemoteAddr())
+	})
+}
+
+// loggedIn ends what only strangers are bound by. It may be called more than once, by one goroutine.
+func (a *admitted) loggedIn() {
+	a.limits.logins.leave(a.login)
+	a.login = nil
+}
+
+// leave is the end of the connection.
+func (a *admitted) leave() {
+	a.loggedIn()
+	a.limits.clients.Add(-1)
+}
+
+// seldom logs what may happen thousands of times a second: the first time, and then with how often it has.
+type seldom struct {
+	mu    sync.Mutex
+	last  time.Time
+	times int
+}
+
+func (s *seldom) log(log *slog.Logger, what string, fields ...any) {
+	s.mu.Lock()
+	s.times++
+	now, times := time.Now(), s.times
+	silent := !s.last.IsZero() && now.Sub(s.last) < seldomEvery
+	if !silent {
+		s.last, s.times = now, 0
+	}
+	s.mu.Unlock()
+	if !silent {
+		log.Warn(what, append([]any{"times", times}, fields...)...)
+	}
+}
+
+// loggedIn: upstream has let the client in, or its session is over. The goroutine that reads upstream calls it, or serve when that has
+// ended.
+func (s *session) loggedIn() {
+	s.admitted.loggedIn()
+	s.proxy.limits.placed.leave(s.stranger)
+	s.stranger = nil
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package strangers
+
+// raced: the race detector multiplies memory.
+const raced = true

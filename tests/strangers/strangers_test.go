@@ -1,0 +1,186 @@
+package strangers
+
+import (
+	"crypto/tls"
+	"encoding/binary"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/authority"
+	"pgflurry/tests/program"
+	"pgflurry/tests/server"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+const (
+	many = 20_000
+	// spare is how many descriptors the test needs for itself.
+	spare = 200
+	// sources is how many addresses the strangers come from: 127.0.0.2 and those that follow.
+	sources = 8
+	// mostResident is what the proxy may have of memory at any time, in bytes.
+	mostResident = 64 << 20
+	// patience bounds every wait. Nothing but a proxy that fails comes near it.
+	patience = 60 * time.Second
+)
+
+// packet is a first packet.
+func packet(code uint32, body string) []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(8+len(body)))
+	return append(binary.BigEndian.AppendUint32(b, code), body...)
+}
+
+// clientHello is the first message of a TLS handshake.
+func clientHello(t *testing.T) []byte {
+	t.Helper()
+	ours, theirs := net.Pipe()
+	defer ours.Close()
+	defer theirs.Close()
+	go func() {
+		_ = tls.Client(theirs, &tls.Config{ServerName: "localhost", NextProtos: []string{"postgresql"}}).Handshake()
+	}()
+	hello := make([]byte, 16<<10)
+	n, err := ours.Read(hello)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hello[:n]
+}
+
+func TestStrangersExhaustNothing(t *testing.T) {
+	direct := server.Migrated(t)
+	server.Exec(t, direct, "DO $$ BEGIN CREATE ROLE stranger LOGIN IN ROLE login_scram PASSWORD 'secret'; EXCEPTION WHEN duplicate_object THEN END $$")
+	t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE stranger") })
+	database := server.Parse(t, direct).Path[1:]
+	cert, key := authority.New(t, "CA").Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}}).Write(t, t.TempDir(), "proxy")
+	secure := []string{"--client-tls-cert", cert, "--client-tls-key", key, "--client-tls-timeout", "60s"}
+	const sslRequest, cancelRequest, version = 80877103, 80877102, 3 << 16
+	hello := clientHello(t)
+	for _, kind := range []struct {
+		name  string
+		says  []byte
+		flags []string
+	}{
+		{name: "silent"},
+		{name: "half a startup packet", says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00")[:20]},
+		{name: "half a CancelRequest", says: packet(cancelRequest, "\x00\x00\x00\x01")},
+		{name: "CancelRequests of nothing", says: packet(cancelRequest, "\x00\x00\x00\x01\x00\x00\x00\x02")},
+		{name: "SSLRequest and nothing", says: packet(sslRequest, ""), flags: secure},
+		{name: "half a ClientHello", says: hello[:len(hello)/2], flags: secure},
+		{name: "half a handshake", says: hello, flags: secure},
+		{name: "no password", says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00"), flags: []string{"--max-connections", "10"}},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			p := program.Serve(t, direct, kind.name, append([]string{"--window", "2s"}, kind.flags...)...)
+			n := room(t)
+			flood(t, p.Address, n, kind.says)
+			begun := time.Now()
+			ordinary(t, p)
+			took := time.Since(begun)
+			mark := renewed(t, direct, kind.name)
+			server.Eventually(t, server.Connect(t, direct), "EXISTS (SELECT FROM pgflurry.worker WHERE node = '"+kind.name+"' AND reserved_until > "+mark+")")
+			if out, err := exec.Command(program.Path(t), "health", "--listen", p.Address, "--timeout", "60s").CombinedOutput(); err != nil {
+				t.Errorf("health: %v\n%s", err, out)
+			}
+			resident := peak(t, p.PID())
+			t.Logf("%d strangers: an ordinary client was served in %v, and the proxy had %d MB at most", n, took, resident>>20)
+			if resident > mostResident && !raced {
+				t.Errorf("the proxy had %d bytes of memory; expected %d at most", resident, mostResident)
+			}
+		})
+	}
+}
+
+// room is how many strangers this process can be.
+func room(t *testing.T) int {
+	t.Helper()
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	return min(many, int(limit.Cur)-spare)
+}
+
+// flood connects so many strangers, from several addresses. Each says its part and stays. That the proxy hangs up is its right.
+func flood(t *testing.T, address string, n int, says []byte) {
+	t.Helper()
+	conns := make([]net.Conn, n)
+	t.Cleanup(func() {
+		for _, conn := range conns {
+			if conn != nil {
+				conn.Close()
+			}
+		}
+	})
+	var all sync.WaitGroup
+	next := make(chan int)
+	for range 16 {
+		all.Go(func() {
+			for i := range next {
+				from := net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%sources))}}
+				conn, err := from.Dial("tcp", address)
+				if err != nil {
+					t.Errorf("stranger %d: %v", i, err)
+					continue
+				}
+				conns[i] = conn
+				_, _ = conn.Write(says)
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+}
+
+// ordinary is a client that logs in and gets an ID from memory.
+func ordinary(t *testing.T, p *program.Proxy) {
+	t.Helper()
+	conn := server.Connect(t, p.URL)
+	defer conn.Close(t.Context())
+	if id := server.Value[int64](t, conn, "SELECT next_snowflake()"); id == 0 {
+		t.Error("no ID")
+	}
+}
+
+// renewed is the mark of a node's lease.
+func renewed(t *testing.T, direct, node string) string {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	return server.Value[string](t, conn, "SELECT reserved_until::text FROM pgflurry.worker WHERE node = $1", node)
+}
+
+// peak is the most memory a process has had, in bytes.
+func peak(t *testing.T, pid int) int {
+	t.Helper()
+	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	if err != nil {
+		t.Skip("this system does not tell what memory a process has: ", err)
+	}
+	_, rest, _ := strings.Cut(string(content), "VmHWM:")
+	fields := strings.Fields(rest)
+	if len(fields) == 0 {
+		t.Fatal("/proc tells no VmHWM")
+	}
+	kilobytes, err := strconv.Atoi(fields[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kilobytes << 10
+}
