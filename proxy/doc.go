@@ -11,7 +11,10 @@
 //	       ◄── one whole message at a time ◄─────────┴── replies.go ◄── upstream
 //
 //	conversation.go decides: batch.go what a batch must look like, known.go which statements it may use,
-//	ledger.go what upstream owes, stale.go what upstream must be sent before the next batch. It does no I/O.
+//	ledger.go what upstream owes, stale.go what upstream must be sent in front of the next batch. It does no I/O.
+//
+// Until upstream has let a client in, limits.go bounds what it can take; crowd.go says who gives way to whom, places.go who gets a
+// connection to upstream, handshake.go who may begin TLS. A packet that begins no session is passed on by once.go.
 //
 // The two goroutines of a session share the conversation and the way to the client, and never wait for each other, but that the
 // client's waits when upstream owes thousands of batches. client.go owns the client's read side, the upstream's write

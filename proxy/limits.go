@@ -93,12 +93,12 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 // turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to, so it does not
 // wait. Where TLS is required nothing is said in plain text.
 func (p *Proxy) turnAway(conn net.Conn, why string) {
+	p.limits.turnedAway.Add(1)
 	if !p.requireTLS {
 		tellClient(conn, clientError{code: failTooMany})
 	}
 	conn.Close()
 	p.limits.clients.Add(-1)
-	p.limits.turnedAway.Add(1)
 	p.limits.told.log(p.log, "connections are turned away", "cause", why, "last", conn.RemoteAddr())
 }
 

@@ -87,7 +87,7 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 	err := apart(log, func() (err error) { client, o, err = p.admit(conn, a, login); return err })
 	if err != nil {
 		tellClient(client, err)
-		if !isProbe(err) {
+		if !isProbe(err) && !errors.Is(err, net.ErrClosed) { // the proxy closed it, and has said why
 			log.Warn("connection refused", "cause", err)
 		}
 		return client, nil

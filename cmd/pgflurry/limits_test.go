@@ -1,0 +1,36 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"pgflurry/proxy"
+)
+
+func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
+	for _, c := range []struct{ descriptors, logins, clients, want int }{
+		{0, 512, 0, 512}, // no limit of the process
+		{0, 0, 0, 0},
+		{20_036, 512, 10_000, 512},
+		{1_036, 512, 500, 250},
+		{1_036, 0, 500, 250},
+		{10, 512, 1, 1},
+	} {
+		var s proxy.Settings
+		(&limitSettings{maxLogins: c.logins}).complete(&s, 1, c.descriptors)
+		if s.MaxClients != c.clients || s.MaxLogins != c.want {
+			t.Errorf("with %d descriptors and --max-logins %d: %d clients and %d logins; expected %d and %d", c.descriptors, c.logins, s.MaxClients, s.MaxLogins, c.clients, c.want)
+		}
+	}
+}
+
+func TestLimitsBelowZeroAreRefused(t *testing.T) {
+	for flag, l := range map[string]limitSettings{
+		"--max-connections": {maxConnections: -1}, "--max-logins ": {maxLogins: -1}, "--max-logins-per-address": {maxLoginsPerAddress: -1},
+		"--login-timeout": {loginTimeout: -1}, "--client-tls-timeout": {clientTLSTimeout: -1},
+	} {
+		if err := l.check(); err == nil || !strings.Contains(err.Error(), flag) {
+			t.Errorf("%s below zero: %v", flag, err)
+		}
+	}
+}
