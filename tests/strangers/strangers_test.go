@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"pgflurry/tests/authority"
 	"pgflurry/tests/program"
 	"pgflurry/tests/server"
@@ -85,10 +83,9 @@ func TestStrangersExhaustNothing(t *testing.T) {
 			n := room(t)
 			flood(t, p.Address, n, kind.says)
 			begun := time.Now()
-			ordinary(t, p)
+			ordinary(t, p, kind.flags != nil && kind.flags[0] == secure[0])
 			took := time.Since(begun)
-			mark := renewed(t, direct, kind.name)
-			server.Eventually(t, server.Connect(t, direct), "EXISTS (SELECT FROM pgflurry.worker WHERE node = '"+kind.name+"' AND reserved_until > "+mark+")")
+			leaseIsRenewed(t, direct, kind.name)
 			if out, err := exec.Command(program.Path(t), "health", "--listen", p.Address, "--timeout", "60s").CombinedOutput(); err != nil {
 				t.Errorf("health: %v\n%s", err, out)
 			}
@@ -98,6 +95,24 @@ func TestStrangersExhaustNothing(t *testing.T) {
 				t.Errorf("the proxy had %d bytes of memory; expected %d at most", resident, mostResident)
 			}
 		})
+	}
+}
+
+// The soft limit is raised to the hard one, and what is left beside the proxy's own connections is for clients, two for each.
+func TestDescriptorsAreKeptForTheProxysOwnConnections(t *testing.T) {
+	direct := server.Migrated(t)
+	args := append([]string{"-c", `ulimit -Sn 64 && ulimit -Hn 237 && exec "$@"`, "sh", program.Path(t)}, program.ServeArgs(t, direct, "few", "--window", "2s")...)
+	p := program.StartCommand(t, exec.Command("sh", args...)).Proxy(direct)
+	// Go's runtime leaves one out.
+	if line := p.Line("msg=\"limits; 0 is none\""); program.Field(line, "clients") != "100" || program.Field(line, "max-logins") != "50" {
+		t.Errorf("with 237 descriptors, 36 of them kept, the log says %s", line)
+	}
+	p.Leased()
+	flood(t, p.Address, 1000, nil)
+	ordinary(t, p, false)
+	leaseIsRenewed(t, direct, "few")
+	if strings.Contains(p.Output(), "accept fails") || strings.Contains(p.Output(), "connection refused") {
+		t.Errorf("descriptors ran out, or each stranger has a line of the log:\n%s", p.Output())
 	}
 }
 
@@ -146,24 +161,25 @@ func flood(t *testing.T, address string, n int, says []byte) {
 }
 
 // ordinary is a client that logs in and gets an ID from memory.
-func ordinary(t *testing.T, p *program.Proxy) {
+func ordinary(t *testing.T, p *program.Proxy, secure bool) {
 	t.Helper()
-	conn := server.Connect(t, p.URL)
+	u := server.Parse(t, p.URL)
+	if secure {
+		u.RawQuery = "sslmode=require"
+	}
+	conn := server.Connect(t, u.String())
 	defer conn.Close(t.Context())
 	if id := server.Value[int64](t, conn, "SELECT next_snowflake()"); id == 0 {
 		t.Error("no ID")
 	}
 }
 
-// renewed is the mark of a node's lease.
-func renewed(t *testing.T, direct, node string) string {
+// leaseIsRenewed waits until a node's mark is raised.
+func leaseIsRenewed(t *testing.T, direct, node string) {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	return server.Value[string](t, conn, "SELECT reserved_until::text FROM pgflurry.worker WHERE node = $1", node)
+	conn := server.Connect(t, direct)
+	mark := server.Value[string](t, conn, "SELECT reserved_until::text FROM pgflurry.worker WHERE node = $1", node)
+	server.Eventually(t, conn, "EXISTS (SELECT FROM pgflurry.worker WHERE node = '"+node+"' AND reserved_until > "+mark+")")
 }
 
 // peak is the most memory a process has had, in bytes.
