@@ -75,15 +75,19 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 		if !s.reserveBatch() {
 			return false, nil
 		}
+		answers, ids := 0, 0
 		for i := range c.batch.units {
-			if err := s.writeUnits(&c.batch.units[i]); err != nil {
+			u := &c.batch.units[i]
+			if err := s.writeUnits(u); err != nil {
 				return false, err
 			}
+			answers, ids = answers+u.times, ids+u.times*u.ids()
 		}
+		s.count(answers, ids)
 		c.answeredBatch(in.Held())
 	}
 	s.out = appendReady(s.out, c.status)
-	if err := in.Flush(s.upstream); err != nil { // messages that are owed nothing, such as stray CopyData
+	if err := s.flushCommitted(); err != nil { // messages that are owed nothing, such as stray CopyData
 		return false, err
 	}
 	in.Drop(f.Size)
@@ -112,7 +116,6 @@ func (s *session) writeQuery(f *statement.Form) error {
 // DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
 func (s *session) writeUnits(u *unit) error {
 	formats := s.conversation.batch.formats[u.formats.begin:u.formats.end]
-	s.count(u.times, u.times*u.ids())
 	for left := u.times; left > 0; left-- {
 		if err := s.gather(); err != nil {
 			return err

@@ -101,7 +101,28 @@ func (s *session) flush() error {
 	if err := s.flushAnswers(); err != nil {
 		return err
 	}
-	return s.fromClient.Flush(s.upstream)
+	return s.flushCommitted()
+}
+
+// flushCommitted writes what is committed to upstream, behind what the proxy itself has to say: in one write.
+func (s *session) flushCommitted() error {
+	if len(s.before) == 0 {
+		return s.fromClient.Flush(s.upstream)
+	}
+	defer func() { s.before = nil }()
+	if err := s.fromClient.Flush(&s.before); err != nil {
+		return err
+	}
+	_, err := s.upstream.Write(s.before)
+	return err
+}
+
+// front is what goes to upstream in front of the client's next messages.
+type front []byte
+
+func (f *front) Write(b []byte) (int, error) {
+	*f = append(*f, b...)
+	return len(b), nil
 }
 
 func (s *session) flushAnswers() error {
@@ -176,7 +197,7 @@ func (s *session) forward(f frame.Frame) error {
 	return nil
 }
 
-// note enters a message that is about to be forwarded in the conversation, and sends first what must come before it.
+// note enters a message that is about to be forwarded in the conversation, and what must come before it.
 func (s *session) note(f frame.Frame) error {
 	if f.Kind == frontendPassword && !s.conversation.started.Load() {
 		if err := s.checkBinding(f.Body); err != nil {
@@ -192,10 +213,8 @@ func (s *session) note(f frame.Frame) error {
 	case len(before) == 0:
 		return nil
 	}
-	if err := s.flush(); err != nil {
-		return err
-	}
-	_, err = s.upstream.Write(before)
+	err = s.flush()
+	s.before = before
 	return err
 }
 

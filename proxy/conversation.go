@@ -222,7 +222,7 @@ func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before 
 	if !c.open {
 		e := entry{of: owesBatch, open: true}
 		if kind != frontendSync || len(body) > 0 { // which uses nothing, but with contents fails a transaction
-			before = c.putRight(&e, kind, body)
+			before = c.putRight(&e, kind, body, whole)
 		}
 		c.push(e)
 		if c.relaying {

@@ -52,6 +52,7 @@ type session struct {
 	fromClient    *frame.Inbox
 	runs, tagRuns runs   // IDs, and numbers of tags, that were drawn for the present answer
 	out           []byte // replies not yet written to the client; nil: none
+	before        front  // not yet written to upstream; nil: nothing
 
 	// replies.go
 	fromUpstream *frame.Inbox

@@ -1,5 +1,10 @@
 package proxy
 
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
 // stale is what the client believes of its unnamed statement and portal, where a batch that was answered has made that differ from what
 // upstream has. Nobody can notice before extended-query messages are forwarded. So the next batch of those begins with messages of
 // the proxy's own: Close of the statement, Close of the portal. Their replies are swallowed. An error, such as that of a
@@ -8,7 +13,7 @@ package proxy
 // The statement is gone from then on (26000), unless the client's batch begins by using it: then the Parse that was answered follows the
 // Closes. So is the portal in any case (34000). A Query needs no help: it drops both as it begins to run.
 //
-// Close of the statement comes first, because it cannot fail.
+// Close of the statement comes first, because it cannot fail. It is left out where a Parse follows that does the same.
 type stale struct {
 	statement bool   // the client's is another, or gone
 	portal    bool   // the same
@@ -22,14 +27,15 @@ func (c *conversation) inTheWay() bool {
 }
 
 // putRight makes what has to be sent in front of a batch that begins with this message, and enters it in e, the batch's entry.
-func (c *conversation) putRight(e *entry, kind byte, body []byte) (before []byte) {
+func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (before []byte) {
 	s := &c.stale
-	if s.statement && c.there&unnamedStatement != 0 {
+	portal := s.portal && c.there&unnamedPortal != 0
+	if s.statement && c.there&unnamedStatement != 0 && (portal || !dropsUnnamed(kind, body, whole)) {
 		before = append(before, closeUnnamedStatement...)
 		e.drops |= unnamedStatement
 		e.ownCloses++
 	}
-	if s.portal && c.there&unnamedPortal != 0 {
+	if portal {
 		before = append(before, closeUnnamedPortal...)
 		e.drops |= unnamedPortal
 		e.ownCloses++
@@ -62,4 +68,15 @@ func usesUnnamed(kind byte, body []byte) bool {
 		return what == ofStatement && len(name) == 0
 	}
 	return false
+}
+
+// dropsUnnamed says that PostgreSQL drops the unnamed statement before anything of the message can fail (drop_unnamed_stmt): it is a Parse of
+// another that can be taken apart, and of characters that are the same in every encoding.
+func dropsUnnamed(kind byte, body []byte, whole bool) bool {
+	if kind != frontendParse || !whole {
+		return false
+	}
+	name, rest := cutName(body)
+	text, _, ok := cutTypes(rest)
+	return ok && len(name) == 0 && !bytes.ContainsFunc(text, func(r rune) bool { return r >= utf8.RuneSelf })
 }

@@ -24,7 +24,12 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 		next, sent []byte
 	}{
 		"a named statement":                    {'I', other, closeUnnamedStatement},
-		"a Parse":                              {'I', join(parse("", "SELECT 1"), syncIt), closeUnnamedStatement},
+		"a Parse of a name":                    {'I', join(parse("n", "SELECT 1"), syncIt), closeUnnamedStatement},
+		"a Parse that cannot be decoded":       {'I', join(parse("", "SELECT '\xff'"), syncIt), closeUnnamedStatement},
+		"a Parse whose end is missing":         {'I', join(message('P', z(""), z("SELECT 1"), []byte{0, 1}), syncIt), closeUnnamedStatement},
+		"a Parse larger than the buffer":       {'I', join(parse("", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement},
+		"a Parse, behind a portal":             {'T', join(parse("", "SELECT 1"), syncIt), both},
+		"but not a Parse that drops it":        {'I', join(parse("", "SELECT 1"), syncIt), nil},
 		"a Bind with a long name":              {'I', join(bind("p", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement},
 		"a Bind to a portal with such a name":  {'I', join(bind(string(bytes.Repeat([]byte{'x'}, 9000)), ""), syncIt), closeUnnamedStatement},
 		"a malformed Sync":                     {'I', message('S', []byte{'x'}), closeUnnamedStatement},
@@ -33,7 +38,7 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 		"the statement that the client parsed": {'I', join(bindIt, executeAll, describeIt, syncIt), join(closeUnnamedStatement, ourParse)},
 		"the same, described":                  {'I', join(message('D', []byte{'S', 0}), syncIt), join(closeUnnamedStatement, ourParse)},
 		"the same, in a block":                 {'T', join(bindIt, describeIt, describeIt, syncIt), join(both, ourParse)},
-		"but not a Query, which drops both":    {'T', query("SELECT 1"), nil},
+		"nor a Query, which drops both":        {'T', query("SELECT 1"), nil},
 		"nor a FunctionCall, which uses none":  {'T', message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), nil},
 		"nor a Sync, which uses none":          {'T', syncIt, nil},
 	} {

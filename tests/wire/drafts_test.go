@@ -99,10 +99,10 @@ func TestWhatDraftsGotWrongAboutNames(t *testing.T) {
 		"a Query whose second statement fails": {say(Query("DEALLOCATE s; SELECT 1/0"))},
 		"a Query whose second statement fails behind DISCARD ALL in a comment": {say(Query("/* so */ DEALLOCATE ALL; SELECT nonsense"))},
 		"a long Query whose second statement fails":                            {say(Query("DEALLOCATE s; SELECT 1/0, '" + strings.Repeat("x", 9000) + "'"))},
-		"a long DO that fails":            {say(Query("DO $$BEGIN " + gone + fails + " -- " + strings.Repeat("x", 9000) + "\n END$$"))},
-		"a prepared DISCARD ALL":          {say(Parse("d", "DISCARD ALL"), Sync), run, say(Bind("", "d"), Execute(""), Sync)},
-		"a block that is rolled back":     {say(Query("BEGIN")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK"))},
-		"a savepoint that is rolled back": {say(Query("BEGIN")), say(Query("SAVEPOINT a")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK TO a")), say(Query("COMMIT"))},
+		"a long DO that fails":                                                 {say(Query("DO $$BEGIN " + gone + fails + " -- " + strings.Repeat("x", 9000) + "\n END$$"))},
+		"a prepared DISCARD ALL":                                               {say(Parse("d", "DISCARD ALL"), Sync), run, say(Bind("", "d"), Execute(""), Sync)},
+		"a block that is rolled back":                                          {say(Query("BEGIN")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK"))},
+		"a savepoint that is rolled back":                                      {say(Query("BEGIN")), say(Query("SAVEPOINT a")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK TO a")), say(Query("COMMIT"))},
 	} {
 		local := 2
 		for _, s := range way {
@@ -182,6 +182,43 @@ func TestTheNextBatchNeedsNoFunctionOfOursInItsSearchPath(t *testing.T) {
 			got.lines = slices.Delete(got.lines, n, n+len(answered))
 			if d := difference(want, got, "answering proxy"); d != "" {
 				t.Error(d)
+			}
+		})
+	}
+}
+
+// An answered call needs no function in the search_path. The Parse that stands in for it later does, and fails: the client has to hear
+// of it, or it would take the ROLLBACK that its COMMIT becomes for a success.
+func TestAnErrorOfTheProxysOwnMessagesIsToldToTheClient(t *testing.T) {
+	st := newStand(t, 1)
+	for name, run := range map[string][]message{
+		"a Describe":             {DescribeStatement(""), Sync},
+		"a Bind, and the COMMIT": {Bind("", ""), Execute(""), Parse("c", "COMMIT"), Bind("", "c"), Execute(""), Sync},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := open(st.answering.dial, st.answering.name, st.database)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.conn.Close()
+			says := func(ready int, messages ...message) []string {
+				before := len(s.hears().lines)
+				if err := s.say(joinBytes(messages)); err != nil {
+					t.Fatal(err)
+				}
+				if err := s.wait(func(t transcript) bool { return t.ready >= ready }); err != nil {
+					t.Fatal(err)
+				}
+				return slices.Clone(s.hears().lines[before:])
+			}
+			says(3, Query("BEGIN"), Query("SET LOCAL search_path = pg_catalog"))
+			says(4, Parse("", ours), Bind("", ""), Execute(""), Sync)
+			if n := s.hears().localIDs(); n != 1 {
+				t.Fatalf("%d IDs from memory; expected 1", n)
+			}
+			got := says(5, run...)
+			if len(got) != 2 || !strings.Contains(got[0], "42883") || got[1] != "ReadyForQuery E" {
+				t.Fatalf("the client heard %q; expected the error of its statement, and that the transaction has failed", got)
 			}
 		})
 	}
