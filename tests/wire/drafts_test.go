@@ -99,10 +99,10 @@ func TestWhatDraftsGotWrongAboutNames(t *testing.T) {
 		"a Query whose second statement fails": {say(Query("DEALLOCATE s; SELECT 1/0"))},
 		"a Query whose second statement fails behind DISCARD ALL in a comment": {say(Query("/* so */ DEALLOCATE ALL; SELECT nonsense"))},
 		"a long Query whose second statement fails":                            {say(Query("DEALLOCATE s; SELECT 1/0, '" + strings.Repeat("x", 9000) + "'"))},
-		"a long DO that fails":                                                 {say(Query("DO $$BEGIN " + gone + fails + " -- " + strings.Repeat("x", 9000) + "\n END$$"))},
-		"a prepared DISCARD ALL":                                               {say(Parse("d", "DISCARD ALL"), Sync), run, say(Bind("", "d"), Execute(""), Sync)},
-		"a block that is rolled back":                                          {say(Query("BEGIN")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK"))},
-		"a savepoint that is rolled back":                                      {say(Query("BEGIN")), say(Query("SAVEPOINT a")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK TO a")), say(Query("COMMIT"))},
+		"a long DO that fails":            {say(Query("DO $$BEGIN " + gone + fails + " -- " + strings.Repeat("x", 9000) + "\n END$$"))},
+		"a prepared DISCARD ALL":          {say(Parse("d", "DISCARD ALL"), Sync), run, say(Bind("", "d"), Execute(""), Sync)},
+		"a block that is rolled back":     {say(Query("BEGIN")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK"))},
+		"a savepoint that is rolled back": {say(Query("BEGIN")), say(Query("SAVEPOINT a")), say(Query("DEALLOCATE s")), say(Query("ROLLBACK TO a")), say(Query("COMMIT"))},
 	} {
 		local := 2
 		for _, s := range way {
