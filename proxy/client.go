@@ -78,8 +78,6 @@ func (s *session) mayRead() error {
 	if s.proxy.draining.Load() && s.atRest() {
 		return clientError{code: failDraining}
 	}
-	in := s.fromClient
-	in.Turn(in.Empty() && (in.Last() == frontendQuery || in.Last() == frontendSync))
 	return nil
 }
 

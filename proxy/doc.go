@@ -68,7 +68,7 @@
 //  8. The proxy never answers an answered form with an ERROR; its own errors are FATAL and end the session.
 //  9. Once TLS is agreed with a peer, nothing that came in plain text is believed, and nothing is said in plain text.
 //  10. A password that the proxy asked for is gone from its buffers when it was used, and is sent only where others cannot read it.
-//  11. The end of a connection is noticed, also one that comes in one event with the last message: at once, or within a second
-//     (frame/blind.go). That of a client is not while relayClient does not read: while it is thousands of batches ahead, or while
-//     upstream or the client takes nothing more. What the client sent before it left is then still to be decided.
+//  11. The end of a connection is noticed at once, also one that comes in one event with the last message. That of a client is not while
+//     relayClient does not read: while it is thousands of batches ahead, or while upstream or the client takes nothing more.
+//     What the client sent before it left is then still to be decided.
 package proxy

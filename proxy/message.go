@@ -64,7 +64,6 @@ const nameBytes = 63
 var (
 	closeUnnamedStatement = encoded(&pgproto3.Close{ObjectType: ofStatement})
 	closeUnnamedPortal    = encoded(&pgproto3.Close{ObjectType: ofPortal})
-	syncMessage           = encoded(&pgproto3.Sync{})
 	terminateMessage      = encoded(&pgproto3.Terminate{})
 
 	parseComplete   = encoded(&pgproto3.ParseComplete{})

@@ -136,16 +136,14 @@ type Proxy struct {
 	declined                  atomic.Int64
 	buffers                   *frame.Buffers
 	batches                   *batches
-	lookEvery                 time.Duration   // at most between two calls of lookAgain
 	ctx                       context.Context // ends when Drain has
 	stop                      context.CancelFunc
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	places   int         // taken, by sessions and by those that are on their way to upstream
-	looks    *time.Timer // calls lookAgain while there are sessions; nil before the first
-	closed   bool        // no further session
-	ended    Stats       // of the sessions that are over
+	places   int   // taken, by sessions and by those that are on their way to upstream
+	closed   bool  // no further session
+	ended    Stats // of the sessions that are over
 	conns    sync.WaitGroup
 	changed  chan struct{} // closed and replaced when a session ends, or a place is given back
 }
@@ -168,7 +166,7 @@ func New(s Settings) (*Proxy, error) {
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
 		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: frame.NewBuffers(), batches: newBatches(),
-		lookEvery: defaultLookEvery, limits: newLimits(s, fairTime), handshakeTimeout: s.HandshakeTimeout,
+		limits: newLimits(s, fairTime), handshakeTimeout: s.HandshakeTimeout,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -270,12 +268,6 @@ func (p *Proxy) remember(s *session) error {
 		return clientError{code: failNotAccepting}
 	}
 	p.sessions[s] = struct{}{}
-	switch {
-	case p.looks == nil:
-		p.looks = time.AfterFunc(p.lookEvery, p.lookAgain)
-	case len(p.sessions) == 1:
-		p.looks.Reset(p.lookEvery)
-	}
 	p.ended.Opened++
 	return nil
 }
@@ -285,9 +277,6 @@ func (p *Proxy) forget(s *session) {
 	defer p.mu.Unlock()
 	delete(p.sessions, s)
 	p.places--
-	if len(p.sessions) == 0 {
-		p.looks.Stop()
-	}
 	p.ended.Answers += s.answers.Load()
 	p.ended.IDs += s.answeredIDs.Load()
 	p.changedLocked()

@@ -26,7 +26,6 @@ func (s *session) relayUpstream() error {
 // yet never delays the messages before it.
 func (s *session) takeReplies() error {
 	in := s.fromUpstream
-	ready := false
 	for {
 		f, err := in.Next()
 		switch {
@@ -35,13 +34,8 @@ func (s *session) takeReplies() error {
 		case f.Large:
 			return frame.ErrLarge
 		case !f.Whole:
-			if err := s.flushReplies(); err != nil {
-				return err
-			}
-			in.Turn(ready && !s.leaving.Load())
-			return nil
+			return s.flushReplies()
 		}
-		ready = f.Kind == backendReadyForQuery
 		relay, err := s.takeReply(f)
 		switch {
 		case err != nil:

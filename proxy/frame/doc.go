@@ -12,7 +12,6 @@
 //	buffers.go     Buffers: what the inboxes of a proxy share
 //	frame_unix.go  reads and writes through the descriptor, for as long as they need not wait; frame_other.go has none
 //	descriptor_*   the system calls
-//	blind.go       waits without a read that finds nothing
 //	outlet.go      writes through the descriptor
 //	writer.go      Writer: whole messages to a client, one writer at a time
 //

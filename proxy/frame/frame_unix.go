@@ -33,29 +33,22 @@ const mostReads = 16
 func (in *Inbox) readReady(descriptor uintptr) bool {
 	for range mostReads {
 		in.makeRoom()
-		drained := in.read(descriptor)
+		in.read(descriptor)
 		if in.err == syscall.EAGAIN {
-			in.blind.Store(0)
 			return false
 		}
 		if in.err != nil || in.takes == nil {
 			return true
 		}
-		in.turn = false
 		if in.refused = in.takes(); in.refused != nil {
 			return true
-		}
-		if drained && in.turn && waitsBlindly {
-			in.makeRoom() // gives the buffer back
-			in.blind.Add(1)
-			return false
 		}
 	}
 	return true
 }
 
-// read reads once, and gives an empty buffer back where nothing came. drained says that nothing is left.
-func (in *Inbox) read(descriptor uintptr) (drained bool) {
+// read reads once, and gives an empty buffer back where nothing came.
+func (in *Inbox) read(descriptor uintptr) {
 	if in.buf == nil {
 		in.buf = in.buffers.get(in.busy)
 	}
@@ -71,7 +64,7 @@ func (in *Inbox) read(descriptor uintptr) (drained bool) {
 		in.end += n
 		in.busy = in.widens && n >= min(len(room), BufferSize)
 		in.err = nil
-		return n < len(room)
+		return
 	}
 	if in.end == 0 && in.inside == 0 {
 		in.release()
@@ -80,7 +73,6 @@ func (in *Inbox) read(descriptor uintptr) (drained bool) {
 	if err == 0 {
 		in.err = io.EOF
 	}
-	return false
 }
 
 // tryWrite writes what the descriptor takes now; false asks to be called again when it takes more.

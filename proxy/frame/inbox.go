@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"sync/atomic"
 	"syscall"
 )
 
@@ -17,7 +16,7 @@ import (
 //
 // While it waits with nothing in it, it has no buffer: ten thousand idle sessions then cost what their goroutines cost.
 //
-// One goroutine uses it; only LookAgain and Blind are for others as well. Slices it gives are valid until it reads again.
+// One goroutine uses it. Slices it gives are valid until it reads again.
 type Inbox struct {
 	conn net.Conn
 	buf  []byte // nil, BufferSize or WideSize
@@ -25,8 +24,7 @@ type Inbox struct {
 	held int
 	pos  int
 	end  int
-	max  int  // largest body in bytes
-	last byte // kind of the frame that Next last looked at
+	max  int // largest body in bytes
 
 	widens  bool // many small frames are worth a wide buffer, too
 	busy    bool // the last read left more to read: the next buffer is a wide one
@@ -37,9 +35,6 @@ type Inbox struct {
 	err     error                         // of readReady
 	takes   func() error                  // take of Each, for readReady to call; nil outside of it
 	refused error                         // of take
-	turn    bool                          // what Turn said
-	blind   atomic.Uint64                 // the number of the blind wait it is in; 0: in none (blind.go)
-	seen    uint64                        // blind, when LookAgain saw it last
 }
 
 // NewInbox reads from conn, with buffers from b. Nothing else may read from conn. It takes bodies of up to MaxBody bytes.
@@ -59,13 +54,9 @@ func (in *Inbox) AllowWide() { in.widens = true }
 func (in *Inbox) Next() (Frame, error) {
 	f, err := look(in.buf[in.pos:in.end], in.max)
 	if err == nil && f.Size > 0 {
-		in.last = f.Kind
 	}
 	return f, err
 }
-
-// Last is the kind of the frame that Next last had the header of; 0 before the first.
-func (in *Inbox) Last() byte { return in.last }
 
 // Hold keeps the frame at the reading position, which has size bytes and is whole, with those that are held.
 func (in *Inbox) Hold(size int) { in.pos += size }
@@ -103,10 +94,6 @@ func (in *Inbox) Empty() bool { return in.run == in.end }
 
 // Full says that no byte can be read before something is passed on or dropped: a wide buffer is full of what is held and unread.
 func (in *Inbox) Full() bool { return in.run == 0 && len(in.buf) == WideSize && in.end == len(in.buf) }
-
-// Turn says, from within Each, whether the peer has said all it has to say before it hears from the other side. It holds for the next
-// wait only, which then is blind (blind.go). So it must be false where part of a frame has come.
-func (in *Inbox) Turn(turn bool) { in.turn = turn }
 
 // Flush passes on what is committed, in one write.
 func (in *Inbox) Flush(to io.Writer) error {

@@ -11,9 +11,6 @@ import (
 	"time"
 )
 
-// looks makes the rig's proxy look at its waits every so often. No session may have begun.
-func (r *rig) looks(every time.Duration) { r.proxy.lookEvery = every }
-
 // opens brings another session to its first ReadyForQuery.
 func (r *rig) opens() (client, upstream net.Conn) {
 	r.t.Helper()
@@ -32,11 +29,10 @@ func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
 	// One processor, so that the proxy does not run between the message and the end: they are one event then.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	r := newRigBeforeStartup(t, &counter{})
-	r.looks(time.Millisecond)
 	before := descriptors(t)
 	for name, end := range ends {
 		for last, message := range map[string][]byte{
-			"query": query("SELECT 1"), "segment": join(parse("", "SELECT 1"), bindIt, executeAll, syncIt), "half a message": query("SELECT 1")[:8],
+			"query": query("SELECT 1"), "batch": join(parse("", "SELECT 1"), bindIt, executeAll, syncIt), "half a message": query("SELECT 1")[:8],
 			"answered query": ourQuery, "flush": join(parse("s", "SELECT 1"), flushIt), "copy data": copyData,
 		} {
 			t.Run(fmt.Sprintf("%s of the client behind a %s", name, last), func(t *testing.T) {
@@ -78,16 +74,12 @@ func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
 	if after := descriptors(t); after > before {
 		t.Errorf("%d descriptors are open after the sessions; %d were before", after, before)
 	}
-	if r.proxy.looks.Stop() {
-		t.Error("waits are still looked at, and there is no session")
-	}
 }
 
 func TestDrainingAndAnEndAtOnceLoseNothing(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for range 100 {
 		r := newRigBeforeStartup(t, &counter{})
-		r.looks(time.Millisecond)
 		r.upstream = r.starts(r.client)
 		r.send(query("SELECT 1"))
 		r.toUpstream(query("SELECT 1"))
