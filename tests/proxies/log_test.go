@@ -28,11 +28,14 @@ func TestAFloodOfRefusedClientsIsCountedAndTheCountIsToldAtTheEnd(t *testing.T) 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := conn.Write([]byte("\x00\x00\x00\x08\x00\x00\x00\x07")); err != nil { // no version that there is
+		if _, err := conn.Write([]byte{0, 0, 0, 9}); err != nil { // and never the packet
+			t.Error(err)
+		}
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Error(err)
 		}
 		for err == nil {
-			_, err = conn.Read(make([]byte, 512)) // until the proxy has said why, and has hung up
+			_, err = conn.Read(make([]byte, 512)) // until the proxy has hung up
 		}
 		conn.Close()
 	}
