@@ -142,6 +142,7 @@ type Proxy struct {
 	mu       sync.Mutex
 	sessions map[*session]struct{}
 	places   int   // taken, by sessions and by those that are on their way to upstream
+	promised int   // places that are about to be given back, to those who wait for them (places.go)
 	closed   bool  // no further session
 	ended    Stats // of the sessions that are over
 	conns    sync.WaitGroup
