@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"runtime"
 	"strings"
 	"syscall"
@@ -121,6 +122,30 @@ func TestANewcomerGetsThePlaceOfOneThatGaveWayBeforeItReachedUpstream(t *testing
 	}
 	if err := p.takePlace(thereOrigin, time.Now().Add(giveUp)); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAPlaceThatSomebodyGivesWayWithIsForWhoMadeHim(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxSessions = 2 })
+	p, gone, placed := r.proxy, make(chan struct{}, 1), make(chan error, 1)
+	for range 2 {
+		if err := p.takePlace(hereOrigin, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		p.limits.placed.enter(hereOrigin, func() { gone <- struct{}{} })
+	}
+	go func() { placed <- p.takePlace(thereOrigin, time.Now().Add(giveUp)) }()
+	<-gone // and its connections are yet to be closed
+	elsewhere := netip.MustParsePrefix("192.0.2.3/32")
+	if err := p.takePlace(elsewhere, time.Now()); err == nil {
+		t.Error("somebody else gets a place while none is free")
+	}
+	p.givePlace()
+	if err := p.takePlace(elsewhere, time.Now()); err == nil {
+		t.Error("somebody else gets the place")
+	}
+	if err := <-placed; err != nil {
+		t.Errorf("who made somebody give way: %v", err)
 	}
 }
 
