@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"go.uber.org/goleak"
 
-	"pgflurry/tests/scripted"
+	"pgflurry/tests/support/scripted"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

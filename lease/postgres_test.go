@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"pgflurry/tests/scripted"
+	"pgflurry/tests/support/scripted"
 )
 
 var aRenewal = Renewal{Lease: Lease{Namespace: "n", Worker: 3, Owner: "o", Term: 1}, Acknowledged: 60000, Wanted: 70000, Window: 60000}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
+	"pgflurry/tests/support/authority"
 )
 
 // offer is a request for SASL authentication.

@@ -14,7 +14,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
+	"pgflurry/tests/support/authority"
 )
 
 var (

@@ -12,7 +12,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
+	"pgflurry/tests/support/authority"
 )
 
 var askPassword = authMessage(authCleartext)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
+	"pgflurry/tests/support/authority"
 )
 
 // shows is an upstream's side of TLS.

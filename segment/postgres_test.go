@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"pgflurry/tests/scripted"
+	"pgflurry/tests/support/scripted"
 )
 
 var aRequest = Request{Tag: "order", Size: 4000, Above: 6001}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/tests/authority"
+	"pgflurry/tests/support/authority"
 )
 
 func TestFlagsOfTLSThatContradictEachOtherAreRefusedWithASentence(t *testing.T) {

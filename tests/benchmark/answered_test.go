@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"pgflurry/bench"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/bench"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 var modes = map[string]bench.Mode{"simple": bench.Simple, "prepared": bench.Prepared, "pipelined": bench.Pipelined}

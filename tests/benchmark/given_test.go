@@ -16,8 +16,8 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"pgflurry/bench"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // servers are all that the command run can be given, as far as they are installed; what the environment asks for has to be.

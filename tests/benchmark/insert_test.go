@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"pgflurry/bench"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestTheInsertBenchmarkReportsRowsLogAndIndexOfEveryKey(t *testing.T) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"pgflurry/bench"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 var binary string

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/bench"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestTheIDBenchmarkReportsEverySource(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/tests/authority"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 var update = flag.Bool("update", false, "write the results into docs/clients.md")

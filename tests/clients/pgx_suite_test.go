@@ -15,8 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 //go:embed pgx_suite.sql

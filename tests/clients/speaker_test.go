@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // speaker has a conversation through some pooler and notes every answer.

@@ -11,7 +11,7 @@ import (
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // judged is what everybody says of a database: whether it is the one that its row was made for.

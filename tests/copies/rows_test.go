@@ -9,8 +9,8 @@ import (
 	"syscall"
 
 	"pgflurry/migrations"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // scenarios bring about what the rows of README's table say.

@@ -11,8 +11,8 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/lease"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // A core is what serve joins, without the wire: keeper, clock and generator.

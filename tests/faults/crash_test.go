@@ -3,9 +3,9 @@ package faults
 import (
 	"testing"
 
-	"pgflurry/tests/network"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestAfterAnImmediateShutdownAndARestartEverybodyGoesOnAndNothingComesTwice(t *testing.T) {

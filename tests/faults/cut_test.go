@@ -8,9 +8,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/tests/network"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T) {

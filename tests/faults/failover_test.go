@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/postgres"
-	"pgflurry/tests/network"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // A pair is a primary with a standby that follows it, each behind a network of its own.

@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestAProxyThatWasStoppedWhileItsWorkerWasTakenOverGivesNoIDOfIt(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 
 	"pgflurry/lease"
 	"pgflurry/migrations"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // What docs/uniqueness.md says in figures: make measure-lease. Windows, skew and quarantine are the defaults unless a name says otherwise.

@@ -12,9 +12,9 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/postgres"
-	"pgflurry/tests/program"
-	"pgflurry/tests/recorder"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/recorder"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestAWorkerWhoseRowSomebodyLocksIsExchangedForAnotherOne(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )

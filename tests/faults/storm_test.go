@@ -12,10 +12,10 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/postgres"
-	"pgflurry/tests/network"
-	"pgflurry/tests/program"
-	"pgflurry/tests/recorder"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/recorder"
+	"pgflurry/tests/support/server"
 )
 
 // A storm is several proxies and the function drawing from one namespace as fast as they can, while one fault follows another.

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"pgflurry/proxy"
-	"pgflurry/tests/inprocess"
+	"pgflurry/tests/support/proxytest"
 )
 
 const roleVariable = "PGFLURRY_IDLE_ROLE"
@@ -103,7 +103,7 @@ func listen() net.Listener {
 
 // beProxy serves, and tells what it has become, until its input ends.
 func beProxy() {
-	p, err := proxy.New(inprocess.Settings(os.Args[1]))
+	p, err := proxy.New(proxytest.Settings(os.Args[1]))
 	check(err)
 	listener := listen()
 	go func() { check(p.Serve(listener)) }()

@@ -13,8 +13,8 @@ import (
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
-	"pgflurry/tests/recorder"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/recorder"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { server.Main(m) }

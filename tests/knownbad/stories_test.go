@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/tests/recorder"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/recorder"
+	"pgflurry/tests/support/server"
 )
 
 // The worker is a hash of the host's name, modulo 32; where the name cannot be had it is random from 0 to 15. Ten pods of one

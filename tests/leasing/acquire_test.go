@@ -12,7 +12,7 @@ import (
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *testing.T) {

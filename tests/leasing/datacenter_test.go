@@ -7,8 +7,8 @@ import (
 
 	"pgflurry/lease"
 	"pgflurry/migrations"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestANodeOfADatacenterTakesOnlyItsWorkersAndIsRefusedWhenTheyAreAllHeld(t *testing.T) {

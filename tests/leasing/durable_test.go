@@ -10,7 +10,7 @@ import (
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/postgres"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // ownServer makes a room on a cluster of its own.

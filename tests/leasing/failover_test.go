@@ -13,7 +13,7 @@ import (
 
 	"pgflurry/lease"
 	"pgflurry/postgres"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // makeStandby copies the cluster as it is now and runs the copy as a standby that gets nothing more: what is promoted when replication is

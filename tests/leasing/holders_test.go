@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // held is workers history --json.

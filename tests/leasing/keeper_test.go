@@ -9,7 +9,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/lease"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // A holder is a process in miniature: keeper, clock and generator joined as serve joins them.

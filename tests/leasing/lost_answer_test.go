@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pgflurry/lease"
-	"pgflurry/tests/network"
+	"pgflurry/tests/support/network"
 )
 
 // Wherever the network ends in the middle of the answer: the write is done, and nobody was told. Only the whole answer counts.

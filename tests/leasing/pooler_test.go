@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pgflurry/lease"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 func TestALeaseWorksThroughAPoolerInTransactionModeAndLeavesNothingInItsSessions(t *testing.T) {

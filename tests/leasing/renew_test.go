@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"pgflurry/lease"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 const never = int64(1) << 60 // a mark that only a broken clock would ask for

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"pgflurry/lease"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // workers runs "pgflurry workers …" on the room's database.

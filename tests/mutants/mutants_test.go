@@ -20,7 +20,7 @@ type mutant struct {
 	from, to string
 	times    int    // how often from stands in the file; 0: once
 	test     string // -run; empty: the histories
-	in       string // package of the test; empty: tests/histories
+	in       string // package of the test; empty: tests/simulation
 }
 
 var mutants = []mutant{
@@ -203,7 +203,7 @@ var inConversation = []mutant{
 }
 
 // inSQL are rules of statements and functions in the database that show in a whole story only. Those of a draw have their mutants in
-// tests/sql, those of the lease's statements in tests/rows.
+// tests/function, those of the lease's statements in tests/support/rows.
 var inSQL = []mutant{
 	{
 		guard: "a name-sake waits for the worker of its name as everybody does", file: "lease/acquire.sql", times: 2,
@@ -224,7 +224,7 @@ var inSQL = []mutant{
 }
 
 // inTable are rules of the SQL, in the table that the histories use instead: without any of them IDs could come twice. That the SQL
-// has them, and others that take rarer histories to be missed, is for tests/rows to see.
+// has them, and others that take rarer histories to be missed, is for tests/support/rows to see.
 var inTable = []mutant{
 	{
 		guard: "SQL, acquire: only after the mark",
@@ -281,7 +281,7 @@ var inTable = []mutant{
 	},
 }
 
-// histories are the tests of tests/histories that hold the invariants.
+// histories are the tests of tests/simulation that hold the invariants.
 const histories = "TestInvariants"
 
 func TestEachGuardThatIsTakenAwayIsNoticed(t *testing.T) {
@@ -294,7 +294,7 @@ func TestEachGuardThatIsTakenAwayIsNoticed(t *testing.T) {
 	}
 	var report strings.Builder
 	for i := range inTable {
-		inTable[i].file = "tests/rows/rows.go"
+		inTable[i].file = "tests/support/rows/rows.go"
 	}
 	for i := range inConversation {
 		inConversation[i].in = "proxy"
@@ -339,7 +339,7 @@ func (m mutant) run(root, dir string) (died string, err error) {
 		test = histories
 	}
 	if in == "" {
-		in = "tests/histories"
+		in = "tests/simulation"
 	}
 	args := []string{"test", "-overlay", overlay, "-vet=off", "-count=1", "-failfast", "-run", test, "pgflurry/" + in}
 	if !strings.HasSuffix(m.file, ".sql") { // any seed would do for most; one, so that each run finds the same

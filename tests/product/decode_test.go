@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"pgflurry/migrations"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // decodeIDs runs "pgflurry decode".

@@ -15,8 +15,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // composition is docker/compose.yaml under a project name of its own.

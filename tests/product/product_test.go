@@ -18,8 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/postgres"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 	"testing"
 
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // nobody is a user without rights, home or shell.

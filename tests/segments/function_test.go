@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/migrations"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {

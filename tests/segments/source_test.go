@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/segment"
-	"pgflurry/tests/network"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/server"
 )
 
 // source runs a source of the database of a URL until it is stopped.

@@ -9,7 +9,7 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/segment"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // A commit whose wait for the synchronous standby was cancelled looks like success but for a warning, and a failover would forget it.

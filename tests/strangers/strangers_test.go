@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/tests/authority"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }

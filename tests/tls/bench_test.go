@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"pgflurry/proxy"
-	"pgflurry/tests/authority"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // BenchmarkIdleSession tells what a session costs the proxy that has asked one thing and waits, in bytes of resident memory. The upstream

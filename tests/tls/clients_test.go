@@ -12,9 +12,9 @@ import (
 
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
-	"pgflurry/tests/inprocess"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/proxytest"
+	"pgflurry/tests/support/server"
 )
 
 // bothSides is a proxy with TLS on both sides, which insists on it, and a file with the CA of its certificate.
@@ -36,7 +36,7 @@ func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
 		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
 			for range 50 {
 				var id int64
-				if err := conn.QueryRow(t.Context(), ours, mode).Scan(&id); err != nil || id < inprocess.FirstID || seen[id] {
+				if err := conn.QueryRow(t.Context(), ours, mode).Scan(&id); err != nil || id < proxytest.FirstID || seen[id] {
 					t.Fatalf("%v, %v: drew %d, %v", negotiation, mode, id, err)
 				}
 				seen[id] = true
@@ -59,14 +59,14 @@ func TestPsqlCancelsItsQueryInsideTLS(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, ca := bothSides(t, s, direct)
-	inprocess.PsqlCancels(t, with(at, "sslmode=verify-full", "sslrootcert="+ca), direct)
+	proxytest.PsqlCancels(t, with(at, "sslmode=verify-full", "sslrootcert="+ca), direct)
 }
 
 func TestPgxCancelsItsQueryInsideTLSAndGoesOn(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)
 	at, ca := bothSides(t, s, direct)
-	inprocess.PgxCancels(t, with(at, "sslmode=verify-full", "sslrootcert="+ca), direct)
+	proxytest.PgxCancels(t, with(at, "sslmode=verify-full", "sslrootcert="+ca), direct)
 }
 
 func TestPsqlIsRefusedInWords(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
-	"pgflurry/tests/inprocess"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/proxytest"
+	"pgflurry/tests/support/server"
 )
 
 // leg is how one side of a proxy is protected.
@@ -100,7 +100,7 @@ func draws(t *testing.T, at string, upstream bool) error {
 	}
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	var id int64
-	if err := conn.QueryRow(t.Context(), ours).Scan(&id); err != nil || id < inprocess.FirstID {
+	if err := conn.QueryRow(t.Context(), ours).Scan(&id); err != nil || id < proxytest.FirstID {
 		t.Errorf("drew %d, %v; expected an ID from memory", id, err)
 	}
 	var seen bool

@@ -6,7 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/proxy"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // PostgreSQL prepared these when the role got them (SASLprep), so the proxy has to come to the same.

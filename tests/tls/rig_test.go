@@ -7,10 +7,10 @@ import (
 
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
-	"pgflurry/tests/inprocess"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/proxytest"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }
@@ -73,9 +73,9 @@ func role(t testing.TB, direct, group, encryption string) string {
 func inFront(t testing.TB, direct string, change func(*proxy.Settings)) string {
 	t.Helper()
 	u := server.Parse(t, direct)
-	settings := inprocess.Settings(u.Host)
+	settings := proxytest.Settings(u.Host)
 	change(&settings)
-	u.Host, _ = inprocess.Start(t, settings)
+	u.Host, _ = proxytest.Start(t, settings)
 	u.RawQuery = ""
 	return u.String()
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"pgflurry/tests/authority"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // serve starts the product with more flags and returns it with its address.

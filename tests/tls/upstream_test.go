@@ -12,8 +12,8 @@ import (
 
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/server"
 )
 
 // reaching starts a proxy that speaks TLS to upstream alone, and returns the URL through it.

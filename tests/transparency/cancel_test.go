@@ -7,20 +7,20 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/tests/inprocess"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/proxytest"
+	"pgflurry/tests/support/server"
 )
 
 func TestPsqlCancelsItsQueryThroughTheProxy(t *testing.T) {
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
-	inprocess.PsqlCancels(t, at, direct)
+	proxytest.PsqlCancels(t, at, direct)
 }
 
 func TestPgxCancelsItsQueryThroughTheProxyAndGoesOn(t *testing.T) {
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
-	inprocess.PgxCancels(t, at, direct)
+	proxytest.PgxCancels(t, at, direct)
 }
 
 // PostgreSQL 18 gives a key of 32 bytes to those who ask for protocol 3.2, older ones negotiate 3.0.
@@ -60,7 +60,7 @@ func TestACancelOfAnAnsweredStatementHurtsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		var id int64
-		if err := conn.QueryRow(t.Context(), ours, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil || id < inprocess.FirstID {
+		if err := conn.QueryRow(t.Context(), ours, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil || id < proxytest.FirstID {
 			t.Fatalf("drew %d, %v", id, err)
 		}
 	}

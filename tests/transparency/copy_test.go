@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 func sum(t *testing.T, path string) string {

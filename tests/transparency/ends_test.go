@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"pgflurry/postgres"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // look is how often a write that has to wait looks whether the other side refuses it.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // most is how much the proxy may grow, in bytes, whatever does not read: far less than what is on its way, and far more than

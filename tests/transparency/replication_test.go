@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/postgres"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // run runs a program to its end, or to the end of the test's patience.

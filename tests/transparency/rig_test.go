@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/proxy"
-	"pgflurry/tests/inprocess"
-	"pgflurry/tests/program"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/proxytest"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }
@@ -37,7 +37,7 @@ func through(t testing.TB, direct string) (string, *proxy.Proxy) {
 // inFront starts a proxy in front of any upstream on host:port and returns its address.
 func inFront(t testing.TB, upstream string) (string, *proxy.Proxy) {
 	t.Helper()
-	return inprocess.Start(t, inprocess.Settings(upstream))
+	return proxytest.Start(t, proxytest.Settings(upstream))
 }
 
 // raw is a connection that knows frames and nothing else.

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"testing"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // greeting says the bytes and returns the messages up to ReadyForQuery or the end, without the key, which is each session's own.

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // A session that listens draws IDs as fast as it can while another one notifies it. Each message of either must come whole, and

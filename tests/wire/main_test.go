@@ -15,8 +15,8 @@ import (
 
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
-	"pgflurry/tests/authority"
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { server.Main(m) }

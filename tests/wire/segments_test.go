@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // addTags makes tags whose numbers are as long as IDs, and so are masked as IDs are.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/tests/server"
+	"pgflurry/tests/support/server"
 )
 
 // vanished are the kinds of conversations that clients leave, in few bytes.

@@ -1,0 +1,354 @@
+package function_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgflurry/lease"
+	"pgflurry/migrations"
+	"pgflurry/namespace"
+	"pgflurry/tests/support/server"
+)
+
+// copyOf makes a copy of a database on the same server, as a template gives it.
+func copyOf(t testing.TB, url string) string {
+	t.Helper()
+	original := server.Connect(t, url).Config().Database
+	name := original + "_copy"
+	admin := server.In(t, url, "postgres")
+	server.Exec(t, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+original+"'")
+	server.Exec(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+original)
+	t.Cleanup(func() { server.Exec(t, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return server.In(t, url, name)
+}
+
+// drop drops a database, whoever is connected to it.
+func drop(t testing.TB, url string) {
+	t.Helper()
+	name := server.Connect(t, url).Config().Database
+	server.Exec(t, server.In(t, url, "postgres"), "DROP DATABASE "+name+" WITH (FORCE)")
+}
+
+// worker is the worker in the next ID of the function of a database.
+func worker(t testing.TB, url string) int {
+	t.Helper()
+	return value[int](t, server.Connect(t, url), "SELECT snowflake_worker(next_snowflake())")
+}
+
+func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t *testing.T) {
+	original := server.Migrated(t)
+	copied := copyOf(t, original)
+	why, is := row(t, copied).Copied()
+	if !is || !strings.Contains(why, row(t, original).Database) {
+		t.Errorf("copied: %v, %q", is, why)
+	}
+	says(t, migrations.Up(within(t), copied, migrations.Settings{}), "is a copy", "--join", "--new-namespace", "--moved")
+	state, err := migrations.Status(within(t), copied)
+	if err != nil || state.Copied == "" {
+		t.Errorf("status of a copy: %+v, %v", state, err)
+	}
+	answers, _, err := namespace.Answerable(within(t), server.Connect(t, copied), row(t, original).ID)
+	if err != nil || answers.All || answers.Why == "" {
+		t.Errorf("a proxy may answer in a copy: %+v, %v", answers, err)
+	}
+	if why, is := row(t, original).Copied(); is {
+		t.Errorf("the original is called a copy: %s", why)
+	}
+}
+
+func TestARenamedDatabaseIsNoCopy(t *testing.T) {
+	url := server.Migrated(t)
+	name := server.Connect(t, url).Config().Database
+	admin := server.In(t, url, "postgres")
+	server.Exec(t, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'")
+	server.Exec(t, admin, "ALTER DATABASE "+name+" RENAME TO "+name+"_renamed")
+	renamed := server.In(t, url, name+"_renamed")
+	t.Cleanup(func() { server.Exec(t, admin, "DROP DATABASE IF EXISTS "+name+"_renamed WITH (FORCE)") })
+	up(t, renamed, migrations.Settings{})
+}
+
+func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
+	original := server.Migrated(t)
+	copied := copyOf(t, original)
+	up(t, copied, migrations.Settings{JoinURL: original, Version: "test"})
+	home, joined := row(t, original), row(t, copied)
+	if joined.ID != home.ID || joined.FunctionWorker != 1 || !strings.HasSuffix(joined.Home, "/"+home.Database) {
+		t.Errorf("joined: namespace %s, worker %d, home %q", joined.ID, joined.FunctionWorker, joined.Home)
+	}
+	if w := worker(t, copied); w != 1 {
+		t.Errorf("the function of the copy uses worker %d, want 1", w)
+	}
+	if w := worker(t, original); w != 0 {
+		t.Errorf("the function of the original uses worker %d, want 0", w)
+	}
+	conn := server.Connect(t, copied)
+	if n := value[int](t, conn, "SELECT count(*) FROM pgflurry.worker WHERE retired_at IS NULL"); n > 0 {
+		t.Errorf("%d workers could still be granted from the copy", n)
+	}
+	if holder := value[string](t, server.Connect(t, original), "SELECT node FROM pgflurry.worker WHERE worker = 1"); holder != joined.Database {
+		t.Errorf("worker 1 is registered for %q", holder)
+	}
+	up(t, copied, migrations.Settings{})
+	up(t, copied, migrations.Settings{JoinURL: original})
+	if n := value[int](t, server.Connect(t, original), "SELECT count(*) FROM pgflurry.worker WHERE kind = 'database' AND term > 0"); n != 2 {
+		t.Errorf("%d workers are claimed after two more ups, want 2", n)
+	}
+}
+
+func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *testing.T) {
+	original := server.MigratedWith(t, migrations.Settings{Layout: "javascript", DatabaseWorkers: 3, Epoch: epoch(t)})
+	server.Exec(t, original, "UPDATE pgflurry.namespace SET max_window = '30 s', quarantine = '90 s'")
+	first, second, third := server.Database(t), server.Database(t), server.Database(t)
+	says(t, migrations.Up(within(t), first, migrations.Settings{JoinURL: original, Layout: "twitter"}), "has layout 41/0/6/6", "not 41/0/10/12", "takes the layout of its home")
+	up(t, first, migrations.Settings{JoinURL: original})
+	up(t, second, migrations.Settings{JoinURL: original})
+	home, joined := row(t, original), row(t, second)
+	if joined.ID != home.ID || joined.Layout.String() != "41/0/6/6" || !joined.Layout.Epoch.Equal(home.Layout.Epoch) || joined.MaxWindow != home.MaxWindow || joined.Quarantine != home.Quarantine {
+		t.Errorf("the home is %+v, the joined database %+v", home, joined)
+	}
+	if worker(t, original) != 0 || worker(t, first) != 1 || worker(t, second) != 2 {
+		t.Errorf("workers %d, %d, %d", worker(t, original), worker(t, first), worker(t, second))
+	}
+	if n := value[int](t, server.Connect(t, first), "SELECT count(*) FROM pgflurry.worker"); n != 0 {
+		t.Errorf("a joined database has %d worker rows of its own", n)
+	}
+	says(t, migrations.Up(within(t), third, migrations.Settings{JoinURL: original}), "all 3 workers for database functions", "are taken: 0 "+home.Database+", 1 ")
+	says(t, migrations.Up(within(t), third, migrations.Settings{JoinURL: first}), "has no worker rows, they are in", "Give the URL of its home")
+	says(t, migrations.Up(within(t), original, migrations.Settings{JoinURL: original}), "is the home of namespace")
+	says(t, migrations.Up(within(t), server.Migrated(t), migrations.Settings{JoinURL: original}), "belongs to namespace", "for good")
+	says(t, migrations.Up(within(t), first, migrations.Settings{NewNamespace: true}), "is not a copy")
+	if err := down(t, third); err != nil {
+		t.Errorf("down after a join that failed: %v (%s)", err, hint(err))
+	}
+}
+
+func TestACopyCanBecomeANamespaceOfItsOwn(t *testing.T) {
+	original := server.Migrated(t)
+	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456 WHERE worker = 99`)
+	last := value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
+	copied := copyOf(t, original)
+	up(t, copied, migrations.Settings{NewNamespace: true})
+	if row(t, copied).ID == row(t, original).ID {
+		t.Error("the copy has the id of its original")
+	}
+	conn := server.Connect(t, copied)
+	if mark := value[int64](t, conn, "SELECT reserved_until FROM pgflurry.worker WHERE worker = 99 AND term = 5"); mark != 123456 {
+		t.Errorf("the mark of worker 99 is %d", mark)
+	}
+	if id := value[int64](t, conn, "SELECT next_snowflake()"); id <= last {
+		t.Errorf("ID %d follows %d of the original", id, last)
+	}
+	up(t, copied, migrations.Settings{})
+}
+
+func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *testing.T) {
+	home, joined := server.Migrated(t), server.Database(t)
+	up(t, joined, migrations.Settings{JoinURL: home})
+	for name, source := range map[string]string{"a database that joined empty": joined, "a copy that joined": func() string {
+		c := copyOf(t, home)
+		up(t, c, migrations.Settings{JoinURL: home})
+		return c
+	}()} {
+		copied := copyOf(t, source)
+		up(t, copied, migrations.Settings{NewNamespace: true})
+		conn := server.Connect(t, copied)
+		// what a renewal in the old home could have reached by now
+		if n := value[int](t, conn, `SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND retired_at IS NULL
+			AND reserved_until > pgflurry.ticks(clock_timestamp() + interval '30 s')`); n != 1024-16 {
+			t.Errorf("%s: %d workers are raised and can be granted, want %d", name, n, 1024-16)
+		}
+		if n := row(t, copied); n.Home != "" {
+			t.Errorf("%s: its home is still %s", name, n.Home)
+		}
+	}
+}
+
+func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirMarks(t *testing.T) {
+	original := server.MigratedWith(t, migrations.Settings{DatabaseWorkers: 2})
+	up(t, server.Database(t), migrations.Settings{JoinURL: original})
+	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456, node = 'paris', address = 'a',
+		version = 'v', acquired_at = now(), renewed_at = now(), retired_at = now() WHERE worker = 99`)
+	copied := copyOf(t, original)
+	up(t, copied, migrations.Settings{NewNamespace: true})
+	conn := server.Connect(t, copied)
+	if left := values[string](t, conn, `SELECT w::text FROM pgflurry.worker AS w WHERE worker > 0
+		AND (node, address, version, acquired_at, renewed_at, retired_at) IS DISTINCT FROM (NULL, NULL, NULL, NULL, NULL, NULL)`); len(left) > 0 {
+		t.Errorf("these are still what they were in the old space: %q", left)
+	}
+	if !value[bool](t, conn, `SELECT reserved_until = 123456 AND term > 4 FROM pgflurry.worker WHERE worker = 99`) {
+		t.Error("the mark of worker 99 has not stayed, or its old holder could renew it")
+	}
+	listing, err := lease.List(within(t), conn, false)
+	if err != nil || listing.Rows[1].Worker != 1 || listing.Rows[1].State != "released" || listing.Rows[1].ReservedUntil == nil {
+		t.Errorf("the worker of another database's function is listed as %+v, %v", listing.Rows[1], err)
+	}
+
+	// what that function has issued may be in the copy: its worker is free when the mark has passed, and the mark goes along
+	another := server.Database(t)
+	says(t, migrations.Up(within(t), another, migrations.Settings{JoinURL: copied}), "ahead of the clock", "Try again in ")
+	run(t, conn, `ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
+		UPDATE pgflurry.worker SET reserved_until = pgflurry.ticks(clock_timestamp()) WHERE worker = 1;
+		ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker`)
+	up(t, another, migrations.Settings{JoinURL: copied})
+	joined := server.Connect(t, another)
+	mark := value[int64](t, conn, "SELECT reserved_until FROM pgflurry.worker WHERE worker = 1 AND released_at IS NULL")
+	if got := value[int64](t, joined, "SELECT last_value FROM pgflurry.mark"); got != mark || worker(t, another) != 1 {
+		t.Errorf("the function has worker %d and the mark %d, want 1 and %d", worker(t, another), got, mark)
+	}
+	says(t, migrations.Up(within(t), server.Database(t), migrations.Settings{JoinURL: copied}), "all 2 workers", "for good")
+}
+
+func TestACopyThatTakesThePlaceOfItsOriginalWaitsForOldGrants(t *testing.T) {
+	original := server.Migrated(t)
+	id := row(t, original).ID
+	copied := copyOf(t, original)
+	drop(t, original)
+	up(t, copied, migrations.Settings{Moved: true})
+	n := row(t, copied)
+	now := value[int64](t, server.Connect(t, copied), "SELECT pgflurry.ticks(clock_timestamp())")
+	if n.ID != id || n.AcquireAfter < now+100_000 {
+		t.Errorf("namespace %s, the gate opens in %d ms", n.ID, n.AcquireAfter-now)
+	}
+	if ahead := value[int64](t, server.Connect(t, copied), "SELECT next_snowflake()")>>22 - now; ahead < 1900 {
+		t.Errorf("the first ID is %d ms ahead of the clock, want about 2000", ahead)
+	}
+}
+
+func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T) {
+	original := server.Migrated(t)
+	copied := copyOf(t, original)
+	name := row(t, original).Database
+	oid := value[string](t, server.Connect(t, original), "SELECT oid::text FROM pg_database WHERE datname = current_database()")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}),
+		`its original, database "`+name+`" (oid `+oid+`), still exists on this server`, `Drop "`+name+`" first`, "--join", "--new-namespace")
+	if _, is := row(t, copied).Copied(); !is {
+		t.Error("the copy has taken the place of its original all the same")
+	}
+
+	// where the server does not tell its identity, another server's database may have the oid: only one of the same name counts
+	server.Exec(t, copied, "UPDATE pgflurry.namespace SET system_identifier = NULL")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "still exists")
+	server.Exec(t, copied, "UPDATE pgflurry.namespace SET database_name = 'another'")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "is the home of namespace", "another copy has taken the place")
+	drop(t, original)
+	up(t, copied, migrations.Settings{Moved: true})
+
+	another := server.Migrated(t)
+	restored := copyOf(t, another)
+	drop(t, another)
+	server.Exec(t, restored, "UPDATE pgflurry.namespace SET system_identifier = 1") // a database of another server
+	up(t, restored, migrations.Settings{Moved: true})
+}
+
+func TestADumpThatIsRestoredIsACopyAndWorks(t *testing.T) {
+	original := server.Migrated(t)
+	server.Exec(t, original, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); INSERT INTO item (n) SELECT generate_series(1, 1000)")
+	restored := server.Database(t)
+	script := filepath.Join(t.TempDir(), "dump.sql")
+	for _, command := range []*exec.Cmd{
+		exec.CommandContext(within(t), server.Tool(t, "pg_dump"), "--file", script, original),
+		exec.CommandContext(within(t), server.Tool(t, "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.DevNull, "-f", script, restored),
+	} {
+		if out, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+	}
+	if _, copied := row(t, restored).Copied(); !copied {
+		t.Error("a restored dump is not called a copy")
+	}
+	up(t, restored, migrations.Settings{JoinURL: original})
+	server.Exec(t, restored, "INSERT INTO item (n) SELECT generate_series(1001, 2000)")
+	distinct(t, server.Connect(t, restored), "item", 2000)
+	if w := worker(t, restored); w != 1 {
+		t.Errorf("the restored function uses worker %d, want 1", w)
+	}
+}
+
+func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
+	for name, test := range map[string]struct {
+		script string
+		want   namespace.Answers
+		why    string
+	}{
+		"as installed": {"", namespace.Answers{All: true, Unqualified: true}, ""},
+		"EXECUTE revoked from PUBLIC": {
+			"REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC",
+			namespace.Answers{},
+			"revoked from PUBLIC",
+		},
+		"EXECUTE of the other one revoked": {
+			"REVOKE EXECUTE ON FUNCTION public.next_snowflakes(bigint) FROM PUBLIC",
+			namespace.Answers{},
+			"revoked from PUBLIC",
+		},
+		"the same name in another schema": {
+			"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true},
+			"other.next_snowflake()",
+		},
+		"the same name in a schema that the database has in its search_path": {
+			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = other, public', current_database()); END $$",
+			namespace.Answers{All: true},
+			"next_snowflake()",
+		},
+		"the same name in a schema of somebody who logs in": {
+			"CREATE ROLE searches LOGIN; CREATE SCHEMA other AUTHORIZATION searches; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true},
+			"other.next_snowflake()",
+		},
+		"the same name in a schema of nobody who logs in": {
+			"CREATE ROLE searches NOLOGIN; CREATE SCHEMA other AUTHORIZATION searches; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true, Unqualified: true},
+			"",
+		},
+		"the same name in a schema that only superusers may use": {
+			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{All: true, Unqualified: true},
+			"",
+		},
+		"another type of argument": {
+			"CREATE FUNCTION public.next_snowflakes(n int) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{},
+			"next_snowflakes(integer)",
+		},
+		"a default argument": {
+			"CREATE FUNCTION public.next_snowflake(n int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			namespace.Answers{},
+			"next_snowflake(integer)",
+		},
+		"another function in its place": {
+			"CREATE OR REPLACE FUNCTION public.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+			namespace.Answers{},
+			"lacks",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := server.Migrated(t)
+			server.Exec(t, url, test.script)
+			if strings.Contains(test.script, "ROLE searches") {
+				t.Cleanup(func() { server.Exec(t, url, "DROP OWNED BY searches CASCADE; DROP ROLE searches") })
+			}
+			got, _, err := namespace.Answerable(within(t), server.Connect(t, url), row(t, url).ID)
+			if err != nil || got.All != test.want.All || got.Unqualified != test.want.Unqualified || !strings.Contains(got.Why, test.why) {
+				t.Errorf("%+v, %v; want %+v and %q", got, err, test.want, test.why)
+			}
+		})
+	}
+	temporary := server.Migrated(t)
+	anybody := server.Connect(t, role(t, temporary, "anybody"))
+	run(t, anybody, `CREATE FUNCTION pg_temp.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
+		CREATE FUNCTION pg_temp.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'`)
+	if ids, segments, err := namespace.Answerable(within(t), server.Connect(t, temporary), row(t, temporary).ID); err != nil || !ids.Unqualified || !segments.Unqualified {
+		t.Errorf("a function in a temporary schema, where PostgreSQL never looks, ends the answers: %+v, %+v, %v", ids, segments, err)
+	}
+	other, empty := server.Migrated(t), server.Database(t)
+	for _, url := range []string{other, empty} {
+		got, _, err := namespace.Answerable(within(t), server.Connect(t, url), "00000000-0000-0000-0000-000000000000")
+		if err != nil || got.All || got.Unqualified || got.Why == "" {
+			t.Errorf("a database of another namespace or none: %+v, %v", got, err)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package function_test
+
+import (
+	"context"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/migrations"
+	"pgflurry/postgres"
+	"pgflurry/tests/support/server"
+)
+
+// crash kills the backend of conn as a lack of memory does: the server ends all others and recovers from its log. It
+// returns when the server answers again.
+func crash(t *testing.T, cluster *postgres.Cluster, conn *pgx.Conn) {
+	t.Helper()
+	pid := int(conn.PgConn().PID())
+	if !server.IsBackend(cluster, pid) {
+		t.Fatalf("process %d is no backend of this server", pid)
+	}
+	witness := server.Connect(t, cluster.URL("postgres"))
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for ctx := within(t); ; { // until the server has noticed
+		if _, err := witness.Exec(ctx, "SELECT pg_sleep(60)"); err != nil {
+			break
+		}
+	}
+	for ctx := within(t); ; {
+		again, err := pgx.Connect(ctx, cluster.URL("postgres"))
+		if err == nil {
+			again.Close(context.WithoutCancel(ctx))
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const some = "SELECT next_snowflake() FROM generate_series(1, 20000)"
+
+// noneAgain expects the IDs given after a crash to be above those before it.
+func noneAgain(t *testing.T, before, after []int64) {
+	t.Helper()
+	slices.Sort(before)
+	if last, first := before[len(before)-1], after[0]; first <= last {
+		t.Errorf("after the crash comes %d, %d ticks before the last one, %d", first, last>>22-first>>22, last)
+	}
+	both := slices.Concat(before, after)
+	slices.Sort(both)
+	if n := len(both) - len(slices.Compact(both)); n > 0 {
+		t.Errorf("%d IDs came twice", n)
+	}
+}
+
+// A transaction that is open keeps the marks it has logged from the disk; what finished statements drew beyond them is
+// in the hands of clients.
+func TestAfterACrashThatLosesMarksOfALaneAheadOfTheClockNoIDComesAgain(t *testing.T) {
+	cluster := server.Private(t, nil)
+	url := cluster.URL("postgres")
+	up(t, url, migrations.Settings{Layout: "41/0/10/2"}) // 4 IDs a millisecond
+	conn := server.Connect(t, url)
+	run(t, conn, "CHECKPOINT")
+	open := server.Connect(t, url)
+	run(t, open, "BEGIN; SELECT count(next_snowflake()) FROM generate_series(1, 19000)")
+	before := values[int64](t, conn, "SELECT next_snowflake() FROM generate_series(1, 200)")
+	crash(t, cluster, open)
+	noneAgain(t, before, values[int64](t, server.Connect(t, url), some))
+}
+
+func TestAfterTwoCrashesInOneSecondNoIDComesAgain(t *testing.T) {
+	cluster := server.Private(t, nil)
+	url := cluster.URL("postgres")
+	up(t, url, migrations.Settings{})
+	conn := server.Connect(t, url)
+	// a block of the mark has just begun, so that the first crash leaves the lane a second or two ahead
+	run(t, conn, "SELECT pg_sleep((1030 - pgflurry.ticks(clock_timestamp()) % 1024) / 1000.0); SELECT next_snowflake()")
+	crash(t, cluster, conn)
+	open := server.Connect(t, url)
+	run(t, open, "BEGIN; SELECT next_snowflake()")
+	before := values[int64](t, server.Connect(t, url), some)
+	crash(t, cluster, open)
+	noneAgain(t, before, values[int64](t, server.Connect(t, url), some+" UNION ALL "+some+" UNION ALL "+some))
+}
+
+// Two starts in one second of the clock have the same second to start at, unless the later one waits for the next.
+func TestAfterCrashesWithinOneTickNoIDComesAgain(t *testing.T) {
+	cluster := server.Private(t, nil)
+	url := cluster.URL("postgres")
+	up(t, url, migrations.Settings{Layout: "31/0/10/12", Unit: 1_000_000_000})
+	var before []int64
+	for range 3 {
+		open := server.Connect(t, url)
+		run(t, open, "BEGIN; SELECT next_snowflake()")
+		after := values[int64](t, server.Connect(t, url), "SELECT next_snowflake() FROM generate_series(1, 100)")
+		if before != nil {
+			noneAgain(t, before, after)
+		}
+		before = append(before, after...)
+		crash(t, cluster, open)
+	}
+}
+
+func TestACopyRefusesToGiveIDsUntilItIsSettled(t *testing.T) {
+	original := server.Migrated(t)
+	last := value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
+	copied := copyOf(t, original)
+	conn := server.Connect(t, copied)
+	run(t, conn, "SELECT pg_sleep(0.002)")
+	says(t, refused(t, conn, "SNF03", "SELECT next_snowflake() FROM generate_series(1, 5000)"), "is a copy", "pgflurry migrate up --database URL")
+	up(t, copied, migrations.Settings{NewNamespace: true})
+	if id := value[int64](t, conn, "SELECT next_snowflake()"); id <= last {
+		t.Errorf("ID %d follows %d of the original", id, last)
+	}
+	value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
+}

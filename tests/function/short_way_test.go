@@ -1,0 +1,238 @@
+package function_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/tests/support/server"
+)
+
+// noon is the tick of the clock that the function sees in these tests: 300 ticks into a block of 1024 for which the mark moves.
+const noon = 61_000_000<<10 + 300
+
+// A guard stands once in the installed text of a function; without is that text without it. held puts the function to the test.
+type guard struct {
+	name, in, text, without string
+	times                   int                  // how often text stands in the function; 0: once
+	clock                   int64                // tick that the clock shows; 0: noon
+	begin                   string               // SQL that runs first
+	elsewhere               bool                 // in a copy of the database
+	held                    func(r drawing) bool // draws; false: what the guard is for has happened
+}
+
+// drawing is a session in which a guard is tried.
+type drawing struct {
+	t    *testing.T
+	conn *pgx.Conn
+}
+
+// at puts the lane to a tick and a counter, and draws as a new session would: the ID, or the SQLSTATE of the refusal.
+func (r drawing) at(tick, counter int64) (id int64, sqlstate string) {
+	r.t.Helper()
+	run(r.t, r.conn, "DISCARD PLANS")
+	run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.lane', %d)", tick<<22|counter))
+	err := r.conn.QueryRow(within(r.t), "SELECT next_snowflake()").Scan(&id)
+	if said := new(pgconn.PgError); errors.As(err, &said) {
+		return 0, said.Code
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return id, ""
+}
+
+// refused draws and tells whether the answer was this SQLSTATE.
+func (r drawing) refused(tick, counter int64, sqlstate string) bool {
+	r.t.Helper()
+	_, said := r.at(tick, counter)
+	return said == sqlstate
+}
+
+// tick draws and returns the tick of the ID.
+func (r drawing) tick(tick, counter int64) int64 {
+	r.t.Helper()
+	id, said := r.at(tick, counter)
+	if said != "" {
+		r.t.Errorf("refused with %s", said)
+	}
+	return id >> 22
+}
+
+// asCopy makes the database look like one that was restored.
+const asCopy = "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original"
+
+// share of the sequence is the stand-in's, from 0 on.
+const share = 128
+
+var guardsOfTheShortWay = []guard{
+	{
+		name: "a wasted counter sends the lane back", in: "pgflurry.advance(bigint)",
+		text: ">=) 3145728::bigint", without: ">=) 4194304::bigint",
+		held: func(r drawing) bool { return r.tick(noon-5, laneGuard) > noon+1000 },
+	},
+	{
+		name: "a tick that nobody set is START", in: "pgflurry.advance_slowly(bigint)",
+		text: "< marked THEN", without: "< 0 THEN", // the lane ran over from START, and the clock was set back
+		held: func(r drawing) bool {
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon+724)) // as the function does
+			return r.tick(1, 5) > noon+724
+		},
+	},
+	{
+		name: "a copy is told before its first ID", in: "next_snowflake()", elsewhere: true,
+		text: "IF NOT pgflurry.may_draw", without: "IF false AND NOT pgflurry.may_draw", times: 2,
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") && r.refused(noon-5, 5, "SNF03") },
+	},
+	{
+		name: "a copy is told by its server", in: "pgflurry.why_copied()", begin: "UPDATE pgflurry.namespace SET system_identifier = 1",
+		text: "WHEN n.system_identifier <> s.here THEN", without: "WHEN false THEN",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a copy is told by its database", in: "pgflurry.why_copied()", elsewhere: true,
+		text: "WHEN n.database_oid <> d.oid THEN", without: "WHEN false THEN",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a copy is told by its table", in: "pgflurry.why_copied()", begin: asCopy,
+		text: "WHEN n.namespace_oid <> n.tableoid OR n.worker_oid <> 'pgflurry.worker'::regclass THEN", without: "WHEN false THEN",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a function of another worker is told", in: "pgflurry.may_draw(uuid,integer)", begin: "UPDATE pgflurry.namespace SET function_worker = 1",
+		text: "n.function_worker = worker", without: "true",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a function of another ID space is told", in: "pgflurry.may_draw(uuid,integer)", begin: "UPDATE pgflurry.namespace SET id = gen_random_uuid()",
+		text: "n.id = space", without: "true",
+		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a mark that somebody else moved is not gone on from", in: "pgflurry.advance_slowly(bigint)",
+		text: "IF NOT ours OR", without: "IF",
+		held: func(r drawing) bool {
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d)", (noon>>10+1)<<10+1)) // the function moves it, each time
+			return r.tick(noon-1024, 0) > noon+1000
+		},
+	},
+	{
+		name: "only under the lock", in: "pgflurry.advance(bigint)",
+		text: "LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;", without: "",
+		held: func(r drawing) bool { return locked(r, func() bool { return r.tick(noon-5, 0) == noon-5 }) },
+	},
+	{
+		name: "while the lock is taken, no draw that is not an ID", in: "pgflurry.advance(bigint)",
+		text: "IF (drawn OPERATOR(pg_catalog.&) 4190208::bigint) OPERATOR(pg_catalog.=) 0::bigint", without: "IF true",
+		held: func(r drawing) bool {
+			run(r.t, r.conn, "SET statement_timeout = '500ms'") // the clock stands still, and the lane's tick is never old
+			return locked(r, func() bool { return r.refused(noon, 5000, "57014") })
+		},
+	},
+	{
+		name: "while the lock is taken, no draw that is old", in: "pgflurry.advance(bigint)",
+		text: "OPERATOR(pg_catalog.-) 20::bigint)", without: "OPERATOR(pg_catalog.-) 2000::bigint)",
+		held: func(r drawing) bool { return locked(r, func() bool { return r.tick(noon-21, 500) > noon-21 }) },
+	},
+	{
+		name: "a counter that is no ID is none", in: "pgflurry.advance(bigint)",
+		text: "OR (v OPERATOR(pg_catalog.&) 4190208::bigint)", without: "OR (v OPERATOR(pg_catalog.&) 0::bigint)",
+		held: func(r drawing) bool { id, _ := r.at(noon+200, 4095); return id>>12&1023 == 0 },
+	},
+	{
+		name: "a tick above that of the draw", in: "pgflurry.advance(bigint)",
+		text: "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 1::bigint);", without: "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 0::bigint);",
+		held: func(r drawing) bool { return r.tick(noon+200, 4095) > noon+200 },
+	},
+	{
+		name: "not from START", in: "pgflurry.advance(bigint)", clock: 500,
+		text: "v OPERATOR(pg_catalog.>) 4194303::bigint", without: "true",
+		held: func(r drawing) bool { return r.tick(0, laneStart) > 1500 },
+	},
+	{
+		name: "not where the mark moves", in: "pgflurry.advance(bigint)",
+		text: "AND (target OPERATOR(pg_catalog.>>) 10) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) 32)", without: "",
+		held: func(r drawing) bool {
+			run(r.t, r.conn, "SELECT setval('pgflurry.mark', 0); SELECT nextval('pgflurry.mark')")
+			tick := r.tick(noon-1024, 0)
+			return value[int64](r.t, r.conn, "SELECT last_value FROM pgflurry.mark") > tick
+		},
+	},
+	{
+		name: "not far ahead of the clock", in: "pgflurry.advance(bigint)",
+		text: "AND ((target OPERATOR(pg_catalog.-) 1000::bigint) OPERATOR(pg_catalog.*) 1000::bigint) OPERATOR(pg_catalog.<=) us", without: "",
+		begin: fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon),
+		held:  func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
+	},
+	{
+		name: "bits of a worker are flipped, so that what is no ID does not become one", in: "next_snowflake()",
+		begin: "UPDATE pgflurry.namespace SET function_worker = 1; CALL pgflurry.install_next_snowflake()",
+		text:  "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.#)", without: "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.|)",
+		held: func(r drawing) bool {
+			first, _ := r.at(noon, 4000)
+			ids := values[int64](r.t, r.conn, "SELECT next_snowflake() FROM generate_series(1, 9000)")
+			foreign := slices.ContainsFunc(ids, func(id int64) bool { return id>>12&1023 != 1 })
+			return !foreign && first < ids[0] && slices.IsSorted(ids) && len(slices.Compact(ids)) == 9000
+		},
+	},
+}
+
+// locked runs try while another session is in the middle of an advance.
+func locked(r drawing, try func() bool) bool {
+	r.t.Helper()
+	holder, err := pgx.Connect(within(r.t), r.conn.Config().ConnString())
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer holder.Close(within(r.t))
+	run(r.t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE")
+	return try()
+}
+
+// rewrite changes the installed text of a function, in which from must stand once, or n times.
+func rewrite(t *testing.T, conn *pgx.Conn, function, from, to string, n int) {
+	t.Helper()
+	text := value[string](t, conn, "SELECT pg_get_functiondef($1::regprocedure)", function)
+	if found := strings.Count(text, from); found != n {
+		t.Fatalf("%q stands %d times in %s, expected %d: the mutant no longer fits", from, found, function, n)
+	}
+	run(t, conn, strings.ReplaceAll(text, from, to))
+}
+
+func TestEachGuardOfTheShortWayHoldsAndIsMissedWhenItIsTakenAway(t *testing.T) {
+	for _, g := range guardsOfTheShortWay {
+		t.Run(g.name, func(t *testing.T) {
+			url := server.Migrated(t)
+			if g.elsewhere {
+				url = copyOf(t, url)
+			}
+			conn := server.Connect(t, url)
+			run(t, conn, g.begin)
+			clock := g.clock
+			if clock == 0 {
+				clock = noon
+			}
+			// The clock stands still, in the middle of a tick.
+			stopped := fmt.Sprintf("pg_catalog.to_timestamp(%d.%03d5)", 1704067200+clock/1000, clock%1000)
+			rewrite(t, conn, "next_snowflake()", "pg_catalog.clock_timestamp()", stopped, 1)
+			rewrite(t, conn, "pgflurry.advance(bigint)", "pg_catalog.clock_timestamp()", stopped, 2)
+			for _, function := range []string{"pgflurry.advance_slowly(bigint)", "pgflurry.advance_slowly_stand_in(bigint)"} {
+				rewrite(t, conn, function, "clock_timestamp()", stopped, 3)
+			}
+			rewrite(t, conn, "pgflurry.stand_in()", "clock_timestamp()", stopped, 1)
+			if !g.held(drawing{t, conn}) {
+				t.Fatal("the guard does not hold")
+			}
+			rewrite(t, conn, g.in, g.text, g.without, max(g.times, 1))
+			if g.held(drawing{t, conn}) {
+				t.Error("without the guard nothing is noticed")
+			}
+		})
+	}
+}

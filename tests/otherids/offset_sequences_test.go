@@ -1,0 +1,149 @@
+package otherids_test
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/support/server"
+)
+
+// next draws n numbers of a sequence.
+func next(t *testing.T, conn *pgx.Conn, sequence string, n int) []int64 {
+	t.Helper()
+	return server.Values[int64](t, conn, "SELECT nextval($1::text::regclass) FROM generate_series(1, $2::int)", sequence, n)
+}
+
+func TestOffsetSequencesInterleaveAThirdServerWithTheOldStepRepeatsAndAReplanDoesNot(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	made := server.Values[string](t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 2)")
+	if !slices.Equal(made, []string{"public.ticket_1", "public.ticket_2"}) {
+		t.Errorf("made %q", made)
+	}
+	one, two := next(t, conn, "ticket_1", 4), next(t, conn, "ticket_2", 3)
+	if !slices.Equal(one, []int64{1, 3, 5, 7}) || !slices.Equal(two, []int64{2, 4, 6}) {
+		t.Errorf("two servers draw %v and %v", one, two)
+	}
+	server.Do(t, conn, "CREATE SEQUENCE hasty INCREMENT BY 2 START WITH 3")
+	if three := next(t, conn, "hasty", 2); !slices.Contains(one, three[0]) {
+		t.Errorf("a third server with offset 3 and step 2 draws %v, expected numbers that are there", three)
+	}
+	base := server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3)")
+	all := append(one, two...)
+	for k := range 3 {
+		for i, n := range next(t, conn, "ticket_"+strconv.Itoa(k+1), 4) {
+			if want := base + int64(k+1+3*i); n != want || n <= 7 {
+				t.Errorf("server %d of 3 draws %d, want %d, above 7", k+1, n, want)
+			}
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	if len(slices.Compact(all)) != 4+3+12 {
+		t.Errorf("numbers repeat: %v", all)
+	}
+	// fewer servers, once the sequence that is left over is gone, and a lower bound that is known from elsewhere
+	server.Do(t, conn, "DROP SEQUENCE ticket_3")
+	if base := server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 2, 1001)"); base != 1002 {
+		t.Errorf("numbers begin above %d, want 1002: the first multiple of 2 that is not below 1001", base)
+	}
+	if n := next(t, conn, "ticket_2", 2); !slices.Equal(n, []int64{1004, 1006}) {
+		t.Errorf("server 2 draws %v", n)
+	}
+}
+
+func TestServersWithDatabasesOfTheirOwnReplanOneAfterTheOtherAboveOneBound(t *testing.T) {
+	var conns []*pgx.Conn
+	var all []int64
+	for k := range 3 {
+		conn := server.Connect(t, server.Migrated(t))
+		server.Do(t, conn, "CREATE SCHEMA app")
+		conns = append(conns, conn)
+		if k < 2 {
+			server.Value[string](t, conn, "SELECT pgflurry.create_offset_sequences('app.ticket', 2, $1::int)", k+1)
+		}
+	}
+	for i, conn := range conns {
+		k := i + 1
+		if k == 3 { // the new server
+			server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('app.ticket', 3, 3); SELECT pgflurry.replan_offset_sequences('app.ticket', 3, 1000, 3)")
+		} else {
+			all = append(all, next(t, conn, "app.ticket_"+strconv.Itoa(k), 50)...)
+			server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('app.ticket', 3, 1000, $1::int)", k)
+		}
+		all = append(all, next(t, conn, "app.ticket_"+strconv.Itoa(k), 50)...)
+	}
+	slices.Sort(all)
+	if n := len(slices.Compact(all)); n != 2*50+3*50 {
+		t.Errorf("%d different numbers of %d", n, 2*50+3*50)
+	}
+}
+
+func TestAReplanWhileEverybodyDrawsRepeatsNoNumber(t *testing.T) {
+	url := server.Migrated(t)
+	admin := server.Connect(t, url)
+	server.Do(t, admin, "SELECT pgflurry.create_offset_sequences('ticket', 4)")
+	var mu sync.Mutex
+	var all []string
+	var drawers sync.WaitGroup
+	drawers.Go(func() {
+		k := 0
+		at(t, 4, func(ctx context.Context, conn *pgx.Conn) error {
+			mu.Lock()
+			k++
+			sequence := "ticket_" + strconv.Itoa(k)
+			mu.Unlock()
+			for range 100 {
+				var n string
+				if err := conn.QueryRow(ctx, "SELECT nextval($1::text::regclass)::text", sequence).Scan(&n); err != nil {
+					return err
+				}
+				mu.Lock()
+				all = append(all, n)
+				mu.Unlock()
+			}
+			return nil
+		}, url)
+	})
+	for _, servers := range []int{5, 7, 8, 11} {
+		server.Value[int64](t, admin, "SELECT pgflurry.replan_offset_sequences('ticket', $1::int)", servers)
+	}
+	drawers.Wait()
+	if again := twice(all); len(all) != 400 || len(again) > 0 {
+		t.Errorf("%d numbers, twice came %v", len(all), again)
+	}
+}
+
+func TestASequenceIsNotAddedToOthersWhosePlanIsAnother(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('ticket', 2)")
+	one := next(t, conn, "ticket_1", 3)
+	server.Says(t, server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)"),
+		"public.ticket_1 begins at 1 with the step 2", "replan_offset_sequences")
+	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3); DROP SEQUENCE ticket_3")
+	server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)") // it would begin with 3, which was given
+	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3)")
+	if n := next(t, conn, "ticket_3", 1); slices.Contains(one, n[0]) {
+		t.Errorf("server 3 draws %v, and server 1 had %v", n, one)
+	}
+}
+
+func TestAReplanSeesWhatAnotherOneMadeWhileItWaitedAndRefusesASnapshotThatCannot(t *testing.T) {
+	url := server.Migrated(t)
+	first, second, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
+	server.Do(t, first, "SELECT pgflurry.create_offset_sequences('ticket', 2)")
+	server.Do(t, first, "BEGIN; SELECT pgflurry.replan_offset_sequences('ticket', 3)")
+	refused, ctx := make(chan error, 1), server.Within(t)
+	go func() {
+		_, err := second.Exec(ctx, "SELECT pgflurry.replan_offset_sequences('ticket', 2)")
+		refused <- err
+	}()
+	blocked(t, watch, 1)
+	server.Do(t, first, "COMMIT")
+	server.Says(t, <-refused, "sequence public.ticket_3 is not in the plan")
+	server.Says(t, server.Refused(t, first, "25000", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pgflurry.replan_offset_sequences('ticket', 4)"), "repeatable read", "READ COMMITTED")
+}

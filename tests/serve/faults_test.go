@@ -1,0 +1,213 @@
+package serve
+
+import (
+	"context"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestAReplacementOfAKilledProxyDrawsAtOnceFromAnotherWorkerAndRepeatsNothing(t *testing.T) {
+	direct := server.Migrated(t)
+	all := newSeen(t)
+	for range 3 {
+		p := program.Serve(t, direct, "same node")
+		conn := server.Connect(t, p.URL)
+		for range 1000 {
+			all.add("before the kill", mustDraw(t, conn))
+		}
+		p.Signal(syscall.SIGKILL)
+		p.End()
+	}
+	if workers := all.workers(); len(workers) != 3 {
+		t.Errorf("three processes that were killed used workers %v; expected one each", workers)
+	}
+}
+
+func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
+	direct := server.Migrated(t)
+	all := newSeen(t)
+	for range 2 {
+		p := program.Serve(t, direct, "steady", "--window", "1s")
+		conn := server.Connect(t, p.URL)
+		for range 100 {
+			all.add("an ordered end", mustDraw(t, conn))
+		}
+		p.Signal(syscall.SIGTERM)
+		if code := p.End(); code != 0 {
+			t.Fatalf("exit code %d; expected 0", code)
+		}
+		// The worker is free again once its mark has passed.
+		server.Exec(t, direct, `DO $$ BEGIN
+			WHILE EXISTS (SELECT FROM pgflurry.worker WHERE node = 'steady' AND reserved_until > pgflurry.ticks(clock_timestamp())) LOOP
+				PERFORM pg_sleep(0.01);
+			END LOOP; END $$`)
+	}
+	if workers := all.workers(); len(workers) != 1 {
+		t.Errorf("one node used workers %v; expected its own again", workers)
+	}
+}
+
+func TestOpenSessionsKeepDrawingWhilePostgreSQLHangs(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "hang")
+	conn := server.Connect(t, p.URL)
+	all := newSeen(t)
+	all.add("before", mustDraw(t, conn))
+
+	thaw := server.Freeze(t, server.Cluster(t))
+	for range 5000 {
+		all.add("while it hangs", mustDraw(t, conn))
+	}
+	thaw()
+	for range 100 {
+		all.add("afterwards", mustDraw(t, conn))
+	}
+	if len(all.workers()) != 1 {
+		t.Errorf("IDs by worker: %v; expected the proxy's alone", all.workers())
+	}
+}
+
+func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
+	t.Run("the lease database does not answer", func(t *testing.T) {
+		direct := server.Migrated(t)
+		p := program.ServeUnleased(t, direct, "no lease", "--lease-database", "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable")
+		p.Line("no worker is leased")
+		if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
+			t.Errorf("ID %d is of worker %d; expected the database's", id, workerOf(id))
+		}
+	})
+	t.Run("the database was not migrated", func(t *testing.T) {
+		direct := server.Database(t)
+		p := program.ServeUnleased(t, direct, "not migrated")
+		if line := p.Line("no worker is leased"); !strings.Contains(line, "migrate up") {
+			t.Errorf("%q does not say what to run", line)
+		}
+		_, err := drawOne(server.Connect(t, p.URL))
+		if err == nil || !strings.Contains(err.Error(), "42883") {
+			t.Errorf("the call failed with %v; expected PostgreSQL's own 42883", err)
+		}
+	})
+	t.Run("every worker is retired", func(t *testing.T) {
+		direct := server.Migrated(t)
+		server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = now() WHERE kind = 'proxy'")
+		p := program.ServeUnleased(t, direct, "nothing left")
+		p.Line("no worker is free")
+		if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
+			t.Errorf("ID %d is of worker %d; expected the database's", id, workerOf(id))
+		}
+	})
+}
+
+func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
+	direct, other := server.Migrated(t), server.Migrated(t)
+	p := program.ServeUnleased(t, direct, "mismatch", "--databases", database(direct)+","+database(other))
+	if code := p.End(); code != 1 {
+		t.Errorf("exit code %d; expected 1", code)
+	}
+	if out := p.Output(); !strings.Contains(out, database(other)) || !strings.Contains(out, "hint: ") {
+		t.Errorf("the output names neither the database nor a way out:\n%s", out)
+	}
+}
+
+func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "drain")
+	idle, busy := server.Connect(t, p.URL), server.Connect(t, p.URL)
+	tx, err := busy.Begin(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Signal(syscall.SIGTERM)
+	p.Line("msg=draining")
+	if err := waitClosed(idle); err == nil || !strings.Contains(err.Error(), "57P01") {
+		t.Errorf("the idle client was told %v; expected 57P01", err)
+	}
+	var id int64
+	if err := tx.QueryRow(context.Background(), "SELECT next_snowflake()").Scan(&id); err != nil || workerOf(id) == databaseWorker {
+		t.Errorf("inside its transaction the client got %d (%v); expected an ID of the proxy", id, err)
+	}
+	if err := tx.Commit(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if code := p.End(); code != 0 {
+		t.Errorf("exit code %d; expected 0", code)
+	}
+	conn := server.Connect(t, direct)
+	var released bool
+	err = conn.QueryRow(context.Background(), "SELECT released_at IS NOT NULL FROM pgflurry.worker WHERE node = 'drain'").Scan(&released)
+	if err != nil || !released {
+		t.Errorf("the worker was not given back (%v)", err)
+	}
+}
+
+func TestASecondSignalEndsAtOnce(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "second signal", "--drain-timeout", "1h")
+	conn := server.Connect(t, p.URL)
+	if _, err := conn.Begin(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	p.Signal(syscall.SIGTERM)
+	p.Line("msg=draining")
+	p.Signal(syscall.SIGTERM)
+	if code := p.End(); code == 0 {
+		t.Error("exit code 0; expected the signal's")
+	}
+}
+
+// waitClosed waits for the proxy's farewell on an idle connection.
+func waitClosed(conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	_, err := conn.WaitForNotification(ctx)
+	return err
+}
+
+// The lease may live on another server than the data. What counts for answering is the database that the sessions reach.
+func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
+	lease, elsewhere := server.Migrated(t), server.Database(t)
+	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", database(elsewhere))
+	p.Line("worker acquired")
+	if line := p.Line("calls are relayed to PostgreSQL"); !strings.Contains(line, database(elsewhere)) {
+		t.Errorf("%q does not name the database", line)
+	}
+	if _, err := drawOne(server.Connect(t, p.URL)); err == nil || !strings.Contains(err.Error(), "42883") {
+		t.Errorf("the call gave %v; expected PostgreSQL's own 42883", err)
+	}
+}
+
+func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
+	direct := server.Migrated(t)
+	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION next_snowflake() FROM PUBLIC")
+	p := program.ServeUnleased(t, direct, "revoked")
+	p.Line("worker acquired")
+	p.Line("calls are relayed to PostgreSQL")
+	if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
+		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
+	}
+}
+
+func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
+	home, other := server.Migrated(t), server.Migrated(t)
+	server.Exec(t, other, `UPDATE pgflurry.namespace SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
+	p := program.ServeUnleased(t, home, "same worker", "--databases", database(home)+","+database(other))
+	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "have the same worker 0") {
+		t.Errorf("it ended with %d:\n%s", code, p.Output())
+	}
+}
+
+func namespaceOf(t *testing.T, url string) (id string) {
+	t.Helper()
+	err := server.Connect(t, url).QueryRow(context.Background(), "SELECT id::text FROM pgflurry.namespace").Scan(&id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

@@ -1,0 +1,64 @@
+package serve
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestAFloodOfRefusedClientsIsCountedAndTheCountIsToldAtTheEnd(t *testing.T) {
+	direct := server.Migrated(t)
+	command := exec.Command(program.Path(t), program.ServeArgs(t, direct, "flood")...)
+	command.Env = append(os.Environ(), "PGFLURRY_LOG_FORMAT=json")
+	p := program.StartCommand(t, command)
+	var listening struct{ Address string }
+	if err := json.Unmarshal([]byte(p.Line(`"msg":"listening"`)), &listening); err != nil {
+		t.Fatal(err)
+	}
+	const clients = 200
+	for range clients {
+		conn, err := net.Dial("tcp", listening.Address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write([]byte{0, 0, 0, 9}); err != nil { // and never the packet
+			t.Error(err)
+		}
+		if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+			t.Error(err)
+		}
+		for err == nil {
+			_, err = conn.Read(make([]byte, 512)) // until the proxy has hung up
+		}
+		conn.Close()
+	}
+	p.Signal(syscall.SIGTERM)
+	if code := p.End(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	told, lines := 0, 0
+	for text := range strings.Lines(p.Output()) {
+		var line struct {
+			Msg      string
+			Repeated int
+			Client   string
+		}
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			t.Errorf("%q is no JSON: %v", text, err)
+		}
+		if line.Client != "" {
+			lines++
+			told += max(1, line.Repeated)
+		}
+	}
+	if told != clients || lines > clients/4 {
+		t.Errorf("%d clients were refused; %d lines tell of %d", clients, lines, told)
+	}
+}

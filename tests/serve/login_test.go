@@ -1,0 +1,120 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestEachMethodOfAuthenticationIsRelayed(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "login")
+	for _, method := range []string{"scram", "md5", "password"} {
+		t.Run(method, func(t *testing.T) {
+			role := fmt.Sprintf("%s_%s", database(direct), method)
+			encryption := map[string]string{"scram": "scram-sha-256", "md5": "md5", "password": "scram-sha-256"}[method]
+			server.Exec(t, direct, fmt.Sprintf(`SET password_encryption = '%s'; CREATE ROLE %s LOGIN PASSWORD 'right' IN ROLE login_%s`, encryption, role, method))
+			t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE "+role) })
+
+			conn := server.Connect(t, server.As(t, p.URL, role, "right"))
+			if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
+				t.Errorf("ID %d came from the database", id)
+			}
+			_, err := pgx.Connect(context.Background(), server.As(t, p.URL, role, "wrong"))
+			if refused := new(pgconn.PgError); !errors.As(err, &refused) || refused.Code != "28P01" {
+				t.Errorf("a wrong password gave %v; expected PostgreSQL's own 28P01", err)
+			}
+		})
+	}
+}
+
+func TestUnixSocketsWorkOnBothSides(t *testing.T) {
+	direct := server.Migrated(t)
+	dir, err := os.MkdirTemp("", "pgflurry-sock-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	socket := filepath.Join(dir, ".s.PGSQL.6432")
+	cluster := server.Cluster(t)
+	upstream := filepath.Join(cluster.SocketDir, fmt.Sprintf(".s.PGSQL.%d", cluster.Port))
+	p := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct, "--node", "sockets")
+	p.Line("worker acquired")
+
+	out, err := exec.Command("psql", "-h", dir, "-p", "6432", "-U", "postgres", "-XAt", "-c", "SELECT next_snowflake()", database(direct)).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	second := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct, "--node", "second")
+	if code := second.End(); code != 1 || !strings.Contains(second.Output(), "another process serves that socket") {
+		t.Errorf("a second proxy on the socket ended with %d:\n%s", code, second.Output())
+	}
+	p.Signal(syscall.SIGKILL)
+	p.End()
+	third := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct, "--node", "third")
+	third.Line("msg=listening") // the socket a killed process left behind is taken over
+}
+
+func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {
+	good := []string{"serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:5432", "--lease-database", "postgres://u@127.0.0.1/d"}
+	cases := map[string]struct {
+		args []string
+		says string
+	}{
+		"no lease database":          {[]string{"--lease-database", ""}, "--lease-database is missing"},
+		"no upstream":                {[]string{"--upstream", ""}, "--upstream is missing"},
+		"an upstream without a port": {[]string{"--upstream", "db"}, `--upstream is "db"`},
+		"a connection string":        {[]string{"--lease-database", "postgres://u:geheim@h:x/d"}, "--lease-database"},
+		"a window below a second":    {[]string{"--window", "10ms"}, "--window is 10ms"},
+		"a negative drain timeout":   {[]string{"--drain-timeout", "-1s"}, "--drain-timeout is -1s"},
+		"an unknown log level":       {[]string{"--log-level", "loud"}, `--log-level is "loud"`},
+		"an unknown flag":            {[]string{"--nope"}, "unknown flag"},
+		"an argument":                {[]string{"extra"}, "extra"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			p := program.Start(t, append(append([]string{}, good...), c.args...)...)
+			if code := p.End(); code != 1 {
+				t.Errorf("exit code %d; expected 1", code)
+			}
+			if out := p.Output(); !strings.Contains(out, c.says) || strings.Contains(out, "geheim") {
+				t.Errorf("it says\n%s\nexpected %q and no password", out, c.says)
+			}
+		})
+	}
+}
+
+func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
+	direct := server.Migrated(t)
+	u := server.Parse(t, direct)
+	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct, "--window", "1h")
+	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "max_window is 1m0s") {
+		t.Errorf("it ended with %d:\n%s", code, p.Output())
+	}
+}
+
+func TestAProxyInFrontOfItselfIsRefused(t *testing.T) {
+	direct := server.Migrated(t)
+	first := program.Serve(t, direct, "first")
+	first.Signal(syscall.SIGTERM)
+	first.End()
+	_, port, _ := strings.Cut(first.Address, ":")
+	for listen, upstream := range map[string]string{first.Address: first.Address, ":" + port: first.Address} {
+		p := program.Start(t, "serve", "--listen", listen, "--upstream", upstream, "--lease-database", direct)
+		if code := p.End(); code != 1 || !strings.Contains(p.Output(), "own --listen") {
+			t.Errorf("--listen %s --upstream %s ended with %d:\n%s", listen, upstream, code, p.Output())
+		}
+	}
+}

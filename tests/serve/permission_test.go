@@ -1,0 +1,107 @@
+package serve
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+// keptSessions are the proxy's own sessions to the database of this connection, by which it asks what it may answer.
+const keptSessions = "FROM pg_stat_activity WHERE application_name = 'pgflurry serve, permission' AND datname = current_database()"
+
+func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsWithinSeconds(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "revoking")
+	conn := server.Connect(t, p.URL)
+	if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
+		t.Fatalf("ID %d is of the database before anything was revoked", id)
+	}
+	from, began := p.Printed(), time.Now()
+	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION next_snowflake() FROM PUBLIC")
+	p.LineFrom(from, "calls are relayed to PostgreSQL", "revoked from PUBLIC")
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it was noticed after %v", took)
+	}
+	if id := mustDraw(t, conn); workerOf(id) != databaseWorker {
+		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
+	}
+	from = p.Printed()
+	server.Exec(t, direct, "GRANT EXECUTE ON FUNCTION next_snowflake() TO PUBLIC")
+	p.LineFrom(from, "msg=\"calls are answered from memory\"")
+	if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
+		t.Errorf("ID %d is of the database although everybody may call again", id)
+	}
+}
+
+func TestThePermissionIsAskedForByOneSessionThatIsOpenedAgainInSilence(t *testing.T) {
+	direct := server.Migrated(t)
+	p := program.Serve(t, direct, "kept")
+	conn := server.Connect(t, direct)
+	pid := server.Value[int](t, conn, "SELECT pid "+keptSessions)
+	asked := server.Value[string](t, conn, "SELECT query_start::text "+keptSessions)
+	server.Eventually(t, conn, "EXISTS (SELECT "+keptSessions+" AND query_start > '"+asked+"')")
+	if again := server.Value[int](t, conn, "SELECT pid "+keptSessions); again != pid {
+		t.Errorf("it was asked by session %d and then by session %d", pid, again)
+	}
+	server.Do(t, conn, "SELECT pg_terminate_backend(pid, 10000) "+keptSessions)
+	server.Eventually(t, conn, "EXISTS (SELECT "+keptSessions+" AND state = 'idle')")
+	if strings.Contains(p.Output(), "level=WARN") {
+		t.Errorf("a session that ended and was opened again is news:\n%s", p.Output())
+	}
+	if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) == databaseWorker {
+		t.Errorf("ID %d is of the database", id)
+	}
+}
+
+func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.T) {
+	direct := server.Migrated(t)
+	server.Exec(t, direct, "CREATE ROLE nobody_special LOGIN; CALL pgflurry.grant_lease('nobody_special')")
+	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY nobody_special; DROP ROLE nobody_special") })
+	plain := server.As(t, direct, "nobody_special", "")
+	p := program.Serve(t, direct, "full", "--lease-database", plain)
+	session, super := server.Connect(t, p.URL), server.Connect(t, direct)
+	mustDraw(t, session)
+
+	// Others take every connection, and then that of the proxy as well.
+	from := p.Printed()
+	for full := false; !full; {
+		conn, err := pgx.Connect(server.Within(t), plain)
+		if refusal := new(pgconn.PgError); errors.As(err, &refusal) && refusal.Code == "53300" {
+			full = server.Value[int](t, super, "SELECT count(*) "+keptSessions) == 0
+			server.Do(t, super, "SELECT pg_terminate_backend(pid, 10000) "+keptSessions)
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.PgConn().Conn().Close() })
+	}
+	p.LineFrom(from, "level=WARN", "the permission has expired", "SQLSTATE 53300")
+	if id := mustDraw(t, session); workerOf(id) != databaseWorker {
+		t.Errorf("ID %d came from the proxy, which could not ask whether it may answer", id)
+	}
+}
+
+func TestThePermissionStaysWhileUpstreamIsSilent(t *testing.T) {
+	direct := server.Migrated(t)
+	link, _ := network.To(t, direct)
+	p := program.Serve(t, direct, "silent", "--upstream", link.Address()) // the lease takes another way
+	conn := server.Connect(t, p.URL)
+	mustDraw(t, conn)
+	from := p.Printed()
+	link.Silence()
+	p.LineFrom(from, "level=WARN", "database could not be looked at", "no answer in time")
+	var id int64 // a forwarded call would have no answer
+	if err := conn.QueryRow(server.Within(t), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
+		t.Errorf("no ID came from memory: %v", err)
+	}
+	link.Heal()
+	p.LineFrom(from, "msg=\"calls are answered from memory\"")
+}

@@ -1,0 +1,192 @@
+package simulation
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"pgflurry/tests/support/rows"
+)
+
+// fate lets a write, or the answer to it, go on by one stage.
+func (h *history) fate(p *process, w *write) {
+	if w.applied {
+		if h.choose("answer", 0, 4) == 0 {
+			p.goOn(reply{err: errCut})
+		} else {
+			h.answer(p, w)
+		}
+		return
+	}
+	switch h.choose("fate", 0, 19) {
+	default: // applied and acknowledged
+		h.apply(w, true)
+		h.answer(p, w)
+	case 11: // applied; the answer is on its way
+		h.apply(w, true)
+	case 12: // applied, and the answer is lost
+		h.apply(w, h.choose("replicated", 0, 1) == 1)
+		p.goOn(reply{err: errCut})
+	case 13: // lost on its way
+		p.goOn(reply{err: errCut})
+	case 14: // given up by the process, but it will arrive
+		h.inFlight = append(h.inFlight, w)
+		p.goOn(reply{err: os.ErrDeadlineExceeded})
+	case 15: // committed on this server alone: the wait for the standby was cancelled
+		h.apply(w, false)
+		p.goOn(reply{bytes: acknowledged(w.clean, cancelledWait, "COMMIT")})
+	case 16: // rolled back without an error of its own
+		before := *h.table
+		c := h.table.Clone()
+		h.table = &c
+		a := h.execute(w)
+		h.table = &before
+		p.goOn(reply{bytes: acknowledged(a, nil, "ROLLBACK")})
+	case 17:
+		p.goOn(reply{bytes: failed("55P03", "canceling statement due to lock timeout")})
+	case 18:
+		p.goOn(reply{bytes: failed("25006", "cannot execute UPDATE in a read-only transaction")})
+	case 19: // takes its time
+	}
+	if !w.applied || w.bytes == nil {
+		h.unknowns++
+	}
+}
+
+// execute runs the statement on the table.
+func (h *history) execute(w *write) rows.Answer {
+	switch {
+	case w.acquire != nil:
+		return h.table.Acquire(*w.acquire, func(workers []int) int { return workers[h.choose("row", 0, len(workers)-1)] })
+	case w.renew != nil:
+		return h.renew(*w.renew)
+	default:
+		return h.table.Release(*w.release)
+	}
+}
+
+// renew holds invariant 5 against every renewal.
+func (h *history) renew(n rows.Renew) rows.Answer {
+	t := h.table
+	before := t.Rows[n.Worker]
+	a := t.Renew(n)
+	after := t.Rows[n.Worker].Mark - t.Now
+	if without, last := before.Mark-t.Now, before.Mark-before.Renewed; a[3] != nil && after > max(t.MaxWindow+t.Skew, without, last) {
+		h.broken("invariant 5: worker %d is reserved %d ticks ahead, without this renewal %d, after the last one %d", n.Worker, after, without, last)
+	}
+	return a
+}
+
+// apply commits a write. replicated: the synchronous standby has it, and with it all that came before.
+func (h *history) apply(w *write, replicated bool) {
+	w.clean = h.execute(w)
+	w.applied = true
+	w.bytes = acknowledged(w.clean, nil, "COMMIT")
+	h.commit(w.owner)
+	if replicated {
+		h.durable = len(h.commits)
+	}
+}
+
+// answer delivers the clean acknowledgement of a write.
+func (h *history) answer(p *process, w *write) {
+	h.granted(p, w)
+	p.goOn(reply{bytes: w.bytes})
+}
+
+// setClock sets the database's clock.
+func (h *history) setClock() {
+	if h.steps {
+		h.offset += []time.Duration{-time.Minute, -5 * time.Second, -time.Second, time.Second, 5 * time.Second, time.Minute}[h.choose("clock step", 0, 5)]
+		h.tick()
+	}
+}
+
+// cut ends every connection: a write that has not been applied never will be.
+func (h *history) cut() {
+	h.inFlight = nil
+	for _, p := range h.processes {
+		if p.now.write != nil && !p.now.write.applied && !p.paused {
+			p.goOn(reply{err: errCut})
+		} else if p.now.write != nil && !p.now.write.applied {
+			p.now.write = &write{applied: true, bytes: failed("57P01", "terminating connection due to administrator command")}
+		}
+	}
+}
+
+// restart is a crash of the server: what was committed is there again.
+func (h *history) restart() {
+	h.cut()
+}
+
+// failover makes the standby the primary, on a new timeline. It lacks the last commits: where it is synchronous, only such as
+// were not acknowledged.
+func (h *history) failover() {
+	if !h.failovers {
+		return
+	}
+	h.failed++
+	h.cut()
+	least := 1
+	if !h.acked {
+		least = h.durable
+	}
+	h.forget(max(least, len(h.commits)-h.choose("commits lost", 0, 12)))
+	h.newTimeline()
+	h.table.Timeline = h.commits[len(h.commits)-1].table.Timeline
+	if !h.steps {
+		h.offset = time.Duration(h.choose("clock of the new server", 0, h.world.offset)) * time.Millisecond
+	}
+	h.tick()
+}
+
+// forget sets the table back to what it was after so many commits.
+func (h *history) forget(keep int) {
+	for _, c := range h.commits[keep:] {
+		h.lost[c.owner] = true
+		h.forgot++
+	}
+	h.commits = h.commits[:keep]
+	h.durable = min(h.durable, keep)
+	left := h.commits[keep-1].table.Clone()
+	left.Server, left.Now = h.table.Server, h.table.Now
+	h.table = &left
+}
+
+// restore puts an old state back, as the run book has it: stop the proxies, restore, reseed, start.
+func (h *history) restore() {
+	if !h.restores || h.choose("really", 0, 1) > 0 {
+		return
+	}
+	for i, p := range h.processes {
+		p.kill()
+		h.processes[i] = nil
+	}
+	h.inFlight = nil
+	h.forget(h.choose("commits kept", 1, len(h.commits)))
+	if h.choose("another timeline", 0, 1) == 1 { // a snapshot of the disk has none
+		h.newTimeline()
+	}
+	h.reseed()
+	for i := range h.processes {
+		h.processes[i] = h.start(fmt.Sprint("node ", i))
+	}
+}
+
+// operate is somebody at the worker table.
+func (h *history) operate() {
+	switch h.choose("by hand", 0, 9) {
+	case 0:
+		h.table.Retire(h.choose("retired", 1, len(h.table.Rows)-1), true)
+		h.commit("operator")
+		h.durable = len(h.commits)
+	case 1, 2:
+		h.reseed()
+	}
+}
+
+func (h *history) reseed() {
+	h.table.Reseed(func() string { h.lives++; return fmt.Sprint("reseeded ", h.lives) })
+	h.commit("operator")
+	h.durable = len(h.commits)
+}

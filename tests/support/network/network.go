@@ -1,0 +1,75 @@
+// Package network is a way to a server that a test can cut, silence, or end in the middle of an answer.
+package network
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/support/server"
+
+	"github.com/Shopify/toxiproxy/v2"
+	"github.com/rs/zerolog"
+)
+
+// Link is a TCP port that leads to a server. Its methods are for one goroutine.
+type Link struct {
+	t     testing.TB
+	proxy *toxiproxy.Proxy
+}
+
+// To opens a link to the server of a URL, which ends with the test, and returns it with the URL through it.
+func To(t testing.TB, direct string) (*Link, string) {
+	t.Helper()
+	u := server.Parse(t, direct)
+	quiet := zerolog.Nop()
+	l := &Link{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), quiet), "link", "127.0.0.1:0", u.Host)}
+	if err := l.proxy.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(l.proxy.Stop)
+	u.Host = l.proxy.Listen
+	return l, u.String()
+}
+
+// Address is the host and port of the link.
+func (l *Link) Address() string { return l.proxy.Listen }
+
+// Silence lets nothing pass in either direction, while connections stay open and new ones are accepted: a partition that drops packets.
+func (l *Link) Silence() {
+	l.t.Helper()
+	l.add("timeout", "upstream", "timeout", 0)
+	l.add("timeout", "downstream", "timeout", 0)
+}
+
+// CutAnswers ends each connection, also those that are open, when the server has sent so many more bytes: what the server did stays done,
+// and its answer is lost.
+func (l *Link) CutAnswers(bytes int) {
+	l.t.Helper()
+	l.add("limit_data", "downstream", "bytes", bytes)
+}
+
+func (l *Link) add(kind, direction, attribute string, value int) {
+	l.t.Helper()
+	_, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(
+		fmt.Sprintf(`{"type": %q, "stream": %q, "attributes": {%q: %d}}`, kind, direction, attribute, value)))
+	if err != nil {
+		l.t.Fatalf("%s %s: %v", direction, kind, err)
+	}
+}
+
+// Heal lets everything pass again. Connections from a Silence are closed.
+func (l *Link) Heal() { l.proxy.Toxics.ResetToxics(context.Background()) }
+
+// Lead ends all connections and leads new ones to another address, or, if it is empty, refuses them.
+func (l *Link) Lead(address string) {
+	l.t.Helper()
+	next := &toxiproxy.Proxy{Listen: l.proxy.Listen, Upstream: address, Enabled: address != ""}
+	if address == "" {
+		next.Upstream = l.proxy.Upstream
+	}
+	if err := l.proxy.Update(next); err != nil {
+		l.t.Fatal(err)
+	}
+}

@@ -1,0 +1,202 @@
+// Package program builds the product once per test package and runs it as a user would: as processes, watched through what
+// they print.
+package program
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgflurry/tests/support/server"
+)
+
+// giveUp is how long a test waits for something that never happens before it fails.
+const giveUp = 60 * time.Second
+
+// A build is one way to build the product, done once per test package.
+type build struct {
+	tags   string
+	once   sync.Once
+	binary string
+	err    error
+}
+
+var released, steered = build{}, build{tags: "steerclock"}
+
+// Path builds cmd/pgflurry, once, with the race detector if the test has it, and returns the binary.
+func Path(t testing.TB) string {
+	t.Helper()
+	return released.path(t)
+}
+
+func (b *build) path(t testing.TB) string {
+	t.Helper()
+	b.once.Do(func() {
+		dir, err := os.MkdirTemp("", "pgflurry-test-")
+		if err != nil {
+			b.err = err
+			return
+		}
+		b.binary = filepath.Join(dir, "pgflurry")
+		args := append([]string{"build", "-tags", b.tags}, buildFlags...)
+		out, err := exec.Command("go", append(args, "-o", b.binary, "pgflurry/cmd/pgflurry")...).CombinedOutput()
+		if err != nil {
+			b.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if b.err != nil {
+		t.Fatal(b.err)
+	}
+	return b.binary
+}
+
+// Main is server.Main for a package that runs the product.
+func Main(m *testing.M) {
+	code := server.Run(m)
+	Remove()
+	os.Exit(code)
+}
+
+// Remove deletes the binaries; Main does.
+func Remove() {
+	for _, b := range []*build{&released, &steered} {
+		if b.binary != "" {
+			_ = os.RemoveAll(filepath.Dir(b.binary))
+		}
+	}
+}
+
+// Process is a running program. Both of its outputs are kept, line by line.
+type Process struct {
+	t     testing.TB
+	cmd   *exec.Cmd
+	done  chan struct{} // closed when it has ended and all was read
+	err   error         // of its end; valid after done
+	mu    sync.Mutex
+	lines []string
+	more  chan struct{} // closed and replaced with each line
+}
+
+// Start runs the product with these arguments. It is killed at the end of the test if it still runs.
+func Start(t testing.TB, args ...string) *Process {
+	t.Helper()
+	return StartCommand(t, exec.Command(Path(t), args...))
+}
+
+// StartCommand runs any command in the same way.
+func StartCommand(t testing.TB, cmd *exec.Cmd) *Process {
+	t.Helper()
+	p := &Process{t: t, cmd: cmd, done: make(chan struct{}), more: make(chan struct{})}
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout, cmd.Stderr = write, write
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	go p.read(read)
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-p.done
+		if t.Failed() {
+			t.Logf("output of %s:\n%s", strings.Join(cmd.Args, " "), p.Output())
+		}
+	})
+	return p
+}
+
+func (p *Process) read(r io.ReadCloser) {
+	lines := bufio.NewScanner(r)
+	for lines.Scan() {
+		p.mu.Lock()
+		p.lines = append(p.lines, lines.Text())
+		close(p.more)
+		p.more = make(chan struct{})
+		p.mu.Unlock()
+	}
+	r.Close()
+	p.err = p.cmd.Wait()
+	close(p.done)
+}
+
+// Line waits for a line that contains all of the texts, and returns it.
+func (p *Process) Line(texts ...string) string {
+	p.t.Helper()
+	return p.LineFrom(0, texts...)
+}
+
+// Printed is how many lines there are.
+func (p *Process) Printed() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return len(p.lines)
+}
+
+// LineFrom is Line but for the first lines.
+func (p *Process) LineFrom(from int, texts ...string) string {
+	p.t.Helper()
+	limit := time.After(giveUp)
+	for {
+		p.mu.Lock()
+		lines, more := p.lines, p.more
+		p.mu.Unlock()
+		for ; from < len(lines); from++ {
+			if containsAll(lines[from], texts) {
+				return lines[from]
+			}
+		}
+		select {
+		case <-more:
+		case <-p.done:
+			p.t.Fatalf("the program ended (%v) before it printed %q:\n%s", p.err, texts, p.Output())
+		case <-limit:
+			p.t.Fatalf("no line with %q in %v:\n%s", texts, giveUp, p.Output())
+		}
+	}
+}
+
+func containsAll(line string, texts []string) bool {
+	for _, text := range texts {
+		if !strings.Contains(line, text) {
+			return false
+		}
+	}
+	return true
+}
+
+// Output is everything printed so far.
+func (p *Process) Output() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.lines, "\n")
+}
+
+// Signal sends a signal to the process.
+func (p *Process) Signal(s syscall.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// End waits for the end of the process and returns its exit code; -1 if a signal ended it.
+func (p *Process) End() int {
+	p.t.Helper()
+	select {
+	case <-p.done:
+		return p.cmd.ProcessState.ExitCode()
+	case <-time.After(giveUp):
+		p.t.Fatalf("the program has not ended after %v:\n%s", giveUp, p.Output())
+		return 0
+	}
+}

@@ -1,0 +1,65 @@
+// Package proxytest runs a proxy within the test's own process, for tests that read its counters or choose what package proxy takes
+// and "pgflurry serve" has no flag for. Its IDs come from a counter.
+package proxytest
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pgflurry/proxy"
+)
+
+// FirstID begins the IDs of these proxies, far above PostgreSQL's.
+const FirstID = 1 << 60
+
+// counter gives IDs one after the other.
+type counter struct{ last atomic.Int64 }
+
+func (c *counter) TryNextN(n int) (int64, int, error) {
+	return FirstID + c.last.Add(int64(n)) - int64(n), n, nil
+}
+
+func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c.TryNextN(n) }
+
+// Settings are those of a proxy in front of host:port that answers IDs in every database.
+func Settings(upstream string) proxy.Settings {
+	return proxy.Settings{
+		Network: "tcp", Address: upstream, IDs: &counter{},
+		Permission: func(string) *proxy.Permission {
+			permission := &proxy.Permission{}
+			permission.Set(proxy.AnswerAll)
+			return permission
+		},
+	}
+}
+
+// Start runs a proxy until the test ends, and returns its host:port.
+func Start(t testing.TB, settings proxy.Settings) (address string, p *proxy.Proxy) {
+	t.Helper()
+	p, err := proxy.New(settings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := p.Serve(listener); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(func() {
+		listener.Close()
+		serving.Wait()
+		now, cancel := context.WithCancel(context.Background())
+		cancel()
+		p.Drain(now)
+		p.Wait()
+	})
+	return listener.Addr().String(), p
+}
