@@ -55,7 +55,9 @@ type crowd struct {
 type member struct {
 	from  origin
 	since time.Time
-	away  func() // makes it go; does not block
+	away  func()        // makes it go; does not block
+	sent  bool          // it was made to go
+	gone  chan struct{} // closed by who has entered it, when nothing of it is left
 }
 
 func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
@@ -73,10 +75,25 @@ func (c *crowd) enter(from origin, away func()) *member {
 		}
 		c.sendAway(own[0])
 	}
-	if c.most > 0 && c.count >= c.most && !c.makeRoomLocked(from, now) {
+	if c.most > 0 && c.count >= c.most && c.makeRoom(from, now) == nil {
 		return nil
 	}
-	m := &member{from: from, since: now, away: away}
+	return c.add(from, now, away)
+}
+
+// replace is enter in a full crowd, whatever its limit: it says who gives way. Both are nil where nobody does.
+func (c *crowd) replace(from origin, away func()) (m, before *member) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	if before = c.makeRoom(from, now); before == nil {
+		return nil, nil
+	}
+	return c.add(from, now, away), before
+}
+
+func (c *crowd) add(from origin, now time.Time, away func()) *member {
+	m := &member{from: from, since: now, away: away, gone: make(chan struct{})}
 	c.from[from] = append(c.from[from], m)
 	c.count++
 	return m
@@ -114,14 +131,15 @@ func (c *crowd) leave(m *member) {
 	c.remove(m)
 }
 
-// makeRoom sends somebody away in favour of one from an origin, where somebody is to give way.
-func (c *crowd) makeRoom(from origin) bool {
+// sentAway says that somebody had to give way.
+func (c *crowd) sentAway(m *member) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.makeRoomLocked(from, time.Now())
+	return m.sent
 }
 
-func (c *crowd) makeRoomLocked(from origin, now time.Time) bool {
+// makeRoom sends somebody away in favour of one from an origin; nil where nobody is to give way.
+func (c *crowd) makeRoom(from origin, now time.Time) *member {
 	var largest []*member
 	var oldest *member
 	for _, all := range c.from {
@@ -134,18 +152,18 @@ func (c *crowd) makeRoomLocked(from origin, now time.Time) bool {
 	}
 	switch {
 	case len(largest) > len(c.from[from])+1:
-		c.sendAway(largest[0])
+		return c.sendAway(largest[0])
 	case oldest != nil && now.Sub(oldest.since) >= c.fairTime:
-		c.sendAway(oldest)
-	default:
-		return false
+		return c.sendAway(oldest)
 	}
-	return true
+	return nil
 }
 
-func (c *crowd) sendAway(m *member) {
+func (c *crowd) sendAway(m *member) *member {
 	c.remove(m)
+	m.sent = true
 	m.away()
+	return m
 }
 
 func (c *crowd) remove(m *member) {

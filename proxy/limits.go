@@ -144,10 +144,8 @@ func (s *seldom) log(log *slog.Logger, what string, fields ...any) {
 	}
 }
 
-// loggedIn: upstream has let the client in, or its session is over. The goroutine that reads upstream calls it, or serve when that has
-// ended.
+// loggedIn: upstream has let the client in. The goroutine that reads upstream calls it.
 func (s *session) loggedIn() {
 	s.admitted.loggedIn()
 	s.proxy.limits.placed.leave(s.stranger)
-	s.stranger = nil
 }

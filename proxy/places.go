@@ -1,70 +1,59 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"time"
 )
 
-// A place is one of Settings.MaxSessions: a connection to upstream. It is taken before upstream is reached, since upstream then has a
-// process for the session, whether or not its client ever sends a password. So that strangers cannot hold all of them until a timeout
-// ends, one that has not logged in gives way to a newcomer as the crowd of them decides; a session that has logged in never does. The
-// newcomer waits until the other's connections are closed, so that upstream never has more.
-
-// takePlace takes the place of one more session, and waits for one that somebody gives way with, until the login has to be over. It is
-// given back when nothing comes of the session (givePlace), or when that has ended (forget).
+// A place is one of Settings.MaxSessions: a connection to upstream. It is taken before upstream is reached, since upstream
+// then has a process for the session, whether or not its client ever sends a password. So that strangers cannot hold all of
+// them until a timeout ends, one that has not logged in gives way to a newcomer as the crowd of them decides; a session that
+// has logged in never does.
 //
-// A place that somebody gives way with is promised to whoever made him: else others who wait would take it. While places are promised the
-// crowd is smaller than it will be, so who finds nobody to give way then waits as well, and looks again.
-func (p *Proxy) takePlace(from origin, login time.Time) error {
-	patient, promised := time.Now().Add(p.limits.placed.fairTime), false
-	if patient.After(login) {
-		patient = login
+// Who gives way has an heir: the newcomer takes over the place at once, and waits until the other's connections are closed,
+// so that upstream never has more. The heir may have to give way itself meanwhile; then its own heir waits for both. So each
+// place is one of a session that has logged in, or of one of the crowd, at any time.
+
+// takePlace takes the place of one more session, and waits for the one that gives way, until the login has to be over. away
+// ends the session if it has to give way itself; it does not block. The place is given back when nothing comes of the
+// session, or when that has ended (givePlace).
+func (p *Proxy) takePlace(from origin, login time.Time, away func()) (*member, error) {
+	m, before, err := p.tryPlace(from, away)
+	if before == nil {
+		return m, err
 	}
-	for {
-		changed, moving, err := p.tryPlace(from, &promised)
-		switch {
-		case changed == nil:
-			return err
-		case promised && until(changed, login), moving && until(changed, patient):
-			continue
-		}
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if promised {
-			p.promised--
-			p.changedLocked()
-		}
-		return err
+	inTime := until(before.gone, login)
+	if inTime && !p.limits.placed.sentAway(m) {
+		return m, nil
 	}
+	p.conns.Go(func() {
+		<-before.gone
+		p.givePlace(m)
+	})
+	if !inTime {
+		return nil, clientError{failTooMany, errors.New("the session that gives way does not end")}
+	}
+	return nil, net.ErrClosed
 }
 
-// tryPlace takes a place, or makes somebody give way, which *promised then says. Where none is to be had yet, changed is closed when that
-// may have changed; moving says that others wait for places that were promised.
-func (p *Proxy) tryPlace(from origin, promised *bool) (changed <-chan struct{}, moving bool, err error) {
+// tryPlace takes a place. before is who gives way, nil where a place was free.
+func (p *Proxy) tryPlace(from origin, away func()) (m, before *member, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	others := p.promised
-	if *promised {
-		others--
-	}
 	switch {
 	case p.closed:
-		err = clientError{code: failNotAccepting}
-	case p.maxSessions == 0 || p.places+others < p.maxSessions, *promised && p.places < p.maxSessions:
+		return nil, nil, clientError{code: failNotAccepting}
+	case p.maxSessions == 0 || p.places < p.maxSessions:
 		p.places++
-	default:
-		moving = p.promised > 0
-		if !*promised && p.limits.placed.makeRoom(from) {
-			*promised = true
-			p.promised++
-		}
-		return p.changed, moving, clientError{failTooMany, fmt.Errorf("%d sessions are open or about to be", p.places)}
+		return p.limits.placed.enter(from, away), nil, nil
 	}
-	if *promised {
-		p.promised--
+	m, before = p.limits.placed.replace(from, away)
+	if m == nil {
+		err = clientError{failTooMany, fmt.Errorf("%d sessions are open or about to be", p.places)}
 	}
-	return nil, false, err
+	return m, before, err
 }
 
 // until waits for something to be closed; false: it was not in time.
@@ -79,14 +68,18 @@ func until(closed <-chan struct{}, late time.Time) bool {
 	}
 }
 
-func (p *Proxy) givePlace() {
+// givePlace gives the place back that was taken with m, to its heir if it has one.
+func (p *Proxy) givePlace(m *member) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.places--
-	p.changedLocked()
+	p.givePlaceLocked(m)
 }
 
-// strangerAt is a session's entry among those that have a place and have not logged in.
-func (p *Proxy) strangerAt(from origin, client net.Conn) *member {
-	return p.limits.placed.enter(from, func() { p.giveWay(client) })
+func (p *Proxy) givePlaceLocked(m *member) {
+	p.limits.placed.leave(m)
+	if !p.limits.placed.sentAway(m) {
+		p.places--
+	}
+	close(m.gone)
+	p.changedLocked()
 }

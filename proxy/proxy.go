@@ -142,7 +142,6 @@ type Proxy struct {
 	mu       sync.Mutex
 	sessions map[*session]struct{}
 	places   int   // taken, by sessions and by those that are on their way to upstream
-	promised int   // places that are about to be given back, to those who wait for them (places.go)
 	closed   bool  // no further session
 	ended    Stats // of the sessions that are over
 	conns    sync.WaitGroup
@@ -277,10 +276,9 @@ func (p *Proxy) forget(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.sessions, s)
-	p.places--
 	p.ended.Answers += s.answers.Load()
 	p.ended.IDs += s.answeredIDs.Load()
-	p.changedLocked()
+	p.givePlaceLocked(s.stranger)
 }
 
 func (p *Proxy) changedLocked() {

@@ -32,7 +32,7 @@ type session struct {
 	log        *slog.Logger
 	opening    opening
 	admitted   *admitted
-	stranger   *member // among those that have not logged in; nil: it has
+	stranger   *member // of those that have a place and have not logged in; it leaves them when it has
 	permission *Permission
 	segments   Segments // nil: none
 	client     net.Conn // client ↔ proxy
@@ -76,7 +76,6 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	}
 	defer s.cancel()
 	defer p.forget(s)
-	defer s.loggedIn()
 	s.ended(s.relay(login))
 }
 
@@ -100,7 +99,9 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 	err = apart(log, func() (err error) { s, err = p.open(client, o, a, login, log); return err })
 	if err != nil {
 		tellClient(client, err)
-		log.Warn("session refused", "user", o.user, "database", o.database, "cause", err)
+		if !errors.Is(err, net.ErrClosed) {
+			log.Warn("session refused", "user", o.user, "database", o.database, "cause", err)
+		}
 		return client, nil
 	}
 	s.log.Debug("session begins")
@@ -137,15 +138,14 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 
 // open connects to upstream and hands it the startup packet as it came. From here on the session owns both connections.
 func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, log *slog.Logger) (*session, error) {
-	if err := p.takePlace(a.from, login); err != nil {
+	stranger, err := p.takePlace(a.from, login, func() { p.giveWay(client) })
+	if err != nil {
 		return nil, err
 	}
-	stranger := p.strangerAt(a.from, client)
 	begun := false
 	defer func() {
 		if !begun {
-			p.limits.placed.leave(stranger)
-			p.givePlace()
+			p.givePlace(stranger)
 		}
 	}()
 	s := &session{
