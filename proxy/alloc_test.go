@@ -92,9 +92,9 @@ func (s *session) once(t testing.TB) {
 }
 
 func TestAnsweringAllocatesNothing(t *testing.T) {
-	for name, unit := range map[string][]byte{
+	for name, request := range map[string][]byte{
 		"simple query":              ourQuery,
-		"unnamed unit":              join(ourParse, bindIt, describeIt, executeAll, syncIt),
+		"unnamed request":           join(ourParse, bindIt, describeIt, executeAll, syncIt),
 		"bind of what was prepared": join(bindIt, describeIt, executeAll, syncIt),
 		"the same in binary":        join(bindBinary, describeIt, executeAll, syncIt),
 		"fifty in a pipeline":       join(bytes.Repeat(join(bindIt, describeIt, executeAll), 50), syncIt),
@@ -105,12 +105,12 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 		"number of a bound tag":     join(parse("", "SELECT next_segment($1)"), bindTag("order"), describeIt, executeAll, syncIt),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quietSession(unit, nil)
+			s := quietSession(request, nil)
 			f, ok := statement.Match([]byte("SELECT next_snowflake()"))
 			if !ok {
 				t.Fatal("no match")
 			}
-			s.conversation.unnamed = &known{form: f, state: live}
+			s.conversation.knownUnnamed = &known{form: f, state: live}
 			s.once(t)
 			if s.answers.Load() == 0 {
 				t.Fatal("nothing was answered")
@@ -123,13 +123,13 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 }
 
 func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
-	for name, unit := range map[string][]byte{
+	for name, request := range map[string][]byte{
 		"simple queries": bytes.Repeat(ourQuery, 50),
 		"pipeline":       join(bytes.Repeat(join(ourParse, bindIt, describeIt, executeAll), 50), syncIt),
 		"batches":        bytes.Repeat(join(ourParse, bindIt, executeAll, syncIt), 50),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quietSession(unit, nil)
+			s := quietSession(request, nil)
 			s.once(t)
 			if writes := s.client.(*endless).writes; writes != 1 || s.answers.Load() != 50 {
 				t.Errorf("%d answers in %d writes; expected 50 in one", s.answers.Load(), writes)
@@ -142,13 +142,13 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 }
 
 func TestForwardingAllocatesNothing(t *testing.T) {
-	for name, c := range map[string]struct{ unit, reply []byte }{
-		"simple query": {query("SELECT 1"), join(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
-		"unnamed unit": {join(parse("", "SELECT 1"), bindIt, describeIt, executeAll, syncIt), join(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
-		"named bind":   {join(bind("", "s"), describeIt, executeAll, syncIt), join(bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+	for name, c := range map[string]struct{ request, reply []byte }{
+		"simple query":    {query("SELECT 1"), join(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+		"unnamed request": {join(parse("", "SELECT 1"), bindIt, describeIt, executeAll, syncIt), join(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+		"named bind":      {join(bind("", "s"), describeIt, executeAll, syncIt), join(bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := quietSession(c.unit, c.reply)
+			s := quietSession(c.request, c.reply)
 			round := func() {
 				s.once(t)
 				if err := s.replies(); err != nil {
@@ -197,14 +197,14 @@ func BenchmarkAnswer(b *testing.B) {
 		names[name] = &known{form: f, state: live}
 		fifty = append(fifty, join(bind("", name), describeIt, executeAll)...)
 	}
-	for name, unit := range map[string][]byte{
+	for name, request := range map[string][]byte{
 		"simple":                       ourQuery,
 		"extended":                     join(ourParse, bindIt, describeIt, executeAll, syncIt),
 		"fifty the same in a pipeline": join(bytes.Repeat(join(bind("", "P0_1"), describeIt, executeAll), 50), syncIt),
 		"fifty in a pipeline":          join(fifty, syncIt),
 	} {
 		b.Run(name, func(b *testing.B) {
-			s := quietSession(unit, nil)
+			s := quietSession(request, nil)
 			s.conversation.named = names
 			b.ReportAllocs()
 			for b.Loop() {

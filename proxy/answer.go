@@ -76,9 +76,9 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 			return false, nil
 		}
 		answers, ids := 0, 0
-		for i := range c.batch.units {
-			u := &c.batch.units[i]
-			if err := s.writeUnits(u); err != nil {
+		for i := range c.batch.requests {
+			u := &c.batch.requests[i]
+			if err := s.writeRequests(u); err != nil {
 				return false, err
 			}
 			answers, ids = answers+u.times, ids+u.times*u.ids()
@@ -112,16 +112,16 @@ func (s *session) writeQuery(f *statement.Form) error {
 	return nil
 }
 
-// writeUnits answers a unit as often as it came: [ParseComplete] [ParameterDescription RowDescription] BindComplete [RowDescription], one
+// writeRequests answers a request as often as it came: [ParseComplete] [ParameterDescription RowDescription] BindComplete [RowDescription], one
 // DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
-func (s *session) writeUnits(u *unit) error {
+func (s *session) writeRequests(u *request) error {
 	formats := s.conversation.batch.formats[u.formats.begin:u.formats.end]
 	for left := u.times; left > 0; left-- {
 		if err := s.gather(); err != nil {
 			return err
 		}
 		from := len(s.out)
-		value, after, err := s.writeUnit(u, formats)
+		value, after, err := s.writeRequest(u, formats)
 		if err != nil {
 			return err
 		}
@@ -132,8 +132,8 @@ func (s *session) writeUnits(u *unit) error {
 	return nil
 }
 
-// writeUnit answers it once. If it has one row of one column that is at out[value:after], with its length.
-func (s *session) writeUnit(u *unit, formats []uint16) (value, after int, err error) {
+// writeRequest answers it once. If it has one row of one column that is at out[value:after], with its length.
+func (s *session) writeRequest(u *request, formats []uint16) (value, after int, err error) {
 	if u.parsed {
 		s.out = append(s.out, parseComplete...)
 	}
@@ -161,9 +161,9 @@ func (s *session) writeUnit(u *unit, formats []uint16) (value, after int, err er
 	return value, after, nil
 }
 
-// writeAgain answers up to n more of a unit that gives one ID: reply, the answer to the first, with another ID at [value:after]. It says
+// writeAgain answers up to n more of a request that gives one ID: reply, the answer to the first, with another ID at [value:after]. It says
 // how many it has answered: as many as there is room for, and as follow each other.
-func (s *session) writeAgain(u *unit, formats []uint16, reply []byte, value, after, n int) int {
+func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, after, n int) int {
 	n = min(n, (frame.ReplyChunk-len(s.out))/len(reply))
 	if n <= 0 {
 		return 0
@@ -225,8 +225,8 @@ func (s *session) reserveBatch() bool {
 	s.runs.reset()
 	s.tagRuns.reset()
 	ids := 0
-	for i := range b.units {
-		u := &b.units[i]
+	for i := range b.requests {
+		u := &b.requests[i]
 		n := u.times * u.ids()
 		if u.form.Tag == nil {
 			ids += n

@@ -12,22 +12,22 @@ import (
 //
 //	([Parse ""] [Describe statement] Bind(portal "") [Describe portal ""] Execute(portal "") [Close portal ""])+ Sync
 //
-// What stands in brackets for a plus is a unit: what a driver sends to run one statement.
+// What stands in brackets for a plus is a request: what a driver sends to run one statement.
 type batch struct {
-	size    int // bytes of the messages that are held
-	units   []unit
-	parse   span            // the last Parse, among the bytes that are held
-	unnamed *statement.Form // of that Parse; nil: none was held
-	formats []uint16        // of all units
-	tags    []byte          // the same
+	size     int // bytes of the messages that are held
+	requests []request
+	parse    span            // the last Parse, among the bytes that are held
+	unnamed  *statement.Form // of that Parse; nil: none was held
+	formats  []uint16        // of all requests
+	tags     []byte          // the same
 	// room for what most batches need
-	fewUnits   [fewUnits]unit
-	fewFormats [fewUnits]uint16
-	fewTags    [4 * fewUnits]byte
+	fewRequests [fewRequests]request
+	fewFormats  [fewRequests]uint16
+	fewTags     [4 * fewRequests]byte
 }
 
-// fewUnits is how many units a batch has room for without an allocation.
-const fewUnits = 64
+// fewRequests is how many requests a batch has room for without an allocation.
+const fewRequests = 64
 
 // batches lends them: a session has one only while it holds something.
 type batches struct{ pool sync.Pool }
@@ -37,21 +37,21 @@ func newBatches() *batches { return &batches{sync.Pool{New: func() any { return 
 func (p *batches) get() *batch {
 	b := p.pool.Get().(*batch)
 	b.size, b.parse, b.unnamed = 0, span{}, nil
-	b.units, b.formats, b.tags = b.fewUnits[:0], b.fewFormats[:0], b.fewTags[:0]
+	b.requests, b.formats, b.tags = b.fewRequests[:0], b.fewFormats[:0], b.fewTags[:0]
 	return b
 }
 
 // put takes a batch back.
 func (p *batches) put(b *batch) {
-	b.units, b.formats, b.tags = nil, nil, nil
+	b.requests, b.formats, b.tags = nil, nil, nil
 	p.pool.Put(b)
 }
 
 // span is a part of something, from begin up to and without end.
 type span struct{ begin, end int }
 
-// unit is one statement of a batch.
-type unit struct {
+// request is one statement of a batch.
+type request struct {
 	form     *statement.Form
 	stage    stage
 	begin    int  // where its messages begin among the bytes that are held
@@ -66,7 +66,7 @@ type unit struct {
 	tag      span // that was bound, in batch.tags; empty unless the form has it as a parameter
 }
 
-// stage is how far a unit has been read.
+// stage is how far a request has been read.
 type stage uint8
 
 const (
@@ -75,28 +75,28 @@ const (
 	executed              // Execute, or Close
 )
 
-// last is the present unit; nil before the first.
-func (b *batch) last() *unit {
-	if len(b.units) == 0 {
+// last is the present request; nil before the first.
+func (b *batch) last() *request {
+	if len(b.requests) == 0 {
 		return nil
 	}
-	return &b.units[len(b.units)-1]
+	return &b.requests[len(b.requests)-1]
 }
 
-// at is the present unit if it is at that stage.
-func (b *batch) at(s stage) *unit {
+// at is the present request if it is at that stage.
+func (b *batch) at(s stage) *request {
 	if u := b.last(); u != nil && u.stage == s && !u.closed {
 		return u
 	}
 	return nil
 }
 
-// next begins a unit, unless the present one is not executed yet; nil then.
-func (b *batch) next(f *statement.Form) *unit {
+// next begins a request, unless the present one is not executed yet; nil then.
+func (b *batch) next(f *statement.Form) *request {
 	if u := b.last(); u != nil && u.stage != executed {
 		return nil
 	}
-	b.units = append(b.units, unit{form: f, begin: b.size, times: 1})
+	b.requests = append(b.requests, request{form: f, begin: b.size, times: 1})
 	return b.last()
 }
 
@@ -231,7 +231,7 @@ func (c *conversation) hearExecute(body []byte) decision {
 	return hold
 }
 
-// repeats looks for units behind the one that was just executed that are the same bytes, as in a pipeline: all that was decided about
+// repeats looks for requests behind the one that was just executed that are the same bytes, as in a pipeline: all that was decided about
 // it holds for them. It takes them into the batch and returns their size in bytes. held is what is held, unread what follows.
 func (c *conversation) repeats(held, unread []byte) (size int) {
 	u := c.batch.last()
@@ -271,11 +271,11 @@ func (c *conversation) hearSync(body []byte) decision {
 
 // ids is how many IDs, or numbers of tags, the batch asks for.
 func (b *batch) ids() (n int) {
-	for i := range b.units {
-		n += b.units[i].ids() * b.units[i].times
+	for i := range b.requests {
+		n += b.requests[i].ids() * b.requests[i].times
 	}
 	return n
 }
 
-// ids is how many one of the same units asks for.
-func (u *unit) ids() int { return u.rows * len(u.form.Columns) }
+// ids is how many one of the same requests asks for.
+func (u *request) ids() int { return u.rows * len(u.form.Columns) }

@@ -7,7 +7,7 @@ import (
 	"pgflurry/proxy/frame"
 )
 
-func TestABatchOfWholeUnitsIsAnswered(t *testing.T) {
+func TestABatchOfWholeRequestsIsAnswered(t *testing.T) {
 	types := message('t', []byte{0, 0})
 	closeIt, describeStatement := message('C', []byte{'P', 0}), message('D', []byte{'S', 0})
 	one := message('E', z(""), []byte{0, 0, 0, 1})
@@ -50,33 +50,33 @@ func (r *rig) skips(n int) {
 }
 
 func TestABatchThatHoldsAnythingElseIsForwardedWhole(t *testing.T) {
-	unit := join(ourParse, bindIt, describeIt, executeAll)
+	request := join(ourParse, bindIt, describeIt, executeAll)
 	describeNamed := message('D', []byte{'S'}, z("n"))
 	for name, batch := range map[string][]byte{
-		"a statement of the client's":     join(unit, parse("", "SELECT 1"), bindIt, executeAll, syncIt),
-		"the same first":                  join(parse("", "SELECT 1"), bindIt, executeAll, unit, syncIt),
-		"a named Parse":                   join(unit, parse("n", ourText), syncIt),
+		"a statement of the client's":     join(request, parse("", "SELECT 1"), bindIt, executeAll, syncIt),
+		"the same first":                  join(parse("", "SELECT 1"), bindIt, executeAll, request, syncIt),
+		"a named Parse":                   join(request, parse("n", ourText), syncIt),
 		"a named portal":                  join(ourParse, bind("p", ""), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt),
-		"a second Execute":                join(unit, executeAll, syncIt),
+		"a second Execute":                join(request, executeAll, syncIt),
 		"a second Describe":               join(ourParse, bindIt, describeIt, describeIt, executeAll, syncIt),
 		"a second Bind":                   join(ourParse, bindIt, bindIt, executeAll, syncIt),
-		"a second Close":                  join(unit, message('C', []byte{'P', 0}), message('C', []byte{'P', 0}), syncIt),
-		"a Describe behind the Execute":   join(unit, describeIt, syncIt),
-		"the Close of a statement":        join(unit, message('C', []byte{'S', 0}), syncIt),
-		"a Describe of what is not known": join(unit, describeNamed, syncIt),
+		"a second Close":                  join(request, message('C', []byte{'P', 0}), message('C', []byte{'P', 0}), syncIt),
+		"a Describe behind the Execute":   join(request, describeIt, syncIt),
+		"the Close of a statement":        join(request, message('C', []byte{'S', 0}), syncIt),
+		"a Describe of what is not known": join(request, describeNamed, syncIt),
 		"no Execute":                      join(ourParse, bindIt, syncIt),
 		"no Bind":                         join(ourParse, syncIt),
-		"a Flush":                         join(unit, flushIt, syncIt),
+		"a Flush":                         join(request, flushIt, syncIt),
 		"a Flush first":                   join(ourParse, flushIt, bindIt, executeAll, syncIt),
-		"a CopyDone":                      join(unit, message('c'), syncIt),
+		"a CopyDone":                      join(request, message('c'), syncIt),
 		"CopyData":                        join(ourParse, message('d', []byte("x")), bindIt, executeAll, syncIt),
-		"a FunctionCall":                  join(unit, message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), syncIt),
-		"a Query":                         join(unit, ourQuery, syncIt),
+		"a FunctionCall":                  join(request, message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), syncIt),
+		"a Query":                         join(request, ourQuery, syncIt),
 		"a malformed Bind":                join(ourParse, message('B', z("")), executeAll, syncIt),
-		"a malformed Sync":                join(unit, message('S', []byte{0})),
+		"a malformed Sync":                join(request, message('S', []byte{0})),
 		"nothing but a Sync":              syncIt,
 		"rows in parts":                   join(parse("", "SELECT * FROM next_snowflakes(5)"), bindIt, message('E', z(""), []byte{0, 0, 0, 2}), syncIt),
-		"more than a buffer holds":        join(bytes.Repeat(unit, 1+frame.WideSize/len(unit)), syncIt),
+		"more than a buffer holds":        join(bytes.Repeat(request, 1+frame.WideSize/len(request)), syncIt),
 		"more IDs than a batch may have":  join(bytes.Repeat(join(parse("", "SELECT * FROM next_snowflakes(10000)"), bindIt, executeAll), 11), syncIt),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,9 +93,9 @@ func TestABatchThatHoldsAnythingElseIsForwardedWhole(t *testing.T) {
 
 func TestWhatIsHeldIsForwardedWhenTheClientLeaves(t *testing.T) {
 	for name, said := range map[string][]byte{
-		"behind a unit": join(ourParse, bindIt, describeIt, executeAll),
-		"within one":    join(ourParse, bindIt),
-		"in a message":  join(ourParse, bindIt[:7]),
+		"behind a request": join(ourParse, bindIt, describeIt, executeAll),
+		"within one":       join(ourParse, bindIt),
+		"in a message":     join(ourParse, bindIt[:7]),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, &counter{})

@@ -17,8 +17,8 @@ const (
 	oidVarchar = 1043
 )
 
-// binding is what a Bind gives a form.
-type binding struct {
+// bindValues is what a Bind gives a form.
+type bindValues struct {
 	rows    int
 	tag     []byte   // in the message; nil if the form has it not as a parameter
 	formats []uint16 // of the result, behind those that were there
@@ -27,8 +27,8 @@ type binding struct {
 // readBind reads a Bind after its two names: parameter formats, parameters, result formats. countType is the type of the count
 // if it is a parameter. The result formats are appended to formats. ok is false where anything is not as the form needs it, so that
 // PostgreSQL judges it.
-func readBind(b []byte, f *statement.Form, countType uint32, formats []uint16) (x binding, ok bool) {
-	x = binding{rows: f.Rows}
+func readBind(b []byte, f *statement.Form, countType uint32, formats []uint16) (x bindValues, ok bool) {
+	x = bindValues{rows: f.Rows}
 	var few [2]uint16
 	paramFormats, b, ok := cutFormats(b, few[:0])
 	if !ok || len(b) < 2 {

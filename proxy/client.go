@@ -204,7 +204,7 @@ func (s *session) note(f frame.Frame) error {
 	}
 	before, err := s.conversation.forwards(f.Kind, f.Body, f.Whole)
 	switch {
-	case errors.Is(err, errStale):
+	case errors.Is(err, errUnnamed):
 		return clientError{failDesync, err}
 	case err != nil:
 		return clientError{failProtocol, fmt.Errorf("%w: %q", err, f.Kind)}

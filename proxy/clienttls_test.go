@@ -55,7 +55,7 @@ func (r *rig) requestsTLS(config *tls.Config) {
 	r.client = tls.Client(r.client, config)
 }
 
-// startsUp begins a session as a client whose connection is settled.
+// startsUp begins a session as a client whose encryption is agreed on.
 func (r *rig) startsUp() {
 	r.t.Helper()
 	r.send(startup("user", "u", "database", "d"))

@@ -30,18 +30,18 @@ type conversation struct {
 	started atomic.Bool
 
 	// The client's goroutine.
-	allows   func(*statement.Form) bool // condition 2 of doc.go
-	batches  *batches
-	batch    *batch          // what is held; nil: nothing
-	query    *statement.Form // of the Query that can be answered
-	unnamed  *known          // the unnamed statement, if its text is known
-	named    map[string]*known
-	kept     known // what unnamed is after a Parse that was answered
-	stale    stale
-	risky    bool // a Parse was sent whose text deallocates statements, or may do so
-	lastText []byte
-	lastForm *statement.Form
-	early    int // messages before authentication
+	allows       func(*statement.Form) bool // condition 2 of doc.go
+	batches      *batches
+	batch        *batch          // what is held; nil: nothing
+	query        *statement.Form // of the Query that can be answered
+	knownUnnamed *known          // the unnamed statement, if its text is known
+	named        map[string]*known
+	kept         known // what knownUnnamed is after a Parse that was answered
+	unnamed      unnamed
+	risky        bool // a Parse was sent whose text deallocates statements, or may do so
+	lastText     []byte
+	lastForm     *statement.Form
+	early        int // messages before authentication
 
 	mu       sync.Mutex
 	ledger   ledger
@@ -70,9 +70,9 @@ const (
 )
 
 var (
-	errEarly = errors.New("too many messages before authentication")
-	errTorn  = errors.New("upstream's reply matches nothing that was sent")
-	errStale = errors.New("upstream's unnamed statement or portal cannot be put right in a session that only relays")
+	errEarly   = errors.New("too many messages before authentication")
+	errTorn    = errors.New("upstream's reply matches nothing that was sent")
+	errUnnamed = errors.New("upstream's unnamed statement or portal cannot be put right in a session that only relays")
 )
 
 // newConversation begins before the startup packet is answered. A replication session is only relayed.
@@ -148,18 +148,18 @@ func (c *conversation) match(text []byte) *statement.Form {
 
 // answeredQuery: the Query for which hear said answer was answered. In PostgreSQL it would have dropped the unnamed statement and portal.
 func (c *conversation) answeredQuery() {
-	c.unnamed = nil
-	c.stale.statement, c.stale.portal, c.stale.parse = true, true, c.stale.parse[:0]
+	c.knownUnnamed = nil
+	c.unnamed.statementDiffers, c.unnamed.portalDiffers, c.unnamed.parse = true, true, c.unnamed.parse[:0]
 }
 
 // answeredBatch: the batch for which hear said answer was answered. held are its messages but for the Sync.
 func (c *conversation) answeredBatch(held []byte) {
 	if b := c.batch; b.parse.end > 0 {
 		c.kept = known{form: b.unnamed, state: live, epoch: c.epoch}
-		c.unnamed = &c.kept
-		c.stale.statement, c.stale.parse = true, append(c.stale.parse[:0], held[b.parse.begin:b.parse.end]...)
+		c.knownUnnamed = &c.kept
+		c.unnamed.statementDiffers, c.unnamed.parse = true, append(c.unnamed.parse[:0], held[b.parse.begin:b.parse.end]...)
 	}
-	c.stale.portal = true
+	c.unnamed.portalDiffers = true
 	c.release()
 }
 
@@ -177,7 +177,7 @@ func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []by
 	case kind == frontendTerminate, kind == frontendCopyData, kind == frontendPassword && !c.started.Load():
 		return nil, nil
 	case c.relaying && c.inTheWay():
-		return nil, errStale
+		return nil, errUnnamed
 	case c.relaying:
 		return nil, nil
 	}
@@ -211,8 +211,8 @@ func (c *conversation) forwardsWhole(kind byte, body []byte, whole bool) {
 	if kind == frontendQuery {
 		e = entry{of: owesQuery, risky: !whole || statement.MayDeallocate(trimZero(body)), drops: unnamedStatement}
 	}
-	if kind == frontendQuery || len(c.stale.parse) > 0 {
-		c.unnamed, c.stale.parse = nil, c.stale.parse[:0]
+	if kind == frontendQuery || len(c.unnamed.parse) > 0 {
+		c.knownUnnamed, c.unnamed.parse = nil, c.unnamed.parse[:0]
 	}
 	c.push(e)
 }

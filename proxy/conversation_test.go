@@ -105,7 +105,7 @@ func (t *talk) answer(m clientMessage) {
 		for _, h := range t.held {
 			bytes = append(bytes, message(h.kind, h.body)...)
 		}
-		for _, u := range t.c.batch.units {
+		for _, u := range t.c.batch.requests {
 			if u.parsed {
 				say(backendParseComplete, "")
 				t.parsed = true
@@ -166,8 +166,8 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 		add(frontendSync, nil)
 		return batch
 	}
-	for range rapid.IntRange(0, 4).Draw(t, "units") {
-		switch rapid.IntRange(0, 30).Draw(t, "unit") % 11 {
+	for range rapid.IntRange(0, 4).Draw(t, "requests") {
+		switch rapid.IntRange(0, 30).Draw(t, "request") % 11 {
 		case 0, 1, 2, 3: // what drivers send
 			from := ""
 			if rapid.Bool().Draw(t, "parses") {

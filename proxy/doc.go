@@ -11,7 +11,7 @@
 //	       ◄── one whole message at a time ◄─────────┴── replies.go ◄── upstream
 //
 //	conversation.go decides: batch.go what a batch must look like, known.go which statements it may use,
-//	ledger.go what upstream owes, stale.go what upstream must be sent in front of the next batch. It does no I/O.
+//	ledger.go what upstream owes, unnamed.go what upstream must be sent in front of the next batch. It does no I/O.
 //
 // Until upstream has let a client in, limits.go bounds what it can take; crowd.go says who gives way to whom, places.go who gets a
 // connection to upstream, handshake.go who may begin TLS. A packet that begins no session is passed on by once.go.
@@ -55,9 +55,9 @@
 // Each has a test of its name.
 //
 //  1. Bytes that are not part of an answered batch reach upstream unchanged, in order. In front of a batch may be messages of the
-//     proxy's own (stale.go), never within one.
+//     proxy's own (unnamed.go), never within one.
 //  2. Bytes from upstream reach the client unchanged, in order, but for the replies to messages the proxy itself sent, and for
-//     SCRAM with channel binding in an offer where it cannot work (binding.go).
+//     SCRAM with channel binding in an offer where it cannot work (channelbinding.go).
 //     In 1 and 2 the exchange of a password is left out where the proxy asks for it (login.go).
 //  3. The client never sees half a message followed by another one.
 //  4. A local reply is written only while upstream owes nothing.

@@ -23,7 +23,7 @@ func over() context.Context {
 	return ctx
 }
 
-func TestStrayCopyDataInsideAUnitForwardsAllOfIt(t *testing.T) {
+func TestStrayCopyDataInsideARequestForwardsAllOfIt(t *testing.T) {
 	r := newRig(t, &counter{})
 	all := join(ourParse, message('d', []byte("x")), bindIt, executeAll, syncIt)
 	r.relays(all, join(parseDone, bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))

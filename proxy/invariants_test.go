@@ -204,10 +204,10 @@ func TestInvariant8WithoutIDsTheStatementIsForwarded(t *testing.T) {
 	ids := &counter{}
 	ids.fail.Store(true)
 	r := newRig(t, ids)
-	unit := join(ourParse, bindIt, describeIt, executeAll, syncIt)
+	request := join(ourParse, bindIt, describeIt, executeAll, syncIt)
 	r.relays(ourQuery, join(ourRow, dataRow("7"), complete("SELECT 1"), ready('I')))
-	r.send(unit)
-	r.toUpstream(unit)
+	r.send(request)
+	r.toUpstream(request)
 	if n := r.proxy.Stats().Declined; n != 2 {
 		t.Fatalf("Declined is %d; expected 2", n)
 	}

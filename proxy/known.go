@@ -29,7 +29,7 @@ const (
 func (c *conversation) knownAs(name []byte) *known {
 	switch {
 	case len(name) == 0:
-		return c.unnamed
+		return c.knownUnnamed
 	case len(name) > nameBytes:
 		return nil
 	}
@@ -48,7 +48,7 @@ func (c *conversation) answerable(name []byte) *known {
 // forget forgets the statement of a name, compared as PostgreSQL compares it.
 func (c *conversation) forget(name []byte) {
 	if len(name) == 0 {
-		c.unnamed = nil
+		c.knownUnnamed = nil
 		return
 	}
 	delete(c.named, string(name[:min(len(name), nameBytes)]))
@@ -59,7 +59,7 @@ func (c *conversation) forget(name []byte) {
 func (c *conversation) remember(name []byte, k *known) bool {
 	switch {
 	case len(name) == 0:
-		c.unnamed = k
+		c.knownUnnamed = k
 		return true
 	case len(name) > nameBytes:
 		return false

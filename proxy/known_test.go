@@ -153,7 +153,7 @@ func TestABatchMakesNoMoreThanAThousandNames(t *testing.T) {
 func TestAClosedUnnamedStatementIsGone(t *testing.T) {
 	r := newRig(t, &counter{})
 	goodbye := message('C', []byte{'S', 0})
-	r.unitAnswered("1", 'I')
+	r.requestAnswered("1", 'I')
 	r.relays(join(goodbye, syncIt, runOf("")), join(closeDone, ready('I'), theirFailure, ready('I')))
 	r.knowsNot("")
 }

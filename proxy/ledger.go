@@ -19,7 +19,7 @@ type entry struct {
 	open   bool // its Sync has not been sent
 	failed bool // an error came
 	risky  bool // a Query that may deallocate statements
-	// Replies to the proxy's own messages at its front (stale.go), which come in this order.
+	// Replies to the proxy's own messages at its front (unnamed.go), which come in this order.
 	ownCloses, ownParses uint8
 	// Upstream's unnamed objects that the batch may leave there, and that it drops if it does not fail and does not make them.
 	makes, drops unnamedObjects
@@ -257,7 +257,7 @@ func (c *conversation) forgetNamed(e *entry) {
 	c.epoch++
 	unnamed := e.learns[:0]
 	for _, k := range e.learns {
-		if k == c.unnamed {
+		if k == c.knownUnnamed {
 			unnamed = append(unnamed, k)
 		} else {
 			k.state = dead

@@ -30,7 +30,7 @@ func (s *session) logIn() error {
 	defer func() { clear(password) }()
 	for {
 		f, err := s.fromUpstream.Await()
-		switch request, rest := authRequest(f.Body); {
+		switch kind, rest := authRequest(f.Body); {
 		case err != nil:
 			return s.upstreamGone(err)
 		case f.Kind == backendNegotiateVersion || f.Kind == backendNoticeResponse:
@@ -38,7 +38,7 @@ func (s *session) logIn() error {
 				return err
 			}
 			continue
-		case f.Kind != backendAuthentication || !wantsPassword(request, rest):
+		case f.Kind != backendAuthentication || !wantsPassword(kind, rest):
 			return nil
 		default:
 			challenge := slices.Clone(rest)
@@ -48,7 +48,7 @@ func (s *session) logIn() error {
 					return err
 				}
 			}
-			if err := s.prove(request, challenge, password); err != nil {
+			if err := s.prove(kind, challenge, password); err != nil {
 				return err
 			}
 		}
@@ -56,13 +56,13 @@ func (s *session) logIn() error {
 }
 
 // wantsPassword says that a password answers the request. Of SASL, OAuth and what may come are between client and server.
-func wantsPassword(request int, mechanisms []byte) bool {
-	return request == authCleartext || request == authMD5 || request == authSASL && bytes.Contains(mechanisms, []byte(scramPlain))
+func wantsPassword(kind int, mechanisms []byte) bool {
+	return kind == authCleartext || kind == authMD5 || kind == authSASL && bytes.Contains(mechanisms, []byte(scramPlain))
 }
 
 // prove answers one request for a password.
-func (s *session) prove(request int, challenge, password []byte) error {
-	switch request {
+func (s *session) prove(kind int, challenge, password []byte) error {
+	switch kind {
 	case authCleartext:
 		if s.exposed() {
 			return clientError{code: failCleartext}
@@ -157,9 +157,9 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		if f.Kind == backendErrorResponse {
 			return nil // upstream refuses the password; the relay says so
 		}
-		request, said := authRequest(f.Body)
-		if f.Kind != backendAuthentication || request != expected {
-			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, request, expected)}
+		kind, said := authRequest(f.Body)
+		if f.Kind != backendAuthentication || kind != expected {
+			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, kind, expected)}
 		}
 		if count := iterations(string(said)); count > maxIterations {
 			return clientError{failProof, fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations)}

@@ -36,19 +36,19 @@ func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logg
 // relayOnce passes on one packet, and whatever upstream says to it until it closes. To a CancelRequest it says nothing; as libpq does,
 // the client waits for the close: then it was handled.
 func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, raw []byte) error {
-	server, err := p.dialUpstream(ctx)
+	upstream, err := p.dialUpstream(ctx)
 	if err != nil {
 		return err
 	}
-	defer server.Close()
-	defer context.AfterFunc(ctx, func() { server.Close() })()
+	defer upstream.Close()
+	defer context.AfterFunc(ctx, func() { upstream.Close() })()
 	deadline := time.Now().Add(p.dialTimeout)
-	if err := errors.Join(server.SetDeadline(deadline), client.SetDeadline(deadline)); err != nil {
+	if err := errors.Join(upstream.SetDeadline(deadline), client.SetDeadline(deadline)); err != nil {
 		return err
 	}
-	if _, err := server.Write(raw); err != nil {
+	if _, err := upstream.Write(raw); err != nil {
 		return err
 	}
-	_, err = io.Copy(client, server)
+	_, err = io.Copy(client, upstream)
 	return err
 }

@@ -32,14 +32,14 @@ func numbers(first, last int) (all []string) {
 	return all
 }
 
-func TestUnitsThatRepeatInAPipelineAreAnsweredOneByOne(t *testing.T) {
+func TestRequestsThatRepeatInAPipelineAreAnsweredOneByOne(t *testing.T) {
 	one := message('E', z(""), []byte{0, 0, 0, 1})
 	text := message('T', []byte{0, 1}, z("next_snowflake"), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 255, 255, 255, 255, 255, 255, 0, 0})
 	for name, c := range map[string]struct {
-		unit, before, after []byte // what is sent; its reply before and after the row
-		times               int
-		ids                 IDs
-		want                []string
+		request, before, after []byte // what is sent; its reply before and after the row
+		times                  int
+		ids                    IDs
+		want                   []string
 	}{
 		"bare":           {join(ourParse, bindIt, executeAll), join(parseDone, bindDone), complete("SELECT 1"), 9, &counter{}, numbers(1, 9)},
 		"described":      {join(ourParse, bindIt, describeIt, executeAll), join(parseDone, bindDone, ourRow), complete("SELECT 1"), 5, &counter{}, numbers(1, 5)},
@@ -59,7 +59,7 @@ func TestUnitsThatRepeatInAPipelineAreAnsweredOneByOne(t *testing.T) {
 			r := newRig(t, c.ids)
 			var sent, want []byte
 			for i := range c.times {
-				sent = append(sent, c.unit...)
+				sent = append(sent, c.request...)
 				want = append(want, join(c.before, dataRow(c.want[i]), c.after)...)
 			}
 			go r.client.Write(join(sent, syncIt))
@@ -84,17 +84,17 @@ func (x *long) all(n int) []string { return numbers(beforeLong+1, beforeLong+n) 
 
 func TestABatchThatCannotHaveAllItsIDsIsForwardedWhole(t *testing.T) {
 	r := newRig(t, &rationed{few: 9, last: 3})
-	unit := join(bind("", "s"), executeAll)
+	request := join(bind("", "s"), executeAll)
 	r.relays(join(parse("s", "SELECT next_snowflake()"), syncIt), join(parseDone, ready('I')))
-	r.relays(join(unit, unit, unit, unit, unit, syncIt), join(bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))
+	r.relays(join(request, request, request, request, request, syncIt), join(bindDone, dataRow("7"), complete("SELECT 1"), ready('I')))
 }
 
-func TestUnitsThatDifferAreAnsweredInTheirOrder(t *testing.T) {
+func TestRequestsThatDifferAreAnsweredInTheirOrder(t *testing.T) {
 	r := newRig(t, &counter{})
-	unit := join(ourParse, bindIt, executeAll)
+	request := join(ourParse, bindIt, executeAll)
 	answer := func(id string) []byte { return join(parseDone, bindDone, dataRow(id), complete("SELECT 1")) }
-	r.send(unit, unit, join(ourParse, bindBinary, executeAll), unit, unit[:len(unit)-1])
-	r.send(unit[len(unit)-1:], unit, syncIt)
+	r.send(request, request, join(ourParse, bindBinary, executeAll), request, request[:len(request)-1])
+	r.send(request[len(request)-1:], request, syncIt)
 	r.toClient(answer("1"), answer("2"), join(parseDone, bindDone, dataRow("\x00\x00\x00\x00\x00\x00\x00\x03"), complete("SELECT 1")),
 		answer("4"), answer("5"), answer("6"), ready('I'))
 }

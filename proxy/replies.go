@@ -55,7 +55,7 @@ func (s *session) takeReplies() error {
 func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 	switch f.Kind {
 	case backendAuthentication:
-		return s.settleAuthentication(f.Body)
+		return s.relayAuthentication(f.Body)
 	case backendErrorResponse:
 		s.sawFatal = isFatal(f.Body)
 		s.loginRefused(f.Body)

@@ -187,8 +187,8 @@ func (r *rig) begins() {
 	r.relays(query("BEGIN"), join(complete("BEGIN"), ready('T')))
 }
 
-// unitAnswered draws one ID by an unnamed unit, from memory.
-func (r *rig) unitAnswered(id string, status byte) {
+// requestAnswered draws one ID by an unnamed request, from memory.
+func (r *rig) requestAnswered(id string, status byte) {
 	r.t.Helper()
 	r.send(ourParse, bindIt, executeAll, syncIt)
 	r.toClient(parseDone, bindDone, dataRow(id), complete("SELECT 1"), ready(status))

@@ -40,12 +40,12 @@ type session struct {
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
 	conversation *conversation
-	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy (binding.go).
+	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy (channelbinding.go).
 	keepsBinding bool
 	bindingCut   atomic.Bool // it was taken out of upstream's offer
 	leaving      atomic.Bool // the client has left or is being sent away: upstream's end is no news
 
-	answers     atomic.Int64 // units and queries answered; written by client.go alone
+	answers     atomic.Int64 // requests and queries answered; written by client.go alone
 	answeredIDs atomic.Int64
 
 	// client.go

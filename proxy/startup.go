@@ -22,7 +22,7 @@ const (
 	tlsHandshake = 0x16
 )
 
-// opening is what a client opened its connection with, once encryption is settled.
+// opening is what a client opened its connection with, once encryption is agreed on or refused.
 type opening struct {
 	raw         []byte // the packet, to be relayed unchanged
 	cancel      bool   // it is a CancelRequest
@@ -32,7 +32,7 @@ type opening struct {
 	replication bool
 }
 
-// readOpening reads first packets until one settles what the connection is for, and returns the connection to go on with,
+// readOpening reads first packets until one says what the connection is for, and returns the connection to go on with,
 // which is inside TLS if the client asked for it. GSSENCRequest is refused with N, and so is SSLRequest without an offer;
 // each may come once, in any order. What a client (or somebody in between) sends in plain text behind a request for encryption is
 // never believed: behind an N it is refused, as PostgreSQL does, and behind an S it is taken for a TLS record.
@@ -91,7 +91,7 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 	return conn, nil
 }
 
-// parseOpening reads the packet that settles what the connection is for. PostgreSQL judges it, so nothing here is an error.
+// parseOpening reads the packet that says what the connection is for. PostgreSQL judges it, so nothing here is an error.
 func parseOpening(raw []byte, code uint32) opening {
 	switch {
 	case code == codeCancel:

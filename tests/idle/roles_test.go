@@ -138,7 +138,7 @@ var greeting = bytes.Join([][]byte{
 	message('K', "\x00\x00\x00\x01\x00\x00\x00\x02"), message('Z', "I"),
 }, nil)
 
-// beUpstream greets, completes every unit and says nothing else, until its input ends.
+// beUpstream greets, completes every request and says nothing else, until its input ends.
 func beUpstream() {
 	listener := listen()
 	go func() {

@@ -145,31 +145,31 @@ var inConversation = []mutant{
 	},
 	{
 		guard: "a Query drops the unnamed statement", file: "proxy/conversation.go",
-		from: "c.unnamed, c.stale.parse = nil, c.stale.parse[:0]", to: "_ = 0",
+		from: "c.knownUnnamed, c.unnamed.parse = nil, c.unnamed.parse[:0]", to: "_ = 0",
 	},
 	{
 		guard: "so does one that was answered", file: "proxy/conversation.go",
-		from: "\tc.unnamed = nil\n\tc.stale.statement, c.stale.portal, c.stale.parse", to: "\tc.stale.statement, c.stale.portal, c.stale.parse",
+		from: "\tc.knownUnnamed = nil\n\tc.unnamed.statementDiffers, c", to: "\tc.unnamed.statementDiffers, c",
 	},
 	{
 		guard: "a batch is whole", file: "proxy/batch.go",
 		from: "if len(body) > 0 || u == nil || u.stage != executed ||", to: "if len(body) > 0 || u == nil ||",
 	},
 	{
-		guard: "an older statement is closed", file: "proxy/stale.go",
+		guard: "an older statement is closed", file: "proxy/unnamed.go",
 		from: "before = append(before, closeUnnamedStatement...)\n\t\te.drops |= unnamedStatement\n\t\te.ownCloses++", to: "_ = 0",
 	},
 	{
-		guard: "an older portal is closed", file: "proxy/stale.go",
+		guard: "an older portal is closed", file: "proxy/unnamed.go",
 		from: "before = append(before, closeUnnamedPortal...)\n\t\te.drops |= unnamedPortal\n\t\te.ownCloses++", to: "_ = 0",
 	},
 	{
-		guard: "what cannot be decoded drops nothing", file: "proxy/stale.go",
+		guard: "what cannot be decoded drops nothing", file: "proxy/unnamed.go",
 		from: "return r >= utf8.RuneSelf", to: "return false && r >= utf8.RuneSelf",
 		test: "TheNextExtendedBatch", // too rare for the model
 	},
 	{
-		guard: "a Parse that was answered is sent where it is used", file: "proxy/stale.go",
+		guard: "a Parse that was answered is sent where it is used", file: "proxy/unnamed.go",
 		from: "case usesUnnamed(kind, body):", to: "case false:",
 	},
 	{

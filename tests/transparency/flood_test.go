@@ -99,11 +99,11 @@ func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreS
 		least   int // IDs that must come from memory
 	}{
 		{"Queries, all of them ours", bytes.Repeat(query(ours), statements), statements, statements},
-		{"units, all of them ours", bytes.Repeat(execute(ours, true), statements), statements, statements},
-		{"units, ours and others by turns", bytes.Repeat(append(execute(ours, true), execute("SELECT 1", true)...), statements/2), statements, 1},
+		{"requests, all of them ours", bytes.Repeat(execute(ours, true), statements), statements, statements},
+		{"requests, ours and others by turns", bytes.Repeat(append(execute(ours, true), execute("SELECT 1", true)...), statements/2), statements, 1},
 		{"batches of fifty, ours and others by turns", bytes.Repeat(mixed, statements/50), statements / 50, 0},
 		{"Queries of others, now and then ours", bytes.Repeat(append(bytes.Repeat(query("SELECT 1"), 9), query(ours)...), statements/10), statements, 0},
-		{"units of others in a single batch", append(bytes.Repeat(execute("", false), statements), sync...), 1, 0},
+		{"requests of others in a single batch", append(bytes.Repeat(execute("", false), statements), sync...), 1, 0},
 		{"a million empty Queries", bytes.Repeat(query(""), 10*statements), 10 * statements, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -16,7 +16,7 @@ func TestWhatDraftsGotWrongAboutUnnamedObjects(t *testing.T) {
 	bindRun := say(Bind("", ""), Execute(""), Sync)
 	count := say(Query("SELECT count(*) FROM t"))
 	long := strings.Repeat("x", 8300)
-	locals := map[string]step{"an answered batch": together(unit(ours), Sync), "an answered Query": say(Query(ours))}
+	locals := map[string]step{"an answered batch": together(request(ours), Sync), "an answered Query": say(Query(ours))}
 	var all []conversation
 	for behind, local := range locals {
 		for name, refused := range map[string]step{
@@ -48,12 +48,12 @@ func TestWhatDraftsGotWrongAboutUnnamedObjects(t *testing.T) {
 	}
 	checkAll(t, append(all,
 		conversation{name: "a Sync with contents fails a block, and then the statement of an answered batch is gone", steps: []step{
-			say(Query("BEGIN")), together(unit(ours), Sync), say(Raw('S', "x")), bindRun, say(Query("ROLLBACK")), bindRun, together(unit(ours), Sync, Sync), bindRun,
+			say(Query("BEGIN")), together(request(ours), Sync), say(Raw('S', "x")), bindRun, say(Query("ROLLBACK")), bindRun, together(request(ours), Sync, Sync), bindRun,
 		}, local: 3},
 		conversation{name: "a statement that was forwarded is gone with a Query", steps: []step{
 			say(Parse("", ours), DescribeStatement(""), Sync), say(Query("SELECT 1")), bindRun,
 		}},
-		conversation{name: "a statement that was answered is gone with a Query", steps: []step{together(unit(ours), Sync), say(Query("SELECT 1")), bindRun}, local: 1},
+		conversation{name: "a statement that was answered is gone with a Query", steps: []step{together(request(ours), Sync), say(Query("SELECT 1")), bindRun}, local: 1},
 	))
 }
 
@@ -74,7 +74,7 @@ func TestWhatDraftsGotWrongAboutNames(t *testing.T) {
 		{name: "an INSERT of a key that is there already", steps: []step{
 			say(Query("CREATE TEMP TABLE t (a int PRIMARY KEY)")), prepared, run, say(Query("INSERT INTO t VALUES (1)")), say(Query("INSERT INTO t VALUES (1)")), run,
 			say(Parse("i", "INSERT INTO t VALUES ($1)"), DescribeStatement("i"), Sync), say(BindValues("", "i", nil, values{[]byte("1")}), Execute(""), Sync), run,
-			together(unit("INSERT INTO t VALUES (1)"), Sync), run,
+			together(request("INSERT INTO t VALUES (1)"), Sync), run,
 		}, local: 4},
 		{name: "a name whose Close succeeds and whose Parse fails", steps: []step{prepared, run, say(CloseStatement("s"), Parse("s", "nonsense"), Sync), run}, local: 1},
 		{name: "a name whose Close is skipped", steps: []step{prepared, run, say(Parse("x", "nonsense"), CloseStatement("s"), Sync), say(DescribeStatement("s"), Sync)}, local: 1},
@@ -86,8 +86,8 @@ func TestWhatDraftsGotWrongAboutNames(t *testing.T) {
 	for name, way := range map[string][]step{
 		"a DO":                                      {say(Query("DO $$BEGIN " + gone + " END$$"))},
 		"a DO that fails":                           {say(Query("DO $$BEGIN " + gone + fails + " END$$"))},
-		"a DO in a batch":                           {together(unit("DO $$BEGIN "+gone+" END$$"), Sync)},
-		"a DO in a batch that fails":                {together(unit("DO $$BEGIN "+gone+fails+" END$$"), Sync)},
+		"a DO in a batch":                           {together(request("DO $$BEGIN "+gone+" END$$"), Sync)},
+		"a DO in a batch that fails":                {together(request("DO $$BEGIN "+gone+fails+" END$$"), Sync)},
 		"a prepared DO":                             {say(Parse("d", "DO $$BEGIN "+gone+" END$$"), Sync), run, say(Bind("", "d"), Execute(""), Sync)},
 		"a prepared DO that fails":                  {say(Parse("d", "DO $$BEGIN "+gone+fails+" END$$"), Sync), run, say(Bind("", "d"), Execute(""), Sync)},
 		"a prepared DO in a later batch":            {say(Parse("d", "DO $$BEGIN "+gone+" END$$"), Sync), run, say(Bind("p", "d"), Execute("p"), Parse("", "nonsense"), Sync)},

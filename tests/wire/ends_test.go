@@ -8,8 +8,8 @@ import (
 
 // mixed has something of everything, in few bytes.
 var mixed = conversation{steps: []step{
-	together(unit(ours), Sync, Query(ours), Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync),
-	together(Query("SELECT 1"), unit(ours), unit(divide), unit(ours), Sync, DescribeStatement(""), Sync, Query(ours)),
+	together(request(ours), Sync, Query(ours), Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync),
+	together(Query("SELECT 1"), request(ours), request(divide), request(ours), Sync, DescribeStatement(""), Sync, Query(ours)),
 }}
 
 // A client may say all it has and goodbye in one breath, and read afterwards.
@@ -19,7 +19,7 @@ func TestGoodbyeDoesNotCutRepliesOff(t *testing.T) {
 		{steps: []step{say(Query("SELECT 1"))}},
 		{steps: []step{say(Query(ours))}},
 		{steps: []step{say(Query("SELECT generate_series(1, 20000)"))}},
-		{steps: []step{together(unit("SELECT 1"), Sync)}},
+		{steps: []step{together(request("SELECT 1"), Sync)}},
 		mixed,
 	} {
 		for _, h := range []*house{st.answering, st.moody, st.relaying, st.chopped} {
@@ -42,8 +42,8 @@ func TestHalfCloseDoesNotCutRepliesOff(t *testing.T) {
 	for _, c := range []conversation{
 		{steps: []step{say(Query("SELECT generate_series(1, 20000)"))}},
 		{steps: []step{say(Query("SELECT pg_sleep(.5)"))}},
-		{steps: []step{together(unit(ours), Sync, unit("SELECT pg_sleep(.5)"), Sync)}},
-		{steps: []step{together(unit("SELECT pg_sleep(.5)"), Flush)}},
+		{steps: []step{together(request(ours), Sync, request("SELECT pg_sleep(.5)"), Sync)}},
+		{steps: []step{together(request("SELECT pg_sleep(.5)"), Flush)}},
 		mixed,
 	} {
 		for _, h := range []*house{st.answering, st.relaying} {

@@ -21,11 +21,11 @@ var (
 var commands = map[byte]func(format int16) step{
 	'q': func(int16) step { return say(Query(ours)) },
 	'(': func(int16) step { return say(Query("BEGIN")) },
-	'u': func(f int16) step { return together(unit(ours, f)) },
+	'u': func(f int16) step { return together(request(ours, f)) },
 	'U': func(f int16) step {
 		return say(Parse("", "SELECT generate_series(1, 2)"), Bind("", "", f), DescribePortal(""), ExecuteMax("", 1))
 	},
-	'X': func(f int16) step { return together(unit(divide, f)) },
+	'X': func(f int16) step { return together(request(divide, f)) },
 	'b': func(f int16) step { return say(Bind("", "", f), ExecuteMax("", 1)) },
 	'e': func(int16) step { return say(DescribePortal(""), Execute("")) },
 	'D': func(int16) step { return say(DescribeStatement("")) },

@@ -56,21 +56,21 @@ func TestSQLSeesTheStatementsTheProxyAnswers(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "EXECUTE", steps: []step{prepared, run, say(Query("EXECUTE s")), run}, local: 2},
 		{name: "pg_prepared_statements", steps: []step{
-			prepared, run, together(unit(ours), Sync), say(Query("SELECT name, statement, parameter_types FROM pg_prepared_statements")), run,
+			prepared, run, together(request(ours), Sync), say(Query("SELECT name, statement, parameter_types FROM pg_prepared_statements")), run,
 		}, local: 3},
 		{name: "DEALLOCATE", steps: []step{prepared, run, say(Query("DEALLOCATE s")), run, prepared, run}, local: 2},
 		{name: "DEALLOCATE ALL", steps: []step{prepared, run, say(Query("DEALLOCATE ALL")), run, prepared, run}, local: 2},
 		{name: "DEALLOCATE of another", steps: []step{
 			prepared, say(Parse("t", ours), Sync), run, say(Query("DEALLOCATE t")), run, say(Bind("", "t"), Execute(""), Sync),
 		}, local: 1},
-		{name: "DEALLOCATE by the extended protocol", steps: []step{prepared, run, together(unit("DEALLOCATE s"), Sync), run}, local: 1},
+		{name: "DEALLOCATE by the extended protocol", steps: []step{prepared, run, together(request("DEALLOCATE s"), Sync), run}, local: 1},
 		{name: "DEALLOCATE within a batch, then used", steps: []step{
-			prepared, together(unit("DEALLOCATE s"), run), together(unit("DEALLOCATE ALL"), Parse("s", ours), Sync), run,
+			prepared, together(request("DEALLOCATE s"), run), together(request("DEALLOCATE ALL"), Parse("s", ours), Sync), run,
 		}},
 		{name: "DISCARD ALL", steps: []step{prepared, run, say(Query("DISCARD ALL")), run, prepared, run}, local: 2},
-		{name: "DISCARD ALL keeps nothing unnamed", steps: []step{together(unit(ours), Sync), say(Query("DISCARD ALL")), say(Bind("", ""), Execute(""), Sync)}, local: 1},
+		{name: "DISCARD ALL keeps nothing unnamed", steps: []step{together(request(ours), Sync), say(Query("DISCARD ALL")), say(Bind("", ""), Execute(""), Sync)}, local: 1},
 		{name: "DISCARD ALL by the extended protocol", steps: []step{
-			together(unit(ours), Sync), together(unit("DISCARD ALL"), Sync), say(Bind("", ""), Execute(""), Sync),
+			together(request(ours), Sync), together(request("DISCARD ALL"), Sync), say(Bind("", ""), Execute(""), Sync),
 		}, local: 1},
 		{name: "DISCARD PLANS drops nothing", steps: []step{prepared, run, say(Query("DISCARD PLANS")), run}, local: 2},
 		{name: "PREPARE in SQL, run by protocol", steps: []step{
@@ -84,10 +84,10 @@ func TestSQLSeesTheStatementsTheProxyAnswers(t *testing.T) {
 		}, local: 2},
 		{name: "DECLARE and FETCH", steps: []step{
 			say(Query("BEGIN")), say(Query("DECLARE c CURSOR FOR SELECT next_snowflake() FROM generate_series(1, 3)")),
-			together(unit(ours), Sync), say(Query("FETCH 2 FROM c")), say(Query(ours)), say(ExecuteMax("c", 1), Sync), say(Query("COMMIT")),
+			together(request(ours), Sync), say(Query("FETCH 2 FROM c")), say(Query(ours)), say(ExecuteMax("c", 1), Sync), say(Query("COMMIT")),
 		}, local: 2},
 		{name: "a function of another schema shadows nothing that is qualified", steps: []step{
-			say(Query("SELECT public.next_snowflake()")), together(unit("SELECT public.next_snowflake()"), Sync),
+			say(Query("SELECT public.next_snowflake()")), together(request("SELECT public.next_snowflake()"), Sync),
 		}, local: 2},
 	})
 }

@@ -84,15 +84,15 @@ func TestParameters(t *testing.T) {
 func TestResultFormats(t *testing.T) {
 	two := "SELECT next_snowflake(), next_snowflake()::text"
 	checkAll(t, []conversation{
-		{name: "text and binary", steps: []step{together(unit(ours, 0), Sync), together(unit(ours, 1), Sync), together(unit(ours), Sync)}, local: 3},
-		{name: "one for all columns", steps: []step{together(unit(two, 1), Sync), together(unit(two, 0), Sync), together(unit(two), Sync)}, local: 6},
+		{name: "text and binary", steps: []step{together(request(ours, 0), Sync), together(request(ours, 1), Sync), together(request(ours), Sync)}, local: 3},
+		{name: "one for all columns", steps: []step{together(request(two, 1), Sync), together(request(two, 0), Sync), together(request(two), Sync)}, local: 6},
 		{name: "one per column", steps: []step{
-			together(unit(two, 1, 0), Sync), together(unit(two, 0, 1), Sync), together(unit(two, 1, 1), Sync), together(unit(two, 0, 0), Sync),
+			together(request(two, 1, 0), Sync), together(request(two, 0, 1), Sync), together(request(two, 1, 1), Sync), together(request(two, 0, 0), Sync),
 		}, local: 8},
-		{name: "more than columns", steps: []step{together(unit(ours, 0, 0), Sync), together(unit(two, 0, 0, 0), Sync)}},
-		{name: "unknown", steps: []step{together(unit(ours, 2), Sync), together(unit(ours, -1), Sync), together(unit(two, 0, 2), Sync)}},
+		{name: "more than columns", steps: []step{together(request(ours, 0, 0), Sync), together(request(two, 0, 0, 0), Sync)}},
+		{name: "unknown", steps: []step{together(request(ours, 2), Sync), together(request(ours, -1), Sync), together(request(two, 0, 2), Sync)}},
 		{name: "Describe twice tells the formats of the Bind", steps: []step{
-			say(Query("BEGIN")), together(unit(ours, 1), Sync), say(DescribePortal(""), Sync),
+			say(Query("BEGIN")), together(request(ours, 1), Sync), say(DescribePortal(""), Sync),
 			say(Parse("", two), Bind("", "", 1, 0), Execute(""), DescribePortal(""), Sync),
 		}, local: 1},
 		{name: "of a named statement", steps: []step{

@@ -63,18 +63,18 @@ func TestSegments(t *testing.T) {
 			say(Query("SELECT next_segment('order', 1)")), say(Query("SELECT next_segment(1)")), say(Query("SELECT * FROM next_segments('order', 0)")),
 			say(Query("SELECT * FROM next_segments('order', 10001)")), say(Query("SELECT * FROM next_segments('missing', 1)")), say(Query("SELECT next_segment('order'")),
 			say(Query("SELECT next_segment('order)")), say(Query("SELECT next_segment($1)")),
-			together(unit("SELECT next_segment('missing')"), Sync), say(Query(ourNumber)),
+			together(request("SELECT next_segment('missing')"), Sync), say(Query(ourNumber)),
 		}, local: 1},
 		{name: "backslash, whatever it means", steps: []step{
 			say(Query(`SELECT next_segment('a\b')`)), say(Query("SET standard_conforming_strings = off")), say(Query(`SELECT next_segment('order\'')`)), say(Query(ourNumber)),
 		}, local: 1},
-		{name: "units", steps: []step{
-			together(unit(ourNumber), Sync), together(unit(ourNumber, 1), Sync), together(unit("SELECT * FROM next_segments('order', 2)", 1), Sync),
-			together(unit(ourNumber), unit(ours), unit(ourNumber), Sync),
+		{name: "requests", steps: []step{
+			together(request(ourNumber), Sync), together(request(ourNumber, 1), Sync), together(request("SELECT * FROM next_segments('order', 2)", 1), Sync),
+			together(request(ourNumber), request(ours), request(ourNumber), Sync),
 		}, local: 7},
 		{name: "in a transaction block, and a failed one", steps: []step{
-			say(Query("BEGIN")), say(Query(ourNumber)), together(unit(ourNumber), Sync), together(unit("SELECT next_segment('missing')"), Sync),
-			say(Query(ourNumber)), together(unit(ourNumber), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), say(Query(ourNumber)), together(request(ourNumber), Sync), together(request("SELECT next_segment('missing')"), Sync),
+			say(Query(ourNumber)), together(request(ourNumber), Sync), say(Query("ROLLBACK")),
 			say(Query("SELECT next_segment('it''s')")), // order's may come again: the function's draws were rolled back
 		}, local: 3},
 		{name: "a bound tag, unnamed", steps: []step{
@@ -105,7 +105,7 @@ func TestSegments(t *testing.T) {
 			say(Parse("v", "SELECT * FROM next_segments('order', $1)"), DescribeStatement("v"), Sync), say(bound("v", "2"), Execute(""), Sync),
 			say(Parse("w", "SELECT * FROM next_segments($1, 2)"), Sync), say(bound("w", "order"), DescribePortal(""), Execute(""), Sync),
 		}, local: 13},
-		{name: "what a local unit leaves", steps: []step{
+		{name: "what a local request leaves", steps: []step{
 			say(Parse("", numberOf), bound("", "order"), Execute(""), Sync), say(DescribeStatement(""), Sync), say(bound("", "missing"), Execute(""), Sync),
 			say(Query(ourNumber)), say(bound("", "order"), Execute(""), Sync),
 		}, local: 2},

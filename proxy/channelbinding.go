@@ -7,7 +7,7 @@ import (
 
 // SCRAM's channel binding ties a login to the certificate the client sees, https://www.postgresql.org/docs/current/sasl-authentication.html.
 // A proxy that ends TLS shows its own, so that a relayed login with binding fails, unless both legs show the same one. So the
-// mechanism with binding (PLUS) is taken out of upstream's offer. What a client then answers is settled by the flag its first
+// mechanism with binding (PLUS) is taken out of upstream's offer. What a client then answers is told by the flag its first
 // message begins with:
 //
 //	n  it cannot bind, or shall not    upstream accepts it
@@ -32,20 +32,20 @@ const (
 )
 
 // authRequest splits an Authentication message; -1 where it is none.
-func authRequest(body []byte) (request int, rest []byte) {
+func authRequest(body []byte) (kind int, rest []byte) {
 	if len(body) < 4 {
 		return -1, nil
 	}
 	return int(binary.BigEndian.Uint32(body)), body[4:]
 }
 
-// settleAuthentication relays a request for authentication, without PLUS where that cannot work.
-func (s *session) settleAuthentication(body []byte) (relay bool, err error) {
-	request, mechanisms := authRequest(body)
-	if request == authDone {
+// relayAuthentication relays a request for authentication, without PLUS where that cannot work.
+func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
+	kind, mechanisms := authRequest(body)
+	if kind == authDone {
 		s.loggedIn()
 	}
-	if request != authSASL || s.keepsBinding || s.conversation.started.Load() {
+	if kind != authSASL || s.keepsBinding || s.conversation.started.Load() {
 		return true, nil
 	}
 	offer, cut := withoutPlus(mechanisms)
@@ -64,9 +64,9 @@ func (s *session) settleAuthentication(body []byte) (relay bool, err error) {
 }
 
 // authMessage makes an Authentication message.
-func authMessage(request int, parts ...[]byte) []byte {
+func authMessage(kind int, parts ...[]byte) []byte {
 	b, at := begin(nil, backendAuthentication)
-	b = binary.BigEndian.AppendUint32(b, uint32(request))
+	b = binary.BigEndian.AppendUint32(b, uint32(kind))
 	return end(append(b, bytes.Join(parts, nil)...), at)
 }
 

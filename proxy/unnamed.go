@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// stale is what the client believes of its unnamed statement and portal, where a batch that was answered has made that differ from what
+// unnamed is what the client believes of its unnamed statement and portal, where a batch that was answered has made that differ from what
 // upstream has. Nobody can notice before extended-query messages are forwarded. So the next batch of those begins with messages of
 // the proxy's own: Close of the statement, Close of the portal. Their replies are swallowed. An error, such as that of a
 // cancel request, is the client's: upstream skips its batch, so what is left of before is neither run nor read.
@@ -14,23 +14,23 @@ import (
 // Closes. So is the portal in any case (34000). A Query needs no help: it drops both as it begins to run.
 //
 // Close of the statement comes first, because it cannot fail. It is left out where a Parse follows that does the same.
-type stale struct {
-	statement bool   // the client's is another, or gone
-	portal    bool   // the same
-	parse     []byte // the Parse of the client's statement; empty: it has none
+type unnamed struct {
+	statementDiffers bool   // the client's is another, or gone
+	portalDiffers    bool   // the same
+	parse            []byte // the Parse of the client's statement; empty: it has none
 }
 
 // inTheWay says that upstream may have what the client does not mean.
 func (c *conversation) inTheWay() bool {
-	s := &c.stale
-	return s.statement && c.there&unnamedStatement != 0 || s.portal && c.there&unnamedPortal != 0
+	s := &c.unnamed
+	return s.statementDiffers && c.there&unnamedStatement != 0 || s.portalDiffers && c.there&unnamedPortal != 0
 }
 
 // putRight makes what has to be sent in front of a batch that begins with this message, and enters it in e, the batch's entry.
 func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (before []byte) {
-	s := &c.stale
-	portal := s.portal && c.there&unnamedPortal != 0
-	if s.statement && c.there&unnamedStatement != 0 && (portal || !dropsUnnamed(kind, body, whole)) {
+	s := &c.unnamed
+	portal := s.portalDiffers && c.there&unnamedPortal != 0
+	if s.statementDiffers && c.there&unnamedStatement != 0 && (portal || !dropsUnnamed(kind, body, whole)) {
 		before = append(before, closeUnnamedStatement...)
 		e.drops |= unnamedStatement
 		e.ownCloses++
@@ -46,12 +46,12 @@ func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (b
 		before = append(before, s.parse...)
 		e.makes |= unnamedStatement
 		e.ownParses++
-		c.unnamed.state = pending
-		e.learns = []*known{c.unnamed}
+		c.knownUnnamed.state = pending
+		e.learns = []*known{c.knownUnnamed}
 	default:
-		c.unnamed = nil
+		c.knownUnnamed = nil
 	}
-	s.statement, s.portal, s.parse = false, false, s.parse[:0]
+	s.statementDiffers, s.portalDiffers, s.parse = false, false, s.parse[:0]
 	return before
 }
 

@@ -44,7 +44,7 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, c.status)
-			r.unitAnswered("1", c.status)
+			r.requestAnswered("1", c.status)
 			r.send(c.next)
 			r.toUpstream(c.sent, c.next)
 		})
@@ -60,7 +60,7 @@ func TestWhatIsNotExtendedPutsOffTheClose(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'I')
-			r.unitAnswered("1", 'I')
+			r.requestAnswered("1", 'I')
 			r.relays(c.between, c.reply)
 			r.send(other)
 			r.toUpstream(closeUnnamedStatement, other)
@@ -68,7 +68,7 @@ func TestWhatIsNotExtendedPutsOffTheClose(t *testing.T) {
 	}
 	t.Run("a Query that succeeds leaves nothing", func(t *testing.T) {
 		r := prepared(t, 'T')
-		r.unitAnswered("1", 'T')
+		r.requestAnswered("1", 'T')
 		r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('T')))
 		r.relays(other, join(parseDone, bindDone, complete("SELECT 1"), ready('T')))
 	})
@@ -105,7 +105,7 @@ func TestNothingIsClosedThatUpstreamDoesNotHave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, &counter{})
 			status := before(r)
-			r.unitAnswered("1", status)
+			r.requestAnswered("1", status)
 			r.relays(other, join(parseDone, bindDone, complete("SELECT 1"), ready(status)))
 		})
 	}
@@ -119,7 +119,7 @@ func TestWhatUpstreamMayHaveIsClosedAlsoBehindABatchThatFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'I')
 			r.relays(failed, join(theirFailure, ready('I')))
-			r.unitAnswered("1", 'I')
+			r.requestAnswered("1", 'I')
 			r.send(other)
 			r.toUpstream(closeUnnamedStatement, other)
 		})
@@ -140,7 +140,7 @@ func TestOfTheRepliesToTheProxysOwnMessagesTheClientGetsErrorsAlone(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'T')
-			r.unitAnswered("1", 'T')
+			r.requestAnswered("1", 'T')
 			run := join(bindIt, describeIt, describeIt, syncIt)
 			r.send(run)
 			r.toUpstream(closeUnnamedStatement, closeUnnamedPortal, ourParse, run)
@@ -162,7 +162,7 @@ func TestAReplyThatCannotBeToldFromTheProxysOwnEndsTheSession(t *testing.T) {
 	for name, stray := range map[string][]byte{"out of order": parseDone, "of nothing that was sent": complete("SELECT 1"), "too early": ready('I')} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'I')
-			r.unitAnswered("1", 'I')
+			r.requestAnswered("1", 'I')
 			r.send(other)
 			r.toUpstream(closeUnnamedStatement, other)
 			r.reply(stray)
@@ -175,7 +175,7 @@ func TestAReplyThatCannotBeToldFromTheProxysOwnEndsTheSession(t *testing.T) {
 
 func TestASessionThatOnlyRelaysEndsBeforeTheWrongStatementRuns(t *testing.T) {
 	r := prepared(t, 'I')
-	r.unitAnswered("1", 'I')
+	r.requestAnswered("1", 'I')
 	stray := complete("of nothing that was sent")
 	r.reply(stray)
 	r.toClient(stray)
@@ -190,14 +190,14 @@ func TestASessionThatOnlyRelaysEndsBeforeTheWrongStatementRuns(t *testing.T) {
 
 func TestTheUnnamedStatementCanBeBoundAgain(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.unitAnswered("1", 'I')
+	r.requestAnswered("1", 'I')
 	r.send(bindIt, executeAll, syncIt)
 	r.toClient(bindDone, dataRow("2"), complete("SELECT 1"), ready('I'))
 }
 
 func TestTheUnnamedStatementIsGoneBehindAForwardedBatchThatDoesNotBeginWithIt(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.unitAnswered("1", 'I')
+	r.requestAnswered("1", 'I')
 	r.relays(other, join(parseDone, bindDone, complete("SELECT 1"), ready('I')))
 	r.relays(join(bindIt, executeAll, syncIt), join(theirFailure, ready('I')))
 }

@@ -7,10 +7,10 @@ import (
 
 // After a local answer PostgreSQL's unnamed statement and portal are not what the client believes. What is forwarded next finds those of
 // the answered batch, if it begins with them, or none: never the ones of before.
-func TestStaleUnnamedObjects(t *testing.T) {
+func TestUnnamedObjects(t *testing.T) {
 	theirs := say(Parse("", "SELECT 42"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
-	local := together(unit(ours), Sync)
+	local := together(request(ours), Sync)
 	table := say(Query("CREATE TEMP TABLE t AS SELECT generate_series(1, 3)"))
 	suspended := say(Parse("", "TABLE t"), Bind("", ""), ExecuteMax("", 1), Sync)
 	drop := say(Parse("d", "DROP TABLE t"), Bind("d", "d"), Execute("d"), Sync)
@@ -27,7 +27,7 @@ func TestStaleUnnamedObjects(t *testing.T) {
 			table, say(Query("BEGIN")), suspended, local, drop, say(Execute(""), DescribePortal(""), Sync), say(Query("ROLLBACK")),
 			say(Query("BEGIN")), suspended, say(Query(ours)), together(drop[1:3], drop[1:3], Execute(""), Sync), say(Query("ROLLBACK")),
 			say(Query("BEGIN")), suspended, local, together(drop[1:3], Execute(""), ClosePortal(""), Execute(""), Sync), say(Query("ROLLBACK")),
-			say(Query("BEGIN")), say(Parse("", "TABLE t"), Bind("", ""), Sync), local, together(drop[1:3], Flush), together(unit(ours), Sync), say(Query("ROLLBACK")),
+			say(Query("BEGIN")), say(Parse("", "TABLE t"), Bind("", ""), Sync), local, together(drop[1:3], Flush), together(request(ours), Sync), say(Query("ROLLBACK")),
 			say(Query("BEGIN")), suspended, local, suspended, together(drop[1:]), say(Query("ROLLBACK")),
 			say(Query("BEGIN")), suspended, local, together(suspended, drop[1:]), say(Query("ROLLBACK")),
 			say(Query("BEGIN")), suspended, local, together(suspended, Sync, Execute("none"), Sync), say(Query("ROLLBACK")),
@@ -81,10 +81,10 @@ func TestStaleUnnamedObjects(t *testing.T) {
 			theirs, bindRun, local, bindRun, theirs, bindRun, bindRun, local, say(DescribeStatement(""), Sync), theirs, say(DescribeStatement(""), Sync),
 		}, local: 3},
 		{name: "mended and used in one breath with what went before", steps: []step{
-			together(unit(ours), Sync, Parse("", "SELECT 1"), Sync, Bind("", ""), Execute(""), Sync, DescribeStatement(""), Sync),
-			together(unit(ours), Sync, Query("SELECT 1"), Bind("", ""), Execute(""), Sync),
-			together(unit(ours), Sync, Parse("", "nonsense"), Sync, DescribeStatement(""), Sync),
-			together(unit(ours), Sync, Parse("x", "nonsense"), Parse("", "SELECT 3"), Sync, DescribeStatement(""), Bind("", ""), Execute(""), Sync),
+			together(request(ours), Sync, Parse("", "SELECT 1"), Sync, Bind("", ""), Execute(""), Sync, DescribeStatement(""), Sync),
+			together(request(ours), Sync, Query("SELECT 1"), Bind("", ""), Execute(""), Sync),
+			together(request(ours), Sync, Parse("", "nonsense"), Sync, DescribeStatement(""), Sync),
+			together(request(ours), Sync, Parse("x", "nonsense"), Parse("", "SELECT 3"), Sync, DescribeStatement(""), Bind("", ""), Execute(""), Sync),
 		}, local: 4},
 		{name: "a Query of ours, then theirs in one breath", steps: []step{
 			together(theirs, Query(ours), bindRun, Query(ours), Query("SELECT 1"), DescribeStatement(""), Sync),
@@ -97,6 +97,6 @@ func TestStaleUnnamedObjects(t *testing.T) {
 			local, say(Query("BEGIN; SELECT 1/0")), say(Parse("", ours), Bind("", ""), Execute(""), Sync), bindRun, say(Query("ROLLBACK")), bindRun, local, bindRun,
 		}, local: 3},
 		{name: "Parse alone of ours", steps: []step{say(Parse("", ours), Sync), bindRun, say(DescribeStatement(""), Sync), bindRun, say(Query("SELECT 1")), bindRun}, local: 2},
-		{name: "Parse alone of ours over a local unit", steps: []step{local, say(Parse("", "SELECT next_snowflake() AS x"), Sync), say(Bind("", ""), DescribePortal(""), Execute(""), Sync)}, local: 2},
+		{name: "Parse alone of ours over a local request", steps: []step{local, say(Parse("", "SELECT next_snowflake() AS x"), Sync), say(Bind("", ""), DescribePortal(""), Execute(""), Sync)}, local: 2},
 	})
 }
