@@ -8,11 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"pgflurry/bench"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"pgflurry/bench"
 
 	"github.com/bwmarrin/snowflake"
 	"github.com/google/uuid"

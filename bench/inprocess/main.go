@@ -9,13 +9,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"pgflurry/bench"
-	"pgflurry/bench/console"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"pgflurry/bench"
+	"pgflurry/bench/console"
 )
 
 func main() {
@@ -108,7 +109,7 @@ func head(s settings) (*bench.Report, error) {
 	versions["pgflurry"], err = bench.Built(own)
 	return &bench.Report{
 		Kind: bench.KindInProcess, Counts: "goroutines", Title: "IDs made in process", Began: time.Now(), Machine: bench.ThisMachine(), Versions: versions,
-		Command: fmt.Sprintf("go run -C bench/inprocess . --goroutines %s --rounds %d --duration %v --warm-up %v --seed %d",
+		Command: fmt.Sprintf("go run -C bench ./inprocess --goroutines %s --rounds %d --duration %v --warm-up %v --seed %d",
 			console.Numbers(s.goroutines), s.rounds, s.duration, s.warmUp, s.seed),
 		Settings: map[string]string{
 			aCall:   "layouts so wide that nobody waits: pgflurry 40/0/1/22, bwmarrin/snowflake 1 + 21 bits; sonyflake's is fixed, so 200 of the 256 IDs of a tick are timed",

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"pgflurry/bench"
-	"pgflurry/generator"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"pgflurry/bench"
+	"pgflurry/generator"
 
 	"github.com/google/uuid"
 )

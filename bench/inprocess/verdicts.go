@@ -1,9 +1,10 @@
 package main
 
 import (
+	"strings"
+
 	"pgflurry/bench"
 	"pgflurry/generator"
-	"strings"
 )
 
 // The targets.

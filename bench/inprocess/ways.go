@@ -3,10 +3,11 @@ package main
 import (
 	"context"
 	"errors"
+	"time"
+
 	"pgflurry/bench"
 	"pgflurry/generator"
 	"pgflurry/lease"
-	"time"
 )
 
 // way is one way to make IDs.

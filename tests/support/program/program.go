@@ -46,8 +46,14 @@ func (b *build) path(t testing.TB) string {
 			return
 		}
 		b.binary = filepath.Join(dir, "pgflurry")
-		args := append([]string{"build", "-tags", b.tags}, buildFlags...)
-		out, err := exec.Command("go", append(args, "-o", b.binary, "pgflurry/cmd/pgflurry")...).CombinedOutput()
+		source, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "pgflurry").Output()
+		if err != nil {
+			b.err = fmt.Errorf("the folder of module pgflurry is not found: %w", err)
+			return
+		}
+		// In that folder, because a test of another module does not have what the product requires.
+		args := append([]string{"-C", strings.TrimSpace(string(source)), "build", "-tags", b.tags}, buildFlags...)
+		out, err := exec.Command("go", append(args, "-o", b.binary, "./cmd/pgflurry")...).CombinedOutput()
 		if err != nil {
 			b.err = fmt.Errorf("%w\n%s", err, out)
 		}

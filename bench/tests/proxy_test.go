@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		binary = filepath.Join(folder, "pgflurry-bench")
 		var out []byte
-		if out, err = exec.Command("go", "build", "-o", binary, "pgflurry/cmd/pgflurry-bench").CombinedOutput(); err != nil {
+		if out, err = exec.Command("go", "build", "-o", binary, "pgflurry/bench/cmd/pgflurry-bench").CombinedOutput(); err != nil {
 			err = fmt.Errorf("%w: %s", err, out)
 		}
 	}
