@@ -1,16 +1,25 @@
-// Package bench measures ways to do the same thing against running servers, and says by how much they differ.
+// Package bench is the front page of the benchmarks: a module of its own that measures sources of IDs and servers beside one
+// another, and says by how much they differ. Its code is in the packages below.
 //
-//	trials (workload × contender) ──► Run ──► samples ──► Report ──► terminal, results.md, results.json
+//	cmd/pgflurry-bench ──► console ──► charts ──► report ──► statistics
+//	        │                                      ▲  │
+//	        ▼                                      │  ▼
+//	suites, suites/inprocess ──────────────────────┘ trial
+//	        │                                         ▲
+//	        └──► servers ──► driver ──────────────────┘
 //
-//	round 0   A B C │ A B C │ …   warm-up, thrown away
-//	round 1   C A B │ B A C │ …   the contenders of a workload one right after the other, in an order drawn from the seed
-//	round 2   …
+//	statistics         what a set of figures looks like: median, quartiles, mean
+//	trial              contenders take turns at workloads, and each turn gives a sample
+//	report             samples become figures and verdicts, tables and files; two runs are compared
+//	driver             clients that load a server: pgbench, pgx, go-redis, go-sql-driver, fixed bytes
+//	servers            PostgreSQL, what stands in front of it, Redis and MariaDB: started, or known by their URLs
+//	suites             what the commands run, insert, proxy and targets measure
+//	suites/inprocess   what the command inprocess measures: the generator beside other libraries, without a server
+//	charts             a report drawn, and the folder of results
+//	console            a plan that runs before somebody's eyes
+//	tests              pgflurry-bench as a user runs it, on real servers
 //
-// A shared machine drifts by more than what is to be measured. So contenders are interleaved, and every ratio is one of two
-// samples of the same workload and round; medians and quartiles are taken over the rounds. Rounds are the outermost loop, so
-// that a run that is interrupted has all workloads, with fewer rounds.
-//
-// Rules, each with a test of its name:
+// Rules, each with a test of its name in the package that keeps it:
 //
 //  1. Contenders of a workload take turns, in every round, in an order that the seed decides.
 //  2. The warm-up is in no figure.
@@ -20,17 +29,4 @@
 //  6. A trial that fails has no more turns, and the others have theirs.
 //  7. Connecting and leaving are in no figure of processor time.
 //  8. IDs that the proxy forwarded for are an error and no figure.
-//
-// Processor time of a server is that of its process and all below it, in user and system mode, divided by the operations (cpu.go). It
-// is taken when the clients of a turn have connected and drawn once each, which fills the caches of their backends, and again before
-// they leave; then the turn waits until their backends are gone, so that no contender pays for the one before it. pgbench connects within
-// its run and does not tell when it has. There the same clients run once each right before (Opening), and a figure is the
-// difference of the two: processor time over operations; results.json has both.
-//
-// What the targets ask (targets.go) is measured with pgbench wherever it can, so that anyone can check with a tool that is not ours; the
-// processor time of one ID by a client that sends fixed bytes (fixedbytes.go), so that no driver has a part in it.
-//
-// Statements that are passed on are sent by pgbench, which comes with PostgreSQL; but rows by pgx (rows.go), because pgbench would keep
-// a million of them, and cannot copy in. IDs are drawn by pgx (draw.go), for the times of round trips, with the number of rows checked; from Redis and MariaDB by the drivers that Go
-// programs use for them (draw_redis.go, draw_mariadb.go). All draw the same way but for the round trip itself.
 package bench

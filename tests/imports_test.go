@@ -34,11 +34,17 @@ var rules = map[string]struct{ ours, modules []string }{
 	"cmd/pgflurry":    {ours: []string{"*"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 
 	// the benchmark's module
-	"bench":                    {ours: []string{"postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "golang.org/x/sys", "github.com/aclements/go-moremath"}},
-	"bench/charts":             {ours: []string{"bench"}, modules: []string{"gonum.org/v1/plot"}},
-	"bench/console":            {ours: []string{"bench", "bench/charts"}, modules: []string{"github.com/schollz/progressbar/v3"}},
-	"bench/inprocess":          {ours: []string{"bench", "bench/console", "generator", "lease"}, modules: rivals},
-	"bench/cmd/pgflurry-bench": {ours: []string{"bench", "bench/console"}, modules: []string{"github.com/spf13/cobra"}},
+	"bench":                    {},
+	"bench/statistics":         {},
+	"bench/trial":              {modules: []string{"golang.org/x/sys"}},
+	"bench/report":             {ours: []string{"bench/statistics", "bench/trial"}, modules: []string{"github.com/aclements/go-moremath"}},
+	"bench/driver":             {ours: []string{"bench/trial"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"}},
+	"bench/servers":            {ours: []string{"bench/driver", "postgres"}, modules: []string{"github.com/go-sql-driver/mysql"}},
+	"bench/suites":             {ours: []string{"bench/driver", "bench/report", "bench/servers", "bench/statistics", "bench/trial"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"bench/suites/inprocess":   {ours: []string{"bench/report", "bench/trial", "generator", "lease"}, modules: rivals},
+	"bench/charts":             {ours: []string{"bench/report", "bench/statistics", "bench/trial"}, modules: []string{"gonum.org/v1/plot"}},
+	"bench/console":            {ours: []string{"bench/charts", "bench/report", "bench/trial"}, modules: []string{"github.com/schollz/progressbar/v3"}},
+	"bench/cmd/pgflurry-bench": {ours: []string{"bench/console", "bench/driver", "bench/report", "bench/servers", "bench/suites", "bench/suites/inprocess", "bench/trial"}, modules: []string{"github.com/spf13/cobra"}},
 }
 
 // rivals are libraries for IDs that the benchmark measures.

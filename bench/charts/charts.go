@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
 )
 
 // Chart is one picture.
@@ -26,7 +26,7 @@ type Chart struct {
 const preferredClients = 16
 
 // Of makes the charts of a report: of each task that more than one contender did, those of what was measured.
-func Of(r *bench.Report) ([]Chart, error) {
+func Of(r *report.Report) ([]Chart, error) {
 	var all []Chart
 	for _, task := range tasks(r.Figures) {
 		figures := ofTask(r.Figures, task)
@@ -35,20 +35,20 @@ func Of(r *bench.Report) ([]Chart, error) {
 		if slices.Contains(clients, preferredClients) {
 			shown = preferredClients
 		}
-		at := slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Clients != shown })
+		at := slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Clients != shown })
 		if len(at) < 2 {
 			continue
 		}
-		some := func(has func(bench.Figure) bool) bool { return slices.ContainsFunc(at, has) }
+		some := func(has func(report.Figure) bool) bool { return slices.ContainsFunc(at, has) }
 		for _, c := range []struct {
 			name string
 			has  bool
 			make func() (Chart, error)
 		}{
 			{"throughput", true, func() (Chart, error) { return throughput(r, at) }},
-			{"latency", some(func(f bench.Figure) bool { return len(f.Latency) > 0 }), func() (Chart, error) { return latency(r, at) }},
-			{"cpu", some(func(f bench.Figure) bool { return f.ServerCPU != nil && f.ServerCPU.Median > 0 }), func() (Chart, error) { return serverCPU(r, at) }},
-			{"index", some(func(f bench.Figure) bool { return f.Index != nil }), func() (Chart, error) { return indexSize(r, at) }},
+			{"latency", some(func(f report.Figure) bool { return len(f.Latency) > 0 }), func() (Chart, error) { return latency(r, at) }},
+			{"cpu", some(func(f report.Figure) bool { return f.ServerCPU != nil && f.ServerCPU.Median > 0 }), func() (Chart, error) { return serverCPU(r, at) }},
+			{"index", some(func(f report.Figure) bool { return f.Index != nil }), func() (Chart, error) { return indexSize(r, at) }},
 			{r.ByWhat(), len(clients) > 1, func() (Chart, error) { return byClients(r, figures, clients) }},
 		} {
 			if !c.has {
@@ -91,7 +91,7 @@ func (c Chart) Save(folder string) error {
 }
 
 // tasks are those of the figures, in their order.
-func tasks(figures []bench.Figure) (all []string) {
+func tasks(figures []report.Figure) (all []string) {
 	for _, f := range figures {
 		if !slices.Contains(all, f.Task) {
 			all = append(all, f.Task)
@@ -100,12 +100,12 @@ func tasks(figures []bench.Figure) (all []string) {
 	return all
 }
 
-func ofTask(figures []bench.Figure, task string) []bench.Figure {
-	return slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Task != task })
+func ofTask(figures []report.Figure, task string) []report.Figure {
+	return slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Task != task })
 }
 
 // numbersOfClients rise.
-func numbersOfClients(figures []bench.Figure) (all []int) {
+func numbersOfClients(figures []report.Figure) (all []int) {
 	for _, f := range figures {
 		all = append(all, f.Clients)
 	}
@@ -121,7 +121,7 @@ func slug(task string) string {
 }
 
 // caption is what every chart says of the run below its title.
-func caption(r *bench.Report, rounds int) string {
+func caption(r *report.Report, rounds int) string {
 	times := "rounds"
 	if rounds == 1 {
 		times = "round"

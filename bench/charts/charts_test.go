@@ -9,27 +9,31 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/statistics"
+	"pgflurry/bench/trial"
 )
 
-// report has two tasks, one of them with two numbers of clients.
-func report() *bench.Report {
-	figure := func(task, contender string, clients int, speed float64) bench.Figure {
-		trip := func(f float64) bench.Spread { return bench.Spread{Low: f * 0.9, Median: f, High: f * 1.2, N: 9} }
-		return bench.Figure{
+// sampleReport has two tasks, one of them with two numbers of clients.
+func sampleReport() *report.Report {
+	figure := func(task, contender string, clients int, speed float64) report.Figure {
+		trip := func(f float64) statistics.Spread {
+			return statistics.Spread{Low: f * 0.9, Median: f, High: f * 1.2, N: 9}
+		}
+		return report.Figure{
 			Task: task, Workload: task + ", some clients", Contender: contender, Clients: clients, Unit: "IDs",
-			PerSecond: bench.Spread{Low: speed / 2, Median: speed, High: speed * 2, N: 9},
-			Latency:   map[string]bench.Spread{"p50": trip(100), "p99": trip(900)},
+			PerSecond: statistics.Spread{Low: speed / 2, Median: speed, High: speed * 2, N: 9},
+			Latency:   map[string]statistics.Spread{"p50": trip(100), "p99": trip(900)},
 		}
 	}
-	batch := func(contender string, each float64) bench.Figure {
+	batch := func(contender string, each float64) report.Figure {
 		f := figure("Batch, prepared", contender, 4, 5e6)
-		f.Latency, f.ServerCPU = nil, &bench.Spread{Low: each, Median: each, High: each, N: 9}
+		f.Latency, f.ServerCPU = nil, &statistics.Spread{Low: each, Median: each, High: each, N: 9}
 		return f
 	}
-	return &bench.Report{
-		Kind: bench.KindIDs, Began: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Machine: bench.Machine{Processor: "A Processor", CPUs: 2, System: "A System"},
-		Figures: []bench.Figure{
+	return &report.Report{
+		Kind: report.KindIDs, Began: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Machine: report.Machine{Processor: "A Processor", CPUs: 2, System: "A System"},
+		Figures: []report.Figure{
 			figure("one by one", "fast way", 1, 12345), figure("one by one", "slow way", 1, 20),
 			figure("one by one", "fast way", 8, 54321), figure("one by one", "slow way", 8, 30),
 			batch("fast way", 2.5), batch("slow way", 7.5), figure("alone", "one way", 4, 5e6),
@@ -38,7 +42,7 @@ func report() *bench.Report {
 }
 
 // drawn saves the charts of a report and gives the SVGs by name.
-func drawn(t *testing.T, r *bench.Report) map[string]string {
+func drawn(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all, err := Of(r)
 	if err != nil {
@@ -66,7 +70,7 @@ func drawn(t *testing.T, r *bench.Report) map[string]string {
 }
 
 func TestThereAreChartsOfWhatWasMeasuredWhereThereIsSomethingToCompare(t *testing.T) {
-	charts := drawn(t, report())
+	charts := drawn(t, sampleReport())
 	for _, name := range []string{"throughput-one-by-one", "latency-one-by-one", "clients-one-by-one", "throughput-batch-prepared", "cpu-batch-prepared"} {
 		if charts[name] == "" {
 			t.Errorf("there is no chart %s", name)
@@ -92,7 +96,7 @@ func above(svg, one, other string) bool {
 }
 
 func TestEveryChartNamesItsMachineItsDateAndItsRoundsAndSaysIfTheRunWasIncomplete(t *testing.T) {
-	r := report()
+	r := sampleReport()
 	r.Incomplete = "context canceled"
 	for name, text := range drawn(t, r) {
 		for _, want := range []string{"A Processor", "A System", "2026-01-02", "9 rounds", "INCOMPLETE: context canceled"} {
@@ -104,7 +108,7 @@ func TestEveryChartNamesItsMachineItsDateAndItsRoundsAndSaysIfTheRunWasIncomplet
 }
 
 func TestWhatWasNotMeasuredHasNoMark(t *testing.T) {
-	whole, r := drawn(t, report())["latency-one-by-one"], report()
+	whole, r := drawn(t, sampleReport())["latency-one-by-one"], sampleReport()
 	for i := range r.Figures {
 		delete(r.Figures[i].Latency, "p99")
 	}
@@ -115,11 +119,11 @@ func TestWhatWasNotMeasuredHasNoMark(t *testing.T) {
 }
 
 func TestTheBarOfAMarkGoesFromTheFirstToTheThirdQuartile(t *testing.T) {
-	narrow, wide := report(), report()
+	narrow, wide := sampleReport(), sampleReport()
 	for i := range narrow.Figures {
 		narrow.Figures[i].PerSecond.Low, narrow.Figures[i].PerSecond.High = narrow.Figures[i].PerSecond.Median, narrow.Figures[i].PerSecond.Median
 	}
-	d := func(r *bench.Report) (low, high float64) {
+	d := func(r *report.Report) (low, high float64) {
 		dots := newDots(r, "", r.Figures[:1])
 		if err := dots.add([]mark{{0, r.Figures[0].PerSecond}}, faint, glyphs[0], ""); err != nil {
 			t.Fatal(err)
@@ -135,11 +139,11 @@ func TestTheBarOfAMarkGoesFromTheFirstToTheThirdQuartile(t *testing.T) {
 }
 
 func TestABarFromAQuartileOfZeroGoesToTheEdgeOfTheLogarithmicAxis(t *testing.T) {
-	r := report()
-	var batch []bench.Figure
+	r := sampleReport()
+	var batch []report.Figure
 	for i, f := range r.Figures {
 		if f.ServerCPU != nil {
-			r.Figures[i].ServerCPU = &bench.Spread{Low: 0, Median: f.ServerCPU.Median, High: 9, N: 9}
+			r.Figures[i].ServerCPU = &statistics.Spread{Low: 0, Median: f.ServerCPU.Median, High: 9, N: 9}
 			batch = append(batch, r.Figures[i])
 		}
 	}
@@ -156,7 +160,7 @@ func TestABarFromAQuartileOfZeroGoesToTheEdgeOfTheLogarithmicAxis(t *testing.T) 
 }
 
 func TestAChartByClientsNamesWhatTheReportCounts(t *testing.T) {
-	r := report()
+	r := sampleReport()
 	if text := drawn(t, r)["clients-one-by-one"]; !strings.Contains(text, ">Throughput by clients: one by one<") || !strings.Contains(text, ">clients<") {
 		t.Error("a report that names nothing is not drawn by clients")
 	}
@@ -183,15 +187,15 @@ func TestAnAxisHasTicksWithinItsEndsThatPeopleCanRead(t *testing.T) {
 }
 
 func TestAReportWithoutFiguresHasNoCharts(t *testing.T) {
-	if all, err := Of(&bench.Report{}); err != nil || len(all) != 0 {
+	if all, err := Of(&report.Report{}); err != nil || len(all) != 0 {
 		t.Errorf("%d charts, error %v", len(all), err)
 	}
 }
 
 func TestFiguresThatAreNearlyEqualStandOnAnAxisWithLabels(t *testing.T) {
-	r := report()
+	r := sampleReport()
 	for i := range r.Figures {
-		r.Figures[i].PerSecond = bench.Spread{Low: 3000, Median: 3000, High: 3000, N: 9}
+		r.Figures[i].PerSecond = statistics.Spread{Low: 3000, Median: 3000, High: 3000, N: 9}
 	}
 	for name, text := range drawn(t, r) {
 		if strings.HasPrefix(name, "throughput") && (!strings.Contains(text, ">2k<") || !strings.Contains(text, ">5k<")) {
@@ -201,10 +205,10 @@ func TestFiguresThatAreNearlyEqualStandOnAnAxisWithLabels(t *testing.T) {
 }
 
 func TestRoundTripsAreInTheOrderOfTheirMean(t *testing.T) {
-	trips := func(contender string, mean, half float64) bench.Figure {
-		return bench.Figure{Contender: contender, Latency: map[string]bench.Spread{bench.Mean: {Median: mean}, "p50": {Median: half}}}
+	trips := func(contender string, mean, half float64) report.Figure {
+		return report.Figure{Contender: contender, Latency: map[string]statistics.Spread{trial.Mean: {Median: mean}, "p50": {Median: half}}}
 	}
-	if got := byMean([]bench.Figure{trips("even", 150, 147), trips("starving", 352, 36)}); got[0].Contender != "starving" || got[1].Contender != "even" {
+	if got := byMean([]report.Figure{trips("even", 150, 147), trips("starving", 352, 36)}); got[0].Contender != "starving" || got[1].Contender != "even" {
 		t.Errorf("from the bottom: %s, %s; expected the lowest mean on top", got[0].Contender, got[1].Contender)
 	}
 }

@@ -11,7 +11,9 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/statistics"
+	"pgflurry/bench/trial"
 )
 
 // dots is a chart with a line for each contender and marks on a logarithmic axis.
@@ -27,7 +29,7 @@ type dots struct {
 // mark is a figure on the line of a contender.
 type mark struct {
 	line   int // from the bottom
-	spread bench.Spread
+	spread statistics.Spread
 }
 
 const (
@@ -45,29 +47,29 @@ const (
 )
 
 // throughput draws figures of one task and one number of clients, the fastest on top.
-func throughput(r *bench.Report, figures []bench.Figure) (Chart, error) {
-	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", greatest, figures, func(f bench.Figure) bench.Spread { return f.PerSecond })
+func throughput(r *report.Report, figures []report.Figure) (Chart, error) {
+	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", greatest, figures, func(f report.Figure) statistics.Spread { return f.PerSecond })
 }
 
 // serverCPU draws the processor time of all servers together for an operation, the least on top.
-func serverCPU(r *bench.Report, figures []bench.Figure) (Chart, error) {
+func serverCPU(r *report.Report, figures []report.Figure) (Chart, error) {
 	unit := "microseconds of all servers together per " + strings.TrimSuffix(figures[0].Unit, "s") + ", logarithmic"
-	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.ServerCPU == nil || f.ServerCPU.Median == 0 })
-	return single(r, "Processor time", unit, least, figures, func(f bench.Figure) bench.Spread { return *f.ServerCPU })
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.ServerCPU == nil || f.ServerCPU.Median == 0 })
+	return single(r, "Processor time", unit, least, figures, func(f report.Figure) statistics.Spread { return *f.ServerCPU })
 }
 
 // indexSize draws the size of the primary key's index, the smallest on top.
-func indexSize(r *bench.Report, figures []bench.Figure) (Chart, error) {
-	figures = slices.DeleteFunc(slices.Clone(figures), func(f bench.Figure) bool { return f.Index == nil })
-	return single(r, "Index of the primary key", "MiB, logarithmic", least, figures, func(f bench.Figure) bench.Spread {
+func indexSize(r *report.Report, figures []report.Figure) (Chart, error) {
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Index == nil })
+	return single(r, "Index of the primary key", "MiB, logarithmic", least, figures, func(f report.Figure) statistics.Spread {
 		const mebi = 1 << 20
-		return bench.Spread{Low: f.Index.Low / mebi, Median: f.Index.Median / mebi, High: f.Index.High / mebi, N: f.Index.N}
+		return statistics.Spread{Low: f.Index.Low / mebi, Median: f.Index.Median / mebi, High: f.Index.High / mebi, N: f.Index.N}
 	})
 }
 
 // single draws one spread of each figure, with its value beside it, the best on top.
-func single(r *bench.Report, what, unit string, best order, figures []bench.Figure, of func(bench.Figure) bench.Spread) (Chart, error) {
-	figures = slices.SortedStableFunc(slices.Values(figures), func(a, b bench.Figure) int { return int(best) * compare(of(a).Median, of(b).Median) })
+func single(r *report.Report, what, unit string, best order, figures []report.Figure, of func(report.Figure) statistics.Spread) (Chart, error) {
+	figures = slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int { return int(best) * compare(of(a).Median, of(b).Median) })
 	d := newDots(r, what, figures)
 	d.unit = unit
 	marks := make([]mark, len(figures))
@@ -85,7 +87,7 @@ func single(r *bench.Report, what, unit string, best order, figures []bench.Figu
 }
 
 // latency draws the percentiles of figures of one task and one number of clients, the lowest mean on top.
-func latency(r *bench.Report, figures []bench.Figure) (Chart, error) {
+func latency(r *report.Report, figures []report.Figure) (Chart, error) {
 	figures = byMean(figures)
 	d := newDots(r, "Time of a round trip", figures)
 	d.unit = "time of a round trip in microseconds, logarithmic"
@@ -106,13 +108,13 @@ func latency(r *bench.Report, figures []bench.Figure) (Chart, error) {
 
 // byMean orders figures by the mean of a round trip, the lowest last. A percentile would not do: where few of the clients run on while the others
 // wait, half of the round trips are short and the mean is not.
-func byMean(figures []bench.Figure) []bench.Figure {
-	return slices.SortedStableFunc(slices.Values(figures), func(a, b bench.Figure) int {
-		return compare(b.Latency[bench.Mean].Median, a.Latency[bench.Mean].Median)
+func byMean(figures []report.Figure) []report.Figure {
+	return slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int {
+		return compare(b.Latency[trial.Mean].Median, a.Latency[trial.Mean].Median)
 	})
 }
 
-func newDots(r *bench.Report, what string, figures []bench.Figure) *dots {
+func newDots(r *report.Report, what string, figures []report.Figure) *dots {
 	d := &dots{plot: plot.New(), legend: newLegend(), lines: len(figures), title: what + ": " + plain(figures[0].Workload), caption: caption(r, figures[0].PerSecond.N)}
 	var names []string
 	for _, f := range figures {

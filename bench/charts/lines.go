@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
 )
 
 const (
@@ -19,7 +19,7 @@ const (
 )
 
 // byClients draws the throughput of each contender at one task over the number of clients, or whatever the report counts as such; the legend has the order of the right ends.
-func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, error) {
+func byClients(r *report.Report, figures []report.Figure, clients []int) (Chart, error) {
 	p, legend := plot.New(), newLegend()
 	legend.Left = true
 	p.Y.Label.Text = figures[0].Unit + " per second, logarithmic"
@@ -66,19 +66,19 @@ func byClients(r *bench.Report, figures []bench.Figure, clients []int) (Chart, e
 }
 
 // byContender groups figures, each group by rising clients, the groups by falling throughput at the most clients.
-func byContender(figures []bench.Figure) [][]bench.Figure {
-	var all [][]bench.Figure
+func byContender(figures []report.Figure) [][]report.Figure {
+	var all [][]report.Figure
 	for _, f := range figures {
-		i := slices.IndexFunc(all, func(s []bench.Figure) bool { return s[0].Contender == f.Contender })
+		i := slices.IndexFunc(all, func(s []report.Figure) bool { return s[0].Contender == f.Contender })
 		if i < 0 {
 			all, i = append(all, nil), len(all)
 		}
 		all[i] = append(all[i], f)
 	}
 	for _, s := range all {
-		slices.SortFunc(s, func(a, b bench.Figure) int { return a.Clients - b.Clients })
+		slices.SortFunc(s, func(a, b report.Figure) int { return a.Clients - b.Clients })
 	}
-	slices.SortStableFunc(all, func(a, b []bench.Figure) int {
+	slices.SortStableFunc(all, func(a, b []report.Figure) int {
 		return compare(b[len(b)-1].PerSecond.Median, a[len(a)-1].PerSecond.Median)
 	})
 	return all

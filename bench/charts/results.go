@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
 )
 
 const resultsJSON = "results.json"
@@ -18,7 +18,7 @@ const resultsJSON = "results.json"
 // WriteResults puts results.md, results.json and the charts of a report into a folder, which it makes if absent, and says so on out. It
 // replaces older results there once all is written, and takes away their charts that the report does not have. A report without a sample is
 // an error and replaces nothing.
-func WriteResults(r *bench.Report, folder string, out io.Writer) error {
+func WriteResults(r *report.Report, folder string, out io.Writer) error {
 	if len(r.Samples) == 0 {
 		return fmt.Errorf("nothing was measured, so nothing is written; what is in %s stays as it was", folder)
 	}
@@ -92,7 +92,7 @@ func chartsOfResults(path string) (files []string) {
 	if err != nil {
 		return nil
 	}
-	var old bench.Report
+	var old report.Report
 	if json.Unmarshal(content, &old) != nil {
 		return nil
 	}

@@ -9,13 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/trial"
 )
 
 // replaced writes a report with a sample into a folder, and gives the names of what is there.
-func replaced(t *testing.T, r *bench.Report, folder string) []string {
+func replaced(t *testing.T, r *report.Report, folder string) []string {
 	t.Helper()
-	r.Samples = []bench.Sample{{Workload: "w", Contender: "c", Round: 1}}
+	r.Samples = []trial.Sample{{Workload: "w", Contender: "c", Round: 1}}
 	var said bytes.Buffer
 	if err := WriteResults(r, folder, &said); err != nil || !strings.Contains(said.String(), filepath.Join(folder, "results.md")) {
 		t.Fatalf("error %v, said %q", err, said.String())
@@ -37,14 +38,14 @@ func names(t *testing.T, folder string) (all []string) {
 
 func TestResultsReplaceThoseBeforeThemChartsAndAll(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
-	first := replaced(t, report(), folder)
+	first := replaced(t, sampleReport(), folder)
 	if len(first) != 2+2*5 || !slices.Contains(first, "cpu-batch-prepared.svg") {
 		t.Fatalf("%v; expected results.md, results.json and 5 charts", first)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "cpu-of-mine.svg"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	r := report()
+	r := sampleReport()
 	r.Figures = r.Figures[:4]
 	r.Title = "Another run"
 	want := []string{"clients-one-by-one.png", "clients-one-by-one.svg", "cpu-of-mine.svg", "latency-one-by-one.png", "latency-one-by-one.svg", "results.json", "results.md", "throughput-one-by-one.png", "throughput-one-by-one.svg"}
@@ -59,7 +60,7 @@ func TestResultsReplaceThoseBeforeThemChartsAndAll(t *testing.T) {
 // untouched makes results in a folder, and gives a function that says whether they are all that is there.
 func untouched(t *testing.T, folder string) func() bool {
 	t.Helper()
-	before := replaced(t, report(), folder)
+	before := replaced(t, sampleReport(), folder)
 	old, err := os.ReadFile(filepath.Join(folder, resultsJSON))
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,7 @@ func untouched(t *testing.T, folder string) func() bool {
 func TestAReportThatMeasuredNothingReplacesNoResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	same := untouched(t, folder)
-	if err := WriteResults(&bench.Report{Incomplete: "interrupted"}, folder, io.Discard); err == nil || !strings.Contains(err.Error(), "nothing was measured") || !same() {
+	if err := WriteResults(&report.Report{Incomplete: "interrupted"}, folder, io.Discard); err == nil || !strings.Contains(err.Error(), "nothing was measured") || !same() {
 		t.Errorf("error %v, or older results were touched", err)
 	}
 }
@@ -81,8 +82,8 @@ func TestAReportThatMeasuredNothingReplacesNoResults(t *testing.T) {
 func TestResultsThatCannotBeWrittenLeaveThoseBeforeThemAsTheyWere(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	same := untouched(t, folder)
-	r := report()
-	r.Samples = []bench.Sample{{Workload: "w", Contender: "c", Round: 2}}
+	r := sampleReport()
+	r.Samples = []trial.Sample{{Workload: "w", Contender: "c", Round: 2}}
 	r.Figures[0].Task = strings.Repeat("a task whose name is too long for a file ", 10)
 	r.Figures[1].Task = r.Figures[0].Task
 	if err := WriteResults(r, folder, io.Discard); err == nil || !same() {

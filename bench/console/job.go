@@ -10,18 +10,19 @@ import (
 	"strings"
 	"time"
 
-	"pgflurry/bench"
 	"pgflurry/bench/charts"
+	"pgflurry/bench/report"
+	"pgflurry/bench/trial"
 )
 
 // Job is what a command measures.
 type Job struct {
-	Plan bench.Plan
+	Plan trial.Plan
 	// Report has all that is known before the first turn; Run adds the rest.
-	Report   *bench.Report
-	Bases    []string                                            // contenders that ratios are taken to
-	Verdicts func([]bench.Trial, []bench.Figure) []bench.Verdict // nil: there are no targets
-	Out      string                                              // folder for results and charts; empty: they are not written
+	Report   *report.Report
+	Bases    []string                                              // contenders that ratios are taken to
+	Verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: there are no targets
+	Out      string                                                // folder for results and charts; empty: they are not written
 }
 
 // Run measures, with the table on out and where it is on progress. What is finished is written even if it fails or ctx ends.
@@ -30,13 +31,13 @@ func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	r := j.Report
 	tell, hide := showProgress(progress, &j.Plan)
 	failed := 0
-	j.Plan.Failed = func(round int, _ bench.Trial, why error) {
+	j.Plan.Failed = func(round int, _ trial.Trial, why error) {
 		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)", strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, j.Plan.Rounds))
 		tell("not run: " + line)
 		r.NotRun = append(r.NotRun, line)
 		failed++
 	}
-	samples, err := bench.Run(ctx, j.Plan)
+	samples, err := trial.Run(ctx, j.Plan)
 	hide()
 	if err == nil && failed > 0 {
 		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured", failed, len(j.Plan.Trials))
@@ -45,7 +46,7 @@ func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 		r.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), j.Plan.Rounds*len(j.Plan.Trials))
 	}
 	r.Samples = samples
-	r.Figures = bench.Tabulate(j.Plan.Trials, samples, j.Bases)
+	r.Figures = report.Tabulate(j.Plan.Trials, samples, j.Bases)
 	if j.Verdicts != nil {
 		r.Verdicts = j.Verdicts(j.Plan.Trials, r.Figures)
 	}

@@ -10,22 +10,23 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/trial"
 )
 
-func turn(err error) bench.Turn {
-	return func(context.Context, time.Duration, bench.Measure) (bench.Count, error) {
-		return bench.Count{Operations: 1000, Elapsed: time.Second}, err
+func turn(err error) trial.Turn {
+	return func(context.Context, time.Duration, trial.Measure) (trial.Count, error) {
+		return trial.Count{Operations: 1000, Elapsed: time.Second}, err
 	}
 }
 
 func TestAJobTellsWhatItDoesWhereItIsAndWhatFailed(t *testing.T) {
-	w := bench.Workload{Name: "w", Task: "w", Unit: "IDs"}
+	w := trial.Workload{Name: "w", Task: "w", Unit: "IDs"}
 	job := Job{
-		Plan:   bench.Plan{Trials: []bench.Trial{{Workload: w, Contender: "good", Run: turn(nil)}, {Workload: w, Contender: "bad", Run: turn(errors.New("no luck"))}}, Rounds: 2, Duration: time.Second, WarmUp: time.Second},
-		Report: &bench.Report{Kind: bench.KindIDs, Title: "t", Command: "the command", Versions: map[string]string{"library": "v1"}, Settings: map[string]string{"place": "here"}},
-		Verdicts: func(_ []bench.Trial, figures []bench.Figure) []bench.Verdict {
-			return []bench.Verdict{bench.AtLeast("speed", figures[0].PerSecond, 999)}
+		Plan:   trial.Plan{Trials: []trial.Trial{{Workload: w, Contender: "good", Run: turn(nil)}, {Workload: w, Contender: "bad", Run: turn(errors.New("no luck"))}}, Rounds: 2, Duration: time.Second, WarmUp: time.Second},
+		Report: &report.Report{Kind: report.KindIDs, Title: "t", Command: "the command", Versions: map[string]string{"library": "v1"}, Settings: map[string]string{"place": "here"}},
+		Verdicts: func(_ []trial.Trial, figures []report.Figure) []report.Verdict {
+			return []report.Verdict{report.AtLeast("speed", figures[0].PerSecond, 999)}
 		},
 		Out: filepath.Join(t.TempDir(), "new"),
 	}

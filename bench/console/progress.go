@@ -8,16 +8,16 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
-	"pgflurry/bench"
+	"pgflurry/bench/trial"
 )
 
 // showProgress tells on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere. tell writes a line between, end
 // takes the bar away.
-func showProgress(w io.Writer, p *bench.Plan) (tell func(line string), end func()) {
+func showProgress(w io.Writer, p *trial.Plan) (tell func(line string), end func()) {
 	file, is := w.(*os.File)
 	if info, err := statOf(file, is); err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		told := -1
-		p.Progress = func(behind time.Duration, round int, _ bench.Trial) {
+		p.Progress = func(behind time.Duration, round int, _ trial.Trial) {
 			if round != told {
 				fmt.Fprintf(w, "%s; about %v left\n", roundName(round, p.Rounds), (p.Estimate() - behind).Round(time.Second))
 				told = round
@@ -27,7 +27,7 @@ func showProgress(w io.Writer, p *bench.Plan) (tell func(line string), end func(
 	}
 	bar := progressbar.NewOptions64(p.Estimate().Milliseconds(), progressbar.OptionSetWriter(w), progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish())
-	p.Progress = func(behind time.Duration, round int, next bench.Trial) {
+	p.Progress = func(behind time.Duration, round int, next trial.Trial) {
 		bar.Describe(fmt.Sprintf("%s: %s, %s", roundName(round, p.Rounds), next.Workload.Name, next.Contender))
 		_ = bar.Set64(behind.Milliseconds())
 	}

@@ -6,36 +6,39 @@ import (
 	"testing"
 	"time"
 
-	"pgflurry/bench"
+	"pgflurry/bench/driver"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/suites"
+	"pgflurry/bench/trial"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
 func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
-	private, err := bench.StartPrivate(t.Context(), bench.PrivateSettings{Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Say: func(string) {}})
+	private, err := servers.StartPrivate(t.Context(), servers.PrivateSettings{Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Say: func(string) {}})
 	t.Cleanup(func() {
 		if err := private.Stop(); err != nil {
 			t.Error(err)
 		}
 	})
 	if err == nil {
-		err = bench.IDs{Servers: private.Servers}.Prepare(t.Context()) // which waits until the proxy answers
+		err = suites.IDs{Servers: private.Servers}.Prepare(t.Context()) // which waits until the proxy answers
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	draw := bench.Draw{SQL: "SELECT next_snowflake()", Rows: 1, Clients: 2}
+	draw := driver.Draw{SQL: "SELECT next_snowflake()", Rows: 1, Clients: 2}
 	// The function gives IDs in the middle of a turn; before and after it the proxy answers.
-	middle := func(ctx context.Context, d time.Duration, measure bench.Measure) (bench.Count, error) {
-		return measure(func() (bench.Count, error) { return draw.From(private.Postgres.URL)(ctx, d, bench.Unwatched) })
+	middle := func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
+		return measure(func() (trial.Count, error) { return draw.From(private.Postgres.URL)(ctx, d, trial.Unwatched) })
 	}
 	silent, shared := private.Servers, private.Servers
 	silent.Proxy = private.Postgres
 	shared.Postgres.PID = 0
 	for _, c := range []struct {
 		what    string
-		servers bench.Servers
-		turn    bench.Turn
+		servers servers.Servers
+		turn    trial.Turn
 		want    string
 	}{
 		{"the proxy answers", private.Servers, draw.From(private.Proxy.URL), ""},
@@ -43,7 +46,7 @@ func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
 		{"one is forwarded in the middle", private.Servers, middle, "the function in the database gave IDs"},
 		{"somebody else draws from a server that is shared", shared, middle, ""},
 	} {
-		count, err := c.servers.Answered(c.turn)(t.Context(), 50*time.Millisecond, bench.Unwatched)
+		count, err := suites.Answered(c.servers, c.turn)(t.Context(), 50*time.Millisecond, trial.Unwatched)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %+v, error %v; expected %q", c.what, count, err, c.want)
 		}

@@ -7,17 +7,18 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/bench"
+	"pgflurry/bench/driver"
+	"pgflurry/bench/trial"
 	"pgflurry/tests/support/server"
 )
 
-var modes = map[string]bench.Mode{"simple": bench.Simple, "prepared": bench.Prepared, "pipelined": bench.Pipelined}
+var modes = map[string]driver.Mode{"simple": driver.Simple, "prepared": driver.Prepared, "pipelined": driver.Pipelined}
 
 func TestADrawCountsWhatItGotInEveryMode(t *testing.T) {
 	url := server.Database(t)
 	for name, mode := range modes {
-		d := bench.Draw{SQL: "SELECT generate_series(1, 3)", Mode: mode, Rows: 3, Clients: 2}
-		count, err := d.From(url)(t.Context(), 50*time.Millisecond, bench.Unwatched)
+		d := driver.Draw{SQL: "SELECT generate_series(1, 3)", Mode: mode, Rows: 3, Clients: 2}
+		count, err := d.From(url)(t.Context(), 50*time.Millisecond, trial.Unwatched)
 		if err != nil || count.Operations == 0 || count.Operations%3 != 0 || count.Elapsed < 50*time.Millisecond || count.Latency["p50"] <= 0 {
 			t.Errorf("%s: %+v, error %v", name, count, err)
 		}
@@ -28,15 +29,15 @@ func TestADrawThatGetsSomethingElseIsAnErrorAndNoFigure(t *testing.T) {
 	url := server.Database(t)
 	for name, mode := range modes {
 		for sql, want := range map[string]string{"SELECT 1 WHERE false": "0 came", "SELECT 1 / (random() * 0)::int": "22012"} {
-			d := bench.Draw{SQL: sql, Mode: mode, Rows: 1, Clients: 2}
-			if count, err := d.From(url)(t.Context(), 50*time.Millisecond, bench.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
+			d := driver.Draw{SQL: sql, Mode: mode, Rows: 1, Clients: 2}
+			if count, err := d.From(url)(t.Context(), 50*time.Millisecond, trial.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s: %+v, error %v; expected %q", name, sql, count, err, want)
 			}
 		}
 	}
 }
 
-var plain = map[string]func(target, sql string) (bench.FixedBytes, error){"simple": bench.SimpleBytes, "prepared": bench.PreparedBytes}
+var plain = map[string]func(target, sql string) (driver.FixedBytes, error){"simple": driver.SimpleBytes, "prepared": driver.PreparedBytes}
 
 func TestFixedBytesDrawAsManyAsTheyCountAndOneBefore(t *testing.T) {
 	url := server.Database(t)
@@ -54,7 +55,7 @@ func TestFixedBytesDrawAsManyAsTheyCountAndOneBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		count, err := d.From()(t.Context(), 50*time.Millisecond, bench.Unwatched)
+		count, err := d.From()(t.Context(), 50*time.Millisecond, trial.Unwatched)
 		if err != nil || count.Operations == 0 {
 			t.Errorf("%s: %+v, error %v", name, count, err)
 		}
@@ -73,7 +74,7 @@ func TestFixedBytesThatGetSomethingElseAreAnErrorAndNoFigure(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if count, err := d.From()(t.Context(), 50*time.Millisecond, bench.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
+			if count, err := d.From()(t.Context(), 50*time.Millisecond, trial.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s: %+v, error %v; expected %q", name, sql, count, err, want)
 			}
 		}

@@ -15,15 +15,15 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
-	"pgflurry/bench"
+	"pgflurry/bench/servers"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
-// servers are all that the command run can be given, as far as they are installed; what the environment asks for has to be.
-func servers(t *testing.T) bench.Servers {
+// startAll starts all that the command run can be given, as far as it is installed; what the environment asks for has to be.
+func startAll(t *testing.T) servers.Servers {
 	t.Helper()
-	private, err := bench.StartPrivate(t.Context(), bench.PrivateSettings{
+	private, err := servers.StartPrivate(t.Context(), servers.PrivateSettings{
 		Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Options: map[string]string{"max_connections": "50"}, Say: func(string) {},
 	})
 	t.Cleanup(func() {
@@ -32,12 +32,12 @@ func servers(t *testing.T) bench.Servers {
 		}
 	})
 	if err == nil {
-		err = private.Start(t.Context(), bench.Needs{Pooler: true, Redis: true, MariaDB: true})
+		err = private.Start(t.Context(), servers.Needs{Pooler: true, Redis: true, MariaDB: true})
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, of := range map[string]bench.Server{"redis-server": private.Redis, "pgbouncer": private.Pooler, "mariadbd": private.MariaDB} {
+	for name, of := range map[string]servers.Server{"redis-server": private.Redis, "pgbouncer": private.Pooler, "mariadbd": private.MariaDB} {
 		if of.URL == "" && os.Getenv(required[name]) == "1" {
 			t.Fatalf("%s asks for %s: %s", required[name], name, of.Missing)
 		}
@@ -46,7 +46,7 @@ func servers(t *testing.T) bench.Servers {
 }
 
 // things are what is in the servers: tables, sequences and indexes, functions, types, schemas and keys, by their names.
-func things(t *testing.T, s bench.Servers) (all []string) {
+func things(t *testing.T, s servers.Servers) (all []string) {
 	t.Helper()
 	conn := server.Connect(t, s.Postgres.URL)
 	rows, err := conn.Query(t.Context(), `SELECT 'PostgreSQL: ' || name FROM (
@@ -110,11 +110,11 @@ func ofMariaDB(ctx context.Context, t *testing.T, target string) (all []string) 
 }
 
 func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
-	given := servers(t)
+	given := startAll(t)
 	before := things(t, given)
 	const password = "hunter2"
 	args := []string{"run", "--clients", "2", "--rounds", "1", "--duration", "100ms", "--warm-up", "0"}
-	for flag, of := range map[string]bench.Server{"--postgres": given.Postgres, "--proxy": given.Proxy, "--pgbouncer": given.Pooler, "--redis": given.Redis, "--mysql": given.MariaDB} {
+	for flag, of := range map[string]servers.Server{"--postgres": given.Postgres, "--proxy": given.Proxy, "--pgbouncer": given.Pooler, "--redis": given.Redis, "--mysql": given.MariaDB} {
 		if of.URL != "" {
 			args = append(args, flag, withPassword(of.URL, password))
 		}
@@ -163,7 +163,7 @@ func withPassword(target, password string) string {
 }
 
 // figuresOf is how many the sources have of those servers that are there.
-func figuresOf(s bench.Servers) int {
+func figuresOf(s servers.Servers) int {
 	n := 21
 	for of, figures := range map[string]int{s.Pooler.URL: 1, s.Redis.URL: 2, s.MariaDB.URL: 2} {
 		if of != "" {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -27,7 +27,7 @@ func TestTheInsertBenchmarkReportsRowsLogAndIndexOfEveryKey(t *testing.T) {
 	if said, err := exec.Command(binary, "proxy", "--compare", old).CombinedOutput(); err == nil || !strings.Contains(string(said), "a run of the same command") || strings.Contains(string(said), "starting") {
 		t.Errorf("--compare with a run of another command: error %v, said %s", err, said)
 	}
-	if len(r.Figures) != 7 || r.Kind != bench.KindInserts || r.Incomplete != "" {
+	if len(r.Figures) != 7 || r.Kind != report.KindInserts || r.Incomplete != "" {
 		t.Errorf("%d figures of kind %s, incomplete: %q; expected 7 keys", len(r.Figures), r.Kind, r.Incomplete)
 	}
 	for _, f := range r.Figures {

@@ -11,7 +11,9 @@ import (
 	"syscall"
 	"testing"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/suites"
+	"pgflurry/bench/trial"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -57,19 +59,19 @@ func reportsEveryWay(t *testing.T, workloads string, count int) {
 		t.Fatalf("exit code %d", code)
 	}
 	r := read(t, out)
-	ways := []string{bench.Direct, bench.PgBouncer, bench.Pgflurry}
+	ways := []string{report.Direct, report.PgBouncer, suites.Pgflurry}
 	if len(r.NotRun) > 0 {
 		if os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
 			t.Fatalf("not run: %v", r.NotRun)
 		}
-		ways = []string{bench.Direct, bench.Pgflurry}
+		ways = []string{report.Direct, suites.Pgflurry}
 	}
 	cells := make(map[string]bool)
 	for _, f := range r.Figures {
 		cells[f.Workload+", "+f.Contender] = true
-		_, front := f.CPU[bench.Middle]
-		_, database := f.CPU[bench.Database]
-		if f.PerSecond.Median <= 0 || f.PerSecond.N != 1 || !database || front != (f.Contender != bench.Direct) {
+		_, front := f.CPU[trial.Middle]
+		_, database := f.CPU[trial.Database]
+		if f.PerSecond.Median <= 0 || f.PerSecond.N != 1 || !database || front != (f.Contender != report.Direct) {
 			t.Errorf("incomplete: %+v", f)
 		}
 	}
@@ -128,13 +130,13 @@ func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
 	}
 }
 
-func read(t *testing.T, out string) *bench.Report {
+func read(t *testing.T, out string) *report.Report {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(out, "results.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r bench.Report
+	var r report.Report
 	if err := json.Unmarshal(content, &r); err != nil {
 		t.Fatal(err)
 	}

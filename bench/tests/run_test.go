@@ -8,7 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/trial"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -28,15 +29,15 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 			missing += len(sources)
 		}
 	}
-	if len(r.Figures) != 26-missing || r.Incomplete != "" || r.Kind != bench.KindIDs {
+	if len(r.Figures) != 26-missing || r.Incomplete != "" || r.Kind != report.KindIDs {
 		t.Errorf("%d figures, incomplete: %q; expected 26 less the %d that were not run (%v)", len(r.Figures), r.Incomplete, missing, r.NotRun)
 	}
 	for _, f := range r.Figures {
-		_, front := f.CPU[bench.Middle]
-		_, database := f.CPU[bench.Database]
-		_, compared := f.Ratios[bench.Nextval]
+		_, front := f.CPU[trial.Middle]
+		_, database := f.CPU[trial.Database]
+		_, compared := f.Ratios[report.Nextval]
 		switch {
-		case f.PerSecond.Median <= 0 || len(f.Latency) != 4 || (f.WAL == nil) != ofAnotherMaker(f) || !database || front != f.Through || compared != (f.Contender != bench.Nextval):
+		case f.PerSecond.Median <= 0 || len(f.Latency) != 4 || (f.WAL == nil) != ofAnotherMaker(f) || !database || front != f.Through || compared != (f.Contender != report.Nextval):
 			t.Errorf("incomplete: %+v", f)
 		case f.Latency["p50"].Median > f.Latency["p99"].Median || f.Latency["p99"].Median > f.Latency["p99.9"].Median:
 			t.Errorf("percentiles out of order: %+v", f.Latency)
@@ -47,7 +48,7 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 // required names the variable that makes a missing program a failure.
 var required = map[string]string{"redis-server": "PGFLURRY_TEST_REDIS", "pgbouncer": "PGFLURRY_TEST_POOLER", "mariadbd": "PGFLURRY_TEST_MARIADB"}
 
-func ofAnotherMaker(f bench.Figure) bool {
+func ofAnotherMaker(f report.Figure) bool {
 	return strings.HasPrefix(f.Contender, "Redis") || strings.HasPrefix(f.Contender, "MariaDB")
 }
 

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/trial"
 )
 
 // connectBefore are the workloads that pgbench has no part in.
@@ -26,16 +27,16 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 		}
 		figures, verdicts = figures-1, verdicts-2
 	}
-	if len(r.Figures) != figures || len(r.Verdicts) != verdicts || r.Incomplete != "" || r.Kind != bench.KindTargets {
+	if len(r.Figures) != figures || len(r.Verdicts) != verdicts || r.Incomplete != "" || r.Kind != report.KindTargets {
 		t.Errorf("%d figures, %d verdicts, incomplete: %q; expected %d and %d", len(r.Figures), len(r.Verdicts), r.Incomplete, figures, verdicts)
 	}
 	for _, f := range r.Figures {
-		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.ServerCPU == nil || (f.WAL == nil) != (f.Contender == bench.Redis) {
+		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.ServerCPU == nil || (f.WAL == nil) != (f.Contender == report.Redis) {
 			t.Errorf("incomplete: %+v", f)
 		}
 	}
 	for _, s := range r.Samples {
-		if (s.Opening == nil) != connectBefore[s.Workload] || s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[bench.Database] <= 0) {
+		if (s.Opening == nil) != connectBefore[s.Workload] || s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[trial.Database] <= 0) {
 			t.Errorf("%s, %s: opening %+v; expected one of what pgbench does, which connects within its run", s.Workload, s.Contender, s.Opening)
 		}
 	}

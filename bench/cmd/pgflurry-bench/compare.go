@@ -6,7 +6,7 @@ import (
 	"io"
 	"os"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
 )
 
 // readOlder reads the run that --compare names, before anything starts.
@@ -18,7 +18,7 @@ func (m *measurement) readOlder(kind string) error {
 	if err != nil {
 		return fmt.Errorf("--compare: %w", err)
 	}
-	older := new(bench.Report)
+	older := new(report.Report)
 	if err := json.Unmarshal(content, older); err != nil {
 		return fmt.Errorf("--compare: %s is no results.json of pgflurry-bench: %w", m.compare, err)
 	}
@@ -30,11 +30,11 @@ func (m *measurement) readOlder(kind string) error {
 }
 
 // tellChanges says what changed since the older run, if there is one.
-func (m *measurement) tellChanges(r *bench.Report, out io.Writer) error {
+func (m *measurement) tellChanges(r *report.Report, out io.Writer) error {
 	if m.older == nil {
 		return nil
 	}
-	comparison, err := bench.Compare(m.older, r)
+	comparison, err := report.Compare(m.older, r)
 	if err != nil {
 		return err
 	}

@@ -6,12 +6,16 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/bench"
 	"pgflurry/bench/console"
+	"pgflurry/bench/driver"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/suites"
+	"pgflurry/bench/trial"
 )
 
 func newInsert() *cobra.Command {
-	m := measurement{clients: []int{1}}
+	var m measurement
 	var rows int
 	cmd := &cobra.Command{
 		Use:   "insert",
@@ -25,18 +29,19 @@ and no data stays.`,
   pgflurry-bench insert --rows 100000 --rounds 3`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := (bench.Inserts{Rows: rows}).Plan(); err != nil {
+			if _, err := (suites.Inserts{Rows: rows}).Plan(); err != nil {
 				return err
 			}
-			m.duration = bench.InsertsTurn * time.Duration(rows) / bench.Total // a turn ends with the last row; this serves the estimate
-			m.unit, m.warmUp = m.duration, m.duration                          // the round before the first fills as many rows
+			m.duration = suites.InsertsTurn * time.Duration(rows) / driver.Total // a turn ends with the last row; this serves the estimate
+			m.unit, m.warmUp = m.duration, m.duration                            // the round before the first fills as many rows
 			if err := m.check(cmd); err != nil {
 				return err
 			}
 			return m.run(cmd.Context(), inserts(rows), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().IntVar(&rows, "rows", bench.Total, "how many rows the table has at the end, a multiple of 1000")
+	cmd.Flags().IntVar(&rows, "rows", driver.Total, "how many rows the table has at the end, a multiple of 1000")
+	m.serverFlags(cmd)
 	m.commonFlags(cmd)
 	return cmd
 }
@@ -44,14 +49,14 @@ and no data stays.`,
 // inserts is the subject of the command insert.
 func inserts(rows int) subject {
 	return subject{
-		report:  bench.Report{Kind: bench.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + console.Numbers([]int{rows})},
-		bases:   []string{bench.Nextval},
+		report:  report.Report{Kind: report.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + console.Numbers([]int{rows})},
+		bases:   []string{report.Nextval},
 		drivers: []string{pgx},
-		plan: func(ctx context.Context, servers bench.Servers, _ string, _ *bench.Report) (bench.Plan, error) {
-			if err := (bench.IDs{Servers: servers}).Prepare(ctx); err != nil {
-				return bench.Plan{}, err
+		plan: func(ctx context.Context, on servers.Servers, _ string, _ *report.Report) (trial.Plan, error) {
+			if err := (suites.IDs{Servers: on}).Prepare(ctx); err != nil {
+				return trial.Plan{}, err
 			}
-			return bench.Inserts{Servers: servers, Rows: rows}.Plan()
+			return suites.Inserts{Servers: on, Rows: rows}.Plan()
 		},
 	}
 }

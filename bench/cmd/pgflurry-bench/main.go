@@ -41,5 +41,6 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newProxy())
 	root.AddCommand(newRun())
 	root.AddCommand(newInsert())
+	root.AddCommand(newInprocess())
 	return root
 }

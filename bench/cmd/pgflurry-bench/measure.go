@@ -12,8 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/bench"
 	"pgflurry/bench/console"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/trial"
 )
 
 // measurement is what the commands have in common: their flags, private servers, turns, table and files.
@@ -21,32 +23,44 @@ type measurement struct {
 	out      string
 	bin      string
 	program  string
-	clients  []int
+	clients  []int  // numbers of clients, or of goroutines
+	counts   string // which of the two, and the flag of that name
+	most     int    // of them
 	rounds   int
 	duration time.Duration
 	warmUp   time.Duration
 	seed     uint64
-	unit     time.Duration // the driver's, of duration
-	compare  string        // results.json of an older run; none if empty
-	older    *bench.Report // that run, once it is read
-	running  bench.Servers // those that run already, by their URLs; none if PostgreSQL has none
+	unit     time.Duration   // the driver's, of duration
+	compare  string          // results.json of an older run; none if empty
+	older    *report.Report  // that run, once it is read
+	running  servers.Servers // those that run already, by their URLs; none if PostgreSQL has none
 }
 
-// flags defines the flags of a command whose turns take a given time.
-func (m *measurement) flags(cmd *cobra.Command, duration, unit time.Duration) {
+// clientsFlag is that of the numbers of clients, or of what counts instead.
+func (m *measurement) clientsFlag(cmd *cobra.Command, name, usage string, numbers []int, most int) {
+	m.counts, m.most = name, most
+	cmd.Flags().IntSliceVar(&m.clients, name, numbers, usage)
+}
+
+// turnFlags are those of a command whose turns take a given time.
+func (m *measurement) turnFlags(cmd *cobra.Command, duration, warmUp, unit time.Duration) {
 	m.unit = unit
-	m.commonFlags(cmd)
 	f := cmd.Flags()
 	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", unit))
-	f.DurationVar(&m.warmUp, "warm-up", time.Second, "how long a turn takes in the round before the first, which does not count, in the same multiples; 0 for none")
+	f.DurationVar(&m.warmUp, "warm-up", warmUp, "how long a turn takes in the round before the first, which does not count, in the same multiples; 0 for none")
 }
 
-// commonFlags are those that do not say how long a turn takes.
+// serverFlags are those of a command that starts servers.
+func (m *measurement) serverFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
+	f.StringVar(&m.program, "pgflurry", "", "the program pgflurry (default: beside this one, else built from the source here)")
+}
+
+// commonFlags are those of every command.
 func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.out, "out", "", "folder for results.md, results.json and charts, made if absent (default: they are not written)")
-	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
-	f.StringVar(&m.program, "pgflurry", "", "the program pgflurry (default: beside this one, else built from the source here)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
 	f.StringVar(&m.compare, "compare", "", "results.json of an older run of this command: tells at the end what changed by more than chance")
 	f.Uint64Var(&m.seed, "seed", 0, "decides the order of the turns (default: a random one, which is printed)")
@@ -55,13 +69,13 @@ func (m *measurement) commonFlags(cmd *cobra.Command) {
 // check refuses what cannot be measured, before anything starts.
 func (m *measurement) check(cmd *cobra.Command) error {
 	for _, c := range m.clients {
-		if c < 1 || c > 200 {
-			return fmt.Errorf("--clients has %d; expected 1 to 200", c)
+		if c < 1 || c > m.most {
+			return fmt.Errorf("--%s has %d; expected 1 to %d", m.counts, c, m.most)
 		}
 	}
 	switch again, is := repeated(m.clients); {
 	case is:
-		return fmt.Errorf("--clients has %d twice; expected each number once", again)
+		return fmt.Errorf("--%s has %d twice; expected each number once", m.counts, again)
 	case m.rounds < 1:
 		return fmt.Errorf("--rounds is %d; expected at least 1", m.rounds)
 	case m.duration < m.unit || m.duration%m.unit != 0:
@@ -87,15 +101,17 @@ func repeated[T comparable](list []T) (again T, is bool) {
 
 // subject is what a command measures.
 type subject struct {
-	report bench.Report // kind, title, and the command's own part of the command line
-	bases  []string     // contenders that ratios are taken to
+	report report.Report // kind, title, and the command's own part of the command line
+	bases  []string      // contenders that ratios are taken to
 	// drivers are the modules that it measures with, beside pgbench.
 	drivers []string
 	// plan makes the trials, once the servers run; folder is a place for files.
-	plan     func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error)
-	needs    bench.Needs
-	cleanUp  func(ctx context.Context, servers bench.Servers) error // of servers that are not private; may be nil
-	verdicts func([]bench.Trial, []bench.Figure) []bench.Verdict    // nil: there are no targets
+	plan     func(ctx context.Context, on servers.Servers, folder string, r *report.Report) (trial.Plan, error)
+	needs    servers.Needs
+	cleanUp  func(ctx context.Context, on servers.Servers) error   // of servers that are not private; may be nil
+	verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: there are no targets
+	// withoutServer: all is done in this process.
+	withoutServer bool
 }
 
 // run measures and writes. What is finished is written even if it fails or is interrupted.
@@ -108,43 +124,46 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 		return err
 	}
 	defer os.RemoveAll(folder)
-	servers, end, err := m.servers(ctx, folder, what, progress)
+	on, end, err := m.start(ctx, folder, what, progress)
 	defer func() { err = errors.Join(err, end()) }()
 	if err != nil {
 		return err
 	}
-	report, err := m.head(what, servers)
+	r, err := m.head(what, on)
 	if err != nil {
 		return err
 	}
-	plan, err := what.plan(ctx, servers, folder, report)
+	plan, err := what.plan(ctx, on, folder, r)
 	if err != nil {
 		return err
 	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
-	job := console.Job{Plan: plan, Report: report, Bases: what.bases, Verdicts: what.verdicts, Out: m.out}
+	job := console.Job{Plan: plan, Report: r, Bases: what.bases, Verdicts: what.verdicts, Out: m.out}
 	err = job.Run(ctx, out, progress)
-	if len(report.Samples) == 0 {
+	if len(r.Samples) == 0 {
 		return err
 	}
-	return errors.Join(err, m.tellChanges(report, out))
+	return errors.Join(err, m.tellChanges(r, out))
 }
 
-// servers gives those that run already, or starts private ones. end is never nil.
-func (m *measurement) servers(ctx context.Context, folder string, what subject, progress io.Writer) (_ bench.Servers, end func() error, err error) {
+// start gives the servers that run already, or starts private ones. end is never nil.
+func (m *measurement) start(ctx context.Context, folder string, what subject, progress io.Writer) (_ servers.Servers, end func() error, err error) {
 	nothing := func() error { return nil }
+	if what.withoutServer {
+		return servers.Servers{}, nothing, nil
+	}
 	if m.running.Postgres.URL != "" {
-		servers, err := bench.Running(ctx, m.running)
+		on, err := servers.Running(ctx, m.running)
 		if err != nil || what.cleanUp == nil {
-			return servers, nothing, err
+			return on, nothing, err
 		}
-		return servers, func() error { return what.cleanUp(context.WithoutCancel(ctx), servers) }, nil
+		return on, func() error { return what.cleanUp(context.WithoutCancel(ctx), on) }, nil
 	}
 	program, err := findProgram(ctx, m.program, folder)
 	if err != nil {
-		return bench.Servers{}, nothing, err
+		return servers.Servers{}, nothing, err
 	}
-	private, err := bench.StartPrivate(ctx, bench.PrivateSettings{
+	private, err := servers.StartPrivate(ctx, servers.PrivateSettings{
 		Pgflurry: program, Bin: m.bin, Options: map[string]string{"max_connections": "500"},
 		Say: func(what string) { fmt.Fprintln(progress, what) },
 	})
@@ -155,25 +174,30 @@ func (m *measurement) servers(ctx context.Context, folder string, what subject, 
 }
 
 // head is all of a report that is known before the first turn.
-func (m *measurement) head(what subject, servers bench.Servers) (*bench.Report, error) {
+func (m *measurement) head(what subject, on servers.Servers) (*report.Report, error) {
 	r := what.report
-	r.Began, r.Machine = time.Now(), bench.ThisMachine()
-	r.Versions, r.Settings = bench.Modules(what.drivers...), make(map[string]string)
+	r.Began, r.Machine = time.Now(), report.ThisMachine()
+	r.Versions = report.Modules(what.drivers...)
+	if r.Settings == nil {
+		r.Settings = make(map[string]string)
+	}
 	turns := ""
-	if r.Kind != bench.KindInserts {
-		turns = fmt.Sprintf(" --clients %s --duration %v --warm-up %v", console.Numbers(m.clients), m.duration, m.warmUp)
+	if r.Kind != report.KindInserts {
+		turns = fmt.Sprintf(" --%s %s --duration %v --warm-up %v", m.counts, console.Numbers(m.clients), m.duration, m.warmUp)
 		r.Settings["a turn"] = fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)
 	}
 	given := ""
-	if m.running.Postgres.URL != "" {
+	switch {
+	case what.withoutServer:
+	case m.running.Postgres.URL != "":
 		given = m.running.Options()
 		r.Settings["servers"] = "ran already, with settings of their own, and may be on other machines than the client"
-	} else {
+	default:
 		r.Settings["connections"], r.Settings["client and servers"] = "TCP over loopback, no TLS", "on one machine, with settings as they come but for those named here"
 	}
 	r.Command = fmt.Sprintf("pgflurry-bench %s%s%s --rounds %d --seed %d", r.Command, given, turns, m.rounds, m.seed)
-	for name, server := range map[string]bench.Server{
-		"PostgreSQL": servers.Postgres, "proxy": servers.Proxy, "PgBouncer": servers.Pooler, "Redis": servers.Redis, "MariaDB": servers.MariaDB, "idle proxy": servers.Idle,
+	for name, server := range map[string]servers.Server{
+		"PostgreSQL": on.Postgres, "proxy": on.Proxy, "PgBouncer": on.Pooler, "Redis": on.Redis, "MariaDB": on.MariaDB, "idle proxy": on.Idle,
 	} {
 		if server.Version != "" {
 			r.Versions[name] = server.Version
@@ -186,6 +210,6 @@ func (m *measurement) head(what subject, servers bench.Servers) (*bench.Report, 
 	if err != nil {
 		return nil, err
 	}
-	r.Versions["pgflurry-bench"], err = bench.Built(own)
+	r.Versions["pgflurry-bench"], err = servers.Built(own)
 	return &r, err
 }

@@ -8,7 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/bench"
+	"pgflurry/bench/driver"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/suites"
+	"pgflurry/bench/trial"
 )
 
 func newProxy() *cobra.Command {
@@ -27,30 +31,30 @@ The contenders take turns in every round. It prints a table, and writes it to re
 ends it early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench proxy --out results
   pgflurry-bench proxy --workloads select --clients 16 --rounds 3 --duration 2s`,
-	}, bench.PassThroughWorkloads, bench.SelectWorkload, 10*time.Second, passThrough)
+	}, suites.PassThroughWorkloads, suites.SelectWorkload, 10*time.Second, passThrough)
 }
 
 // passThrough is the subject of the command proxy.
 func passThrough(workloads []string, clients []int) subject {
 	return subject{
-		report:   bench.Report{Kind: bench.KindPassThrough, Title: "Statements that are passed on", Command: "proxy --workloads " + strings.Join(workloads, ",")},
-		bases:    []string{bench.Direct, bench.PgBouncer},
+		report:   report.Report{Kind: report.KindPassThrough, Title: "Statements that are passed on", Command: "proxy --workloads " + strings.Join(workloads, ",")},
+		bases:    []string{report.Direct, report.PgBouncer},
 		drivers:  []string{pgx},
-		needs:    bench.Needs{Pooler: true},
-		verdicts: bench.PassThroughVerdicts,
-		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {
-			pgbench, err := withPgbench(ctx, servers, folder, r)
+		needs:    servers.Needs{Pooler: true},
+		verdicts: suites.PassThroughVerdicts,
+		plan: func(ctx context.Context, on servers.Servers, folder string, r *report.Report) (trial.Plan, error) {
+			pgbench, err := withPgbench(ctx, on, folder, r)
 			if err != nil {
-				return bench.Plan{}, err
+				return trial.Plan{}, err
 			}
-			if servers.Pooler.Missing != "" {
+			if on.Pooler.Missing != "" {
 				r.Versions["PgBouncer"] = "none"
-				r.NotRun = append(r.NotRun, bench.PgBouncer+": "+servers.Pooler.Missing)
+				r.NotRun = append(r.NotRun, report.PgBouncer+": "+on.Pooler.Missing)
 			}
-			b := bench.PassThrough{Servers: servers, Pgbench: pgbench, Workloads: workloads, Clients: clients}
-			if slices.Contains(workloads, bench.RowsWorkload) || slices.Contains(workloads, bench.CopyWorkload) {
-				if b.Rows, err = bench.NewRows(ctx, servers.Postgres.URL); err != nil {
-					return bench.Plan{}, err
+			b := suites.PassThrough{Servers: on, Pgbench: pgbench, Workloads: workloads, Clients: clients}
+			if slices.Contains(workloads, suites.RowsWorkload) || slices.Contains(workloads, suites.CopyWorkload) {
+				if b.Rows, err = driver.NewRows(ctx, on.Postgres.URL); err != nil {
+					return trial.Plan{}, err
 				}
 			}
 			return b.Plan()

@@ -10,7 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/suites"
+	"pgflurry/bench/trial"
 )
 
 func newRun() *cobra.Command {
@@ -49,22 +52,24 @@ data stays.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntSliceVar(&m.clients, "clients", []int{1, 16, 64}, "numbers of clients")
-	f.StringSliceVar(&chosen, "sources", nil, "what to measure, some of "+strings.Join(bench.SourceKeys(), ", ")+" (default: all)")
+	m.clientsFlag(cmd, "clients", "numbers of clients", []int{1, 16, 64}, mostClients)
+	f.StringSliceVar(&chosen, "sources", nil, "what to measure, some of "+strings.Join(suites.SourceKeys(), ", ")+" (default: all)")
 	f.BoolVar(&demo, "demo", false, "start private servers, which is what happens without --postgres too")
 	f.StringVar(&m.running.Postgres.URL, "postgres", "", "a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
 	f.StringVar(&m.running.Proxy.URL, "proxy", "", "the proxy before it: postgres://…")
 	f.StringVar(&m.running.Pooler.URL, "pgbouncer", "", "a PgBouncer before it: postgres://…")
 	f.StringVar(&m.running.Redis.URL, "redis", "", "a Redis that runs: redis://…")
 	f.StringVar(&m.running.MariaDB.URL, "mysql", "", "a MariaDB or MySQL that runs: user:password@tcp(host:port)/database")
-	m.flags(cmd, 5*time.Second, 100*time.Millisecond)
+	m.turnFlags(cmd, 5*time.Second, time.Second, 100*time.Millisecond)
+	m.serverFlags(cmd)
+	m.commonFlags(cmd)
 	return cmd
 }
 
 // checkSources refuses a source that is not there.
 func checkSources(chosen []string) error {
 	for _, key := range chosen {
-		if all := bench.SourceKeys(); !slices.Contains(all, key) {
+		if all := suites.SourceKeys(); !slices.Contains(all, key) {
 			return fmt.Errorf("--sources has %q; expected some of %s", key, strings.Join(all, ", "))
 		}
 	}
@@ -92,20 +97,20 @@ func ids(chosen []string, clients []int) subject {
 	if len(chosen) > 0 {
 		command += " --sources " + strings.Join(chosen, ",")
 	}
-	of := func(servers bench.Servers) bench.IDs {
-		return bench.IDs{Servers: servers, Clients: clients, Sources: chosen}
+	of := func(on servers.Servers) suites.IDs {
+		return suites.IDs{Servers: on, Clients: clients, Sources: chosen}
 	}
 	return subject{
-		report:  bench.Report{Kind: bench.KindIDs, Title: "Ways to get an ID over a connection", Command: command},
-		bases:   []string{bench.Nextval},
+		report:  report.Report{Kind: report.KindIDs, Title: "Ways to get an ID over a connection", Command: command},
+		bases:   []string{report.Nextval},
 		drivers: []string{pgx, "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"},
-		needs:   of(bench.Servers{}).Needs(),
-		cleanUp: func(ctx context.Context, servers bench.Servers) error { return of(servers).CleanUp(ctx) },
-		plan: func(ctx context.Context, servers bench.Servers, _ string, r *bench.Report) (bench.Plan, error) {
-			b := of(servers)
+		needs:   of(servers.Servers{}).Needs(),
+		cleanUp: func(ctx context.Context, on servers.Servers) error { return of(on).CleanUp(ctx) },
+		plan: func(ctx context.Context, on servers.Servers, _ string, r *report.Report) (trial.Plan, error) {
+			b := of(on)
 			r.NotRun = append(r.NotRun, b.NotRun()...)
 			if err := b.Prepare(ctx); err != nil {
-				return bench.Plan{}, err
+				return trial.Plan{}, err
 			}
 			return b.Plan()
 		},

@@ -7,7 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/bench"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/suites"
+	"pgflurry/bench/trial"
 )
 
 func newTargets() *cobra.Command {
@@ -32,26 +35,26 @@ data stays.`,
 		Example: `  pgflurry-bench targets --out results-targets
   pgflurry-bench targets --duration 1s
   pgflurry-bench targets --workloads cpu --rounds 3 --duration 1s`,
-	}, bench.TargetWorkloads, bench.SingleWorkload, 4*time.Second, targets)
+	}, suites.TargetWorkloads, suites.SingleWorkload, 4*time.Second, targets)
 }
 
 // targets is the subject of the command of that name.
 func targets(workloads []string, clients []int) subject {
 	return subject{
-		report:   bench.Report{Kind: bench.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ",")},
-		bases:    []string{bench.Nextval, bench.Redis},
+		report:   report.Report{Kind: report.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ",")},
+		bases:    []string{report.Nextval, report.Redis},
 		drivers:  []string{pgx},
-		needs:    bench.Targets{Workloads: workloads}.Needs(),
-		verdicts: func(_ []bench.Trial, figures []bench.Figure) []bench.Verdict { return bench.TargetVerdicts(figures) },
-		plan: func(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (bench.Plan, error) {
-			pgbench, err := withPgbench(ctx, servers, folder, r)
+		needs:    suites.Targets{Workloads: workloads}.Needs(),
+		verdicts: func(_ []trial.Trial, figures []report.Figure) []report.Verdict { return suites.TargetVerdicts(figures) },
+		plan: func(ctx context.Context, on servers.Servers, folder string, r *report.Report) (trial.Plan, error) {
+			pgbench, err := withPgbench(ctx, on, folder, r)
 			if err != nil {
-				return bench.Plan{}, err
+				return trial.Plan{}, err
 			}
-			b := bench.Targets{Servers: servers, Pgbench: pgbench, Workloads: workloads, Clients: clients}
+			b := suites.Targets{Servers: on, Pgbench: pgbench, Workloads: workloads, Clients: clients}
 			r.NotRun = append(r.NotRun, b.NotRun()...)
 			if err := b.Prepare(ctx); err != nil {
-				return bench.Plan{}, err
+				return trial.Plan{}, err
 			}
 			return b.Plan()
 		},

@@ -9,7 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"pgflurry/bench"
+	"pgflurry/bench/driver"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/suites"
 )
 
 // choosing makes a command of the workloads that --workloads chooses from all; turn is how long one takes by default, which pgbench counts
@@ -33,17 +36,22 @@ func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Dura
 		return m.run(cmd.Context(), of(workloads, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	cmd.Flags().StringSliceVar(&workloads, "workloads", all, "what to run")
-	cmd.Flags().IntSliceVar(&m.clients, "clients", []int{1, 16, 64}, "numbers of clients of "+clientsOf)
-	m.flags(cmd, turn, time.Second)
+	m.clientsFlag(cmd, "clients", "numbers of clients of "+clientsOf, []int{1, 16, 64}, mostClients)
+	m.turnFlags(cmd, turn, time.Second, time.Second)
+	m.serverFlags(cmd)
+	m.commonFlags(cmd)
 	return cmd
 }
+
+// mostClients is how many clients a server is loaded with, which PgBouncer has a pool for.
+const mostClients = 200
 
 // pgx is the driver of what pgbench cannot do.
 const pgx = "github.com/jackc/pgx/v5"
 
 // withPgbench makes pgbench ready, and notes its version.
-func withPgbench(ctx context.Context, servers bench.Servers, folder string, r *bench.Report) (*bench.Pgbench, error) {
-	pgbench, err := bench.NewPgbench(ctx, servers.Binaries, folder)
+func withPgbench(ctx context.Context, on servers.Servers, folder string, r *report.Report) (*driver.Pgbench, error) {
+	pgbench, err := suites.NewPgbench(ctx, on.Binaries, folder)
 	if err == nil {
 		r.Versions["pgbench"] = pgbench.Version
 	}

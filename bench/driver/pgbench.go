@@ -1,0 +1,126 @@
+package driver
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"pgflurry/bench/trial"
+)
+
+// Pgbench runs the program of that name, which comes with PostgreSQL.
+type Pgbench struct {
+	path, folder string
+	// Version is what the program says of itself.
+	Version string
+}
+
+// NewPgbench finds the program in a folder of server binaries or on PATH, and lays out the scripts in folder.
+func NewPgbench(ctx context.Context, binaries, folder string, scripts ...fs.FS) (*Pgbench, error) {
+	path := filepath.Join(binaries, "pgbench")
+	if _, err := os.Stat(path); binaries == "" || err != nil {
+		if path, err = exec.LookPath("pgbench"); err != nil {
+			return nil, fmt.Errorf("pgbench is neither in %q nor on PATH; it comes with PostgreSQL (on Debian: postgresql or postgresql-contrib)", binaries)
+		}
+	}
+	version, err := exec.CommandContext(ctx, path, "--version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("%s --version: %w", path, err)
+	}
+	for _, of := range scripts {
+		if err := os.CopyFS(folder, of); err != nil {
+			return nil, fmt.Errorf("pgbench's scripts cannot be laid out: %w", err)
+		}
+	}
+	return &Pgbench{path: path, folder: folder, Version: strings.TrimSpace(string(version))}, nil
+}
+
+// PgbenchRun is one way to run a script.
+type PgbenchRun struct {
+	Script  string // its path in one of the file systems of scripts
+	Mode    string // simple, extended or prepared: how queries are sent
+	Clients int
+	Each    int64 // operations in one execution of the script
+}
+
+// Against is the run as a trial's turn, of whole seconds. Every client has a connection of its own, kept through the run. pgbench connects within its run and does
+// not tell when it has; so the same clients run once each right before, which is the count's Opening.
+func (p *Pgbench) Against(r PgbenchRun, target string) trial.Turn {
+	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
+		opening, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, "--transactions", "1") })
+		if err != nil {
+			return trial.Count{}, err
+		}
+		seconds := strconv.Itoa(int(d / time.Second))
+		count, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, "--time", seconds) })
+		if len(opening.Spent) > 0 {
+			count.Opening = &trial.Opening{Operations: opening.Operations, CPU: opening.Spent}
+		}
+		return count, err
+	}
+}
+
+// run runs pgbench until a limit: --time or --transactions (of each client).
+func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ...string) (trial.Count, error) {
+	to, err := url.Parse(target)
+	if err != nil {
+		return trial.Count{}, fmt.Errorf("connection string: %w", err)
+	}
+	command := exec.CommandContext(ctx, p.path, append(limit, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
+		"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--file", filepath.Join(p.folder, r.Script), to.String())...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to pass on
+	var out, complaints bytes.Buffer
+	command.Stdout, command.Stderr = &out, &complaints
+	if err := command.Run(); err != nil {
+		return trial.Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, lastLine(complaints.String()))
+	}
+	count, err := readPgbench(out.String())
+	if err != nil {
+		return trial.Count{}, fmt.Errorf("%s: %w", strings.Join(command.Args, " "), err)
+	}
+	count.Operations *= r.Each
+	return count, nil
+}
+
+var (
+	transactionsLine = regexp.MustCompile(`(?m)^number of transactions actually processed: (\d+)`)
+	failedLine       = regexp.MustCompile(`(?m)^number of failed transactions: (\d+)`)
+	tpsLine          = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
+)
+
+// readPgbench takes executions and time from what pgbench (14 or newer) prints at its end.
+func readPgbench(out string) (trial.Count, error) {
+	transactions, tps := transactionsLine.FindStringSubmatch(out), tpsLine.FindStringSubmatch(out)
+	if transactions == nil || tps == nil {
+		return trial.Count{}, fmt.Errorf("pgbench's result is not understood: %q", out)
+	}
+	if failed := failedLine.FindStringSubmatch(out); failed != nil && failed[1] != "0" {
+		return trial.Count{}, fmt.Errorf("%s transactions failed", failed[1])
+	}
+	n, err := strconv.ParseInt(transactions[1], 10, 64)
+	perSecond, err2 := strconv.ParseFloat(tps[1], 64)
+	if err := errors.Join(err, err2); err != nil {
+		return trial.Count{}, err
+	}
+	if n == 0 || perSecond == 0 {
+		return trial.Count{}, trial.ErrNothingDone
+	}
+	return trial.Count{Operations: n, Elapsed: time.Duration(float64(n) / perSecond * float64(time.Second))}, nil
+}
+
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}

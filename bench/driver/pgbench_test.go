@@ -1,0 +1,28 @@
+package driver
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+const pgbenchSaid = `pgbench (15.18)
+transaction type: select.sql
+number of transactions actually processed: 3000
+number of failed transactions: 0 (0.000%)
+latency average = 0.066 ms
+initial connection time = 4.111 ms
+tps = 1500.0 (without initial connection time)
+`
+
+func TestPgbenchIsUnderstoodOrRefused(t *testing.T) {
+	c, err := readPgbench(pgbenchSaid)
+	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second {
+		t.Errorf("%+v, error %v; expected 3000 in 2s", c, err)
+	}
+	for from, to := range map[string]string{"failed transactions: 0": "failed transactions: 3", "processed: 3000": "processed: 0", "tps": "TPS", "without": "with"} {
+		if c, err := readPgbench(strings.Replace(pgbenchSaid, from, to, 1)); err == nil {
+			t.Errorf("with %q it was read as %+v", to, c)
+		}
+	}
+}

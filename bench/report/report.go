@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"pgflurry/bench/statistics"
+	"pgflurry/bench/trial"
+)
+
+// Kinds of reports.
+const (
+	KindPassThrough = "pass-through"
+	KindIDs         = "ids"
+	KindInserts     = "inserts"
+	KindTargets     = "targets"
+	KindInProcess   = "in-process"
+)
+
+// Report is everything that a run has to say; results.json is its encoding, and results.md is made from it alone.
+type Report struct {
+	Kind     string            `json:"kind"` // one of the kinds above
+	Title    string            `json:"title"`
+	Command  string            `json:"command"`
+	Began    time.Time         `json:"began"`
+	Settings map[string]string `json:"settings"`
+	Versions map[string]string `json:"versions"`
+	Machine  Machine           `json:"machine"`
+	// Counts names what Figure.Clients is the number of: "goroutines". Empty: clients.
+	Counts string `json:"counts,omitempty"`
+	// Incomplete says why the run ended early; empty if it did not.
+	Incomplete string `json:"incomplete,omitempty"`
+	// NotRun says what was left out, and why.
+	NotRun   []string       `json:"not_run,omitempty"`
+	Figures  []Figure       `json:"figures"`
+	Verdicts []Verdict      `json:"verdicts"`
+	Samples  []trial.Sample `json:"samples"`
+}
+
+// ByWhat names what Figure.Clients is the number of.
+func (r *Report) ByWhat() string { return cmp.Or(r.Counts, "clients") }
+
+// Figure is one line of the table.
+type Figure struct {
+	Workload  string                       `json:"workload"`
+	Task      string                       `json:"task"`              // the workload without its number of clients
+	Clients   int                          `json:"clients,omitempty"` // 0 if the workload has no such number
+	Unit      string                       `json:"unit"`
+	Contender string                       `json:"contender"`
+	PerSecond statistics.Spread            `json:"per_second"`
+	Ratios    map[string]statistics.Spread `json:"ratios"`  // to other contenders of the workload
+	Through   bool                         `json:"through"` // a server in front of PostgreSQL
+	// CPU is the processor time per operation in microseconds, by role; what was not measured is missing.
+	CPU map[string]statistics.Spread `json:"cpu_microseconds"`
+	// ServerCPU is the same of all servers together; nil if none was measured.
+	ServerCPU *statistics.Spread `json:"server_cpu_microseconds,omitempty"`
+	// CPURatios compare it with that of other contenders of the workload.
+	CPURatios map[string]statistics.Spread `json:"cpu_ratios,omitempty"`
+	// Busy is how many processors the measuring process itself kept busy; nil if that was not measured.
+	Busy *statistics.Spread `json:"processors_busy,omitempty"`
+	// Latency is that of a round trip in microseconds: of each percentile, its spread over the rounds.
+	Latency map[string]statistics.Spread `json:"latency_microseconds,omitempty"`
+	WAL     *statistics.Spread           `json:"wal_bytes,omitempty"`   // bytes per operation; nil if not measured
+	Index   *statistics.Spread           `json:"index_bytes,omitempty"` // of the whole primary key; nil if there was none
+}
+
+// Tabulate folds samples into figures, in the order of the plan's trials. Trials without a sample have no line; bases are
+// the contenders that ratios are taken to.
+func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Figure {
+	var figures []Figure
+	for _, t := range trials {
+		f := Figure{
+			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit, Contender: t.Contender,
+			Through: t.Through, Ratios: make(map[string]statistics.Spread), CPU: make(map[string]statistics.Spread), CPURatios: make(map[string]statistics.Spread), Latency: make(map[string]statistics.Spread),
+		}
+		var speeds, logged, indexes, busy, together []float64
+		cpu, trips := make(map[string][]float64), make(map[string][]float64)
+		for _, s := range samples {
+			if s.Workload != t.Workload.Name || s.Contender != t.Contender {
+				continue
+			}
+			speeds = append(speeds, s.PerSecond())
+			for role := range s.CPU {
+				if each, measured := s.CPUEach(role); measured {
+					cpu[role] = append(cpu[role], each)
+				}
+			}
+			if each, measured := s.ServerCPUEach(); measured {
+				together = append(together, each)
+			}
+			for name, took := range s.Latency {
+				trips[name] = append(trips[name], float64(took.Microseconds()))
+			}
+			if spent, told := s.CPU[trial.Self]; told {
+				busy = append(busy, spent.Seconds()/s.Elapsed.Seconds())
+			}
+			if each, measured := s.WALEach(); measured {
+				logged = append(logged, each)
+			}
+			if size, measured := s.IndexBytes(); measured {
+				indexes = append(indexes, size)
+			}
+		}
+		if len(speeds) == 0 {
+			continue
+		}
+		f.PerSecond = statistics.SpreadOf(speeds)
+		for role, each := range cpu {
+			f.CPU[role] = statistics.SpreadOf(each)
+		}
+		for name, took := range trips {
+			f.Latency[name] = statistics.SpreadOf(took)
+		}
+		f.WAL, f.Index, f.Busy, f.ServerCPU = measured(logged), measured(indexes), measured(busy), measured(together)
+		f.compare(samples, bases)
+		figures = append(figures, f)
+	}
+	return figures
+}
+
+// compare takes the ratios to those of the bases that did the same work.
+func (f *Figure) compare(samples []trial.Sample, bases []string) {
+	for _, base := range bases {
+		if base == f.Contender {
+			continue
+		}
+		if speeds := Ratios(samples, f.Workload, f.Contender, base); len(speeds) > 0 {
+			f.Ratios[base] = statistics.SpreadOf(speeds)
+		}
+		if spent := CPURatios(samples, f.Workload, f.Contender, base); len(spent) > 0 {
+			f.CPURatios[base] = statistics.SpreadOf(spent)
+		}
+	}
+}
+
+// measured is the spread of figures, nil without any.
+func measured(figures []float64) *statistics.Spread {
+	if len(figures) == 0 {
+		return nil
+	}
+	spread := statistics.SpreadOf(figures)
+	return &spread
+}
+
+// WriteJSON writes the whole report.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r)
+}
+
+// WriteMarkdown writes what people read.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n\n`%s`\n\n", r.Title, r.Command)
+	fmt.Fprintf(&b, "%s, %s, %s, %s.\n\n", r.Began.UTC().Format("2006-01-02"), trial.Counted(r.Machine.CPUs, "CPU")+" ("+r.Machine.Processor+")", r.Machine.System, r.Machine.Go)
+	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", pairs(r.Versions, ": ", "; "), pairs(r.Settings, ": ", "; "))
+	if r.Incomplete != "" {
+		fmt.Fprintf(&b, "**Incomplete:** %s.\n\n", r.Incomplete)
+	}
+	for _, what := range r.NotRun {
+		fmt.Fprintf(&b, "Not run: %s.\n\n", what)
+	}
+	if r.Kind == KindTargets { // what people came for; the figures are its ground
+		writeVerdicts(&b, r.Verdicts)
+		b.WriteString("\n")
+	}
+	r.writeFigures(&b)
+	if r.Kind != KindTargets {
+		b.WriteString("\n")
+		writeVerdicts(&b, r.Verdicts)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// pairs is names and values as a text, in the order of the names.
+func pairs(of map[string]string, is, next string) string {
+	var all []string
+	for name, value := range of {
+		all = append(all, name+is+value)
+	}
+	slices.Sort(all)
+	return strings.Join(all, next)
+}

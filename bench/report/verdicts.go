@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"pgflurry/bench/statistics"
+)
+
+// Verdict is one claim with its figure.
+type Verdict struct {
+	Claim  string  `json:"claim"`
+	Figure float64 `json:"figure"`
+	// Quartiles are the first and the third of the figure over the rounds; nil where it is made of several figures.
+	Quartiles *[2]float64 `json:"quartiles,omitempty"`
+	Target    float64     `json:"target"`            // at least
+	AtMost    bool        `json:"at_most,omitempty"` // the target is the greatest that the figure may be
+	// Beyond: at the target is not enough; with quartiles on both sides of it there is nothing to choose between the two that are compared.
+	Beyond bool `json:"beyond,omitempty"`
+}
+
+// AtLeast is a claim whose figure has a spread over the rounds.
+func AtLeast(claim string, s statistics.Spread, target float64) Verdict {
+	return Verdict{Claim: claim, Figure: s.Median, Quartiles: &[2]float64{s.Low, s.High}, Target: target}
+}
+
+// AtMost is one whose figure is to be small.
+func AtMost(claim string, s statistics.Spread, target float64) Verdict {
+	v := AtLeast(claim, s, target)
+	v.AtMost = true
+	return v
+}
+
+// Faster claims that a ratio of two speeds is above 1, and not by chance.
+func Faster(claim string, ratio statistics.Spread) Verdict {
+	v := AtLeast(claim, ratio, 1)
+	v.Beyond = true
+	return v
+}
+
+// Holds says that the target is reached.
+func (v Verdict) Holds() bool {
+	if v.Beyond {
+		return v.Quartiles[0] > v.Target
+	}
+	if v.AtMost {
+		return v.Figure <= v.Target
+	}
+	return v.Figure >= v.Target
+}
+
+func (v Verdict) word() string {
+	switch {
+	case v.Holds():
+		return "reached"
+	case v.Beyond && v.Quartiles[1] >= v.Target:
+		return "equal"
+	}
+	return "missed"
+}
+
+func (v Verdict) figure() string {
+	if v.Quartiles == nil {
+		return fmt.Sprintf("%.2f", v.Figure)
+	}
+	return fmt.Sprintf("%.2f (%.2f – %.2f)", v.Figure, v.Quartiles[0], v.Quartiles[1])
+}
+
+func (v Verdict) target() string {
+	switch {
+	case v.Beyond:
+		return fmt.Sprintf("> %.2f", v.Target)
+	case v.AtMost:
+		return fmt.Sprintf("≤ %.2f", v.Target)
+	}
+	return fmt.Sprintf("≥ %.2f", v.Target)
+}
+
+func writeVerdicts(b *strings.Builder, verdicts []Verdict) {
+	if len(verdicts) == 0 {
+		return
+	}
+	b.WriteString("| claim | figure | target | |\n|---|--:|--:|---|\n")
+	for _, v := range verdicts {
+		fmt.Fprintf(b, "| %s | %s | %s | %s |\n", v.Claim, v.figure(), v.target(), v.word())
+	}
+}

@@ -1,0 +1,13 @@
+//go:build unix && !linux
+
+package servers
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup keeps Ctrl-C from a child.
+func ownGroup(command *exec.Cmd) {
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}

@@ -1,0 +1,45 @@
+package servers
+
+import (
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+)
+
+// mask stands in results for a password.
+const mask = "xxxxx"
+
+var keywordPassword = regexp.MustCompile(`(?i)(password\s*=\s*)('(?:[^'\\]|\\.)*'|(?:[^\s\\]|\\.)*)`)
+
+// maskedURL hides the passwords in a URL, or in the keywords and values that PostgreSQL takes as well.
+func maskedURL(target string) string {
+	if !strings.Contains(target, "://") {
+		return keywordPassword.ReplaceAllString(target, "${1}"+mask)
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return mask
+	}
+	q := u.Query()
+	for name := range q {
+		if strings.Contains(strings.ToLower(name), "password") {
+			q.Set(name, mask)
+			u.RawQuery = q.Encode()
+		}
+	}
+	return u.Redacted()
+}
+
+// maskedMariaDB hides the password of a data source name.
+func maskedMariaDB(target string) string {
+	c, err := mysql.ParseDSN(target)
+	if err != nil {
+		return mask
+	}
+	if c.Passwd != "" {
+		c.Passwd = mask
+	}
+	return c.FormatDSN()
+}

@@ -1,0 +1,191 @@
+package servers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"pgflurry/postgres"
+)
+
+// Private are servers of the benchmark's own, on free ports of the loopback interface, with their data in one folder.
+type Private struct {
+	Servers
+	Folder   string
+	program  string // pgflurry
+	cluster  *postgres.Cluster
+	children []*child
+}
+
+// PrivateSettings say what to start.
+type PrivateSettings struct {
+	Pgflurry string            // path of the program
+	Bin      string            // folder of PostgreSQL's programs; empty: looked for
+	Options  map[string]string // settings of PostgreSQL, by name
+	Say      func(what string) // told what takes long
+}
+
+// StartPrivate starts PostgreSQL with the schema of pgflurry, and a proxy as a process of its own. The caller calls Stop, also
+// after an error.
+func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
+	p := &Private{}
+	binaries, err := postgres.Find(s.Bin)
+	if err != nil {
+		return p, err
+	}
+	if p.Folder, err = os.MkdirTemp("/var/tmp", "pgflurry-bench-"); err != nil {
+		return p, err
+	}
+	if err := os.Chmod(p.Folder, 0o755); err != nil { // PostgreSQL may run as another user
+		return p, err
+	}
+	s.Say("starting a private PostgreSQL " + binaries.Version)
+	s.Say("data in " + p.Folder)
+	p.cluster, err = postgres.Start(ctx, postgres.Settings{
+		Provider: postgres.Provider{Binaries: binaries}, Data: filepath.Join(p.Folder, "data"), Options: s.Options,
+	})
+	if err != nil {
+		return p, err
+	}
+	p.Binaries = binaries.Dir
+	p.Postgres = Server{URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version, Setting: settingsOf(s.Options)}
+	p.program = s.Pgflurry
+	return p, p.startProxy(ctx)
+}
+
+// settingsOf is how a report names settings: "max_connections = 500".
+func settingsOf(options map[string]string) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		all = append(all, name+" = "+options[name])
+	}
+	return strings.Join(all, ", ")
+}
+
+// startProxy migrates and runs the proxy.
+func (p *Private) startProxy(ctx context.Context) error {
+	version, err := exec.CommandContext(ctx, p.program, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("%s --version: %w", p.program, err)
+	}
+	if out, err := exec.CommandContext(ctx, p.program, "migrate", "up", "--database", p.Postgres.URL).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s migrate up: %w: %s", p.program, err, out)
+	}
+	p.Proxy, err = p.serve(ctx, "the proxy", "bench")
+	if err != nil {
+		return err
+	}
+	source, err := Built(p.program)
+	p.Proxy.Version = strings.TrimSpace(string(version)) + ", " + source
+	return err
+}
+
+// serve runs a proxy as a process of its own.
+func (p *Private) serve(ctx context.Context, name, node string, options ...string) (Server, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return Server{}, err
+	}
+	upstream := net.JoinHostPort("127.0.0.1", strconv.Itoa(p.cluster.Port))
+	proxy, err := startChild(ctx, name, address, exec.Command(p.program, append([]string{
+		"serve", "--listen", address, "--upstream", upstream,
+		"--lease-database", p.Postgres.URL, "--node", node, "--drain-timeout", "1s",
+	}, options...)...))
+	if err != nil {
+		return Server{}, err
+	}
+	p.children = append(p.children, proxy)
+	return Server{URL: at(p.Postgres.URL, address), PID: proxy.pid()}, nil
+}
+
+// startPooler runs PgBouncer in session mode, as it comes but for what it must know and a pool that is large enough. Where it is not
+// installed Pooler says so.
+func (p *Private) startPooler(ctx context.Context) error {
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		if program = "/usr/sbin/pgbouncer"; !isFile(program) {
+			p.Pooler.Missing = "pgbouncer is not installed"
+			return nil
+		}
+	}
+	version, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("%s --version: %w", program, err)
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	config := filepath.Join(p.Folder, "pgbouncer.ini")
+	err = writePublic(config, fmt.Sprintf(poolerConfig, p.cluster.Port, port)+poolerSettings)
+	if err != nil {
+		return err
+	}
+	args := []string{config}
+	if os.Geteuid() == 0 {
+		args = []string{"-u", "nobody", config} // it refuses root
+	}
+	pooler, err := startChild(ctx, "PgBouncer", address, exec.Command(program, args...))
+	if err != nil {
+		return err
+	}
+	p.children = append(p.children, pooler)
+	name, _, _ := strings.Cut(string(version), "\n")
+	p.Pooler = Server{URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name, Setting: strings.ReplaceAll(poolerSettings, "\n", ", ")}
+	return nil
+}
+
+const poolerConfig = `[databases]
+* = host=127.0.0.1 port=%d user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %s
+unix_socket_dir =
+`
+
+const poolerSettings = `auth_type = any
+pool_mode = session
+default_pool_size = 200
+max_client_conn = 1000`
+
+// Stop ends what was started and removes the folder.
+func (p *Private) Stop() error {
+	var err error
+	for _, c := range p.children {
+		c.stop()
+	}
+	if p.cluster != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), stopPatience)
+		defer cancel()
+		err = p.cluster.Stop(ctx)
+	}
+	if p.Folder != "" {
+		err = errors.Join(err, os.RemoveAll(p.Folder))
+	}
+	return err
+}
+
+// at is the same connection string with another address.
+func at(connection, address string) string {
+	u, err := url.Parse(connection)
+	if err != nil {
+		panic(err) // it is one that this package has made
+	}
+	u.Host = address
+	return u.String()
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}

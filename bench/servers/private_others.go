@@ -1,0 +1,103 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"pgflurry/bench/driver"
+)
+
+// Start runs what a benchmark needs beside PostgreSQL and the proxy. What is not installed says so in its Missing.
+func (p *Private) Start(ctx context.Context, n Needs) error {
+	p.Pooler.Missing, p.Redis.Missing, p.MariaDB.Missing = notAsked, notAsked, notAsked
+	for _, server := range []struct {
+		needed bool
+		start  func(context.Context) error
+	}{{n.Pooler, p.startPooler}, {n.Redis, p.startRedis}, {n.MariaDB, p.startMariaDB}, {n.Idle, p.startIdle}} {
+		if server.needed {
+			if err := server.start(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// IdleWindow is the window of the idle proxy. It is short, so that a turn sees several renewals; each reserves as long as the window is, after
+// a third of it, whatever its length.
+const IdleWindow = 3 * time.Second
+
+// startIdle runs a second proxy, which nobody will connect to.
+func (p *Private) startIdle(ctx context.Context) (err error) {
+	p.Idle, err = p.serve(ctx, "the idle proxy", "idle", "--window", IdleWindow.String())
+	p.Idle.Setting = "window = " + IdleWindow.String()
+	return err
+}
+
+const notAsked = "no source that is measured asks it"
+
+// startRedis runs Redis without persistence.
+func (p *Private) startRedis(ctx context.Context) error {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		p.Redis.Missing = "redis-server is not installed"
+		return nil
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	server, err := startChild(ctx, "Redis", address, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--dir", p.Folder, "--save", ""))
+	if err != nil {
+		return err
+	}
+	p.children = append(p.children, server)
+	p.Redis = Server{URL: "redis://" + address, PID: server.pid(), Setting: `save ""`}
+	p.Redis.Version, err = driver.RedisVersion(ctx, p.Redis.URL)
+	return err
+}
+
+const mariadbConnections = "500"
+
+// startMariaDB makes a data folder and runs MariaDB on it as it comes, but for the number of connections.
+func (p *Private) startMariaDB(ctx context.Context) error {
+	installer, err := exec.LookPath("mariadb-install-db")
+	program, err2 := exec.LookPath("mariadbd")
+	if err != nil || err2 != nil {
+		p.MariaDB.Missing = "mariadbd and mariadb-install-db are not installed"
+		return nil
+	}
+	data := filepath.Join(p.Folder, "mariadb")
+	common := []string{"--no-defaults", "--datadir=" + data}
+	if os.Geteuid() == 0 {
+		common = append(common, "--user=root") // it refuses to be root without being told
+	}
+	install := exec.CommandContext(ctx, installer, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)
+	if out, err := install.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", installer, err, out)
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	server, err := startChild(ctx, "MariaDB", address, exec.Command(program, append(common, "--bind-address=127.0.0.1", "--port="+port,
+		"--socket="+filepath.Join(p.Folder, "mariadb.sock"), "--max-connections="+mariadbConnections)...))
+	if err != nil {
+		return err
+	}
+	p.children = append(p.children, server)
+	root := "root@tcp(" + address + ")/"
+	if err := driver.CreateMariaDBDatabase(ctx, root); err != nil {
+		return err
+	}
+	p.MariaDB = Server{URL: root + "pgflurry_bench", PID: server.pid(), Setting: "max_connections = " + mariadbConnections}
+	p.MariaDB.Version, err = driver.MariaDBVersion(ctx, p.MariaDB.URL)
+	return err
+}

@@ -1,0 +1,129 @@
+package suites
+
+import (
+	"context"
+	_ "embed" // the SQL
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/bench/servers"
+	"pgflurry/bench/trial"
+)
+
+var (
+	//go:embed sql/function_worker.sql
+	functionWorkerSQL string
+	//go:embed sql/worker_of.sql
+	workerOfSQL string
+	//go:embed sql/lane.sql
+	laneSQL string
+)
+
+// answerPatience is how long the proxy may take to get a worker.
+const answerPatience = 30 * time.Second
+
+// errForwarded is what is wrong with IDs that came through the proxy but from the function in the database.
+var errForwarded = errors.New("the proxy forwarded instead of answering from memory; its log says why it has no worker, and pgflurry workers who has which")
+
+// Answered refuses what a turn counted if the proxy did not answer: if an ID drawn through it right before or right after is of the function in
+// the database, or, on servers that nobody else uses, if the function gave any ID meanwhile, to whomever.
+func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
+	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
+		l, err := newLookout(ctx, s)
+		if err != nil {
+			return trial.Count{}, err
+		}
+		defer l.close(context.WithoutCancel(ctx))
+		return turn(ctx, d, func(work func() (trial.Count, error)) (trial.Count, error) {
+			before, err := l.answers(ctx)
+			if err != nil {
+				return trial.Count{}, err
+			}
+			count, err := measure(work)
+			if err != nil {
+				return count, err
+			}
+			after, err := l.answers(ctx)
+			if err == nil && after != before {
+				err = fmt.Errorf("while the proxy was measured, the function in the database gave IDs: %w", errForwarded)
+			}
+			return count, err
+		})
+	}
+}
+
+// awaitAnswers returns when the proxy answers from memory: before it has a worker it forwards.
+func awaitAnswers(ctx context.Context, s servers.Servers) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, answerPatience, errForwarded)
+	defer cancel()
+	l, err := newLookout(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer l.close(context.WithoutCancel(ctx))
+	again := time.NewTicker(50 * time.Millisecond)
+	defer again.Stop()
+	for {
+		if _, err := l.answers(ctx); !errors.Is(err, errForwarded) {
+			return err
+		}
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// lookout sees who draws.
+type lookout struct {
+	direct, proxy *pgx.Conn
+	function      int64 // the worker of the function in the database
+	alone         bool  // nobody else uses the servers
+}
+
+func newLookout(ctx context.Context, s servers.Servers) (l lookout, err error) {
+	defer func() {
+		if err != nil {
+			l.close(context.WithoutCancel(ctx))
+		}
+	}()
+	l.alone = s.Postgres.PID != 0
+	if l.direct, err = pgx.Connect(ctx, s.Postgres.URL); err != nil {
+		return l, err
+	}
+	if l.proxy, err = pgx.Connect(ctx, s.Proxy.URL); err != nil {
+		return l, err
+	}
+	return l, l.direct.QueryRow(ctx, functionWorkerSQL).Scan(&l.function)
+}
+
+func (l lookout) close(ctx context.Context) {
+	for _, conn := range []*pgx.Conn{l.direct, l.proxy} {
+		if conn != nil {
+			_ = conn.Close(ctx)
+		}
+	}
+}
+
+// answers draws an ID through the proxy, which must not be the function's, and gives the place where the function's sequence stands; where others
+// draw too, that says nothing and is 0.
+func (l lookout) answers(ctx context.Context) (lane int64, err error) {
+	var id, worker int64
+	if err := l.proxy.QueryRow(ctx, nextSnowflakeSQL, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
+		return 0, err
+	}
+	if err := l.direct.QueryRow(ctx, workerOfSQL, id).Scan(&worker); err != nil {
+		return 0, err
+	}
+	if worker == l.function {
+		return 0, fmt.Errorf("an ID that was drawn through the proxy has worker %d, the function's: %w", worker, errForwarded)
+	}
+	if l.alone {
+		err = l.direct.QueryRow(ctx, laneSQL).Scan(&lane)
+	}
+	return lane, err
+}

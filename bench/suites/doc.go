@@ -1,0 +1,10 @@
+// Package suites says what each command measures: its trials, the servers that it needs, and its targets.
+//
+//	IDs           run       the sources of IDs over a connection (sources.go), drawn from by drivers
+//	Inserts       insert    a table that is filled with keys of each kind
+//	PassThrough   proxy     statements that are passed on: directly, through PgBouncer, through the proxy
+//	Targets       targets   what pgflurry has to reach, with pgbench wherever it can
+//
+// Statements are files, so that they run with psql and pgbench as they are: sources has draws, pgbench other scripts, inserts
+// tables, and sql the rest. Turns of the proxy that draw snowflakes are checked to be answered, not forwarded (answered.go).
+package suites

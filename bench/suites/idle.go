@@ -1,0 +1,72 @@
+package suites
+
+import (
+	"context"
+	_ "embed" // the SQL
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/bench/trial"
+)
+
+// often is how often the server is asked whether something was written: far more often than a renewal comes.
+const often = 10 * time.Millisecond
+
+//go:embed sql/writes.sql
+var writesSQL string
+
+// writes are what a server has written so far: transactions that write, and bytes of its log.
+type writes struct{ transactions, log int64 }
+
+// writesOf counts the transactions that write, in the whole server, from one of them to one that is at least d later. The asking takes
+// none. Proxies with clients write as rarely as idle ones, so another one adds its own.
+func writesOf(server string) trial.Turn {
+	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
+		ctx, cancel := context.WithTimeoutCause(ctx, d+answerPatience, errors.New("an idle proxy did not renew its lease"))
+		defer cancel()
+		conn, err := pgx.Connect(ctx, server)
+		if err != nil {
+			return trial.Count{}, err
+		}
+		defer conn.Close(context.WithoutCancel(ctx))
+		began, from, err := nextWrite(ctx, conn)
+		if err != nil {
+			return trial.Count{}, err
+		}
+		return measure(func() (trial.Count, error) {
+			for {
+				at, to, err := nextWrite(ctx, conn)
+				if err != nil {
+					return trial.Count{}, err
+				}
+				if passed := at.Sub(began); passed >= d {
+					log := to.log - from.log
+					return trial.Count{Operations: to.transactions - from.transactions, Elapsed: passed, WAL: &log}, nil
+				}
+			}
+		})
+	}
+}
+
+// nextWrite waits until another transaction has written, and gives the count with it.
+func nextWrite(ctx context.Context, conn *pgx.Conn) (at time.Time, now writes, err error) {
+	var before writes
+	if err := conn.QueryRow(ctx, writesSQL).Scan(&before.transactions, &before.log); err != nil {
+		return at, now, err
+	}
+	again := time.NewTicker(often)
+	defer again.Stop()
+	for {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return at, now, context.Cause(ctx)
+		}
+		err = conn.QueryRow(ctx, writesSQL).Scan(&now.transactions, &now.log)
+		if at = time.Now(); err != nil || now.transactions > before.transactions {
+			return at, now, err
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package inprocess
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pgflurry/bench/report"
+	"pgflurry/generator"
+	"pgflurry/lease"
+)
+
+// source is one way to make IDs.
+type source struct {
+	name string
+	// many makes calls, by several goroutines at once, and says what they gave.
+	many func(calls int) (made, error)
+	// set changes what is set for the whole process, and reset undoes it; nil if nothing is.
+	set, reset func()
+	// alone: one goroutine only.
+	alone bool
+}
+
+// made is what some calls gave.
+type made struct {
+	ids  int
+	last any // of them, so that no compiler leaves a call out
+	// If only a part of the time counts, that, and the processor time in it; else 0.
+	took, spent time.Duration
+}
+
+// oneEach is a source whose every call gives one ID. The call through a function value, a nanosecond, is charged to all alike, also to the
+// reading of the clock that they are held against.
+func oneEach[T any](name string, call func() (T, error)) source {
+	return source{name: name, many: func(calls int) (made, error) {
+		var last T
+		for range calls {
+			id, err := call()
+			if err != nil {
+				return made{}, err
+			}
+			last = id
+		}
+		return made{ids: calls, last: last}, nil
+	}}
+}
+
+func clockReading() source {
+	start := time.Now()
+	return oneEach(report.ClockReading, func() (time.Duration, error) { return time.Since(start), nil })
+}
+
+func timeNow() source {
+	return oneEach("`time.Now`, which reads two clocks", func() (time.Time, error) { return time.Now(), nil })
+}
+
+// wideLayout has four million IDs a millisecond.
+func wideLayout() generator.Layout {
+	l := generator.DefaultLayout()
+	l.TimestampBits, l.WorkerBits, l.SequenceBits = 40, 1, 22
+	return l
+}
+
+// Next is the product's generator as it is used in a program. The product's sources have the proxy's clock, but for the one that says so.
+const (
+	Next      = "pgflurry `Next`"
+	plainName = "pgflurry `Next`, a clock of one line"
+	drawName  = "pgflurry `TryNextN(1)`, as the proxy draws"
+)
+
+func next(name string, layout generator.Layout, now func() int64) (source, error) {
+	g, err := granted(layout, now)
+	ctx := context.Background()
+	return oneEach(name, func() (int64, error) { return g.Next(ctx) }), err
+}
+
+// draw is a source that asks as the proxy does for one ID.
+func draw(layout generator.Layout) (source, error) {
+	g, err := granted(layout, leased(layout.Unit))
+	return oneEach(drawName, func() (int64, error) {
+		id, count, err := g.TryNextN(1)
+		if count == 0 && err == nil {
+			err = errors.New("the tick is full, in a layout that is wide")
+		}
+		return id, err
+	}), err
+}
+
+const (
+	runLength = 100 // IDs that a call of NextN asks for
+	nextNName = "pgflurry `NextN`, 100 a call"
+)
+
+func nextN() (source, error) {
+	layout := wideLayout()
+	g, err := granted(layout, leased(layout.Unit))
+	return source{name: nextNName, many: func(calls int) (m made, _ error) {
+		ctx := context.Background()
+		var last int64
+		for range calls {
+			first, count, err := g.NextN(ctx, runLength)
+			if err != nil {
+				return made{}, err
+			}
+			m.ids, last = m.ids+count, first+int64(count)-1
+		}
+		m.last = last
+		return m, nil
+	}}, err
+}
+
+// granted is a generator that may issue for as long as this runs.
+func granted(layout generator.Layout, now func() int64) (*generator.Generator, error) {
+	g, err := generator.New(generator.Settings{Layout: layout, Now: now})
+	if err != nil {
+		return nil, err
+	}
+	return g, g.Grant(1, 0, layout.MaxTick())
+}
+
+// ticks is the plainest clock that a program can give to its generator: milliseconds, as both layouts here have them.
+func ticks() func() int64 {
+	start := time.Now()
+	return func() int64 { return 1 + int64(time.Since(start)/time.Millisecond) }
+}
+
+// leased is the clock that the proxy gives to its generator: what the database said, plus what has passed since.
+func leased(unit time.Duration) func() int64 {
+	c := lease.NewClock(unit)
+	c.Observe(time.Since(generator.DefaultLayout().Epoch).Microseconds(), 0, c.Monotonic())
+	return c.Now
+}

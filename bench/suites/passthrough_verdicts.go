@@ -1,0 +1,45 @@
+package suites
+
+import (
+	"fmt"
+	"slices"
+
+	"pgflurry/bench/report"
+	"pgflurry/bench/statistics"
+	"pgflurry/bench/trial"
+)
+
+// Targets of the pass-through: how much of PgBouncer's and of the direct throughput is to be left.
+const (
+	meanToPgBouncer   = 1.0
+	lowestToPgBouncer = 0.9
+	toDirect          = 0.9
+)
+
+// PassThroughVerdicts says what the figures mean, for what was measured.
+func PassThroughVerdicts(trials []trial.Trial, figures []report.Figure) []report.Verdict {
+	var cells []float64
+	lowest, where := statistics.Spread{}, ""
+	var verdicts []report.Verdict
+	for _, f := range figures {
+		if f.Contender != Pgflurry {
+			continue
+		}
+		group := trials[slices.IndexFunc(trials, func(t trial.Trial) bool { return t.Workload.Name == f.Workload })].Workload.Group
+		if r, ok := f.Ratios[report.PgBouncer]; ok && group == SelectWorkload {
+			if cells = append(cells, r.Median); where == "" || r.Median < lowest.Median {
+				lowest, where = r, f.Workload
+			}
+		}
+		if r, ok := f.Ratios[report.Direct]; ok && group != SelectWorkload {
+			verdicts = append(verdicts, report.AtLeast(f.Workload+": pgflurry to direct", r, toDirect))
+		}
+	}
+	if len(cells) == 0 {
+		return verdicts
+	}
+	return append([]report.Verdict{
+		{Claim: fmt.Sprintf("`SELECT 1`: geometric mean of pgflurry to PgBouncer, %d cells", len(cells)), Figure: statistics.GeometricMean(cells), Target: meanToPgBouncer},
+		report.AtLeast("the lowest of them: "+where, lowest, lowestToPgBouncer),
+	}, verdicts...)
+}

@@ -1,0 +1,166 @@
+package suites
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgflurry/bench/driver"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/trial"
+)
+
+//go:embed sources/*.sql
+var sources embed.FS
+
+// Of those, what more than one measurement draws with.
+var (
+	//go:embed sources/next_snowflake.sql
+	nextSnowflakeSQL string
+	//go:embed sources/next_snowflakes_1000.sql
+	nextBatchSQL string
+)
+
+// Names of sources that have a target, beside report.Nextval and report.Redis.
+const (
+	proxied    = "next_snowflake, proxy"
+	inDatabase = "next_snowflake, function in the database"
+	inBatches  = "next_snowflakes(1000), proxy"
+)
+
+// Names of ways that fill tables too.
+const (
+	cachedNextval = "nextval, CACHE 1000"
+	offsetNextval = "nextval, offset 1 of 2"
+	uuidv4        = "UUID v4"
+	uuidv7        = "UUID v7"
+)
+
+// Tasks that have targets, beside pipelinedPrepared.
+const (
+	singlePrepared = "one per round trip, prepared"
+	singleSimple   = "one per round trip, simple"
+	batchPrepared  = "1,000 per statement, prepared"
+)
+
+func pipelinedPrepared() string { return fmt.Sprintf("%d pipelined, prepared", driver.PipelineLength) }
+
+// place is the server that a source asks.
+type place int
+
+const (
+	fromPostgres place = iota
+	fromProxy
+	fromPooler
+	fromRedis
+	fromMariaDB
+)
+
+// of is that server among those that there are.
+func (p place) of(s servers.Servers) servers.Server {
+	return [...]servers.Server{fromPostgres: s.Postgres, fromProxy: s.Proxy, fromPooler: s.Pooler, fromRedis: s.Redis, fromMariaDB: s.MariaDB}[p]
+}
+
+// inFront says that PostgreSQL is behind it.
+func (p place) inFront() bool { return p == fromProxy || p == fromPooler }
+
+// source is a way to get IDs.
+type source struct {
+	key  string // as users choose it
+	name string
+	file string // of bench/sources; empty for other servers than PostgreSQL and what stands in front of it
+	from place
+}
+
+// Sources by how they are asked. Within a list they take turns.
+var (
+	oneAtATime = []source{
+		{"nextval", report.Nextval, "nextval.sql", fromPostgres},
+		{"snowflake-proxy", proxied, "next_snowflake.sql", fromProxy},
+		{"snowflake-function", inDatabase, "next_snowflake.sql", fromPostgres},
+		{"nextval-pgbouncer", "nextval, PgBouncer", "nextval.sql", fromPooler},
+		{"nextval-cached", cachedNextval, "nextval_cached.sql", fromPostgres},
+		{"nextval-offset", offsetNextval, "nextval_offset.sql", fromPostgres},
+		{"nextval-clock", "nextval % 4096 + clock (can repeat)", "nextval_clock.sql", fromPostgres},
+		{"uuidv4", uuidv4, "uuidv4.sql", fromPostgres},
+		{"uuidv7", uuidv7, "uuidv7.sql", fromPostgres},
+		{"segment-proxy", "next_segment, proxy", "next_segment.sql", fromProxy},
+		{"segment-function", "next_segment, in the database", "next_segment.sql", fromPostgres},
+		{"auto-increment", "next_auto_increment (offset 1 of 2)", "next_auto_increment.sql", fromPostgres},
+		{"replace-id", "next_replace_id", "next_replace_id.sql", fromPostgres},
+		{"incr", "incr (counter row)", "incr.sql", fromPostgres},
+		redisIncr,
+		{"mariadb-auto-increment", "MariaDB auto_increment (offset 1 of 2)", "", fromMariaDB},
+		{mariadbReplace, "MariaDB REPLACE INTO, LAST_INSERT_ID()", "", fromMariaDB},
+	}
+	redisIncr       = source{"redis-incr", report.Redis, "", fromRedis}
+	proxyAndNextval = oneAtATime[:2]
+	batches         = []source{
+		{"nextval", report.Nextval, "nextval_1000.sql", fromPostgres},
+		{"snowflake-proxy", inBatches, "next_snowflakes_1000.sql", fromProxy},
+		{"series-proxy", "generate_series, proxy", "next_snowflake_1000.sql", fromProxy},
+		{"snowflake-function", "next_snowflakes(1000), function in the database", "next_snowflakes_1000.sql", fromPostgres},
+	}
+)
+
+const (
+	batchSize      = 1000
+	mariadbReplace = "mariadb-replace"
+)
+
+// group is sources that do the same task.
+type group struct {
+	task    string
+	mode    driver.Mode
+	each    int // IDs of one statement
+	sources []source
+}
+
+var groups = []group{
+	{singlePrepared, driver.Prepared, 1, oneAtATime},
+	{singleSimple, driver.Simple, 1, proxyAndNextval},
+	{pipelinedPrepared(), driver.Pipelined, 1, append(slices.Clone(proxyAndNextval), redisIncr)},
+	{batchPrepared, driver.Prepared, batchSize, batches},
+}
+
+// SourceKeys are the names by which sources are chosen.
+func SourceKeys() (keys []string) {
+	for _, g := range groups {
+		for _, s := range g.sources {
+			if !slices.Contains(keys, s.key) {
+				keys = append(keys, s.key)
+			}
+		}
+	}
+	return keys
+}
+
+// draws says whether its IDs are those of next_snowflake.
+func (s source) draws() bool { return strings.HasPrefix(s.file, "next_snowflake") }
+
+// run is the source as a trial's turn.
+func (s source) run(g group, clients int, target string) (trial.Turn, error) {
+	switch s.from {
+	case fromRedis:
+		return driver.RedisDraw{Pipelined: g.mode == driver.Pipelined, Clients: clients}.From(target), nil
+	case fromMariaDB:
+		return driver.MariaDBDraw{Replace: s.key == mariadbReplace, Clients: clients}.From(target), nil
+	}
+	statement, err := sources.ReadFile("sources/" + s.file)
+	if err != nil {
+		return nil, err
+	}
+	return driver.Draw{SQL: string(statement), Mode: g.mode, Rows: g.each, Clients: clients}.From(target), nil
+}
+
+// Needs says which servers beside PostgreSQL and the proxy the chosen sources ask; none chosen are all.
+func (b IDs) Needs() (n servers.Needs) {
+	for _, s := range oneAtATime {
+		if b.chosen(s) {
+			n.Pooler, n.Redis, n.MariaDB = n.Pooler || s.from == fromPooler, n.Redis || s.from == fromRedis, n.MariaDB || s.from == fromMariaDB
+		}
+	}
+	return n
+}

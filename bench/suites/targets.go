@@ -1,0 +1,199 @@
+package suites
+
+import (
+	"context"
+	_ "embed" // the SQL
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/bench/driver"
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/trial"
+)
+
+// The workloads of the targets, as --workloads names them, beside PipelinedWorkload.
+const (
+	SingleWorkload = "single"
+	CPUWorkload    = "cpu"
+	BatchWorkload  = "batch"
+	InsertWorkload = "insert"
+	BulkWorkload   = "bulk"
+	IdleWorkload   = "idle"
+)
+
+// TargetWorkloads are all of them, in the order they run.
+var TargetWorkloads = []string{SingleWorkload, PipelinedWorkload, CPUWorkload, BatchWorkload, InsertWorkload, BulkWorkload, IdleWorkload}
+
+// What the targets name, in the tables and in TargetVerdicts.
+const (
+	fixedBytes = "one per round trip, fixed bytes"
+	inserted   = "one row per INSERT, prepared"
+	bulk       = "100,000 per statement, prepared"
+	idle       = "a proxy without clients"
+
+	fixedPrepared = proxied + ": Bind, Execute, Sync"
+	fixedSimple   = proxied + ": Query"
+
+	bulkSize = 100_000
+)
+
+// insertClients are the numbers of clients that insert rows.
+var insertClients = []int{1, 16}
+
+// Targets plans what the targets ask: each way beside the one that it is to beat, with pgbench wherever it can, so that anyone can
+// check with a tool that is not ours.
+type Targets struct {
+	Servers   servers.Servers
+	Pgbench   *driver.Pgbench
+	Workloads []string
+	Clients   []int // of the workload single
+}
+
+//go:embed sql/setup_targets.sql
+var setupTargetsSQL string
+
+// Prepare makes what the trials draw from and insert into.
+func (b Targets) Prepare(ctx context.Context) error {
+	if err := (IDs{Servers: b.Servers}).Prepare(ctx); err != nil {
+		return err
+	}
+	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.PgConn().Exec(ctx, setupTargetsSQL).ReadAll(); err != nil {
+		return fmt.Errorf("the tables that rows are inserted into cannot be made: %w", err)
+	}
+	return nil
+}
+
+// Needs says which servers the workloads ask beside PostgreSQL and the proxy.
+func (b Targets) Needs() servers.Needs {
+	return servers.Needs{Redis: slices.Contains(b.Workloads, CPUWorkload), Idle: slices.Contains(b.Workloads, IdleWorkload)}
+}
+
+// NotRun says what has no server, and why.
+func (b Targets) NotRun() []string {
+	if b.Needs().Redis && b.Servers.Redis.URL == "" {
+		return []string{report.Redis + ": " + b.Servers.Redis.Missing}
+	}
+	return nil
+}
+
+// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+func (b Targets) Plan() (trial.Plan, error) {
+	var p trial.Plan
+	add := map[string]func(*trial.Plan) error{
+		SingleWorkload: b.single, PipelinedWorkload: b.pipelined, CPUWorkload: b.cpu, BatchWorkload: b.batch,
+		InsertWorkload: b.inserts, BulkWorkload: b.bulk, IdleWorkload: b.idle,
+	}
+	for _, workload := range b.Workloads {
+		if add[workload] == nil {
+			return p, fmt.Errorf("there is no workload %q; expected some of %v", workload, TargetWorkloads)
+		}
+		if err := add[workload](&p); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// way is a contender that pgbench runs.
+type way struct {
+	name, script string
+	proxy        bool
+}
+
+// pgbench adds a workload of pgbench.
+func (b Targets) pgbench(p *trial.Plan, w trial.Workload, run driver.PgbenchRun, ways ...way) {
+	for _, c := range ways {
+		target := b.Servers.Postgres.URL
+		if c.proxy {
+			target = b.Servers.Proxy.URL
+		}
+		run.Script = c.script
+		b.trial(p, w, c.name, c.proxy, b.Pgbench.Against(run, target))
+	}
+}
+
+// trial adds one that PostgreSQL has a part in; through the proxy it draws.
+func (b Targets) trial(p *trial.Plan, w trial.Workload, name string, proxy bool, turn trial.Turn) {
+	turn = walOf(b.Servers.Postgres.URL, turn)
+	p.WatchProcess(name, trial.Database, b.Servers.Postgres.PID)
+	if proxy {
+		p.WatchProcess(name, trial.Middle, b.Servers.Proxy.PID)
+		turn = Answered(b.Servers, turn)
+	}
+	p.Trials = append(p.Trials, trial.Trial{Workload: w, Contender: name, Through: proxy, Run: turn})
+}
+
+func (b Targets) single(p *trial.Plan) error {
+	nextval, through := way{report.Nextval, "sources/nextval.sql", false}, way{proxied, "sources/next_snowflake.sql", true}
+	function := way{inDatabase, "sources/next_snowflake.sql", false}
+	for _, clients := range b.Clients {
+		b.pgbench(p, trial.WithClients(singlePrepared, clients, "IDs", SingleWorkload), driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}, nextval, through, function)
+	}
+	for _, clients := range b.Clients {
+		b.pgbench(p, trial.WithClients(singleSimple, clients, "IDs", SingleWorkload), driver.PgbenchRun{Mode: "simple", Clients: clients, Each: 1}, nextval, through)
+	}
+	return nil
+}
+
+func (b Targets) pipelined(p *trial.Plan) error {
+	w := trial.WithClients(pipelinedPrepared(), pipelineClients, "IDs", PipelinedWorkload)
+	b.pgbench(p, w, driver.PgbenchRun{Mode: "prepared", Clients: pipelineClients, Each: driver.PipelineLength},
+		way{report.Nextval, "pgbench/pipelined_nextval.sql", false}, way{proxied, "pgbench/pipelined_snowflake.sql", true})
+	return nil
+}
+
+func (b Targets) cpu(p *trial.Plan) error {
+	w := trial.WithClients(fixedBytes, 1, "IDs", CPUWorkload)
+	for _, c := range []struct {
+		name string
+		draw func(target, sql string) (driver.FixedBytes, error)
+	}{{fixedPrepared, driver.PreparedBytes}, {fixedSimple, driver.SimpleBytes}} {
+		draw, err := c.draw(b.Servers.Proxy.URL, nextSnowflakeSQL)
+		if err != nil {
+			return err
+		}
+		b.trial(p, w, c.name, true, draw.From())
+	}
+	if b.Servers.Redis.URL == "" {
+		return nil
+	}
+	draw, err := driver.RedisBytes(b.Servers.Redis.URL)
+	p.WatchProcess(report.Redis, trial.Database, b.Servers.Redis.PID)
+	p.Trials = append(p.Trials, trial.Trial{Workload: w, Contender: report.Redis, Run: draw.From()})
+	return err
+}
+
+func (b Targets) batch(p *trial.Plan) error {
+	draw := driver.Draw{SQL: nextBatchSQL, Mode: driver.Prepared, Rows: batchSize, Clients: 1}
+	b.trial(p, trial.WithClients(batchPrepared, 1, "IDs", BatchWorkload), inBatches, true, draw.From(b.Servers.Proxy.URL))
+	return nil
+}
+
+func (b Targets) inserts(p *trial.Plan) error {
+	for _, clients := range insertClients {
+		b.pgbench(p, trial.WithClients(inserted, clients, "rows", InsertWorkload), driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1},
+			way{report.Nextval, "pgbench/insert_bigserial.sql", false}, way{inDatabase, "pgbench/insert_snowflake.sql", false})
+	}
+	return nil
+}
+
+func (b Targets) bulk(p *trial.Plan) error {
+	b.pgbench(p, trial.WithClients(bulk, 1, "IDs", BulkWorkload), driver.PgbenchRun{Mode: "prepared", Clients: 1, Each: bulkSize},
+		way{report.Nextval, "pgbench/bulk_nextval.sql", false}, way{inDatabase, "pgbench/bulk_snowflake.sql", false})
+	return nil
+}
+
+func (b Targets) idle(p *trial.Plan) error {
+	p.WatchProcess(idle, trial.Middle, b.Servers.Idle.PID)
+	w := trial.Workload{Name: idle, Task: idle, Unit: "writes", Group: IdleWorkload}
+	p.Trials = append(p.Trials, trial.Trial{Workload: w, Contender: idle, Through: true, Run: writesOf(b.Servers.Postgres.URL)})
+	return nil
+}

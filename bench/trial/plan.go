@@ -1,0 +1,129 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"time"
+)
+
+// Plan is what Run does.
+type Plan struct {
+	Trials   []Trial
+	Rounds   int           // at least 1
+	Duration time.Duration // of each trial in each round
+	WarmUp   time.Duration // of each trial before the first round; no warm-up if zero
+	Seed     uint64        // decides the order of the contenders
+	// Watch names the server processes whose processor time is taken, by contender and role.
+	Watch map[string]map[string]int
+	// Progress is told before each run of a trial how much of the Estimate is behind it; may be nil. Round 0 is the warm-up.
+	Progress func(behind time.Duration, round int, next Trial)
+	// Failed is told that a trial failed in a round, why, and so has no more turns. Without it the first failure ends the run.
+	Failed func(round int, t Trial, why error)
+}
+
+// WatchProcess adds a server process whose processor time is taken; 0 is none.
+func (p *Plan) WatchProcess(contender, role string, pid int) {
+	if p.Watch == nil {
+		p.Watch = make(map[string]map[string]int)
+	}
+	if p.Watch[contender] == nil {
+		p.Watch[contender] = make(map[string]int)
+	}
+	if pid != 0 {
+		p.Watch[contender][role] = pid
+	}
+}
+
+// Estimate is about how long the plan takes.
+func (p Plan) Estimate() time.Duration {
+	return time.Duration(len(p.Trials)) * (p.WarmUp + time.Duration(p.Rounds)*p.Duration)
+}
+
+// Run does what the plan says. When ctx ends, a trial fails that nobody is told of, or none is left, it returns the samples taken so far
+// and the reason.
+func Run(ctx context.Context, p Plan) ([]Sample, error) {
+	if len(p.Trials) == 0 || p.Rounds < 1 || p.Duration <= 0 {
+		return nil, fmt.Errorf("the plan has %d trials, %d rounds of %v; expected at least one of each", len(p.Trials), p.Rounds, p.Duration)
+	}
+	order := rand.New(rand.NewPCG(p.Seed, 0))
+	var samples []Sample
+	failed := make(map[string]bool) // by workload and contender
+	behind, first := time.Duration(0), 1
+	if p.WarmUp > 0 {
+		first = 0
+	}
+	for round := first; round <= p.Rounds; round++ {
+		d := p.Duration
+		if round == 0 {
+			d = p.WarmUp
+		}
+		for _, trial := range shuffled(order, p.Trials) {
+			if failed[trial.name()] {
+				behind += d
+				continue
+			}
+			if p.Progress != nil {
+				p.Progress(behind, round, trial)
+			}
+			sample, err := p.take(ctx, trial, d)
+			behind += d
+			switch {
+			case err == nil && round > 0:
+				sample.Round = round
+				samples = append(samples, sample)
+			case err == nil: // the warm-up
+			case ctx.Err() != nil || p.Failed == nil:
+				return samples, err
+			default:
+				failed[trial.name()] = true
+				p.Failed(round, trial, err)
+				if len(failed) == len(p.Trials) {
+					return samples, fmt.Errorf("no trial is left: %w", err)
+				}
+			}
+		}
+	}
+	return samples, nil
+}
+
+// name is unique within a plan.
+func (t Trial) name() string { return t.Workload.Name + ", " + t.Contender }
+
+// take runs one trial once.
+func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error) {
+	s := Sample{Workload: t.Workload.Name, Contender: t.Contender, CPU: make(map[string]time.Duration)}
+	var err error
+	if s.Count, err = thisSystem().attend(ctx, t.Run, d, p.Watch[t.Contender]); err != nil {
+		if ctx.Err() != nil {
+			return s, context.Cause(ctx)
+		}
+		return s, fmt.Errorf("%s: %w", t.name(), err)
+	}
+	if s.Operations == 0 || s.Elapsed <= 0 {
+		return s, fmt.Errorf("%s: %w", t.name(), ErrNothingDone)
+	}
+	maps.Copy(s.CPU, s.Spent)
+	return s, nil
+}
+
+// ErrNothingDone is what is wrong with a turn in which nothing was finished.
+var ErrNothingDone = errors.New("nothing was done in the time; give --duration more")
+
+// shuffled keeps the workloads in their order and mixes the contenders of each.
+func shuffled(order *rand.Rand, trials []Trial) []Trial {
+	mixed := make([]Trial, 0, len(trials))
+	for from := 0; from < len(trials); {
+		to := from + 1
+		for to < len(trials) && trials[to].Workload.Name == trials[from].Workload.Name {
+			to++
+		}
+		for _, i := range order.Perm(to - from) {
+			mixed = append(mixed, trials[from+i])
+		}
+		from = to
+	}
+	return mixed
+}
