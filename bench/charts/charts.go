@@ -15,8 +15,8 @@ import (
 	"pgflurry/bench/report"
 )
 
-// Chart is one picture.
-type Chart struct {
+// chart is one picture.
+type chart struct {
 	Name          string // of its files, without ending
 	Width, Height vg.Length
 	draw          func(draw.Canvas)
@@ -25,9 +25,9 @@ type Chart struct {
 // preferredClients is the number of clients that charts of one number show, where it was measured; else the greatest one.
 const preferredClients = 16
 
-// Of makes the charts of a report: of each task that more than one contender did, those of what was measured.
-func Of(r *report.Report) ([]Chart, error) {
-	var all []Chart
+// chartsOf makes the charts of a report: of each task that more than one contender did, those of what was measured.
+func chartsOf(r *report.Report) ([]chart, error) {
+	var all []chart
 	for _, task := range tasks(r.Figures) {
 		figures := ofTask(r.Figures, task)
 		clients := numbersOfClients(figures)
@@ -43,13 +43,13 @@ func Of(r *report.Report) ([]Chart, error) {
 		for _, c := range []struct {
 			name string
 			has  bool
-			make func() (Chart, error)
+			make func() (chart, error)
 		}{
-			{"throughput", true, func() (Chart, error) { return throughput(r, at) }},
-			{"latency", some(func(f report.Figure) bool { return len(f.Latency) > 0 }), func() (Chart, error) { return latency(r, at) }},
-			{"cpu", some(func(f report.Figure) bool { return f.ServerCPU != nil && f.ServerCPU.Median > 0 }), func() (Chart, error) { return serverCPU(r, at) }},
-			{"index", some(func(f report.Figure) bool { return f.Index != nil }), func() (Chart, error) { return indexSize(r, at) }},
-			{r.ByWhat(), len(clients) > 1, func() (Chart, error) { return byClients(r, figures, clients) }},
+			{"throughput", true, func() (chart, error) { return throughput(r, at) }},
+			{"latency", some(func(f report.Figure) bool { return len(f.Latency) > 0 }), func() (chart, error) { return latency(r, at) }},
+			{"cpu", some(func(f report.Figure) bool { return f.ServerCPU != nil && f.ServerCPU.Median > 0 }), func() (chart, error) { return serverCPU(r, at) }},
+			{"index", some(func(f report.Figure) bool { return f.Index != nil }), func() (chart, error) { return indexSize(r, at) }},
+			{r.ByWhat(), len(clients) > 1, func() (chart, error) { return byClients(r, figures, clients) }},
 		} {
 			if !c.has {
 				continue
@@ -68,8 +68,8 @@ func Of(r *report.Report) ([]Chart, error) {
 // resolution of a PNG, in dots per inch.
 const resolution = 144
 
-// Save writes a chart as NAME.svg and NAME.png into a folder that is there.
-func (c Chart) Save(folder string) error {
+// save writes a chart as NAME.svg and NAME.png into a folder that is there.
+func (c chart) save(folder string) error {
 	svg := vgsvg.New(c.Width, c.Height)
 	c.draw(draw.New(svg))
 	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(c.Width, c.Height), vgimg.UseDPI(resolution))}

@@ -34,9 +34,9 @@ func sampleReport() *report.Report {
 	return &report.Report{
 		Kind: report.KindIDs, Began: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Machine: report.Machine{Processor: "A Processor", CPUs: 2, System: "A System"},
 		Figures: []report.Figure{
-			figure("one by one", "fast way", 1, 12345), figure("one by one", "slow way", 1, 20),
-			figure("one by one", "fast way", 8, 54321), figure("one by one", "slow way", 8, 30),
-			batch("fast way", 2.5), batch("slow way", 7.5), figure("alone", "one way", 4, 5e6),
+			figure("one by one", "fast source", 1, 12345), figure("one by one", "slow source", 1, 20),
+			figure("one by one", "fast source", 8, 54321), figure("one by one", "slow source", 8, 30),
+			batch("fast source", 2.5), batch("slow source", 7.5), figure("alone", "one source", 4, 5e6),
 		},
 	}
 }
@@ -44,13 +44,13 @@ func sampleReport() *report.Report {
 // drawn saves the charts of a report and gives the SVGs by name.
 func drawn(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
-	all, err := Of(r)
+	all, err := chartsOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder, texts := t.TempDir(), make(map[string]string)
 	for _, chart := range all {
-		if err := chart.Save(folder); err != nil {
+		if err := chart.save(folder); err != nil {
 			t.Fatal(err)
 		}
 		picture, err := os.ReadFile(filepath.Join(folder, chart.Name+".png"))
@@ -77,12 +77,12 @@ func TestThereAreChartsOfWhatWasMeasuredWhereThereIsSomethingToCompare(t *testin
 		}
 	}
 	if len(charts) != 5 {
-		t.Errorf("%d charts; expected 5: the batch has one number of clients and no round trips, and one task a single way", len(charts))
+		t.Errorf("%d charts; expected 5: the batch has one number of clients and no round trips, and one task a single source", len(charts))
 	}
-	if text := charts["cpu-batch-prepared"]; !strings.Contains(text, ">2.5<") || !strings.Contains(text, ">7.5<") || above(text, "slow way", "fast way") {
+	if text := charts["cpu-batch-prepared"]; !strings.Contains(text, ">2.5<") || !strings.Contains(text, ">7.5<") || above(text, "slow source", "fast source") {
 		t.Error("the chart of the processor time does not show it, or the greatest on top")
 	}
-	if above(charts["throughput-one-by-one"], "slow way", "fast way") {
+	if above(charts["throughput-one-by-one"], "slow source", "fast source") {
 		t.Error("the chart of the throughput has the slowest on top")
 	}
 	if text := charts["throughput-one-by-one"]; !strings.Contains(text, "54.3k") || strings.Contains(text, "12.3k") {
@@ -187,7 +187,7 @@ func TestAnAxisHasTicksWithinItsEndsThatPeopleCanRead(t *testing.T) {
 }
 
 func TestAReportWithoutFiguresHasNoCharts(t *testing.T) {
-	if all, err := Of(&report.Report{}); err != nil || len(all) != 0 {
+	if all, err := chartsOf(&report.Report{}); err != nil || len(all) != 0 {
 		t.Errorf("%d charts, error %v", len(all), err)
 	}
 }

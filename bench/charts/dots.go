@@ -23,7 +23,7 @@ type dots struct {
 	lines          int
 	title, caption string
 	unit           string               // of the axis
-	toTheEdge      []func(left float64) // bars whose first quartile is 0, which this axis does not have; told where it begins
+	toTheEdge      []func(left float64) // bars whose first quartile is 0, which this axis does not have; called with where it begins
 }
 
 // mark is a figure on the line of a contender.
@@ -47,19 +47,19 @@ const (
 )
 
 // throughput draws figures of one task and one number of clients, the fastest on top.
-func throughput(r *report.Report, figures []report.Figure) (Chart, error) {
+func throughput(r *report.Report, figures []report.Figure) (chart, error) {
 	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", greatest, figures, func(f report.Figure) statistics.Spread { return f.PerSecond })
 }
 
 // serverCPU draws the processor time of all servers together for an operation, the least on top.
-func serverCPU(r *report.Report, figures []report.Figure) (Chart, error) {
+func serverCPU(r *report.Report, figures []report.Figure) (chart, error) {
 	unit := "microseconds of all servers together per " + strings.TrimSuffix(figures[0].Unit, "s") + ", logarithmic"
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.ServerCPU == nil || f.ServerCPU.Median == 0 })
 	return single(r, "Processor time", unit, least, figures, func(f report.Figure) statistics.Spread { return *f.ServerCPU })
 }
 
 // indexSize draws the size of the primary key's index, the smallest on top.
-func indexSize(r *report.Report, figures []report.Figure) (Chart, error) {
+func indexSize(r *report.Report, figures []report.Figure) (chart, error) {
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Index == nil })
 	return single(r, "Index of the primary key", "MiB, logarithmic", least, figures, func(f report.Figure) statistics.Spread {
 		const mebi = 1 << 20
@@ -68,7 +68,7 @@ func indexSize(r *report.Report, figures []report.Figure) (Chart, error) {
 }
 
 // single draws one spread of each figure, with its value beside it, the best on top.
-func single(r *report.Report, what, unit string, best order, figures []report.Figure, of func(report.Figure) statistics.Spread) (Chart, error) {
+func single(r *report.Report, what, unit string, best order, figures []report.Figure, of func(report.Figure) statistics.Spread) (chart, error) {
 	figures = slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int { return int(best) * compare(of(a).Median, of(b).Median) })
 	d := newDots(r, what, figures)
 	d.unit = unit
@@ -78,16 +78,16 @@ func single(r *report.Report, what, unit string, best order, figures []report.Fi
 		marks[i], values[i] = mark{i, of(f)}, rounded(of(f).Median)
 	}
 	if err := d.add(marks, colours[0], draw.CircleGlyph{}, ""); err != nil {
-		return Chart{}, err
+		return chart{}, err
 	}
 	if err := d.label(marks, values); err != nil {
-		return Chart{}, err
+		return chart{}, err
 	}
 	return d.chart(), nil
 }
 
 // latency draws the percentiles of figures of one task and one number of clients, the lowest mean on top.
-func latency(r *report.Report, figures []report.Figure) (Chart, error) {
+func latency(r *report.Report, figures []report.Figure) (chart, error) {
 	figures = byMean(figures)
 	d := newDots(r, "Time of a round trip", figures)
 	d.unit = "time of a round trip in microseconds, logarithmic"
@@ -100,7 +100,7 @@ func latency(r *report.Report, figures []report.Figure) (Chart, error) {
 			}
 		}
 		if err := d.add(marks, colours[i], shapes[i], name); err != nil {
-			return Chart{}, err
+			return chart{}, err
 		}
 	}
 	return d.chart(), nil
@@ -186,12 +186,12 @@ func (d *dots) label(marks []mark, values []string) error {
 	return nil
 }
 
-func (d *dots) chart() Chart {
+func (d *dots) chart() chart {
 	widen(&d.plot.X)
 	for _, reach := range d.toTheEdge {
 		reach(d.plot.X.Min)
 	}
-	return Chart{Width: dotsWidth, Height: around + lineSpace*vg.Length(d.lines), draw: func(c draw.Canvas) {
+	return chart{Width: dotsWidth, Height: around + lineSpace*vg.Length(d.lines), draw: func(c draw.Canvas) {
 		body := titled(c, d.title, d.caption)
 		plotted(d.plot, body, d.unit)
 		c.Max.X = body.Max.X

@@ -19,7 +19,7 @@ const (
 )
 
 // byClients draws the throughput of each contender at one task over the number of clients, or whatever the report counts as such; the legend has the order of the right ends.
-func byClients(r *report.Report, figures []report.Figure, clients []int) (Chart, error) {
+func byClients(r *report.Report, figures []report.Figure, clients []int) (chart, error) {
 	p, legend := plot.New(), newLegend()
 	legend.Left = true
 	p.Y.Label.Text = figures[0].Unit + " per second, logarithmic"
@@ -40,11 +40,11 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (Chart,
 		}
 		line, marks, err := plotter.NewLinePoints(points.XYs)
 		if err != nil {
-			return Chart{}, err
+			return chart{}, err
 		}
 		bars, err := plotter.NewYErrorBars(points)
 		if err != nil {
-			return Chart{}, err
+			return chart{}, err
 		}
 		c := colours[i%len(colours)]
 		line.Color, bars.Color, line.Width = c, c, vg.Points(1.4)
@@ -57,7 +57,7 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (Chart,
 	}
 	widen(&p.X)
 	widen(&p.Y)
-	return Chart{Width: linesWidth, Height: linesHeight, draw: func(c draw.Canvas) {
+	return chart{Width: linesWidth, Height: linesHeight, draw: func(c draw.Canvas) {
 		body := titled(c, "Throughput by "+r.ByWhat()+": "+plain(figures[0].Task), caption(r, figures[0].PerSecond.N))
 		plotted(p, draw.Crop(body, 0, -legendWidth, 0, 0), r.ByWhat())
 		body.Min.X = body.Max.X - legendWidth + 2*vg.Millimeter

@@ -22,7 +22,7 @@ func WriteResults(r *report.Report, folder string, out io.Writer) error {
 	if len(r.Samples) == 0 {
 		return fmt.Errorf("nothing was measured, so nothing is written; what is in %s stays as it was", folder)
 	}
-	all, err := Of(r)
+	all, err := chartsOf(r)
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func WriteResults(r *report.Report, folder string, out io.Writer) error {
 		}
 	}
 	for _, chart := range all {
-		if err := chart.Save(aside); err != nil {
+		if err := chart.save(aside); err != nil {
 			return err
 		}
 	}
@@ -96,7 +96,7 @@ func chartsOfResults(path string) (files []string) {
 	if json.Unmarshal(content, &old) != nil {
 		return nil
 	}
-	all, err := Of(&old)
+	all, err := chartsOf(&old)
 	if err != nil {
 		return nil
 	}

@@ -29,11 +29,11 @@ type Job struct {
 func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	j.announce(out)
 	r := j.Report
-	tell, hide := showProgress(progress, &j.Plan)
+	printLine, hide := showProgress(progress, &j.Plan)
 	failed := 0
 	j.Plan.Failed = func(round int, _ trial.Trial, why error) {
 		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)", strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, j.Plan.Rounds))
-		tell("not run: " + line)
+		printLine("not run: " + line)
 		r.NotRun = append(r.NotRun, line)
 		failed++
 	}

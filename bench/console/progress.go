@@ -11,16 +11,16 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// showProgress tells on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere. tell writes a line between, end
+// showProgress shows on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere. printLine writes a line between, end
 // takes the bar away.
-func showProgress(w io.Writer, p *trial.Plan) (tell func(line string), end func()) {
+func showProgress(w io.Writer, p *trial.Plan) (printLine func(line string), end func()) {
 	file, is := w.(*os.File)
 	if info, err := statOf(file, is); err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		told := -1
+		announced := -1
 		p.Progress = func(behind time.Duration, round int, _ trial.Trial) {
-			if round != told {
+			if round != announced {
 				fmt.Fprintf(w, "%s; about %v left\n", roundName(round, p.Rounds), (p.Estimate() - behind).Round(time.Second))
-				told = round
+				announced = round
 			}
 		}
 		return func(line string) { fmt.Fprintln(w, line) }, func() {}

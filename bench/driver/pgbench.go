@@ -56,7 +56,7 @@ type PgbenchRun struct {
 }
 
 // Against is the run as a trial's turn, of whole seconds. Every client has a connection of its own, kept through the run. pgbench connects within its run and does
-// not tell when it has; so the same clients run once each right before, which is the count's Opening.
+// not say when it has; so the same clients run once each right before, which is the count's Opening.
 func (p *Pgbench) Against(r PgbenchRun, target string) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		opening, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, "--transactions", "1") })

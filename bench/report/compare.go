@@ -92,7 +92,7 @@ func differing(before, after map[string]string) (lines []string) {
 	maps.Copy(both, after)
 	for _, name := range slices.Sorted(maps.Keys(both)) {
 		if before[name] != after[name] {
-			lines = append(lines, fmt.Sprintf("%s: %s → %s", name, cmp.Or(before[name], "not told"), cmp.Or(after[name], "not told")))
+			lines = append(lines, fmt.Sprintf("%s: %s → %s", name, cmp.Or(before[name], "unknown"), cmp.Or(after[name], "unknown")))
 		}
 	}
 	return lines
@@ -109,11 +109,11 @@ type aspect struct {
 func (c *Comparison) aspects(f Figure) (all []aspect) {
 	for _, base := range []string{Nextval, Direct, PgBouncer} {
 		if base != f.Contender {
-			all = append(all, aspect{"to " + base, true, func(s []trial.Sample) []float64 { return Ratios(s, f.Workload, f.Contender, base) }})
+			all = append(all, aspect{"to " + base, true, func(s []trial.Sample) []float64 { return ratios(s, f.Workload, f.Contender, base) }})
 		}
 	}
 	if f.Contender != Redis {
-		all = append(all, aspect{"processor time to " + Redis, false, func(s []trial.Sample) []float64 { return CPURatios(s, f.Workload, f.Contender, Redis) }})
+		all = append(all, aspect{"processor time to " + Redis, false, func(s []trial.Sample) []float64 { return cpuRatios(s, f.Workload, f.Contender, Redis) }})
 	}
 	each := func(what string, higherIsBetter bool, of func(trial.Sample) (float64, bool)) {
 		all = append(all, aspect{what, higherIsBetter, func(samples []trial.Sample) (values []float64) {

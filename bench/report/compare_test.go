@@ -76,13 +76,13 @@ func TestWhatHasTooFewRoundsOrIsInOneRunAloneIsNotCompared(t *testing.T) {
 	}
 }
 
-func TestWhatTwoRunsWereMadeWithIsToldWhereItDiffers(t *testing.T) {
+func TestWhatTwoRunsWereMadeWithIsShownWhereItDiffers(t *testing.T) {
 	before, after := measuredAt(2000, 9), measuredAt(2000, 9)
 	before.Versions, after.Versions = map[string]string{"PostgreSQL": "15", "pgbench": "15"}, map[string]string{"PostgreSQL": "18", "pgbench": "15"}
 	before.Settings, after.Settings = map[string]string{"a turn": "2s"}, map[string]string{"a turn": "5s", "Redis": `save ""`}
 	after.Machine.System = "another"
 	_, said := compared(t, before, after)
-	for _, want := range []string{"differs: version of PostgreSQL: 15 → 18\n", "differs: a turn: 2s → 5s\n", "differs: Redis: not told → save \"\"\n", "differs: system: not told → another\n"} {
+	for _, want := range []string{"differs: version of PostgreSQL: 15 → 18\n", "differs: a turn: 2s → 5s\n", "differs: Redis: unknown → save \"\"\n", "differs: system: unknown → another\n"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q lacks %q", said, want)
 		}

@@ -20,7 +20,7 @@ type Machine struct {
 
 var modelLine = regexp.MustCompile(`(?m)^model name\s*: (.+)$`)
 
-// ThisMachine asks the system, and says "unknown" where it does not tell.
+// ThisMachine asks the system, and says "unknown" where that does not say.
 func ThisMachine() Machine {
 	m := Machine{Processor: "unknown processor", CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
 	if content, err := os.ReadFile("/proc/cpuinfo"); err == nil {

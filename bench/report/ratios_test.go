@@ -24,7 +24,7 @@ func drifting() (trials []trial.Trial, samples []trial.Sample) {
 
 func TestARatioIsTheMedianOfTheRatiosRoundByRound(t *testing.T) {
 	trials, samples := drifting()
-	if r := Ratios(samples, "w", "B", "A"); !slices.Equal(r, []float64{2, 2, 2}) {
+	if r := ratios(samples, "w", "B", "A"); !slices.Equal(r, []float64{2, 2, 2}) {
 		t.Errorf("ratios %v; expected 2 in each of the three rounds that both have finished", r)
 	}
 	figures := Tabulate(trials, samples, []string{"A", "absent"})
@@ -45,7 +45,7 @@ func TestProcessorTimeIsComparedRoundByRoundWhereItWasMeasured(t *testing.T) {
 		spent("A", 2, 10, map[string]time.Duration{trial.Database: time.Second}), spent("B", 2, 10, nil),
 		spent("A", 3, 10, nil), spent("B", 3, 10, map[string]time.Duration{trial.Middle: time.Second}),
 	}
-	if got := CPURatios(samples, "w", "B", "A"); !slices.Equal(got, []float64{1.5}) {
+	if got := cpuRatios(samples, "w", "B", "A"); !slices.Equal(got, []float64{1.5}) {
 		t.Errorf("ratios %v; expected 1.5, of the round that both have", got)
 	}
 }

@@ -96,7 +96,7 @@ func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Fi
 			for name, took := range s.Latency {
 				trips[name] = append(trips[name], float64(took.Microseconds()))
 			}
-			if spent, told := s.CPU[trial.Self]; told {
+			if spent, measured := s.CPU[trial.Self]; measured {
 				busy = append(busy, spent.Seconds()/s.Elapsed.Seconds())
 			}
 			if each, measured := s.WALEach(); measured {
@@ -129,10 +129,10 @@ func (f *Figure) compare(samples []trial.Sample, bases []string) {
 		if base == f.Contender {
 			continue
 		}
-		if speeds := Ratios(samples, f.Workload, f.Contender, base); len(speeds) > 0 {
+		if speeds := ratios(samples, f.Workload, f.Contender, base); len(speeds) > 0 {
 			f.Ratios[base] = statistics.SpreadOf(speeds)
 		}
-		if spent := CPURatios(samples, f.Workload, f.Contender, base); len(spent) > 0 {
+		if spent := cpuRatios(samples, f.Workload, f.Contender, base); len(spent) > 0 {
 			f.CPURatios[base] = statistics.SpreadOf(spent)
 		}
 	}

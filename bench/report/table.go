@@ -21,7 +21,7 @@ type column struct {
 func (r *Report) columns() []column {
 	head := []column{
 		{"workload", true, func(f Figure) string { return f.Workload }},
-		{"way", true, func(f Figure) string { return f.Contender }},
+		{"contender", true, func(f Figure) string { return f.Contender }},
 		{"per second: median (quartiles)", false, func(f Figure) string {
 			return fmt.Sprintf("%s (%s – %s)", Grouped(f.PerSecond.Median), Grouped(f.PerSecond.Low), Grouped(f.PerSecond.High))
 		}},
@@ -79,7 +79,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	columns := r.columns()
 	for _, c := range columns {
-		fmt.Fprint(t, c.head, "\t") // an error stays in the writer; Flush tells it
+		fmt.Fprint(t, c.head, "\t") // an error stays in the writer; Flush returns it
 	}
 	fmt.Fprintln(t)
 	for _, f := range r.Figures {

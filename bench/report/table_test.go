@@ -10,7 +10,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-func TestAReportInProcessTellsReadingsOfTheClockProcessorsBusyAndTies(t *testing.T) {
+func TestAReportInProcessHasReadingsOfTheClockProcessorsBusyAndTies(t *testing.T) {
 	scripted := func(contender string, operations int64, spent map[string]time.Duration) trial.Trial {
 		return trial.Trial{Workload: trial.Workload{Name: "w"}, Contender: contender, Run: func(context.Context, time.Duration, trial.Measure) (trial.Count, error) {
 			return trial.Count{Operations: operations, Elapsed: 100 * time.Millisecond, Spent: spent}, nil

@@ -31,7 +31,7 @@ type PrivateSettings struct {
 	Pgflurry string            // path of the program
 	Bin      string            // folder of PostgreSQL's programs; empty: looked for
 	Options  map[string]string // settings of PostgreSQL, by name
-	Say      func(what string) // told what takes long
+	Say      func(what string) // called with what takes long
 }
 
 // StartPrivate starts PostgreSQL with the schema of pgflurry, and a proxy as a process of its own. The caller calls Stop, also

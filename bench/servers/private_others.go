@@ -76,7 +76,7 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 	data := filepath.Join(p.Folder, "mariadb")
 	common := []string{"--no-defaults", "--datadir=" + data}
 	if os.Geteuid() == 0 {
-		common = append(common, "--user=root") // it refuses to be root without being told
+		common = append(common, "--user=root") // it refuses to be root unless it is asked to
 	}
 	install := exec.CommandContext(ctx, installer, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)
 	if out, err := install.CombinedOutput(); err != nil {

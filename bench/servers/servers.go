@@ -75,8 +75,8 @@ func (s Servers) Options() string {
 	return b.String()
 }
 
-// behind says that the server answers, with what PostgreSQL says of itself: what stands in front of it does not tell its own version.
+// behind says that the server answers, with what PostgreSQL says of itself: what stands in front of it does not say its own version.
 func behind(ctx context.Context, target string) (string, error) {
 	version, err := driver.PostgresVersion(ctx, target)
-	return "not told, in front of " + version, err
+	return "unknown, in front of " + version, err
 }

@@ -23,7 +23,7 @@ var (
 	cleanUpIDsSQL string
 )
 
-// IDs plans the comparison of the ways to get an ID over a connection.
+// IDs plans the comparison of sources of IDs over a connection.
 type IDs struct {
 	Servers servers.Servers
 	Clients []int

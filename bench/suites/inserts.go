@@ -14,7 +14,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Inserts plans the filling of a table whose primary key comes from each of the ways that do not lock a row for a draw: rows per second,
+// Inserts plans the filling of a table whose primary key comes from each of the sources that do not lock a row for a draw: rows per second,
 // size of the key's index, WAL per row. One connection inserts batchSize rows a statement, each statement a transaction.
 type Inserts struct {
 	Servers servers.Servers // with a proxy
@@ -24,7 +24,7 @@ type Inserts struct {
 // InsertsTurn is about how long a million rows take; it only serves the estimate.
 const InsertsTurn = 6 * time.Second
 
-// tables are the CREATE TABLE statements, one a way.
+// tables are the CREATE TABLE statements, one a source.
 //
 //go:embed inserts/*.sql
 var tables embed.FS
@@ -44,13 +44,13 @@ var (
 	checkpointSQL string
 )
 
-// keyed is a way to give rows their keys.
+// keyed is a source that rows have their keys from.
 type keyed struct {
 	name, table string
 	proxy       bool // drawn through the proxy by the client, batchSize at a time; else by the column's DEFAULT
 }
 
-var insertWays = []keyed{
+var insertSources = []keyed{
 	{report.Nextval, "nextval.sql", false},
 	{inDatabase, "snowflake.sql", false},
 	{inBatches, "drawn.sql", true},
@@ -67,7 +67,7 @@ func (b Inserts) Plan() (trial.Plan, error) {
 		return p, fmt.Errorf("%d rows; expected a multiple of %d", b.Rows, batchSize)
 	}
 	task := fmt.Sprintf("%s rows by 1,000 a statement", report.Grouped(float64(b.Rows)))
-	for _, k := range insertWays {
+	for _, k := range insertSources {
 		create, err := tables.ReadFile("inserts/" + k.table)
 		if err != nil {
 			return p, err
@@ -85,7 +85,7 @@ func (b Inserts) Plan() (trial.Plan, error) {
 	return p, nil
 }
 
-// fill makes the table anew and fills it, right after a checkpoint so that each way finds the log in the same state. Only the filling is
+// fill makes the table anew and fills it, right after a checkpoint so that each source finds the log in the same state. Only the filling is
 // measured; one statement before it, whose rows are taken away again, makes caches warm.
 func (b Inserts) fill(k keyed, create string) trial.Turn {
 	return func(ctx context.Context, _ time.Duration, measure trial.Measure) (count trial.Count, err error) {

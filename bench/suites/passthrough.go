@@ -35,7 +35,7 @@ type PassThrough struct {
 	Clients   []int // of the select workload
 }
 
-// contenders are the ways to PostgreSQL that are there.
+// contenders are those whose servers are there.
 func (b PassThrough) contenders() (names []string, targets map[string]servers.Server) {
 	targets = map[string]servers.Server{report.Direct: {URL: b.Servers.Postgres.URL}, report.PgBouncer: b.Servers.Pooler, Pgflurry: b.Servers.Proxy}
 	for _, name := range []string{report.Direct, report.PgBouncer, Pgflurry} {

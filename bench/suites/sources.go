@@ -30,7 +30,7 @@ const (
 	inBatches  = "next_snowflakes(1000), proxy"
 )
 
-// Names of ways that fill tables too.
+// Names of sources that fill tables too.
 const (
 	cachedNextval = "nextval, CACHE 1000"
 	offsetNextval = "nextval, offset 1 of 2"
@@ -66,7 +66,7 @@ func (p place) of(s servers.Servers) servers.Server {
 // inFront says that PostgreSQL is behind it.
 func (p place) inFront() bool { return p == fromProxy || p == fromPooler }
 
-// source is a way to get IDs.
+// source is where clients get IDs.
 type source struct {
 	key  string // as users choose it
 	name string

@@ -39,7 +39,7 @@ func TestEverySourceHasItsStatementAndEveryStatementASource(t *testing.T) {
 	}
 }
 
-func TestAWayThatCanRepeatSaysSo(t *testing.T) {
+func TestASourceThatCanRepeatSaysSo(t *testing.T) {
 	for _, s := range oneAtATime {
 		if s.file == "nextval_clock.sql" && !strings.Contains(s.name, "can repeat") {
 			t.Errorf("%q does not say that it can repeat", s.name)
@@ -85,10 +85,10 @@ func TestOnlyTheServersThatChosenSourcesAskAreNeeded(t *testing.T) {
 
 func TestEveryTableOfTheInsertsIsUsed(t *testing.T) {
 	used := make(map[string]bool)
-	for _, k := range insertWays {
+	for _, k := range insertSources {
 		used["inserts/"+k.table] = true
 	}
-	if all, err := fs.Glob(tables, "inserts/*.sql"); err != nil || len(all) != len(used) || len(used) != len(insertWays) {
-		t.Errorf("%d tables lie there, %d are used by %d ways (error %v)", len(all), len(used), len(insertWays), err)
+	if all, err := fs.Glob(tables, "inserts/*.sql"); err != nil || len(all) != len(used) || len(used) != len(insertSources) {
+		t.Errorf("%d tables lie there, %d are used by %d sources (error %v)", len(all), len(used), len(insertSources), err)
 	}
 }

@@ -43,7 +43,7 @@ const (
 // insertClients are the numbers of clients that insert rows.
 var insertClients = []int{1, 16}
 
-// Targets plans what the targets ask: each way beside the one that it is to beat, with pgbench wherever it can, so that anyone can
+// Targets plans what the targets ask: each contender beside the one that it is to beat, with pgbench wherever it can, so that anyone can
 // check with a tool that is not ours.
 type Targets struct {
 	Servers   servers.Servers
@@ -102,15 +102,15 @@ func (b Targets) Plan() (trial.Plan, error) {
 	return p, nil
 }
 
-// way is a contender that pgbench runs.
-type way struct {
+// scripted is a contender that pgbench runs.
+type scripted struct {
 	name, script string
 	proxy        bool
 }
 
 // pgbench adds a workload of pgbench.
-func (b Targets) pgbench(p *trial.Plan, w trial.Workload, run driver.PgbenchRun, ways ...way) {
-	for _, c := range ways {
+func (b Targets) pgbench(p *trial.Plan, w trial.Workload, run driver.PgbenchRun, contenders ...scripted) {
+	for _, c := range contenders {
 		target := b.Servers.Postgres.URL
 		if c.proxy {
 			target = b.Servers.Proxy.URL
@@ -132,8 +132,8 @@ func (b Targets) trial(p *trial.Plan, w trial.Workload, name string, proxy bool,
 }
 
 func (b Targets) single(p *trial.Plan) error {
-	nextval, through := way{report.Nextval, "sources/nextval.sql", false}, way{proxied, "sources/next_snowflake.sql", true}
-	function := way{inDatabase, "sources/next_snowflake.sql", false}
+	nextval, through := scripted{report.Nextval, "sources/nextval.sql", false}, scripted{proxied, "sources/next_snowflake.sql", true}
+	function := scripted{inDatabase, "sources/next_snowflake.sql", false}
 	for _, clients := range b.Clients {
 		b.pgbench(p, trial.WithClients(singlePrepared, clients, "IDs", SingleWorkload), driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}, nextval, through, function)
 	}
@@ -146,7 +146,7 @@ func (b Targets) single(p *trial.Plan) error {
 func (b Targets) pipelined(p *trial.Plan) error {
 	w := trial.WithClients(pipelinedPrepared(), pipelineClients, "IDs", PipelinedWorkload)
 	b.pgbench(p, w, driver.PgbenchRun{Mode: "prepared", Clients: pipelineClients, Each: driver.PipelineLength},
-		way{report.Nextval, "pgbench/pipelined_nextval.sql", false}, way{proxied, "pgbench/pipelined_snowflake.sql", true})
+		scripted{report.Nextval, "pgbench/pipelined_nextval.sql", false}, scripted{proxied, "pgbench/pipelined_snowflake.sql", true})
 	return nil
 }
 
@@ -180,14 +180,14 @@ func (b Targets) batch(p *trial.Plan) error {
 func (b Targets) inserts(p *trial.Plan) error {
 	for _, clients := range insertClients {
 		b.pgbench(p, trial.WithClients(inserted, clients, "rows", InsertWorkload), driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1},
-			way{report.Nextval, "pgbench/insert_bigserial.sql", false}, way{inDatabase, "pgbench/insert_snowflake.sql", false})
+			scripted{report.Nextval, "pgbench/insert_bigserial.sql", false}, scripted{inDatabase, "pgbench/insert_snowflake.sql", false})
 	}
 	return nil
 }
 
 func (b Targets) bulk(p *trial.Plan) error {
 	b.pgbench(p, trial.WithClients(bulk, 1, "IDs", BulkWorkload), driver.PgbenchRun{Mode: "prepared", Clients: 1, Each: bulkSize},
-		way{report.Nextval, "pgbench/bulk_nextval.sql", false}, way{inDatabase, "pgbench/bulk_snowflake.sql", false})
+		scripted{report.Nextval, "pgbench/bulk_nextval.sql", false}, scripted{inDatabase, "pgbench/bulk_snowflake.sql", false})
 	return nil
 }
 

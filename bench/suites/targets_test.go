@@ -69,7 +69,7 @@ func TestEveryTargetIsJudgedOnceByItsOwnFigure(t *testing.T) {
 	}
 }
 
-func TestAWayWithoutItsRivalIsNotJudged(t *testing.T) {
+func TestAContenderWithoutItsRivalIsNotJudged(t *testing.T) {
 	there := everywhere()
 	there.Redis = servers.Server{Missing: "redis-server is not installed"}
 	figures := figuresOf(targetTrials(t, there), 1)

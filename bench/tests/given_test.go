@@ -1,8 +1,9 @@
-package benchmark
+package tests
 
 import (
 	"context"
 	"database/sql"
+	_ "embed" // the SQL
 	"net/url"
 	"os"
 	"os/exec"
@@ -18,6 +19,13 @@ import (
 	"pgflurry/bench/servers"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
+)
+
+var (
+	//go:embed sql/things.sql
+	thingsSQL string
+	//go:embed sql/mariadb_things.sql
+	mariadbThingsSQL string
 )
 
 // startAll starts all that the command run can be given, as far as it is installed; what the environment asks for has to be.
@@ -49,12 +57,7 @@ func startAll(t *testing.T) servers.Servers {
 func things(t *testing.T, s servers.Servers) (all []string) {
 	t.Helper()
 	conn := server.Connect(t, s.Postgres.URL)
-	rows, err := conn.Query(t.Context(), `SELECT 'PostgreSQL: ' || name FROM (
-		SELECT oid::regclass::text FROM pg_class WHERE relpersistence <> 't' AND oid >= 16384
-		UNION ALL SELECT oid::regprocedure::text FROM pg_proc WHERE oid >= 16384
-		UNION ALL SELECT oid::regtype::text FROM pg_type WHERE oid >= 16384
-		UNION ALL SELECT oid::regnamespace::text FROM pg_namespace WHERE oid >= 16384
-		UNION ALL SELECT extname FROM pg_extension UNION ALL SELECT rolname FROM pg_roles) AS of (name)`)
+	rows, err := conn.Query(t.Context(), thingsSQL)
 	if err == nil {
 		all, err = pgx.CollectRows(rows, pgx.RowTo[string])
 	}
@@ -90,9 +93,7 @@ func ofMariaDB(ctx context.Context, t *testing.T, target string) (all []string) 
 		t.Fatal(err)
 	}
 	defer db.Close()
-	rows, err := db.QueryContext(ctx, `SELECT CONCAT('MariaDB: ', table_schema, '.', table_name) FROM information_schema.tables
-		UNION ALL SELECT CONCAT('MariaDB: ', routine_schema, '.', routine_name, '()') FROM information_schema.routines
-		UNION ALL SELECT CONCAT('MariaDB: ', schema_name) FROM information_schema.schemata`)
+	rows, err := db.QueryContext(ctx, mariadbThingsSQL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	if len(r.Figures) != expected || r.Incomplete != "" {
 		t.Errorf("%d figures, incomplete: %q, not run: %q; expected %d", len(r.Figures), r.Incomplete, r.NotRun, expected)
 	}
-	if r.Versions["PostgreSQL"] == "" || !strings.HasPrefix(r.Versions["proxy"], "not told, in front of PostgreSQL") || r.Versions["pgflurry-bench"] == "" || r.Versions["github.com/jackc/pgx/v5"] == "" {
+	if r.Versions["PostgreSQL"] == "" || !strings.HasPrefix(r.Versions["proxy"], "unknown, in front of PostgreSQL") || r.Versions["pgflurry-bench"] == "" || r.Versions["github.com/jackc/pgx/v5"] == "" {
 		t.Errorf("versions %v", r.Versions)
 	}
 	for _, name := range []string{"results.md", "results.json"} {

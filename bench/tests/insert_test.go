@@ -1,4 +1,4 @@
-package benchmark
+package tests
 
 import (
 	"os/exec"

@@ -1,5 +1,5 @@
-// Package benchmark runs pgflurry-bench as a user would, for a few seconds. It looks at what is reported, not at how fast it was.
-package benchmark
+// Package tests runs pgflurry-bench as a user would, for a few seconds. It looks at what is reported, not at how fast it was.
+package tests
 
 import (
 	"encoding/json"
@@ -46,25 +46,25 @@ func start(t *testing.T, out string, args ...string) *program.Process {
 	return program.StartCommand(t, exec.Command(binary, args...))
 }
 
-func TestTheProxyBenchmarkReportsEveryWorkloadForEveryWay(t *testing.T) {
+func TestTheProxyBenchmarkReportsEveryWorkloadForEveryContender(t *testing.T) {
 	for workloads, count := range map[string]int{"select,pipelined": 4, "rows,copy": 2} {
-		t.Run(workloads, func(t *testing.T) { reportsEveryWay(t, workloads, count) })
+		t.Run(workloads, func(t *testing.T) { reportsEveryContender(t, workloads, count) })
 	}
 }
 
-func reportsEveryWay(t *testing.T, workloads string, count int) {
+func reportsEveryContender(t *testing.T, workloads string, count int) {
 	out := t.TempDir()
 	p := start(t, out, "proxy", "--workloads", workloads, "--clients", "2", "--rounds", "1", "--duration", "1s", "--seed", "1")
 	if code := p.End(); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	r := read(t, out)
-	ways := []string{report.Direct, report.PgBouncer, suites.Pgflurry}
+	contenders := []string{report.Direct, report.PgBouncer, suites.Pgflurry}
 	if len(r.NotRun) > 0 {
 		if os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
 			t.Fatalf("not run: %v", r.NotRun)
 		}
-		ways = []string{report.Direct, suites.Pgflurry}
+		contenders = []string{report.Direct, suites.Pgflurry}
 	}
 	cells := make(map[string]bool)
 	for _, f := range r.Figures {
@@ -75,8 +75,8 @@ func reportsEveryWay(t *testing.T, workloads string, count int) {
 			t.Errorf("incomplete: %+v", f)
 		}
 	}
-	if len(cells) != count*len(ways) || len(r.Figures) != len(cells) || r.Incomplete != "" {
-		t.Errorf("%d figures in %d cells, incomplete: %q; expected %d workloads, each in %d ways", len(r.Figures), len(cells), r.Incomplete, count, len(ways))
+	if len(cells) != count*len(contenders) || len(r.Figures) != len(cells) || r.Incomplete != "" {
+		t.Errorf("%d figures in %d cells, incomplete: %q; expected %d workloads, each of %d contenders", len(r.Figures), len(cells), r.Incomplete, count, len(contenders))
 	}
 	text, err := os.ReadFile(filepath.Join(out, "results.md"))
 	if err != nil {

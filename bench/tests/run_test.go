@@ -1,6 +1,7 @@
-package benchmark
+package tests
 
 import (
+	_ "embed" // the SQL
 	"os"
 	"os/exec"
 	"strings"
@@ -13,6 +14,9 @@ import (
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
+
+//go:embed sql/schema_is_left.sql
+var schemaIsLeftSQL string
 
 func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 	out := t.TempDir()
@@ -73,7 +77,7 @@ func TestServersThatRunAlreadyAreMeasuredAndLeftAsTheyWere(t *testing.T) {
 	}
 	defer conn.Close(t.Context())
 	left := true
-	if err := conn.QueryRow(t.Context(), "SELECT to_regnamespace('pgflurry_bench') IS NOT NULL").Scan(&left); err != nil || left {
+	if err := conn.QueryRow(t.Context(), schemaIsLeftSQL).Scan(&left); err != nil || left {
 		t.Errorf("the schema pgflurry_bench is left: %v (error %v)", left, err)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// attend runs a turn, takes the processor time of the watched processes, by role, and returns when those that came with the turn are gone.
-func (s system) attend(ctx context.Context, turn Turn, d time.Duration, watched map[string]int) (Count, error) {
+// measureCPU runs a turn, takes the processor time of the watched processes, by role, and returns when those that came with the turn are gone.
+func (s system) measureCPU(ctx context.Context, turn Turn, d time.Duration, watched map[string]int) (Count, error) {
 	defer s.lookAt(watched).awaitLeaving(ctx)
 	return turn(ctx, d, s.measuring(ctx, watched))
 }

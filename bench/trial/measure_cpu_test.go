@@ -33,7 +33,7 @@ func TestATurnIsOverWhenTheProcessesThatCameWithItAreGone(t *testing.T) {
 		},
 	} {
 		m := &moments{stats: c.stats, times: clocks}
-		_, _ = m.system().attend(t.Context(), c.turn, 0, database)
+		_, _ = m.system().measureCPU(t.Context(), c.turn, 0, database)
 		if m.looks != c.looks {
 			t.Errorf("%s: looked %d times; expected %d", what, m.looks, c.looks)
 		}
@@ -50,7 +50,7 @@ func TestABackendThatComesAndGoesWithinTheMeasuredTimeIsInIt(t *testing.T) {
 		stats: slices.Concat(slices.Repeat([]map[int]procStat{torn}, 4), slices.Repeat([]map[int]procStat{withOne}, 3), []map[int]procStat{without}),
 		times: map[int]time.Duration{11: 280 * time.Millisecond},
 	}
-	count, err := m.system().attend(t.Context(), func(_ context.Context, _ time.Duration, measure Measure) (Count, error) {
+	count, err := m.system().measureCPU(t.Context(), func(_ context.Context, _ time.Duration, measure Measure) (Count, error) {
 		return measure(func() (Count, error) { return Count{}, nil })
 	}, 0, database)
 	if err != nil || count.Spent[Database] != 300*time.Millisecond {

@@ -18,9 +18,9 @@ type Plan struct {
 	Seed     uint64        // decides the order of the contenders
 	// Watch names the server processes whose processor time is taken, by contender and role.
 	Watch map[string]map[string]int
-	// Progress is told before each run of a trial how much of the Estimate is behind it; may be nil. Round 0 is the warm-up.
+	// Progress is called before each run of a trial, with how much of the Estimate is behind it; may be nil. Round 0 is the warm-up.
 	Progress func(behind time.Duration, round int, next Trial)
-	// Failed is told that a trial failed in a round, why, and so has no more turns. Without it the first failure ends the run.
+	// Failed is called when a trial failed in a round, which has no more turns then. Without it the first failure ends the run.
 	Failed func(round int, t Trial, why error)
 }
 
@@ -42,7 +42,7 @@ func (p Plan) Estimate() time.Duration {
 	return time.Duration(len(p.Trials)) * (p.WarmUp + time.Duration(p.Rounds)*p.Duration)
 }
 
-// Run does what the plan says. When ctx ends, a trial fails that nobody is told of, or none is left, it returns the samples taken so far
+// Run does what the plan says. When ctx ends, a trial fails and there is no Failed, or none is left, it returns the samples taken so far
 // and the reason.
 func Run(ctx context.Context, p Plan) ([]Sample, error) {
 	if len(p.Trials) == 0 || p.Rounds < 1 || p.Duration <= 0 {
@@ -96,7 +96,7 @@ func (t Trial) name() string { return t.Workload.Name + ", " + t.Contender }
 func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error) {
 	s := Sample{Workload: t.Workload.Name, Contender: t.Contender, CPU: make(map[string]time.Duration)}
 	var err error
-	if s.Count, err = thisSystem().attend(ctx, t.Run, d, p.Watch[t.Contender]); err != nil {
+	if s.Count, err = thisSystem().measureCPU(ctx, t.Run, d, p.Watch[t.Contender]); err != nil {
 		if ctx.Err() != nil {
 			return s, context.Cause(ctx)
 		}

@@ -104,7 +104,7 @@ func TestAFailureNamesWorkloadAndContender(t *testing.T) {
 }
 
 func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
-	var ran, told []string
+	var ran, reported []string
 	p := scripted(&ran, 2, 2)
 	p.Rounds, p.WarmUp = 4, time.Second
 	turns := 0
@@ -116,13 +116,13 @@ func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
 		return whole(ctx, d, measure)
 	}
 	p.Failed = func(round int, of Trial, why error) {
-		told = append(told, fmt.Sprintf("%d %s %s %v", round, of.Workload.Name, of.Contender, why))
+		reported = append(reported, fmt.Sprintf("%d %s %s %v", round, of.Workload.Name, of.Contender, why))
 	}
 	var last time.Duration
 	p.Progress = func(behind time.Duration, _ int, _ Trial) { last = behind }
 	samples, err := Run(t.Context(), p)
-	if want := []string{"2 0 B 0, B: no such table"}; err != nil || !slices.Equal(told, want) {
-		t.Fatalf("told %q, error %v; expected %q and the run to go on", told, err, want)
+	if want := []string{"2 0 B 0, B: no such table"}; err != nil || !slices.Equal(reported, want) {
+		t.Fatalf("reported %q, error %v; expected %q and the run to go on", reported, err, want)
 	}
 	count := make(map[string]int)
 	for _, s := range samples {
@@ -147,7 +147,7 @@ func TestARunWithoutATrialThatIsLeftIsAnError(t *testing.T) {
 		}
 	}
 	if samples, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no trial is left: 0, ") || len(samples) != 0 || failed != 2 {
-		t.Errorf("%d samples, %d failures told, error %v", len(samples), failed, err)
+		t.Errorf("%d samples, %d failures reported, error %v", len(samples), failed, err)
 	}
 }
 

@@ -29,8 +29,8 @@ func (m *measurement) readOlder(kind string) error {
 	return nil
 }
 
-// tellChanges says what changed since the older run, if there is one.
-func (m *measurement) tellChanges(r *report.Report, out io.Writer) error {
+// writeChanges says what changed since the older run, if there is one.
+func (m *measurement) writeChanges(r *report.Report, out io.Writer) error {
 	if m.older == nil {
 		return nil
 	}

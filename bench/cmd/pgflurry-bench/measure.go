@@ -62,7 +62,7 @@ func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.out, "out", "", "folder for results.md, results.json and charts, made if absent (default: they are not written)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
-	f.StringVar(&m.compare, "compare", "", "results.json of an older run of this command: tells at the end what changed by more than chance")
+	f.StringVar(&m.compare, "compare", "", "results.json of an older run of this command: says at the end what changed by more than chance")
 	f.Uint64Var(&m.seed, "seed", 0, "decides the order of the turns (default: a random one, which is printed)")
 }
 
@@ -143,7 +143,7 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	if len(r.Samples) == 0 {
 		return err
 	}
-	return errors.Join(err, m.tellChanges(r, out))
+	return errors.Join(err, m.writeChanges(r, out))
 }
 
 // start gives the servers that run already, or starts private ones. end is never nil.

@@ -22,8 +22,8 @@ func newRun() *cobra.Command {
 	var demo bool
 	cmd := &cobra.Command{
 		Use:   "run",
-		Short: "The ways to get an ID over a connection, side by side",
-		Long: `run draws IDs over TCP in every way that a PostgreSQL connection has, with one driver (pgx) for all, and beside it from Redis
+		Short: "Sources of IDs over a connection, side by side",
+		Long: `run draws IDs over TCP from every source that a PostgreSQL connection has, with one driver (pgx) for all, and beside it from Redis
 (go-redis) and MariaDB (go-sql-driver). Without --postgres it starts private servers, as far as they are installed; with it
 only the servers that flags name. What is missing is listed as not run.
 
@@ -101,7 +101,7 @@ func ids(chosen []string, clients []int) subject {
 		return suites.IDs{Servers: on, Clients: clients, Sources: chosen}
 	}
 	return subject{
-		report:  report.Report{Kind: report.KindIDs, Title: "Ways to get an ID over a connection", Command: command},
+		report:  report.Report{Kind: report.KindIDs, Title: "Sources of IDs over a connection", Command: command},
 		bases:   []string{report.Nextval},
 		drivers: []string{pgx, "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"},
 		needs:   of(servers.Servers{}).Needs(),

@@ -17,7 +17,7 @@ func newTargets() *cobra.Command {
 	return choosing(&cobra.Command{
 		Use:   "targets",
 		Short: "The speeds that pgflurry is to reach, and whether it does",
-		Long: `targets starts a private PostgreSQL, the proxy and, if it is installed, Redis, measures each way beside the one that it is to beat, and
+		Long: `targets starts a private PostgreSQL, the proxy and, if it is installed, Redis, measures each contender beside the one that it is to beat, and
 says which targets are reached:
 
   single     one ID a round trip, prepared and simple, with pgbench, for each number of --clients: next_snowflake through the proxy and

@@ -10,7 +10,7 @@ import (
 	"pgflurry/lease"
 )
 
-// source is one way to make IDs.
+// source makes IDs.
 type source struct {
 	name string
 	// many makes calls, by several goroutines at once, and says what they gave.

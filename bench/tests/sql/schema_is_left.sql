@@ -1,0 +1,1 @@
+SELECT to_regnamespace('pgflurry_bench') IS NOT NULL;
