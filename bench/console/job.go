@@ -68,7 +68,7 @@ func (j Job) announce(out io.Writer) {
 	for _, what := range r.NotRun {
 		fmt.Fprintln(out, "not run:", what)
 	}
-	fmt.Fprintf(out, "%d trials, %d rounds: about %v\n\n", len(j.Plan.Trials), j.Plan.Rounds, j.Plan.Estimate().Round(time.Second))
+	fmt.Fprintf(out, "%s, %s: about %v\n\n", trial.Counted(len(j.Plan.Trials), "trial"), trial.Counted(j.Plan.Rounds, "round"), j.Plan.Estimate().Round(time.Second))
 }
 
 // write puts results and charts into the folder.
