@@ -27,7 +27,7 @@ func (r *Report) columns() []column {
 		}},
 	}
 	if r.Kind == KindInProcess {
-		return append(head, inProcess...)
+		return append(head, inProcessColumns...)
 	}
 	tail := []column{
 		{"µs of CPU in front, each", false, func(f Figure) string { return spent(f, trial.Middle) }},
@@ -175,8 +175,8 @@ func Grouped(f float64) string {
 	return digits
 }
 
-// inProcess are the columns of a report of that kind, behind the throughput.
-var inProcess = []column{
+// inProcessColumns are those of a report of that kind, behind the throughput.
+var inProcessColumns = []column{
 	{"ns of CPU, each", false, ownCPU},
 	{"the same in readings of the clock", false, func(f Figure) string { return show(f.CPURatios, ClockReading) }},
 	{"processors busy", false, busy},
