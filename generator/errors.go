@@ -11,7 +11,7 @@ var (
 	ErrNoGrant = errors.New("no worker is granted yet")
 
 	// ErrGrantEnded: the clock has reached the end of the grant. Draw again when the lease is renewed, or has another
-	// worker. The error that wraps it is a *GrantEnded, which knows the values.
+	// worker. The error that wraps it tells the values.
 	ErrGrantEnded = errors.New("the grant has ended")
 
 	// ErrSealed: Seal was called. There will be no ID any more.
@@ -22,16 +22,15 @@ var (
 	ErrEndOfTime = errors.New("the timestamp bits of the layout are used up")
 )
 
-// GrantEnded says which grant has ended. It is an ErrGrantEnded.
-type GrantEnded struct {
-	Worker int   // of the grant
-	Until  int64 // tick at which the grant ended, exclusive
-	Tick   int64 // tick the next ID would have had: that of the clock, or one at most 5 before it
+// grantEnded says which grant has ended. It is an ErrGrantEnded.
+type grantEnded struct {
+	worker int   // of the grant
+	until  int64 // tick at which the grant ended, exclusive
+	tick   int64 // tick the next ID would have had: that of the clock, or one at most 5 before it
 }
 
-func (e *GrantEnded) Error() string {
-	return fmt.Sprintf("%v: worker %d may be used before tick %d, the next ID would have tick %d", ErrGrantEnded, e.Worker, e.Until, e.Tick)
+func (e *grantEnded) Error() string {
+	return fmt.Sprintf("%v: worker %d may be used before tick %d, the next ID would have tick %d", ErrGrantEnded, e.worker, e.until, e.tick)
 }
 
-// Unwrap makes errors.Is(err, ErrGrantEnded) true.
-func (e *GrantEnded) Unwrap() error { return ErrGrantEnded }
+func (e *grantEnded) Unwrap() error { return ErrGrantEnded }

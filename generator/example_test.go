@@ -11,11 +11,11 @@ import (
 func Example() {
 	layout := generator.DefaultLayout()
 	// In a program the lease's clock stands here, which follows the database's.
-	clock := layout.Tick(time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC))
+	clock := time.Date(2026, time.July, 1, 12, 0, 0, 0, time.UTC).Sub(layout.Epoch).Milliseconds()
 	ids, err := generator.New(generator.Settings{
-		Layout:        layout,
-		Now:           func() int64 { return clock },
-		SequenceStart: generator.StartZero,
+		Layout: layout,
+		Now:    func() int64 { return clock },
+		Random: func(uint32) uint32 { return 0 }, // so that the output is the same each time
 	})
 	if err != nil {
 		fmt.Println(err)

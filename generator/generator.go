@@ -19,18 +19,6 @@ const overflowed = uint64(1) << 63 // its tick was entered because the one befor
 // sealed is the state that no draw leaves. It is no ID: a tick entered by overflow is not tick 0.
 const sealed = overflowed
 
-// Start says with which sequence a tick begins that is entered by the clock, not by overflow.
-type Start int
-
-const (
-	// StartRandom: at random in the lower quarter of the sequence (of the first two numbers, if a quarter is fewer).
-	// A quiet system then gives odd IDs as often as even ones, so that a hash or a shard by modulo is even.
-	StartRandom Start = iota
-	// StartZero: at 0. All of the sequence can be used in every tick, but a quiet system gives only multiples of the
-	// sequence's size.
-	StartZero
-)
-
 // Settings makes a Generator. Layout and Now are required.
 type Settings struct {
 	Layout Layout
@@ -42,10 +30,9 @@ type Settings struct {
 	// Wait returns nil after the duration, or earlier with the context's error. A timer if nil.
 	Wait func(context.Context, time.Duration) error
 
-	// SequenceStart is StartRandom by default.
-	SequenceStart Start
-
-	// Random returns a number from 0 to limit-1, concurrently. math/rand/v2 if nil. Nothing secret depends on it.
+	// Random returns the sequence with which a tick begins that the clock enters, from 0 to limit-1, concurrently.
+	// The limit is a quarter of the sequence, or 2 if that is more. math/rand/v2 if nil: a quiet system then gives
+	// odd IDs as often as even ones, so that a hash or a shard by modulo is even. Nothing secret depends on it.
 	Random func(limit uint32) uint32
 }
 
@@ -87,14 +74,7 @@ func New(s Settings) (*Generator, error) {
 	g := &Generator{
 		now: s.Now, wait: s.Wait, random: s.Random, layout: s.Layout,
 		tickShift: uint8(s.Layout.tickShift()), maxSequence: uint64(s.Layout.MaxSequence()), maxTick: s.Layout.MaxTick(),
-	}
-	switch s.SequenceStart {
-	case StartRandom:
-		g.starts = max(size/4, 2)
-	case StartZero:
-		g.starts = 1
-	default:
-		return nil, fmt.Errorf("sequence start %d is neither StartRandom nor StartZero", s.SequenceStart)
+		starts: max(size/4, 2),
 	}
 	g.grant.Store(new(grant))
 	if g.wait == nil {
@@ -294,5 +274,5 @@ func (g *Generator) ended(grant *grant, tick int64) error {
 	if tick > g.maxTick {
 		return ErrEndOfTime
 	}
-	return &GrantEnded{Worker: grant.worker, Until: grant.until, Tick: tick}
+	return &grantEnded{worker: grant.worker, until: grant.until, tick: tick}
 }

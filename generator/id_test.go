@@ -80,7 +80,7 @@ func FuzzDecodeAndComposeAreInverse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.Datacenter != p.Worker>>worker || p.Tick != l.Tick(p.Time) {
+		if p.Datacenter != p.Worker>>worker || p.Time.UnixMilli()-l.Epoch.UnixMilli() != p.Tick*l.Unit.Milliseconds() {
 			t.Errorf("%v: %d: %+v", l, id, p)
 		}
 		if back, err := l.Compose(p.Tick, p.Worker, p.Sequence); err != nil || back != id {

@@ -67,8 +67,8 @@ func TestInvariant3NoTickAtOrAfterUntil(t *testing.T) {
 	}
 	r.at(1002)
 	_, err := r.try(1)
-	var ended *GrantEnded
-	if !errors.Is(err, ErrGrantEnded) || !errors.As(err, &ended) || *ended != (GrantEnded{Worker: 3, Until: 1002, Tick: 1002}) {
+	var ended *grantEnded
+	if !errors.Is(err, ErrGrantEnded) || !errors.As(err, &ended) || *ended != (grantEnded{worker: 3, until: 1002, tick: 1002}) {
 		t.Fatalf("got %v", err)
 	}
 	r.permit(3, 1000, 1003)
@@ -349,7 +349,7 @@ func TestInvariant8AtTheEndOfTimeThereAreNoIDs(t *testing.T) {
 
 func TestInvariant8TheLastIDOfAll63BitsIsIssuedAndNothingAfterIt(t *testing.T) {
 	layout := DefaultLayout()
-	r := newRig(t, layout, StartZero)
+	r := newRig(t, layout)
 	end := layout.MaxTick() + 1
 	r.permit(layout.Workers()-1, end-10, end)
 	r.at(end - 2)

@@ -137,16 +137,16 @@ func (l Layout) CheckLifetime(now time.Time) error {
 	if now.Before(l.Epoch) {
 		return fmt.Errorf("epoch %s is still to come: now is %s", l.Epoch.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
-	if left := l.YearsLeft(now); left < leastYears {
+	if left := l.yearsLeft(now); left < leastYears {
 		return fmt.Errorf("layout %v: %d timestamp bits in units of %v since %s end on %s, now is %s; there must be at least %d year left: take a later epoch, more timestamp bits or a longer unit",
 			l, l.TimestampBits, l.Unit, l.Epoch.Format(time.RFC3339), l.End().Format(time.RFC3339), now.Format(time.RFC3339), leastYears)
 	}
 	return nil
 }
 
-// YearsLeft is the time from now to the end of the timestamp bits, in years. Negative after the end. More than 292 years are
+// yearsLeft is the time from now to the end of the timestamp bits, in years. Negative after the end. More than 292 years are
 // 292.
-func (l Layout) YearsLeft(now time.Time) float64 {
+func (l Layout) yearsLeft(now time.Time) float64 {
 	return l.End().Sub(now).Seconds() / year.Seconds()
 }
 
@@ -178,17 +178,6 @@ func (l Layout) MaxSequence() int { return 1<<l.SequenceBits - 1 }
 
 // End is the instant after the last tick: from then on there are no IDs. In UTC.
 func (l Layout) End() time.Time { return l.Time(l.MaxTick() + 1) }
-
-// Tick is the tick that holds the instant: whole units since the epoch, rounded down. Negative before the epoch.
-func (l Layout) Tick(at time.Time) int64 {
-	unit := l.Unit.Milliseconds()
-	passed := at.UnixMilli() - l.Epoch.UnixMilli()
-	tick := passed / unit
-	if passed%unit < 0 {
-		tick-- // division rounds towards zero, time rounds down
-	}
-	return tick
-}
 
 // Time is the start of a tick, in UTC.
 func (l Layout) Time(tick int64) time.Time {

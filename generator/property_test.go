@@ -25,8 +25,7 @@ func TestInvariantsHoldInAnyHistory(t *testing.T) {
 		layout.WorkerBits = rapid.IntRange(1, 2).Draw(t, "worker bits")
 		layout.SequenceBits = rapid.IntRange(1, 4).Draw(t, "sequence bits")
 		layout.Unit = rapid.SampledFrom([]time.Duration{time.Millisecond, time.Second}).Draw(t, "unit")
-		start := rapid.SampledFrom([]Start{StartRandom, StartZero}).Draw(t, "start")
-		h := &history{rig: newRig(t, layout, start), rapid: t, marks: make([]int64, layout.Workers())}
+		h := &history{rig: newRig(t, layout), rapid: t, marks: make([]int64, layout.Workers())}
 		h.start = func(limit uint32) uint32 { return rapid.Uint32Range(0, limit-1).Draw(t, "first sequence") }
 		h.lagging = func() time.Duration { return h.ticks("late", 0, 8) }
 		begin := rapid.SampledFrom([]int64{0, 1_000_000, layout.MaxTick() - 40}).Draw(t, "begin")

@@ -47,10 +47,10 @@ type rig struct {
 	worker int
 }
 
-func newRig(t failer, layout Layout, start Start) *rig {
+func newRig(t failer, layout Layout) *rig {
 	t.Helper()
 	r := &rig{t: t, layout: layout, grants: map[int][]span{}, start: func(uint32) uint32 { return 0 }}
-	g, err := New(Settings{Layout: layout, Now: r.tick, Wait: r.sleep, SequenceStart: start, Random: r.random})
+	g, err := New(Settings{Layout: layout, Now: r.tick, Wait: r.sleep, Random: r.random})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -222,7 +222,7 @@ var background = context.Background()
 
 func fresh(t *testing.T) *rig {
 	t.Helper()
-	r := newRig(t, small(), StartZero)
+	r := newRig(t, small())
 	r.at(1000)
 	return r
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // quiet draws two IDs in each of n ticks, as a transaction with two rows does, and returns the first and the second of each.
-func quiet(t *testing.T, start Start, n int) [2][]int64 {
+func quiet(t *testing.T, n int) [2][]int64 {
 	t.Helper()
-	r := newRig(t, DefaultLayout(), start)
+	r := newRig(t, DefaultLayout())
 	random := rand.New(rand.NewPCG(1, 2))
 	r.start = random.Uint32N
 	r.at(1000)
@@ -36,7 +36,7 @@ func rest(ids []int64, m int64) []int {
 
 func TestAQuietSystemUsesAllRemaindersAlike(t *testing.T) {
 	const n = 64_000
-	for i, ids := range quiet(t, StartRandom, n) {
+	for i, ids := range quiet(t, n) {
 		for m := int64(2); m <= 1024; m *= 2 {
 			// Chi-square with m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)); six of those. The seed is fixed.
 			mean := float64(n) / float64(m)
@@ -51,16 +51,6 @@ func TestAQuietSystemUsesAllRemaindersAlike(t *testing.T) {
 	}
 }
 
-func TestAQuietSystemThatStartsAtZeroGivesOnlyEvenIDsFirst(t *testing.T) {
-	ids := quiet(t, StartZero, 1000)
-	if odd := rest(ids[0], 2)[1]; odd != 0 {
-		t.Errorf("%d odd IDs, want none: sequences begin at 0", odd)
-	}
-	if even := rest(ids[1], 2)[0]; even != 0 {
-		t.Errorf("%d even second IDs, want none", even)
-	}
-}
-
 func TestATickEnteredByTheClockBeginsInTheLowerQuarter(t *testing.T) {
 	for _, test := range []struct {
 		bits int
@@ -68,7 +58,7 @@ func TestATickEnteredByTheClockBeginsInTheLowerQuarter(t *testing.T) {
 	}{{1, 2}, {2, 2}, {3, 2}, {4, 4}, {12, 1024}, {22, 1 << 20}} {
 		layout := small()
 		layout.TimestampBits, layout.SequenceBits = 38, test.bits
-		r := newRig(t, layout, StartRandom)
+		r := newRig(t, layout)
 		var asked uint32
 		r.start = func(limit uint32) uint32 { asked = limit; return limit - 1 }
 		r.at(1000)
@@ -80,7 +70,7 @@ func TestATickEnteredByTheClockBeginsInTheLowerQuarter(t *testing.T) {
 }
 
 func TestTheRandomSourceIsNotAskedWithinATickOrAfterOverflow(t *testing.T) {
-	r := newRig(t, small(), StartRandom)
+	r := newRig(t, small())
 	asked := 0
 	r.start = func(uint32) uint32 { asked++; return 0 }
 	r.at(1000)

@@ -42,7 +42,8 @@ func TestADrawAtTheLimitWaitsForTheClockByItself(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		layout := small()
-		g, err := New(Settings{Layout: layout, Now: func() int64 { return 1000 + int64(time.Since(begin)/layout.Unit) }, SequenceStart: StartZero})
+		now := func() int64 { return 1000 + int64(time.Since(begin)/layout.Unit) }
+		g, err := New(Settings{Layout: layout, Now: now, Random: func(uint32) uint32 { return 0 }})
 		if err != nil {
 			t.Fatal(err)
 		}

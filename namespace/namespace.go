@@ -138,21 +138,21 @@ func (e *NotMigratedError) Hint() string {
 	return fmt.Sprintf(`Run "pgflurry migrate up --database URL" with the URL of database %q.`, e.Database)
 }
 
-// A ForbiddenError says that the role of a connection may not read the namespace.
-type ForbiddenError struct {
-	Database, Role string
+// forbiddenError says that the role of a connection may not read the namespace.
+type forbiddenError struct {
+	database, role string
 	cause          error
 }
 
-func (e *ForbiddenError) Error() string {
-	return fmt.Sprintf("role %q may not read the pgflurry namespace of database %q: %v", e.Role, e.Database, e.cause)
+func (e *forbiddenError) Error() string {
+	return fmt.Sprintf("role %q may not read the pgflurry namespace of database %q: %v", e.role, e.database, e.cause)
 }
 
-func (e *ForbiddenError) Unwrap() error { return e.cause }
+func (e *forbiddenError) Unwrap() error { return e.cause }
 
 // Hint says what to grant.
-func (e *ForbiddenError) Hint() string {
-	return fmt.Sprintf("As the owner run: %s", GrantLease(e.Role))
+func (e *forbiddenError) Hint() string {
+	return fmt.Sprintf("As the owner run: %s", GrantLease(e.role))
 }
 
 // GrantLease is the statement that gives a role what a lease and segments need, and no more.
@@ -175,7 +175,7 @@ func readError(conn *pgx.Conn, err error) error {
 	case "42703", "42883": // undefined column, function
 		return &OlderError{Database: conn.Config().Database}
 	case "42501": // insufficient privilege
-		return &ForbiddenError{Database: conn.Config().Database, Role: conn.Config().User, cause: err}
+		return &forbiddenError{database: conn.Config().Database, role: conn.Config().User, cause: err}
 	}
 	return fmt.Errorf("reading the namespace of database %q: %w", conn.Config().Database, err)
 }

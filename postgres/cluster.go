@@ -92,13 +92,6 @@ func (c *Cluster) URL(database string) string {
 	return u.String()
 }
 
-// SocketURL is the same over the Unix socket.
-func (c *Cluster) SocketURL(database string) string {
-	values := url.Values{"host": {c.SocketDir}, "port": {strconv.Itoa(c.Port)}}
-	u := url.URL{Scheme: "postgres", Path: "/" + database, User: c.userinfo(), RawQuery: values.Encode()}
-	return u.String()
-}
-
 func (c *Cluster) userinfo() *url.Userinfo {
 	if c.password == "" {
 		return url.User(c.user)

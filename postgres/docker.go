@@ -20,7 +20,7 @@ type Docker struct {
 }
 
 // Locate decides what runs the server: the binaries in dir, if dir is not empty; the image, if it is not empty; else the newest
-// binaries on this machine; else DefaultImage where Docker answers. The error is a *NotFoundError, or says why the image cannot be had.
+// binaries on this machine; else DefaultImage where Docker answers. The error has a hint, or says why the image cannot be had.
 func Locate(ctx context.Context, dir, image string) (Provider, error) {
 	if dir != "" && image != "" {
 		return Provider{}, fmt.Errorf("both a folder of server binaries (%s) and a Docker image (%s) are named; only one can run", dir, image)
@@ -37,8 +37,8 @@ func Locate(ctx context.Context, dir, image string) (Provider, error) {
 	if dockerErr == nil {
 		return Provider{Docker: docker}, nil
 	}
-	if missing, ok := errors.AsType[*NotFoundError](err); ok {
-		missing.Docker = dockerErr.Error()
+	if missing, ok := errors.AsType[*notFoundError](err); ok {
+		missing.docker = dockerErr.Error()
 	}
 	return Provider{}, err
 }

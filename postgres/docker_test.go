@@ -29,7 +29,7 @@ func TestContainerRunsStopsAndRunsAgain(t *testing.T) {
 	if got := ask(t, cluster.URL("postgres"), "select lo_create(4711)::text"); got != "4711" {
 		t.Errorf("the container's server answers %q", got)
 	}
-	if got := ask(t, cluster.SocketURL("postgres"), "select current_user::text"); got != "postgres" {
+	if got := ask(t, socketURL(cluster, "postgres"), "select current_user::text"); got != "postgres" {
 		t.Errorf("over the socket current_user is %q, expected postgres", got)
 	}
 	if got := fails(t, settings); !strings.Contains(got, "is in use by process") {

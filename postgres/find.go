@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// OldestMajor is the first major version of PostgreSQL that pgflurry works with.
-const OldestMajor = 15
+// oldestMajor is the first major version of PostgreSQL that pgflurry works with.
+const oldestMajor = 15
 
 // Binaries is one installation of the PostgreSQL server.
 type Binaries struct {
@@ -40,7 +40,7 @@ var packaged = []string{
 }
 
 // Find returns the newest PostgreSQL server of version 15 or newer: in dir (or dir/bin) alone if dir is not empty, else on PATH
-// and in the packagers' folders. The error is a *NotFoundError. It runs "postgres --version" for each one found, and nothing else.
+// and in the packagers' folders. The error has a hint. It runs "postgres --version" for each one found, and nothing else.
 func Find(dir string) (Binaries, error) {
 	var places []string
 	if dir != "" {
@@ -52,16 +52,16 @@ func Find(dir string) (Binaries, error) {
 }
 
 func findIn(places []string, named bool) (Binaries, error) {
-	missing := &NotFoundError{Looked: lookedIn(places, named)}
+	missing := &notFoundError{looked: lookedIn(places, named)}
 	var best Binaries
 	for _, dir := range folders(places) {
 		found, err := inspect(dir)
 		switch {
 		case errors.Is(err, os.ErrNotExist):
 		case err != nil:
-			missing.Unusable = append(missing.Unusable, err.Error())
-		case found.Major < OldestMajor:
-			missing.Unusable = append(missing.Unusable, fmt.Sprintf("%s holds PostgreSQL %s, which is older than %d", dir, found.Version, OldestMajor))
+			missing.unusable = append(missing.unusable, err.Error())
+		case found.Major < oldestMajor:
+			missing.unusable = append(missing.unusable, fmt.Sprintf("%s holds PostgreSQL %s, which is older than %d", dir, found.Version, oldestMajor))
 		case found.Major > best.Major:
 			best = found
 		}

@@ -73,7 +73,7 @@ func TestBrokenInstallationsAreNamedInTheError(t *testing.T) {
 func TestNothingFoundSaysWhereAndHowToInstall(t *testing.T) {
 	empty := t.TempDir()
 	_, err := Find(empty)
-	missing, ok := errors.AsType[*NotFoundError](err)
+	missing, ok := errors.AsType[*notFoundError](err)
 	if !ok || !strings.Contains(err.Error(), "looked in "+empty) {
 		t.Fatal(err)
 	}
@@ -104,8 +104,8 @@ func TestInstallCommandFitsTheMachine(t *testing.T) {
 
 func TestNamedFolderIsNotReplacedByDocker(t *testing.T) {
 	_, err := Locate(context.Background(), t.TempDir(), "")
-	if _, ok := errors.AsType[*NotFoundError](err); !ok {
-		t.Errorf("got %v, expected a NotFoundError", err)
+	if _, ok := errors.AsType[*notFoundError](err); !ok {
+		t.Errorf("got %v, expected a notFoundError", err)
 	}
 	if _, err := Locate(context.Background(), "/one", "two"); err == nil {
 		t.Error("a folder and an image together are taken")

@@ -187,7 +187,7 @@ func TestInvariant6StopLeavesNothingButDataLogAndLock(t *testing.T) {
 	if cluster.SocketDir == cluster.Data {
 		t.Errorf("the socket is in %s, which is too long", cluster.SocketDir)
 	}
-	ask(t, cluster.SocketURL("postgres"), "select 'by socket'")
+	ask(t, socketURL(cluster, "postgres"), "select 'by socket'")
 	stop(t, cluster)
 	if got := names(t, filepath.Dir(settings.Data)); !slices.Equal(got, []string{"data", "data.lock", "data.log"}) {
 		t.Errorf("a stopped cluster left %v", got)

@@ -7,27 +7,27 @@ import (
 	"strings"
 )
 
-// NotFoundError says that no PostgreSQL server of a usable version is on this machine, where it was looked for, and how to install one.
-type NotFoundError struct {
-	Looked   []string // places, as patterns
-	Unusable []string // servers found that cannot be used, each with the reason
-	Docker   string   // why Docker did not help either; empty if it was not asked
+// notFoundError says that no PostgreSQL server of a usable version is on this machine, where it was looked for, and how to install one.
+type notFoundError struct {
+	looked   []string // places, as patterns
+	unusable []string // servers found that cannot be used, each with the reason
+	docker   string   // why Docker did not help either; empty if it was not asked
 }
 
-func (e *NotFoundError) Error() string {
+func (e *notFoundError) Error() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "no PostgreSQL server %d or newer was found; looked in %s", OldestMajor, strings.Join(e.Looked, ", "))
-	for _, unusable := range e.Unusable {
+	fmt.Fprintf(&s, "no PostgreSQL server %d or newer was found; looked in %s", oldestMajor, strings.Join(e.looked, ", "))
+	for _, unusable := range e.unusable {
 		s.WriteString("; " + unusable)
 	}
-	if e.Docker != "" {
-		s.WriteString("; " + e.Docker)
+	if e.docker != "" {
+		s.WriteString("; " + e.docker)
 	}
 	return s.String()
 }
 
 // Hint is the command that installs PostgreSQL on this machine.
-func (e *NotFoundError) Hint() string {
+func (e *notFoundError) Hint() string {
 	release, _ := os.ReadFile("/etc/os-release") // absent on macOS and in bare containers: then the general hint
 	return fmt.Sprintf("Install it with \"%s\", or name its folder, or start Docker.",
 		installCommand(runtime.GOOS, string(release), os.Getuid() == 0))

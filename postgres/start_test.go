@@ -2,7 +2,9 @@ package postgres
 
 import (
 	"context"
+	"net/url"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -57,6 +59,13 @@ func stop(t *testing.T, cluster *Cluster) {
 	}
 }
 
+// socketURL is the cluster's URL over the Unix socket.
+func socketURL(c *Cluster, database string) string {
+	values := url.Values{"host": {c.SocketDir}, "port": {strconv.Itoa(c.Port)}}
+	u := url.URL{Scheme: "postgres", Path: "/" + database, User: c.userinfo(), RawQuery: values.Encode()}
+	return u.String()
+}
+
 // ask runs one statement that gives one text.
 func ask(t *testing.T, url, sql string) string {
 	t.Helper()
@@ -74,7 +83,7 @@ func ask(t *testing.T, url, sql string) string {
 
 func TestClusterAnswersOverTCPAndUnixSocketAndStops(t *testing.T) {
 	cluster := start(t, quick(t))
-	for _, url := range []string{cluster.URL("postgres"), cluster.SocketURL("postgres")} {
+	for _, url := range []string{cluster.URL("postgres"), socketURL(cluster, "postgres")} {
 		if got := ask(t, url, "select current_user::text"); got != "postgres" {
 			t.Errorf("%s: current_user is %q, expected postgres", url, got)
 		}

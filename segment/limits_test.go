@@ -81,7 +81,7 @@ func TestSettingsAreChecked(t *testing.T) {
 
 func TestDrawingFromMemoryAllocatesNothing(t *testing.T) {
 	of := newTable("order")
-	of.rows["order"].step = MaxBlock
+	of.rows["order"].step = maxBlock
 	r := start(t, of)
 	defer r.stop()
 	tag := []byte("order")
@@ -99,7 +99,7 @@ func TestDrawingFromMemoryAllocatesNothing(t *testing.T) {
 
 func BenchmarkTryNextN(b *testing.B) {
 	of := newTable("order")
-	of.rows["order"].step = MaxBlock
+	of.rows["order"].step = maxBlock
 	source, err := New(Settings{Open: func() Store { return &connection{table: of} }})
 	if err != nil {
 		b.Fatal(err)

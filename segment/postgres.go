@@ -50,7 +50,7 @@ func (p *Postgres) Fetch(ctx context.Context, r Request) (Block, error) {
 		return b, fmt.Errorf("tag %q: %w", r.Tag, ErrFellBack)
 	case nothing:
 		return Block{}, fmt.Errorf("tag %q: %w", r.Tag, ErrExhausted)
-	case b.First < max(b.Before, r.Above) || (b.Before < r.Above && !r.Raise) || b.Until-b.First != min(max(r.Size, b.Step), MaxBlock):
+	case b.First < max(b.Before, r.Above) || (b.Before < r.Above && !r.Raise) || b.Until-b.First != min(max(r.Size, b.Step), maxBlock):
 		err = fmt.Errorf("the numbers [%d, %d) are not what was asked for", b.First, b.Until)
 	default:
 		return b, nil

@@ -5,16 +5,13 @@ import (
 	"errors"
 )
 
-// MaxBlock is the most numbers that one fetch takes.
-const MaxBlock = 1_000_000
-
-// MaxTag is the longest tag, in characters.
-const MaxTag = 128
+// maxBlock is the most numbers that one fetch takes.
+const maxBlock = 1_000_000
 
 // Request asks for a block.
 type Request struct {
 	Tag   string
-	Size  int64 // numbers, 1 … MaxBlock; the row's step is the least there are
+	Size  int64 // numbers, 1 … maxBlock; the row's step is the least there are
 	Above int64 // the block begins here or later: what this process was given before must not come again; 0: nothing was
 	Raise bool  // also where the row is below Above: the caller gives nothing any more of what it has
 }

@@ -49,7 +49,7 @@ type supply struct {
 func (s *supply) take(n int, at time.Duration) (first int64, count int) {
 	count = int(min(int64(n), s.current.left()))
 	if count == 0 {
-		s.wanted = min(max(s.wanted, int64(n)), MaxBlock)
+		s.wanted = min(max(s.wanted, int64(n)), maxBlock)
 		return 0, 0
 	}
 	first = s.current.next
@@ -67,7 +67,7 @@ func (s *supply) usedUp(at time.Duration) {
 	s.rate = float64(s.full) / max(life, rateOver).Seconds()
 	switch {
 	case life < shortLife:
-		s.size = min(2*s.size, MaxBlock)
+		s.size = min(2*s.size, maxBlock)
 	case life > longLife:
 		s.size = max(s.size/2, s.least)
 	}

@@ -18,7 +18,7 @@ func (c *counter) fetch(r Request) (Block, error) {
 	if c.next < r.Above && !r.Raise {
 		return b, ErrFellBack
 	}
-	b.Until = b.First + min(max(r.Size, c.step), MaxBlock)
+	b.Until = b.First + min(max(r.Size, c.step), maxBlock)
 	c.next = b.Until
 	return b, nil
 }
@@ -75,7 +75,7 @@ func (h *history) take(t *rapid.T) {
 	if h.supply.due(h.at) {
 		r := h.supply.begin()
 		h.pending = &r
-		if r.Size < h.supply.least || r.Size > MaxBlock || r.Size < 1 {
+		if r.Size < h.supply.least || r.Size > maxBlock || r.Size < 1 {
 			t.Fatalf("a fetch of %d numbers, with step %d", r.Size, h.supply.least)
 		}
 	}
@@ -112,7 +112,7 @@ func (h *history) answer(t *rapid.T) {
 		if below {
 			h.doubtful = 0 // from now on the row is above all that the supply has given
 		}
-		if h.supply.least != h.row.step || h.supply.size < h.supply.least || h.supply.size > MaxBlock {
+		if h.supply.least != h.row.step || h.supply.size < h.supply.least || h.supply.size > maxBlock {
 			t.Fatalf("the next size is %d, with step %d", h.supply.size, h.row.step)
 		}
 	}
@@ -141,7 +141,7 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 			"time": func(t *rapid.T) {
 				h.at += rapid.SampledFrom([]time.Duration{time.Microsecond, time.Second, time.Minute, 16 * time.Minute, time.Hour}).Draw(t, "passes")
 			},
-			"new step": func(t *rapid.T) { h.row.step = rapid.Int64Range(1, MaxBlock).Draw(t, "step") },
+			"new step": func(t *rapid.T) { h.row.step = rapid.Int64Range(1, maxBlock).Draw(t, "step") },
 			"refresh": func(*rapid.T) {
 				if mark := h.supply.mark; mark > 0 && h.supply.refreshed(Row{Next: h.row.next, Step: h.row.step}, mark) != (h.row.next < mark) {
 					t.Fatalf("a row with %d, though %d was acknowledged", h.row.next, mark)
@@ -198,8 +198,8 @@ func TestInvariant5TheSizeFollowsHowLongBlocksLast(t *testing.T) {
 	for range 12 {
 		usesUp(t, s, row, time.Second)
 	}
-	if s.size != MaxBlock {
-		t.Errorf("it grew to %d, expected %d", s.size, MaxBlock)
+	if s.size != maxBlock {
+		t.Errorf("it grew to %d, expected %d", s.size, maxBlock)
 	}
 	row.step = 3000
 	for range 20 {

@@ -149,7 +149,9 @@ func TestASequenceThatIsNextvalModulo4096BesideTheClock(t *testing.T) {
 
 	h := newHouse(t, "41/0/10/12")
 	clock := int64(1000)
-	g, err := generator.New(generator.Settings{Layout: h.namespace.Layout, Now: func() int64 { return clock }, SequenceStart: generator.StartZero})
+	g, err := generator.New(generator.Settings{
+		Layout: h.namespace.Layout, Now: func() int64 { return clock }, Random: func(uint32) uint32 { return 0 },
+	})
 	if err == nil {
 		err = g.Grant(1, 1000, 1<<40)
 	}
