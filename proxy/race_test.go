@@ -1,6 +1,6 @@
-//go:build race
-
 package proxy
 
+import "pgflurry/tests/support/race"
+
 // raced: the race detector makes pools forget at random.
-const raced = true
+const raced = race.Enabled

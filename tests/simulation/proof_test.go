@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/tests/support/race"
+
 	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 )
@@ -21,6 +23,15 @@ func TestMain(m *testing.M) {
 
 // steps is the length of a history.
 const steps = 200
+
+// histories says how many each proof leads by seed; rapid leads a fifth as many. The race detector makes them several
+// times slower, and has little to see: one goroutine runs at a time.
+func histories() int {
+	if race.Enabled {
+		return 200
+	}
+	return 1000
+}
 
 // The worlds in which no ID may come twice.
 var (
@@ -44,21 +55,22 @@ func TestInvariantsHoldOverFailoversAndRestoresThatLoseAcknowledgedCommitsWhileC
 func prove(t *testing.T, w world) {
 	var sum history
 	begin := time.Now()
-	for seed := range uint64(histories) {
+	for seed := range uint64(histories()) {
 		broken := func(format string, args ...any) {
 			t.Fatalf("history %d, after %v: %s", seed+1, time.Since(begin).Round(time.Millisecond), fmt.Sprintf(format, args...))
 		}
 		sum.add(live(w, chosen(seed), broken))
 	}
-	for range max(1, histories/500) {
+	for range max(1, histories()/500) {
 		rapid.Check(t, func(t *rapid.T) {
 			choose := func(what string, low, high int) int { return rapid.IntRange(low, high).Draw(t, what) }
 			sum.add(live(w, choose, t.Fatalf))
 		})
 	}
 	t.Logf("%v", sum.story(time.Since(begin)))
-	if sum.drawn < 10*histories || min(sum.acquisitions, sum.renewals, sum.unknowns, sum.takeovers) < histories ||
-		w.failovers && sum.failed < histories || w.acked && sum.forgot < histories {
+	least := histories()
+	if sum.drawn < 10*least || min(sum.acquisitions, sum.renewals, sum.unknowns, sum.takeovers) < least ||
+		w.failovers && sum.failed < least || w.acked && sum.forgot < least {
 		t.Errorf("the histories are too quiet to prove anything: %v", sum.story(time.Since(begin)))
 	}
 }

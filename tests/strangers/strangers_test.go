@@ -4,9 +4,7 @@ import (
 	"crypto/tls"
 	"encoding/binary"
 	"net"
-	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -15,6 +13,7 @@ import (
 
 	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/race"
 	"pgflurry/tests/support/server"
 )
 
@@ -59,7 +58,7 @@ func TestStrangersExhaustNothing(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "DO $$ BEGIN CREATE ROLE stranger LOGIN IN ROLE login_scram PASSWORD 'secret'; EXCEPTION WHEN duplicate_object THEN END $$")
 	t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE stranger") })
-	database := server.Parse(t, direct).Path[1:]
+	database := server.Name(t, direct)
 	cert, key := authority.New(t, "CA").Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}}).Write(t, t.TempDir(), "proxy")
 	secure := []string{"--client-tls-cert", cert, "--client-tls-key", key, "--client-tls-timeout", "60s"}
 	const sslRequest, cancelRequest, version = 80877103, 80877102, 3 << 16
@@ -89,9 +88,9 @@ func TestStrangersExhaustNothing(t *testing.T) {
 			if out, err := exec.Command(program.Path(t), "health", "--listen", p.Address, "--timeout", "60s").CombinedOutput(); err != nil {
 				t.Errorf("health: %v\n%s", err, out)
 			}
-			resident := peak(t, p.PID())
+			resident := p.PeakMemory()
 			t.Logf("%d strangers: an ordinary client was served in %v, and the proxy had %d MB at most", n, took, resident>>20)
-			if resident > mostResident && !raced {
+			if resident > mostResident && !race.Enabled {
 				t.Errorf("the proxy had %d bytes of memory; expected %d at most", resident, mostResident)
 			}
 		})
@@ -180,23 +179,4 @@ func leaseIsRenewed(t *testing.T, direct, node string) {
 	conn := server.Connect(t, direct)
 	mark := server.Value[string](t, conn, "SELECT reserved_until::text FROM pgflurry.worker WHERE node = $1", node)
 	server.Eventually(t, conn, "EXISTS (SELECT FROM pgflurry.worker WHERE node = '"+node+"' AND reserved_until > "+mark+")")
-}
-
-// peak is the most memory a process has had, in bytes.
-func peak(t *testing.T, pid int) int {
-	t.Helper()
-	content, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		t.Skip("this system does not tell what memory a process has: ", err)
-	}
-	_, rest, _ := strings.Cut(string(content), "VmHWM:")
-	fields := strings.Fields(rest)
-	if len(fields) == 0 {
-		t.Fatal("/proc tells no VmHWM")
-	}
-	kilobytes, err := strconv.Atoi(fields[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	return kilobytes << 10
 }

@@ -1,12 +1,8 @@
 package transparency
 
 import (
-	"bufio"
 	"bytes"
 	"net"
-	"os"
-	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,65 +16,32 @@ import (
 // its buffers.
 const most = 16 << 20
 
-// serve starts the product in front of an upstream and returns it with its address.
-func serve(t *testing.T, upstream, direct string) (*program.Process, string) {
-	t.Helper()
-	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", direct, "--node", t.Name())
-	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
-	address, _, _ = strings.Cut(address, " ")
-	return p, address
-}
-
-// peak is the most memory a process has had resident, in bytes.
-func peak(t *testing.T, pid int) int {
-	t.Helper()
-	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells how much memory another process has had")
-	}
-	f, err := os.Open("/proc/" + strconv.Itoa(pid) + "/status")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
-			kilobytes, err := strconv.Atoi(strings.Fields(value)[0])
-			if err != nil {
-				t.Fatal(err)
-			}
-			return kilobytes << 10
-		}
-	}
-	t.Fatal("/proc tells no VmHWM")
-	return 0
-}
-
 func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
 	const sessions = 16
 	direct := server.Migrated(t)
-	p, address := serve(t, server.Parse(t, direct).Host, direct)
-	before := peak(t, p.PID())
+	p := program.ServeUnleased(t, direct, t.Name())
+	before := p.PeakMemory()
 	for range sessions {
-		deaf := open(t, address, server.Parse(t, direct).Path[1:], "application_name", "deaf")
+		deaf := open(t, p.Address, server.Name(t, direct), "application_name", "deaf")
 		deaf.say(query("SELECT repeat('x', 1000000) FROM generate_series(1, 1000)")) // 1 GB each
 	}
 	blocked(t, direct, "deaf", sessions)
-	if grown := peak(t, p.PID()) - before; grown > most {
+	if grown := p.PeakMemory() - before; grown > most {
 		t.Errorf("the proxy grew by %d MB for %d clients that do not read", grown>>20, sessions)
 	}
 }
 
 func TestClientsThatOnlyAskCostNoMemory(t *testing.T) {
 	direct := server.Migrated(t)
-	p, address := serve(t, server.Parse(t, direct).Host, direct)
+	p := program.ServeUnleased(t, direct, t.Name())
 	p.Line("worker acquired")
-	before := peak(t, p.PID())
-	r := open(t, address, server.Parse(t, direct).Path[1:])
+	before := p.PeakMemory()
+	r := open(t, p.Address, server.Name(t, direct))
 	questions := bytes.Repeat(query("SELECT next_snowflake() FROM generate_series(1, 10000)"), 400_000) // 24 MB that ask for 100 GB
 	if rest, err := push(t, r.conn, questions); err != nil || len(rest) == 0 {
 		t.Errorf("the proxy took all %d bytes of a client that reads nothing, %v", len(questions), err)
 	}
-	if grown := peak(t, p.PID()) - before; grown > most {
+	if grown := p.PeakMemory() - before; grown > most {
 		t.Errorf("the proxy grew by %d MB for a client that reads none of its answers", grown>>20)
 	}
 }
@@ -100,7 +63,7 @@ func TestAServerThatDoesNotReadCostsNoMemory(t *testing.T) {
 			(&raw{t: t, conn: conn.(*net.TCPConn)}).greet("12345678") // and then it reads no more
 		}
 	}()
-	p, address := serve(t, listener.Addr().String(), server.Migrated(t))
+	p := program.ServeUnleased(t, server.Migrated(t), t.Name(), "--upstream", listener.Addr().String())
 	for _, c := range []struct {
 		name string
 		b    []byte
@@ -111,13 +74,13 @@ func TestAServerThatDoesNotReadCostsNoMemory(t *testing.T) {
 		{"small messages that no Sync follows", bytes.Repeat(execute("", false), said/44)},
 		{"the smallest", bytes.Repeat(encode(&pgproto3.Sync{}), said/5)},
 	} {
-		before := peak(t, p.PID())
-		r := open(t, address, "any")
+		before := p.PeakMemory()
+		r := open(t, p.Address, "any")
 		rest, err := push(t, r.conn, c.b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		taken, grown := len(c.b)-len(rest), peak(t, p.PID())-before
+		taken, grown := len(c.b)-len(rest), p.PeakMemory()-before
 		t.Logf("%s: the proxy took %d kB and grew by %d kB", c.name, taken>>10, grown>>10)
 		if taken > said/2 || grown > most {
 			t.Errorf("%s: for a server that does not read the proxy took %d MB and grew by %d MB", c.name, taken>>20, grown>>20)

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/tests/support/race"
 	"pgflurry/tests/support/server"
 )
 
@@ -28,6 +29,9 @@ type build struct {
 	binary string
 	err    error
 }
+
+// buildFlags: the product under test is built as the test is.
+var buildFlags = []string{fmt.Sprintf("-race=%v", race.Enabled)}
 
 var released, steered = build{}, build{tags: "steerclock"}
 

@@ -46,27 +46,37 @@ func Values[T any](t testing.TB, conn *pgx.Conn, query string, args ...any) []T 
 	return list
 }
 
-// Do executes statements without results.
-func Do(t testing.TB, conn *pgx.Conn, script string) {
+// Do executes statements without results; with arguments it is one statement.
+func Do(t testing.TB, conn *pgx.Conn, script string, args ...any) {
 	t.Helper()
-	if _, err := conn.PgConn().Exec(Within(t), script).ReadAll(); err != nil {
+	var err error
+	if len(args) > 0 {
+		_, err = conn.Exec(Within(t), script, args...)
+	} else {
+		_, err = conn.PgConn().Exec(Within(t), script).ReadAll()
+	}
+	if err != nil {
 		t.Fatalf("%v\nin %s", err, script)
 	}
 }
 
-// Eventually waits until a condition holds, such as one about pg_stat_activity: the database looks, so no test sleeps.
-func Eventually(t testing.TB, conn *pgx.Conn, condition string) {
+// Eventually waits until a condition holds, such as one about pg_stat_activity. Each look is a statement of its own, so
+// that it sees what the server was told meanwhile, its settings included. NULL does not hold.
+func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 	t.Helper()
-	_, err := conn.Exec(t.Context(), `DO $$ BEGIN
-		FOR i IN 1..6000 LOOP
-			PERFORM pg_stat_clear_snapshot();
-			IF `+condition+` THEN RETURN; END IF;
-			PERFORM pg_sleep(0.01);
-		END LOOP;
-		RAISE 'this has not come about within a minute';
-	END $$`)
-	if err != nil {
-		t.Fatalf("%v:\n%s", err, condition)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		var holds bool
+		if err := conn.QueryRow(ctx, "SELECT coalesce("+condition+", false)", args...).Scan(&holds); err != nil {
+			t.Fatalf("%v:\n%s", err, condition)
+		}
+		if holds {
+			return
+		}
+		if _, err := conn.Exec(ctx, "SELECT pg_sleep(0.005)"); err != nil {
+			t.Fatalf("%v: this has not come about:\n%s", err, condition)
+		}
 	}
 }
 

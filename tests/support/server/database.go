@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -54,6 +55,27 @@ func MigratedWith(t testing.TB, settings migrations.Settings) string {
 	return url
 }
 
+// TemplateCopy copies a database on the same server, as a template gives it: its sessions end first. The copy is
+// dropped when the test ends.
+func TemplateCopy(t testing.TB, url, name string) string {
+	t.Helper()
+	Alone(t, url)
+	admin := In(t, url, "postgres")
+	Exec(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+Name(t, url))
+	t.Cleanup(func() { Exec(t, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
+	return In(t, url, name)
+}
+
+// Alone ends all sessions of a database.
+func Alone(t testing.TB, url string) {
+	t.Helper()
+	admin := Connect(t, In(t, url, "postgres"))
+	defer closeConn(admin)
+	const sessions = "FROM pg_stat_activity WHERE datname = $1"
+	Do(t, admin, "SELECT pg_terminate_backend(pid) "+sessions, Name(t, url))
+	Eventually(t, admin, "NOT EXISTS (SELECT "+sessions+")", Name(t, url))
+}
+
 // Parse takes a URL apart.
 func Parse(t testing.TB, at string) *url.URL {
 	t.Helper()
@@ -62,6 +84,12 @@ func Parse(t testing.TB, at string) *url.URL {
 		t.Fatalf("%q is no URL: %v", at, err)
 	}
 	return u
+}
+
+// Name is the name of the database of a URL.
+func Name(t testing.TB, at string) string {
+	t.Helper()
+	return strings.TrimPrefix(Parse(t, at).Path, "/")
 }
 
 // In is url with another database name.

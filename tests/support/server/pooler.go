@@ -1,8 +1,9 @@
 package server
 
 import (
-	"bytes"
+	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -54,10 +55,12 @@ max_client_conn = 2000
 	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	var log bytes.Buffer
 	process := exec.Command(program, config)
-	process.Stderr = &log
 	process.SysProcAttr = nobody(t)
+	log, err := process.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -65,21 +68,35 @@ max_client_conn = 2000
 		_ = process.Process.Signal(syscall.SIGQUIT)
 		_ = process.Wait()
 	})
-	address := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
-	deadline := time.Now().Add(20 * time.Second)
-	for {
-		conn, err := net.Dial("tcp", address)
-		if err == nil {
-			conn.Close()
+	listens := make(chan error, 1)
+	go untilUp(log, listens)
+	select {
+	case err := <-listens:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(Patience):
+		t.Fatal("pgbouncer does not say that it is up")
+	}
+	to.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	return to.String()
+}
+
+// untilUp reads PgBouncer's log to its end, and tells when PgBouncer has said that it is up; it listens before that.
+func untilUp(log io.Reader, listens chan<- error) {
+	var all strings.Builder
+	for lines := bufio.NewScanner(log); lines.Scan(); {
+		if strings.Contains(lines.Text(), "process up") {
+			listens <- nil
 			break
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("pgbouncer does not listen: %v\n%s", err, log.String())
-		}
-		time.Sleep(20 * time.Millisecond)
+		all.WriteString(lines.Text() + "\n")
 	}
-	to.Host = address
-	return to.String()
+	select {
+	case listens <- fmt.Errorf("pgbouncer has ended:\n%s", all.String()):
+	default:
+	}
+	_, _ = io.Copy(io.Discard, log)
 }
 
 func exists(path string) bool { _, err := os.Stat(path); return err == nil }

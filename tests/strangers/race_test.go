@@ -1,6 +1,0 @@
-//go:build race
-
-package strangers
-
-// raced: the race detector multiplies memory.
-const raced = true
