@@ -51,7 +51,7 @@ func plain(t *testing.T) *story { return newStory(t, nil) }
 func TestIdentityInvariant1EverybodySaysTheSameOfADatabase(t *testing.T) {
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
-	for url, want := range map[string]bool{original: true, s.templateCopy(original, "copies_judged"): false} {
+	for url, want := range map[string]bool{original: true, server.TemplateCopy(s, original, "copies_judged"): false} {
 		for who, is := range s.judged(url) {
 			if is != want {
 				t.Errorf("%s says of %s that it is the original: %v", who, url, is)
@@ -70,7 +70,7 @@ func TestIdentityInvariant2ACopyGivesNoIDWhileItsLaneIsAheadOfTheClock(t *testin
 			s := plain(t)
 			original := s.migrated(migrations.Settings{})
 			server.Exec(s, original, ahead)
-			copied := s.templateCopy(original, "copies_ahead")
+			copied := server.TemplateCopy(s, original, "copies_ahead")
 			for range 2 { // in each session anew
 				s.refuses(copied, "is a copy")
 			}
@@ -81,15 +81,15 @@ func TestIdentityInvariant2ACopyGivesNoIDWhileItsLaneIsAheadOfTheClock(t *testin
 func TestIdentityInvariant2TheNameSakeOfARenamedOriginalGivesNoID(t *testing.T) {
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})
-	admin, name := server.In(s, original, "postgres"), server.Parse(s, original).Path[1:]
-	s.alone(original)
+	admin, name := server.In(s, original, "postgres"), server.Name(s, original)
+	server.Alone(s, original)
 	server.Exec(s, admin, "ALTER DATABASE "+name+" RENAME TO copies_renamed")
 	server.Exec(s, admin, "CREATE DATABASE "+name+" TEMPLATE copies_renamed")
 	s.refuses(original, "is a copy")
 	renamed := server.In(s, admin, "copies_renamed")
 	s.draw(renamed, renamed)
 	server.Exec(s, admin, "DROP DATABASE "+name+" WITH (FORCE)")
-	s.alone(renamed)
+	server.Alone(s, renamed)
 	server.Exec(s, admin, "ALTER DATABASE copies_renamed RENAME TO "+name) // and back
 	s.draw(original)
 }
@@ -100,9 +100,9 @@ func TestIdentityInvariant3ASwapOfTheNamesOfTwoDatabasesChangesNothing(t *testin
 	s.up(joined, migrations.Settings{JoinURL: home})
 	s.draw(home, joined)
 	admin := server.In(s, home, "postgres")
-	a, b := server.Parse(s, home).Path[1:], server.Parse(s, joined).Path[1:]
-	s.alone(home)
-	s.alone(joined)
+	a, b := server.Name(s, home), server.Name(s, joined)
+	server.Alone(s, home)
+	server.Alone(s, joined)
 	for _, rename := range []string{a + " RENAME TO copies_between", b + " RENAME TO " + a, "copies_between RENAME TO " + b} {
 		server.Exec(s, admin, "ALTER DATABASE "+rename)
 	}
@@ -148,7 +148,7 @@ func TestIdentityInvariant5AClaimFromAnotherAddressIsRefusedUntilItIsSaidWhether
 
 func TestASessionThatWasRefusedDrawsOnceTheDatabaseIsSettled(t *testing.T) {
 	s := plain(t)
-	copied := s.templateCopy(s.migrated(migrations.Settings{}), "copies_settled")
+	copied := server.TemplateCopy(s, s.migrated(migrations.Settings{}), "copies_settled")
 	conn := server.Connect(s, copied)
 	server.Refused(s, conn, "SNF03", "SELECT next_snowflake()")
 	server.Refused(s, conn, "SNF03", "SELECT next_snowflake()")
@@ -160,11 +160,11 @@ func TestACopyThatTakesThePlaceOfItsOriginalBeginsAboveAllThatThatGaveSinceTheCo
 	s := plain(t)
 	original := server.Migrated(t)
 	server.Exec(s, original, "SELECT next_snowflake()") // a lane that is a second ahead of the clock
-	copied := s.templateCopy(original, "copies_in_place")
+	copied := server.TemplateCopy(s, original, "copies_in_place")
 	s.draw(original)
 	server.Exec(s, copied, "SELECT 1")
-	s.alone(original)
-	server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Parse(s, original).Path[1:])
+	server.Alone(s, original)
+	server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Name(s, original))
 	s.up(copied, migrations.Settings{Moved: true})
 	s.drawsAbove(copied)
 }
@@ -176,7 +176,7 @@ func TestNewNamespaceRefusesAnOriginalAndIsSafeToCallTwiceAtOnce(t *testing.T) {
 	if !strings.Contains(said.Hint, "new_namespace(true)") {
 		t.Errorf("the hint is %q", said.Hint)
 	}
-	copied := s.templateCopy(original, "copies_twice")
+	copied := server.TemplateCopy(s, original, "copies_twice")
 	var calls sync.WaitGroup
 	results := make(chan error, 2)
 	for range cap(results) {
@@ -245,9 +245,9 @@ func TestOfTwoCopiesOneAloneTakesThePlaceOfTheOriginal(t *testing.T) {
 	s.up(joined, migrations.Settings{JoinURL: home})
 	for _, original := range []string{joined, home} {
 		s.draw(original)
-		first, second := s.templateCopy(original, "copies_heir_1"), s.templateCopy(original, "copies_heir_2")
-		s.alone(original)
-		server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Parse(s, original).Path[1:])
+		first, second := server.TemplateCopy(s, original, "copies_heir_1"), server.TemplateCopy(s, original, "copies_heir_2")
+		server.Alone(s, original)
+		server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Name(s, original))
 		moved := migrations.Settings{Moved: true}
 		if original == joined {
 			moved.JoinURL = home

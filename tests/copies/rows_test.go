@@ -78,7 +78,7 @@ func setBack(s *story) {
 func beside(s *story) {
 	original := s.migrated(migrations.Settings{})
 	// within the tick: the lane of a new function is a second ahead of the clock, so the copy could draw the rest of it
-	first, second := s.templateCopy(original, "copies_first"), ""
+	first, second := server.TemplateCopy(s, original, "copies_first"), ""
 	for _, url := range []string{first, second} {
 		if url == "" {
 			second = server.Database(s)
@@ -94,7 +94,7 @@ func beside(s *story) {
 	s.command(1, "URL", second)
 	// another ID space has the same worker: what counts is that no ID comes that the copy holds
 	s.drawsAbove(second)
-	s.refuses(s.templateCopy(second, "copies_third"), "is a copy")
+	s.refuses(server.TemplateCopy(s, second, "copies_third"), "is a copy")
 }
 
 func onAnotherServer(s *story) {
@@ -255,7 +255,7 @@ func schemaOnly(s *story) {
 
 func testSuite(s *story) {
 	template := s.migrated(migrations.Settings{})
-	first, second := s.templateCopy(template, "copies_test_1"), s.templateCopy(template, "copies_test_2")
+	first, second := server.TemplateCopy(s, template, "copies_test_1"), server.TemplateCopy(s, template, "copies_test_2")
 	s.refuses(first, "CALL pgflurry.new_namespace()")
 	for _, clone := range []string{first, second} {
 		s.command(0, "URL", clone)
@@ -266,7 +266,7 @@ func testSuite(s *story) {
 	s.command(1, "URL", disposable)
 	s.draw(disposable)
 	for i := range 2 {
-		clone := s.templateCopy(disposable, fmt.Sprintf("copies_test_disposable_%d", i))
+		clone := server.TemplateCopy(s, disposable, fmt.Sprintf("copies_test_disposable_%d", i))
 		server.Exec(s, clone, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); INSERT INTO item (n) SELECT generate_series(1, 9000)")
 		if out, errs := s.status(clone); !strings.Contains(out, "for tests only") {
 			s.Errorf("migrate status does not say that it is disposable:\n%s%s", out, errs)

@@ -107,26 +107,6 @@ func (s *story) database(admin, name string) string {
 	return server.In(s, admin, name)
 }
 
-// templateCopy copies a database of the shared server within a moment.
-func (s *story) templateCopy(url, name string) string {
-	s.Helper()
-	admin := server.In(s, url, "postgres")
-	original := server.Parse(s, url).Path[1:]
-	s.alone(url)
-	server.Exec(s, admin, "CREATE DATABASE "+name+" TEMPLATE "+original)
-	s.Cleanup(func() { server.Exec(s, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
-	return server.In(s, url, name)
-}
-
-// alone ends all sessions of a database but waits for none.
-func (s *story) alone(url string) {
-	s.Helper()
-	admin := server.Connect(s, server.In(s, url, "postgres"))
-	name := server.Parse(s, url).Path[1:]
-	server.Do(s, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'")
-	server.Eventually(s, admin, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '"+name+"')")
-}
-
 // dump writes a dump of a database, in the custom format unless flags say otherwise, and returns its file.
 func (s *story) dump(url string, flags ...string) string {
 	s.Helper()

@@ -64,7 +64,7 @@ func ownServer(t testing.TB, layout string) *room {
 func furnish(t testing.TB, url string) *room {
 	t.Helper()
 	r := &room{t: t, direct: url, conn: server.Connect(t, url), all: recorder.New("", 0)}
-	r.do("UPDATE pgflurry.namespace SET max_window = '1 s', skew = '100 ms', quarantine = '1.2 s'")
+	server.ShortWindows(t, r.conn)
 	r.workers = ask[int64](r, "SELECT count(*) FROM pgflurry.worker")
 	return r
 }
@@ -76,23 +76,14 @@ func (r *room) visit(url string) {
 }
 
 // ask returns the one value of a query.
-func ask[T any](r *room, sql string, args ...any) (v T) {
+func ask[T any](r *room, sql string, args ...any) T {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if err := r.conn.QueryRow(ctx, sql, args...).Scan(&v); err != nil {
-		r.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
+	return server.Value[T](r.t, r.conn, sql, args...)
 }
 
 func (r *room) do(sql string, args ...any) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	if _, err := r.conn.Exec(ctx, sql, args...); err != nil {
-		r.t.Fatalf("%s: %v", sql, err)
-	}
+	server.Do(r.t, r.conn, sql, args...)
 }
 
 // patience bounds every step; a test that needs longer hangs.
@@ -101,12 +92,7 @@ const patience = 40 * time.Second
 // until asks again and again until the answer is true.
 func (r *room) until(sql string, args ...any) {
 	r.t.Helper()
-	deadline := time.Now().Add(patience)
-	for !ask[bool](r, sql, args...) {
-		if time.Now().After(deadline) {
-			r.t.Fatalf("not true for %v: %s", patience, sql)
-		}
-	}
+	server.Eventually(r.t, r.conn, "("+sql+")", args...)
 }
 
 // mark is the stored mark of a worker, in ticks.

@@ -58,11 +58,10 @@ func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 func TestALeaseWhoseRoleLostItsRightsEndsAtTheMarkAndComesBackWithThem(t *testing.T) {
 	r := newRoom(t, oneWorker)
 	role := "leaser_" + ask[string](r, "SELECT current_database()")
-	r.do("CREATE ROLE " + role + " LOGIN")
-	t.Cleanup(func() { server.Exec(t, r.direct, "DROP OWNED BY "+role+"; DROP ROLE "+role) })
+	leaser := server.Role(t, r.direct, role)
 	r.do("GRANT USAGE ON SCHEMA pgflurry TO " + role)
 	r.do("GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO " + role)
-	p := program.Serve(t, r.direct, "careful", short, "--lease-database", server.As(t, r.direct, role, ""))
+	p := program.Serve(t, r.direct, "careful", short, "--lease-database", leaser)
 	conn := server.Connect(t, p.URL)
 	r.drawUntil(conn, r.by(1))
 	r.do("REVOKE UPDATE ON pgflurry.worker FROM " + role)

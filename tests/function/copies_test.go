@@ -1,9 +1,6 @@
 package function_test
 
 import (
-	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,20 +13,13 @@ import (
 // copyOf makes a copy of a database on the same server, as a template gives it.
 func copyOf(t testing.TB, url string) string {
 	t.Helper()
-	original := server.Connect(t, url).Config().Database
-	name := original + "_copy"
-	admin := server.In(t, url, "postgres")
-	server.Exec(t, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+original+"'")
-	server.Exec(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+original)
-	t.Cleanup(func() { server.Exec(t, admin, "DROP DATABASE IF EXISTS "+name+" WITH (FORCE)") })
-	return server.In(t, url, name)
+	return server.TemplateCopy(t, url, server.Name(t, url)+"_copy")
 }
 
 // drop drops a database, whoever is connected to it.
 func drop(t testing.TB, url string) {
 	t.Helper()
-	name := server.Connect(t, url).Config().Database
-	server.Exec(t, server.In(t, url, "postgres"), "DROP DATABASE "+name+" WITH (FORCE)")
+	server.Exec(t, server.In(t, url, "postgres"), "DROP DATABASE "+server.Name(t, url)+" WITH (FORCE)")
 }
 
 // worker is the worker in the next ID of the function of a database.
@@ -46,28 +36,9 @@ func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t 
 		t.Errorf("copied: %v, %q", is, why)
 	}
 	says(t, migrations.Up(within(t), copied, migrations.Settings{}), "is a copy", "--join", "--new-namespace", "--moved")
-	state, err := migrations.Status(within(t), copied)
-	if err != nil || state.Copied == "" {
-		t.Errorf("status of a copy: %+v, %v", state, err)
-	}
-	answers, _, err := namespace.Answerable(within(t), server.Connect(t, copied), row(t, original).ID)
-	if err != nil || answers.All || answers.Why == "" {
-		t.Errorf("a proxy may answer in a copy: %+v, %v", answers, err)
-	}
 	if why, is := row(t, original).Copied(); is {
 		t.Errorf("the original is called a copy: %s", why)
 	}
-}
-
-func TestARenamedDatabaseIsNoCopy(t *testing.T) {
-	url := server.Migrated(t)
-	name := server.Connect(t, url).Config().Database
-	admin := server.In(t, url, "postgres")
-	server.Exec(t, admin, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '"+name+"'")
-	server.Exec(t, admin, "ALTER DATABASE "+name+" RENAME TO "+name+"_renamed")
-	renamed := server.In(t, url, name+"_renamed")
-	t.Cleanup(func() { server.Exec(t, admin, "DROP DATABASE IF EXISTS "+name+"_renamed WITH (FORCE)") })
-	up(t, renamed, migrations.Settings{})
 }
 
 func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
@@ -125,25 +96,6 @@ func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *te
 	}
 }
 
-func TestACopyCanBecomeANamespaceOfItsOwn(t *testing.T) {
-	original := server.Migrated(t)
-	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456 WHERE worker = 99`)
-	last := value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
-	copied := copyOf(t, original)
-	up(t, copied, migrations.Settings{NewNamespace: true})
-	if row(t, copied).ID == row(t, original).ID {
-		t.Error("the copy has the id of its original")
-	}
-	conn := server.Connect(t, copied)
-	if mark := value[int64](t, conn, "SELECT reserved_until FROM pgflurry.worker WHERE worker = 99 AND term = 5"); mark != 123456 {
-		t.Errorf("the mark of worker 99 is %d", mark)
-	}
-	if id := value[int64](t, conn, "SELECT next_snowflake()"); id <= last {
-		t.Errorf("ID %d follows %d of the original", id, last)
-	}
-	up(t, copied, migrations.Settings{})
-}
-
 func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *testing.T) {
 	home, joined := server.Migrated(t), server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
@@ -170,15 +122,27 @@ func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirM
 	original := server.MigratedWith(t, migrations.Settings{DatabaseWorkers: 2})
 	up(t, server.Database(t), migrations.Settings{JoinURL: original})
 	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456, node = 'paris', address = 'a',
-		version = 'v', acquired_at = now(), renewed_at = now(), retired_at = now() WHERE worker = 99`)
+		version = 'v', acquired_at = now(), renewed_at = now(), retired_at = now() WHERE worker = 99;
+		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 5 WHERE worker = 99`)
+	last := value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
 	copied := copyOf(t, original)
 	up(t, copied, migrations.Settings{NewNamespace: true})
 	conn := server.Connect(t, copied)
+	if row(t, copied).ID == row(t, original).ID {
+		t.Error("the copy has the id of its original")
+	}
+	if id := value[int64](t, conn, "SELECT next_snowflake()"); id <= last {
+		t.Errorf("ID %d follows %d of the original", id, last)
+	}
+	const held = "SELECT count(*) FROM pgflurry.worker_history"
+	if there, here := value[int](t, conn, held), value[int](t, server.Connect(t, original), held); there != 0 || here != 1 {
+		t.Errorf("the copy remembers %d former holders, the original %d; expected none and one", there, here)
+	}
 	if left := values[string](t, conn, `SELECT w::text FROM pgflurry.worker AS w WHERE worker > 0
 		AND (node, address, version, acquired_at, renewed_at, retired_at) IS DISTINCT FROM (NULL, NULL, NULL, NULL, NULL, NULL)`); len(left) > 0 {
 		t.Errorf("these are still what they were in the old space: %q", left)
 	}
-	if !value[bool](t, conn, `SELECT reserved_until = 123456 AND term > 4 FROM pgflurry.worker WHERE worker = 99`) {
+	if !value[bool](t, conn, `SELECT reserved_until = 123456 AND term > 5 FROM pgflurry.worker WHERE worker = 99`) {
 		t.Error("the mark of worker 99 has not stayed, or its old holder could renew it")
 	}
 	listing, err := lease.List(within(t), conn, false)
@@ -241,30 +205,6 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 	drop(t, another)
 	server.Exec(t, restored, "UPDATE pgflurry.namespace SET system_identifier = 1") // a database of another server
 	up(t, restored, migrations.Settings{Moved: true})
-}
-
-func TestADumpThatIsRestoredIsACopyAndWorks(t *testing.T) {
-	original := server.Migrated(t)
-	server.Exec(t, original, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); INSERT INTO item (n) SELECT generate_series(1, 1000)")
-	restored := server.Database(t)
-	script := filepath.Join(t.TempDir(), "dump.sql")
-	for _, command := range []*exec.Cmd{
-		exec.CommandContext(within(t), server.Tool(t, "pg_dump"), "--file", script, original),
-		exec.CommandContext(within(t), server.Tool(t, "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-o", os.DevNull, "-f", script, restored),
-	} {
-		if out, err := command.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", command, err, out)
-		}
-	}
-	if _, copied := row(t, restored).Copied(); !copied {
-		t.Error("a restored dump is not called a copy")
-	}
-	up(t, restored, migrations.Settings{JoinURL: original})
-	server.Exec(t, restored, "INSERT INTO item (n) SELECT generate_series(1001, 2000)")
-	distinct(t, server.Connect(t, restored), "item", 2000)
-	if w := worker(t, restored); w != 1 {
-		t.Errorf("the restored function uses worker %d, want 1", w)
-	}
 }
 
 func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {

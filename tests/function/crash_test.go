@@ -105,17 +105,3 @@ func TestAfterCrashesWithinOneTickNoIDComesAgain(t *testing.T) {
 		crash(t, cluster, open)
 	}
 }
-
-func TestACopyRefusesToGiveIDsUntilItIsSettled(t *testing.T) {
-	original := server.Migrated(t)
-	last := value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
-	copied := copyOf(t, original)
-	conn := server.Connect(t, copied)
-	run(t, conn, "SELECT pg_sleep(0.002)")
-	says(t, refused(t, conn, "SNF03", "SELECT next_snowflake() FROM generate_series(1, 5000)"), "is a copy", "pgflurry migrate up --database URL")
-	up(t, copied, migrations.Settings{NewNamespace: true})
-	if id := value[int64](t, conn, "SELECT next_snowflake()"); id <= last {
-		t.Errorf("ID %d follows %d of the original", id, last)
-	}
-	value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
-}

@@ -103,7 +103,7 @@ func TestAClaimWhoseWaitForTheStandbyWasCancelledIsNotUsed(t *testing.T) {
 func TestDownDoesNotTakeTheHomeFromDatabasesThatJoinedUnlessToldTo(t *testing.T) {
 	home, joined := server.Migrated(t), server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
-	says(t, down(t, home), "other databases have joined", server.Connect(t, joined).Config().Database+" (worker 1", "--leave-joined")
+	says(t, down(t, home), "other databases have joined", server.Name(t, joined)+" (worker 1", "--leave-joined")
 	if _, err := migrations.Down(within(t), home, true); err != nil {
 		t.Fatal(err)
 	}

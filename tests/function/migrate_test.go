@@ -188,7 +188,7 @@ func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	url := server.Database(t)
 	owner := role(t, url, "only_owner")
-	name := server.Connect(t, url).Config().Database
+	name := server.Name(t, url)
 	says(t, migrations.Up(within(t), owner, migrations.Settings{}), "may not create schema pgflurry", `GRANT CREATE ON DATABASE "`+name+`" TO "only_owner";`)
 	server.Exec(t, url, "GRANT CREATE ON DATABASE "+name+" TO only_owner")
 	says(t, migrations.Up(within(t), owner, migrations.Settings{}), "may not create next_snowflake() in schema public", `GRANT CREATE ON SCHEMA public TO "only_owner";`)

@@ -264,15 +264,7 @@ func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
 	held := r.acquire(s, "a")
 	s.Close()
 	r.conn.Close(r.context())
-	copied := server.Database(t)
-	var name, copyName string
-	for url, into := range map[string]*string{r.url: &name, copied: &copyName} {
-		c := enterBare(t, url)
-		*into = ask[string](c, "SELECT current_database()")
-		c.conn.Close(c.context())
-	}
-	server.Exec(t, server.In(t, r.url, "postgres"), "DROP DATABASE "+copyName)
-	server.Exec(t, server.In(t, r.url, "postgres"), "CREATE DATABASE "+copyName+" TEMPLATE "+name)
+	copied := server.TemplateCopy(t, r.url, server.Name(t, r.url)+"_copy")
 
 	s = r.store(copied)
 	there := enterBare(t, copied)

@@ -73,11 +73,9 @@ func TestTheHistoryKeepsAHundredFormerHoldersOfAWorker(t *testing.T) {
 func TestAKeepersRoleWritesTheHistoryAndCanNeitherReadNorChangeIt(t *testing.T) {
 	r := newRoom(t, tiny)
 	role := fmt.Sprintf("keeper_%d", r.now()%1_000_000)
-	r.do("CREATE ROLE " + role + " LOGIN")
-	t.Cleanup(func() { r.do("DROP OWNED BY " + role); r.do("DROP ROLE " + role) })
+	url := server.Role(t, r.url, role)
 	r.do("GRANT USAGE ON SCHEMA pgflurry TO " + role)
 	r.do("GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO " + role)
-	url := server.As(t, r.url, role, "")
 	s := r.store(url)
 	r.acquire(s, "first")
 	r.pass(window + quarantine)

@@ -187,8 +187,7 @@ func TestALockedRowIsUnknownAndBlockedWhileOthersAreFree(t *testing.T) {
 func TestSettingsOfTheRoleDoNotBreakOrWeakenALease(t *testing.T) {
 	r := newRoom(t, small)
 	role := "leaser_" + ask[string](r, "SELECT current_database()")
-	r.do("CREATE ROLE " + role + " LOGIN")
-	t.Cleanup(func() { server.Exec(t, r.url, "DROP OWNED BY "+role+"; DROP ROLE "+role) })
+	url := server.Role(t, r.url, role)
 	r.do("GRANT USAGE ON SCHEMA pgflurry TO " + role)
 	r.do("GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO " + role)
 	for _, setting := range []string{
@@ -213,7 +212,7 @@ func TestSettingsOfTheRoleDoNotBreakOrWeakenALease(t *testing.T) {
 	r.do("CREATE OPERATOR evil.>= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = evil.ge)")
 	r.do("GRANT USAGE ON SCHEMA evil TO " + role)
 
-	s := r.store(server.As(t, r.url, role, ""))
+	s := r.store(url)
 	a := r.acquire(s, "a")
 	renewed := r.renew(s, renewal(a, never))
 	if ahead := renewed.Until - r.now(); ahead > (window + skew).Milliseconds() {

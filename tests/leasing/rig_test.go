@@ -49,34 +49,19 @@ func enter(t testing.TB, url string) *room {
 // ask returns the one value of a query.
 func ask[T any](r *room, sql string, args ...any) T {
 	r.t.Helper()
-	var v T
-	if err := r.conn.QueryRow(r.context(), sql, args...).Scan(&v); err != nil {
-		r.t.Fatalf("%s: %v", sql, err)
-	}
-	return v
+	return server.Value[T](r.t, r.conn, sql, args...)
 }
 
 func (r *room) do(sql string, args ...any) {
 	r.t.Helper()
-	if _, err := r.conn.Exec(r.context(), sql, args...); err != nil {
-		r.t.Fatalf("%s: %v", sql, err)
-	}
+	server.Do(r.t, r.conn, sql, args...)
 }
 
 // context bounds one call by far more than it needs.
-func (r *room) context() context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
-	r.t.Cleanup(cancel)
-	return ctx
-}
+func (r *room) context() context.Context { r.t.Helper(); return server.Within(r.t) }
 
-// pass moves the database's clock, in ticks, by moving the epoch the other way.
-func (r *room) pass(d time.Duration) {
-	r.t.Helper()
-	r.do("ALTER TABLE pgflurry.namespace DISABLE TRIGGER guard_namespace")
-	r.do("UPDATE pgflurry.namespace SET epoch = epoch - make_interval(secs => $1)", d.Seconds())
-	r.do("ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace")
-}
+// pass lets time pass by the database's clock, in ticks.
+func (r *room) pass(d time.Duration) { r.t.Helper(); server.StepClock(r.t, r.conn, d) }
 
 func (r *room) now() int64 {
 	r.t.Helper()
@@ -152,11 +137,5 @@ const (
 // until asks again and again until the answer is true.
 func (r *room) until(sql string, args ...any) {
 	r.t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
-	for !ask[bool](r, sql, args...) {
-		if time.Now().After(deadline) {
-			r.t.Fatalf("not true for 20 s: %s", sql)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	server.Eventually(r.t, r.conn, "("+sql+")", args...)
 }

@@ -192,9 +192,7 @@ func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
-	server.Exec(t, url, "CREATE ROLE segment_user LOGIN")
-	t.Cleanup(func() { server.Exec(t, url, "DROP ROLE segment_user") })
-	conn := server.Connect(t, server.As(t, url, "segment_user", ""))
+	conn := server.Connect(t, server.Role(t, url, "segment_user"))
 	server.Do(t, conn, "SELECT next_segment('order'), pgflurry.next_segment('order'); SELECT * FROM next_segments('order', 2); SELECT * FROM pgflurry.next_segments('order', 2)")
 	for _, statement := range []string{
 		"SELECT * FROM pgflurry.segment", "UPDATE pgflurry.segment SET step = 1", "DELETE FROM pgflurry.segment", "TRUNCATE pgflurry.segment",
@@ -212,25 +210,9 @@ func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
 	server.Refused(t, conn, "42501", "SELECT pgflurry.next_segment('order')")
 }
 
-// hostile replaces, for whoever has it first on the search_path, what the functions use.
-const hostile = `CREATE SCHEMA hostile;
-CREATE FUNCTION hostile.refuse(bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_bool(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_text(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE OPERATOR hostile.+ (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse);
-CREATE OPERATOR hostile.- (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse);
-CREATE OPERATOR hostile.<= (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_bool);
-CREATE OPERATOR hostile.= (LEFTARG = text, RIGHTARG = text, FUNCTION = hostile.refuse_text);
-CREATE FUNCTION hostile.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.generate_series(bigint, bigint) RETURNS SETOF bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.length(text) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE DOMAIN hostile.int8 AS text;
-GRANT USAGE ON SCHEMA hostile TO PUBLIC;`
-
 func TestAHostileSearchPathChangesNothing(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	server.Do(t, conn, hostile)
-	for _, path := range []string{"hostile, pg_catalog, public", "hostile, pg_temp, pg_catalog", "''"} {
+	for _, path := range server.Hostile(t, conn) {
 		server.Do(t, conn, "SET search_path = "+path)
 		server.Do(t, conn, "SELECT public.next_segment('leaf-segment-test'), pgflurry.next_segment('leaf-segment-test'); SELECT * FROM public.next_segments('leaf-segment-test', 5)")
 	}

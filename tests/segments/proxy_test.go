@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/migrations"
 	"pgflurry/tests/support/program"
@@ -253,9 +252,9 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 	tag(t, home, "order", 2000)
 	tag(t, other, "order", 10)
 	server.Exec(t, other, "UPDATE pgflurry.segment SET max_id = 501 WHERE biz_tag = 'order'")
-	p := serve(t, home, "one", "--databases", databaseOf(t, home)+","+databaseOf(t, other))
-	p.Line("next_segment() is answered", "database="+databaseOf(t, other))
-	there := server.Connect(t, server.In(t, p.URL, databaseOf(t, other)))
+	p := serve(t, home, "one", "--databases", server.Name(t, home)+","+server.Name(t, other))
+	p.Line("next_segment() is answered", "database="+server.Name(t, other))
+	there := server.Connect(t, server.In(t, p.URL, server.Name(t, other)))
 	here := server.Connect(t, p.URL)
 	if a, b := numbers(t, here, "SELECT next_segment('order')")[0], numbers(t, there, "SELECT next_segment('order')")[0]; a != 1 || b != 501 {
 		t.Errorf("the databases gave %d and %d, expected 1 and 501", a, b)
@@ -326,13 +325,4 @@ func becomes(t testing.TB, conn *pgx.Conn, from, to int64) {
 	if next != to {
 		t.Fatalf("the row's next number went from %d to %d, expected %d", from, next, to)
 	}
-}
-
-func databaseOf(t testing.TB, url string) string {
-	t.Helper()
-	config, err := pgconn.ParseConfig(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return config.Database
 }

@@ -18,18 +18,6 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-func TestPsqlPrintsABigint(t *testing.T) {
-	p := program.Serve(t, server.Migrated(t), "psql")
-	out, err := exec.Command("psql", p.URL, "-XAt", "-c", "SELECT next_snowflake()").CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	id, err := strconv.ParseInt(strings.TrimSpace(string(out)), 10, 64)
-	if err != nil || workerOf(id) == databaseWorker {
-		t.Fatalf("psql printed %q (%v); expected an ID of the proxy's worker", out, err)
-	}
-}
-
 func TestPgbenchDrawsInAllThreeProtocolModesWithoutADuplicate(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)")
@@ -190,7 +178,7 @@ func TestAPipelineOfIDsIsAnsweredInOrder(t *testing.T) {
 
 func TestAnAnsweredCallLeavesNoTraceInPostgreSQL(t *testing.T) {
 	direct := server.Migrated(t)
-	name := database(direct)
+	name := server.Name(t, direct)
 	server.Exec(t, direct, "ALTER DATABASE "+name+" SET log_statement = 'all'")
 	p := program.Serve(t, direct, "trace")
 	conn := server.Connect(t, p.URL)

@@ -54,26 +54,6 @@ func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
 	}
 }
 
-func TestOpenSessionsKeepDrawingWhilePostgreSQLHangs(t *testing.T) {
-	direct := server.Migrated(t)
-	p := program.Serve(t, direct, "hang")
-	conn := server.Connect(t, p.URL)
-	all := newSeen(t)
-	all.add("before", mustDraw(t, conn))
-
-	thaw := server.Freeze(t, server.Cluster(t))
-	for range 5000 {
-		all.add("while it hangs", mustDraw(t, conn))
-	}
-	thaw()
-	for range 100 {
-		all.add("afterwards", mustDraw(t, conn))
-	}
-	if len(all.workers()) != 1 {
-		t.Errorf("IDs by worker: %v; expected the proxy's alone", all.workers())
-	}
-}
-
 func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 	t.Run("the lease database does not answer", func(t *testing.T) {
 		direct := server.Migrated(t)
@@ -107,11 +87,11 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 
 func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
 	direct, other := server.Migrated(t), server.Migrated(t)
-	p := program.ServeUnleased(t, direct, "mismatch", "--databases", database(direct)+","+database(other))
+	p := program.ServeUnleased(t, direct, "mismatch", "--databases", server.Name(t, direct)+","+server.Name(t, other))
 	if code := p.End(); code != 1 {
 		t.Errorf("exit code %d; expected 1", code)
 	}
-	if out := p.Output(); !strings.Contains(out, database(other)) || !strings.Contains(out, "hint: ") {
+	if out := p.Output(); !strings.Contains(out, server.Name(t, other)) || !strings.Contains(out, "hint: ") {
 		t.Errorf("the output names neither the database nor a way out:\n%s", out)
 	}
 }
@@ -173,9 +153,9 @@ func waitClosed(conn *pgx.Conn) error {
 // The lease may live on another server than the data. What counts for answering is the database that the sessions reach.
 func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 	lease, elsewhere := server.Migrated(t), server.Database(t)
-	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", database(elsewhere))
+	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", server.Name(t, elsewhere))
 	p.Line("worker acquired")
-	if line := p.Line("calls are relayed to PostgreSQL"); !strings.Contains(line, database(elsewhere)) {
+	if line := p.Line("calls are relayed to PostgreSQL"); !strings.Contains(line, server.Name(t, elsewhere)) {
 		t.Errorf("%q does not name the database", line)
 	}
 	if _, err := drawOne(server.Connect(t, p.URL)); err == nil || !strings.Contains(err.Error(), "42883") {
@@ -197,7 +177,7 @@ func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
 func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
 	home, other := server.Migrated(t), server.Migrated(t)
 	server.Exec(t, other, `UPDATE pgflurry.namespace SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
-	p := program.ServeUnleased(t, home, "same worker", "--databases", database(home)+","+database(other))
+	p := program.ServeUnleased(t, home, "same worker", "--databases", server.Name(t, home)+","+server.Name(t, other))
 	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "have the same worker 0") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())
 	}

@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,34 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
-
-func TestEachMethodOfAuthenticationIsRelayed(t *testing.T) {
-	direct := server.Migrated(t)
-	p := program.Serve(t, direct, "login")
-	for _, method := range []string{"scram", "md5", "password"} {
-		t.Run(method, func(t *testing.T) {
-			role := fmt.Sprintf("%s_%s", database(direct), method)
-			encryption := map[string]string{"scram": "scram-sha-256", "md5": "md5", "password": "scram-sha-256"}[method]
-			server.Exec(t, direct, fmt.Sprintf(`SET password_encryption = '%s'; CREATE ROLE %s LOGIN PASSWORD 'right' IN ROLE login_%s`, encryption, role, method))
-			t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE "+role) })
-
-			conn := server.Connect(t, server.As(t, p.URL, role, "right"))
-			if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
-				t.Errorf("ID %d came from the database", id)
-			}
-			_, err := pgx.Connect(context.Background(), server.As(t, p.URL, role, "wrong"))
-			if refused := new(pgconn.PgError); !errors.As(err, &refused) || refused.Code != "28P01" {
-				t.Errorf("a wrong password gave %v; expected PostgreSQL's own 28P01", err)
-			}
-		})
-	}
-}
 
 func TestUnixSocketsWorkOnBothSides(t *testing.T) {
 	direct := server.Migrated(t)
@@ -53,7 +26,7 @@ func TestUnixSocketsWorkOnBothSides(t *testing.T) {
 	p := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct, "--node", "sockets")
 	p.Line("worker acquired")
 
-	out, err := exec.Command("psql", "-h", dir, "-p", "6432", "-U", "postgres", "-XAt", "-c", "SELECT next_snowflake()", database(direct)).CombinedOutput()
+	out, err := exec.Command("psql", "-h", dir, "-p", "6432", "-U", "postgres", "-XAt", "-c", "SELECT next_snowflake()", server.Name(t, direct)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

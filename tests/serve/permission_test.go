@@ -4,7 +4,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -17,19 +16,16 @@ import (
 // keptSessions are the proxy's own sessions to the database of this connection, by which it asks what it may answer.
 const keptSessions = "FROM pg_stat_activity WHERE application_name = 'pgflurry serve, permission' AND datname = current_database()"
 
-func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsWithinSeconds(t *testing.T) {
+func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsUntilItIsGivenBack(t *testing.T) {
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "revoking")
 	conn := server.Connect(t, p.URL)
 	if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
 		t.Fatalf("ID %d is of the database before anything was revoked", id)
 	}
-	from, began := p.Printed(), time.Now()
+	from := p.Printed()
 	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION next_snowflake() FROM PUBLIC")
 	p.LineFrom(from, "calls are relayed to PostgreSQL", "revoked from PUBLIC")
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it was noticed after %v", took)
-	}
 	if id := mustDraw(t, conn); workerOf(id) != databaseWorker {
 		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
 	}
@@ -63,9 +59,8 @@ func TestThePermissionIsAskedForByOneSessionThatIsOpenedAgainInSilence(t *testin
 
 func TestThePermissionExpiresWhilePostgreSQLHasNoConnectionToAskItBy(t *testing.T) {
 	direct := server.Migrated(t)
-	server.Exec(t, direct, "CREATE ROLE nobody_special LOGIN; CALL pgflurry.grant_lease('nobody_special')")
-	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY nobody_special; DROP ROLE nobody_special") })
-	plain := server.As(t, direct, "nobody_special", "")
+	plain := server.Role(t, direct, "nobody_special")
+	server.Exec(t, direct, "CALL pgflurry.grant_lease('nobody_special')")
 	p := program.Serve(t, direct, "full", "--lease-database", plain)
 	session, super := server.Connect(t, p.URL), server.Connect(t, direct)
 	mustDraw(t, session)
