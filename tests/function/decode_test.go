@@ -47,7 +47,7 @@ func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
 	}
 }
 
-func TestFloorAndCeilAtTheEndsOfTheLayout(t *testing.T) {
+func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
 	url := server.Migrated(t)
 	layout := row(t, url).Layout
 	conn := server.Connect(t, url)

@@ -72,8 +72,7 @@ func TestAClaimWhoseWaitForTheStandbyWasCancelledIsNotUsed(t *testing.T) {
 			}
 		}
 	}()
-	for !value[bool](t, conn, waiting) {
-	}
+	server.Eventually(t, conn, "("+waiting+")")
 	close(seen)
 	result := make(chan error, 1)
 	go func() { result <- migrations.Up(t.Context(), joined, migrations.Settings{JoinURL: home}) }()
@@ -92,8 +91,7 @@ func TestAClaimWhoseWaitForTheStandbyWasCancelledIsNotUsed(t *testing.T) {
 	says(t, err, "the outcome is unknown", "canceling wait for synchronous replication", "Run it again")
 	run(t, conn, "ALTER SYSTEM RESET synchronous_standby_names")
 	run(t, conn, "SELECT pg_reload_conf()")
-	for value[string](t, conn, "SELECT current_setting('synchronous_standby_names')") != "" {
-	}
+	server.Eventually(t, conn, "current_setting('synchronous_standby_names') = ''")
 	up(t, joined, migrations.Settings{JoinURL: home})
 	if w := worker(t, joined); w != 2 {
 		t.Errorf("the function has worker %d, want 2: the claim of worker 1 may be lost", w)

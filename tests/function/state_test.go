@@ -68,7 +68,7 @@ func TestAWastedCounterSendsTheLaneBackAndIDsGoOnIncreasing(t *testing.T) {
 	}
 }
 
-func TestAClockThatIsSetBack(t *testing.T) {
+func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
 	url := server.Migrated(t)
 	server.Exec(t, url, steppingClock)
 	conn := server.Connect(t, url)
@@ -95,7 +95,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	}
 }
 
-func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvance(t *testing.T) {
+func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvanceIDsGoOn(t *testing.T) {
 	url := server.Migrated(t)
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE")

@@ -16,7 +16,7 @@ import (
 
 // The worker is a hash of the host's name, modulo 32; where the name cannot be had it is random from 0 to 15. Ten pods of one
 // deployment share a worker more often than not, and each begins every tick with sequence 0.
-func TestAWorkerThatIsAHashOfTheHostName(t *testing.T) {
+func TestAWorkerThatIsAHashOfTheHostNameGivesAnIDTwice(t *testing.T) {
 	pods := []string{"x2k9q", "b7d4z", "m5tqw", "9fjh2", "c8vnl", "p4rsd", "zz6kt", "h3gxm", "", ""} // the last two cannot read theirs
 	ids := recorder.New("", 0)
 	byWorker := map[int64]string{}
@@ -59,7 +59,7 @@ func TestAWorkerThatIsAHashOfTheHostName(t *testing.T) {
 
 // The worker is the next number of a shared counter, which goes back to 0 after 1023. Six pods take 0 to 5. The sixth never restarts,
 // the others do, again and again: in the 205th round one of them gets 5.
-func TestAWorkerFromASharedCounterThatWraps(t *testing.T) {
+func TestAWorkerFromASharedCounterThatWrapsGivesAnIDTwice(t *testing.T) {
 	ids := recorder.New("", 0)
 	counter := int64(0)
 	next := func() int64 { counter++; return (counter - 1) % 1024 }
@@ -104,7 +104,7 @@ func TestAWorkerFromASharedCounterThatWraps(t *testing.T) {
 }
 
 // The worker is wider than its bits: 1024 of 10 bits runs into the tick.
-func TestAWorkerBeyondItsBits(t *testing.T) {
+func TestAWorkerBeyondItsBitsGivesAnIDTwice(t *testing.T) {
 	ids := recorder.New("", 0)
 	if err := ids.Add(compose(1001, 0, 7)); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestAWorkerBeyondItsBits(t *testing.T) {
 
 // The sequence is nextval modulo 4096 beside the clock: nothing holds the clock when the sequence comes round, neither in a
 // burst nor when the clock is set back.
-func TestASequenceThatIsNextvalModulo4096BesideTheClock(t *testing.T) {
+func TestASequenceThatIsNextvalModulo4096BesideTheClockGivesAnIDTwice(t *testing.T) {
 	nextval := int64(0)
 	id := func(tick int64) int64 { nextval++; return compose(tick, 1, nextval%4096) }
 	burst := recorder.New("", 0)
@@ -175,7 +175,7 @@ func TestASequenceThatIsNextvalModulo4096BesideTheClock(t *testing.T) {
 }
 
 // The worker is kept in a file, for the time when the registry is away. It was given to somebody else meanwhile.
-func TestACachedWorkerWithoutALookAtTheTime(t *testing.T) {
+func TestACachedWorkerWithoutALookAtTheTimeGivesAnIDTwice(t *testing.T) {
 	registry, file := map[string]int64{}, map[string]int64{}
 	ids := recorder.New("", 0)
 	start := func(node string, reachable bool) int64 {
@@ -211,7 +211,7 @@ func TestACachedWorkerWithoutALookAtTheTime(t *testing.T) {
 }
 
 // The worker is leased for a time, and the holder looks at its lease, then is paused for longer, then draws.
-func TestAProcessThatPausesPastItsLease(t *testing.T) {
+func TestAProcessThatPausesPastItsLeaseGivesAnIDTwice(t *testing.T) {
 	clock, ttl := int64(1000), int64(10_000)
 	holder, expires := "", int64(0)
 	acquire := func(who string) bool {

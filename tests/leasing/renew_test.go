@@ -238,8 +238,7 @@ func TestAConcurrentChangeIsDecidedByTheRowAsItIsThen(t *testing.T) {
 		_, err := s.Renew(ctx, renewal(a, never))
 		result <- err
 	}()
-	watch := enterBare(t, r.url)
-	watch.until("SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'")
+	server.Blocked(t, server.Connect(t, r.url), 1)
 	r.do("COMMIT")
 	if err := <-result; !errors.As(err, new(*lease.Lost)) {
 		t.Errorf("error %v, expected that the lease is lost", err)

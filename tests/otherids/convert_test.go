@@ -200,7 +200,7 @@ func TestSwitchingBackLocksTheSequenceSoThatAnotherTableOfItGetsNoNumberTwice(t 
 		}
 		drawn <- n
 	}()
-	blocked(t, watch, 1)
+	server.Blocked(t, watch, 1)
 	server.Do(t, conn, "COMMIT")
 	if n, id := <-drawn, server.Value[int64](t, conn, "INSERT INTO item DEFAULT VALUES RETURNING id"); n != 2 || id != 3 {
 		t.Errorf("the other session draws %d and the table gets %d, want 2 and 3", n, id)

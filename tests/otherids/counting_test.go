@@ -65,7 +65,7 @@ func TestWithoutTheUniqueKeyTwoFirstDrawsLeaveTwoRowsOfOneName(t *testing.T) {
 		_, err := b.Exec(ctx, "SELECT next_replace_id('x')")
 		second <- err
 	}()
-	blocked(t, watch, 1)
+	server.Blocked(t, watch, 1)
 	server.Do(t, a, "COMMIT")
 	if err := <-second; err != nil {
 		t.Error(err)
@@ -104,7 +104,7 @@ func TestACounterIsTransactionalAndItsKeyIsLockedUntilTheEnd(t *testing.T) {
 		_ = b.QueryRow(ctx, "SELECT incr('k')").Scan(&n)
 		next <- n
 	}()
-	blocked(t, watch, 1)
+	server.Blocked(t, watch, 1)
 	server.Do(t, a, "ROLLBACK")
 	if n := <-next; n != 11 {
 		t.Errorf("after the rollback incr gives %d, want 11: rolled back it never was, unlike in Redis", n)

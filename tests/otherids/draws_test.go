@@ -112,19 +112,3 @@ func TestNoTwoCommittedDrawsAreEqualThroughTheProxyAndDirectlyAtOnce(t *testing.
 		})
 	}
 }
-
-// blocked waits until so many sessions of the database wait for a lock.
-func blocked(t *testing.T, conn *pgx.Conn, sessions int) {
-	t.Helper()
-	ctx := server.Within(t)
-	for {
-		var waiting int
-		err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&waiting)
-		if err != nil {
-			t.Fatalf("waiting for %d sessions to be blocked: %v", sessions, err)
-		}
-		if waiting == sessions {
-			return
-		}
-	}
-}

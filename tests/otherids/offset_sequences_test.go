@@ -142,7 +142,7 @@ func TestAReplanSeesWhatAnotherOneMadeWhileItWaitedAndRefusesASnapshotThatCannot
 		_, err := second.Exec(ctx, "SELECT pgflurry.replan_offset_sequences('ticket', 2)")
 		refused <- err
 	}()
-	blocked(t, watch, 1)
+	server.Blocked(t, watch, 1)
 	server.Do(t, first, "COMMIT")
 	server.Says(t, <-refused, "sequence public.ticket_3 is not in the plan")
 	server.Says(t, server.Refused(t, first, "25000", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pgflurry.replan_offset_sequences('ticket', 4)"), "repeatable read", "READ COMMITTED")

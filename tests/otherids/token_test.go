@@ -68,7 +68,7 @@ func race(t *testing.T, url, end string) bool {
 		}
 		second <- won
 	}()
-	blocked(t, watch, 1)
+	server.Blocked(t, watch, 1)
 	server.Do(t, a, end)
 	return <-second
 }
@@ -126,7 +126,7 @@ func after(t *testing.T, url, table, call string) bool {
 		}
 		got <- is
 	}()
-	blocked(t, watch, 1)
+	server.Blocked(t, watch, 1)
 	server.Do(t, holder, "SELECT pg_sleep_until(expires_at) FROM "+table+"; ROLLBACK")
 	return <-got
 }

@@ -279,12 +279,8 @@ func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 		_, err := draw(ctx, through, "SELECT next_segment('order')")
 		result <- err
 	}()
-	watch := server.Connect(t, direct)
-	for server.Value[int](t, watch, "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'SELECT next_segment%'") == 0 {
-		if err := ctx.Err(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	server.Eventually(t, server.Connect(t, direct),
+		"EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'SELECT next_segment%')")
 	server.Do(t, holder, "COMMIT")
 	if err := <-result; err != nil {
 		t.Error(err)
@@ -318,11 +314,8 @@ func TestStepsFollowTheClockOfTheProxy(t *testing.T) {
 // becomes waits until the row of tag order no longer says one number, and expects the other one.
 func becomes(t testing.TB, conn *pgx.Conn, from, to int64) {
 	t.Helper()
-	ctx, next := server.Within(t), from
-	for next == from && ctx.Err() == nil {
-		next = nextOf(t, conn, "order")
-	}
-	if next != to {
+	server.Eventually(t, conn, "(SELECT max_id <> $1 FROM pgflurry.segment WHERE biz_tag = 'order')", from)
+	if next := nextOf(t, conn, "order"); next != to {
 		t.Fatalf("the row's next number went from %d to %d, expected %d", from, next, to)
 	}
 }

@@ -163,17 +163,6 @@ func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 	}
 }
 
-func TestNothingIsAnsweredOnceExecuteWasRevokedFromPublic(t *testing.T) {
-	direct := server.Migrated(t)
-	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION next_snowflake() FROM PUBLIC")
-	p := program.ServeUnleased(t, direct, "revoked")
-	p.Line("worker acquired")
-	p.Line("calls are relayed to PostgreSQL")
-	if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
-		t.Errorf("ID %d came from the proxy although only PostgreSQL can say who may call", id)
-	}
-}
-
 func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
 	home, other := server.Migrated(t), server.Migrated(t)
 	server.Exec(t, other, `UPDATE pgflurry.namespace SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it

@@ -88,7 +88,7 @@ func TestPsqlIsRefusedInWords(t *testing.T) {
 }
 
 // PostgreSQL's JDBC driver before 42.7.4 knows no channel binding, so that SCRAM passes even with TLS on both sides.
-func TestJDBC(t *testing.T) {
+func TestTheJDBCDriverIsAnsweredInsideTLS(t *testing.T) {
 	if os.Getenv("PGFLURRY_TEST_CLIENTS") == "" {
 		t.Skip("PGFLURRY_TEST_CLIENTS does not ask for drivers")
 	}

@@ -131,32 +131,6 @@ func TestAServerWithoutAKeyIsLeftWithoutOne(t *testing.T) {
 	wait()
 }
 
-func TestAClientThatClosesItsDirectionStillHears(t *testing.T) {
-	late := slices.Concat(message('C', "LATE\x00"), message('Z', "I"))
-	var heard string
-	upstream, wait := script(t, func(r *raw) {
-		r.greet("12345678")
-		heard = r.heard() // to the end of the client's direction
-		_, _ = r.conn.Write(late)
-	})
-	address, _ := inFront(t, upstream)
-	r := dial(t, address)
-	r.say(hello(version30, "user", "ann"))
-	r.until('Z')
-	said := append(query("SELECT 1"), message('Q', "half")[:6]...)
-	r.say(said)
-	if err := r.conn.CloseWrite(); err != nil {
-		t.Fatal(err)
-	}
-	if got := r.rest(); !slices.Equal(got, []string{"CLATE\x00", "ZI"}) {
-		t.Errorf("the client heard %q; expected what upstream said after the client's end, and its end", got)
-	}
-	wait()
-	if heard != string(said) {
-		t.Errorf("upstream heard %q; expected %q and the end", heard, said)
-	}
-}
-
 func TestAServerThatClosesItsDirectionIsHeardToItsEnd(t *testing.T) {
 	fatal := message('E', "SFATAL\x00VFATAL\x00C57P01\x00Mgoing\x00\x00")
 	upstream, wait := script(t, func(r *raw) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestWhatComesUnasked(t *testing.T) {
+func TestWhatComesUnaskedComesAsFromPostgreSQL(t *testing.T) {
 	notice := "DO $$ BEGIN RAISE NOTICE 'look'; END $$"
 	checkAll(t, []conversation{
 		{name: "notices", steps: []step{
@@ -27,7 +27,7 @@ func TestWhatComesUnasked(t *testing.T) {
 	})
 }
 
-func TestStartupParameters(t *testing.T) {
+func TestStartupParametersAreThoseOfPostgreSQL(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "of the session", with: []string{"options", "-c client_min_messages=debug1", "DateStyle", "German"}, steps: []step{say(Query(ours)), say(Query("SHOW datestyle"))}, local: 1},
 		{name: "an encoding of the client's own", with: []string{"client_encoding", "LATIN1"}, steps: []step{say(Query(ours)), together(request(ours), Sync)}, local: 2},
@@ -35,7 +35,7 @@ func TestStartupParameters(t *testing.T) {
 	})
 }
 
-func TestPipelines(t *testing.T) {
+func TestPipelinesAreAnsweredAsByPostgreSQL(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "Queries", steps: []step{say(Query(ours), Query(ours), Query(ours))}, local: 3},
 		{name: "Queries of both", steps: []step{say(Query(ours), Query("SELECT 1"), Query(ours)), say(Query(ours))}, local: 2},

@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-func TestCopy(t *testing.T) {
+func TestCopyGoesAsWithPostgreSQL(t *testing.T) {
 	table := say(Query("CREATE TEMP TABLE t (a int)"))
 	in := "COPY t FROM STDIN"
 	extendedIn := []message{Parse("", in), Bind("", ""), Execute("")}

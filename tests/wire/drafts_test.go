@@ -10,7 +10,7 @@ import (
 const undecodable = "SELECT '\xff'" // in UTF8
 
 // Each of these an earlier draft of the proxy got wrong.
-func TestWhatDraftsGotWrongAboutUnnamedObjects(t *testing.T) {
+func TestUnnamedObjectsThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
 	table := say(Query("CREATE TEMP TABLE t AS SELECT generate_series(1, 3)"))
 	remove := say(Parse("", "DELETE FROM t"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
@@ -57,7 +57,7 @@ func TestWhatDraftsGotWrongAboutUnnamedObjects(t *testing.T) {
 	))
 }
 
-func TestWhatDraftsGotWrongAboutNames(t *testing.T) {
+func TestNamesThatDraftsGotWrongAreThoseOfPostgreSQL(t *testing.T) {
 	prepared := say(Parse("s", ours), DescribeStatement("s"), Sync)
 	run := say(Bind("", "s"), DescribePortal(""), Execute(""), Sync)
 	call := func(body string) step {

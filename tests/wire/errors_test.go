@@ -35,7 +35,7 @@ func TestErrorsSkipToSync(t *testing.T) {
 	})
 }
 
-func TestFailedTransactions(t *testing.T) {
+func TestFailedTransactionsGoAsWithPostgreSQL(t *testing.T) {
 	run := say(Bind("", "s"), DescribePortal(""), Execute(""), Sync)
 	checkAll(t, []conversation{
 		{name: "Query", steps: []step{
@@ -75,7 +75,7 @@ func TestFailedTransactions(t *testing.T) {
 
 // The portal of an answered batch is gone with the next that is forwarded, whatever becomes of that, and so is an older one.
 // None of the Queries may fail as it runs: see crashes.
-func TestThePortalOfAnAnsweredBatchInAFailedTransaction(t *testing.T) {
+func TestThePortalOfAnAnsweredBatchIsThatOfPostgreSQLInAFailedTransaction(t *testing.T) {
 	begin, local := say(Query("BEGIN")), together(request(ours), Sync)
 	use := together(DescribePortal(""), Sync, Execute(""), Sync)
 	behind := func(name string, steps ...step) conversation {
@@ -118,7 +118,7 @@ const (
 	int4um = 212
 )
 
-func TestFunctionCalls(t *testing.T) {
+func TestFunctionCallsAreAnsweredAsByPostgreSQL(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "among ours", steps: []step{
 			say(Query(ours)), say(FunctionCall(int4pl, "3", "4")), say(Query(ours)), together(request(ours), Sync), say(FunctionCall(int4um, "5")),

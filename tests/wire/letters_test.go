@@ -205,7 +205,7 @@ func wordsUpTo(n int, prefix string) (words []string) {
 	return words
 }
 
-func TestEveryWordOfThreeLetters(t *testing.T) {
+func TestEveryWordOfThreeLettersIsAnsweredAsByPostgreSQL(t *testing.T) {
 	seed := seedOfWords()
 	var errands []errand
 	for _, m := range moods {
@@ -220,7 +220,7 @@ func TestEveryWordOfThreeLetters(t *testing.T) {
 	runAll(t, seed, errands)
 }
 
-func TestDrawnWordsOfFourLetters(t *testing.T) {
+func TestDrawnWordsOfFourLettersAreAnsweredAsByPostgreSQL(t *testing.T) {
 	seed := seedOfWords()
 	r := rand.New(rand.NewPCG(seed, 0))
 	var errands []errand

@@ -2,7 +2,7 @@ package wire
 
 import "testing"
 
-func TestNamedStatements(t *testing.T) {
+func TestNamedStatementsAreThoseOfPostgreSQL(t *testing.T) {
 	prepared := say(Parse("s", ours), DescribeStatement("s"), Sync)
 	run := say(Bind("", "s"), DescribePortal(""), Execute(""), Sync)
 	checkAll(t, []conversation{

@@ -29,7 +29,7 @@ func prepare(sql string, types ...uint32) step {
 	return say(Parse("s", sql, types...), DescribeStatement("s"), Sync)
 }
 
-func TestParameters(t *testing.T) {
+func TestParametersAreReadAsByPostgreSQL(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "text", steps: []step{prepare(idsOf), runText("3"), runText("1", 1), runText("20")}, local: 24},
 		{name: "binary", steps: []step{prepare(idsOf), runBinary(int8Value(3)), runBinary(int8Value(2), 1)}, local: 5},
@@ -81,7 +81,7 @@ func TestParameters(t *testing.T) {
 	})
 }
 
-func TestResultFormats(t *testing.T) {
+func TestResultsComeInTheFormatsOfPostgreSQL(t *testing.T) {
 	two := "SELECT next_snowflake(), next_snowflake()::text"
 	checkAll(t, []conversation{
 		{name: "text and binary", steps: []step{together(request(ours, 0), Sync), together(request(ours, 1), Sync), together(request(ours), Sync)}, local: 3},

@@ -22,7 +22,7 @@ func together(parts ...any) (all step) {
 	return all
 }
 
-func TestRequests(t *testing.T) {
+func TestRequestsAreAnsweredAsByPostgreSQL(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "Parse, Bind, Describe, Execute, Sync", steps: []step{together(request(ours), Sync)}, local: 1},
 		{name: "without Describe, then without Parse", steps: []step{

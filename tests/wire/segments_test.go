@@ -46,7 +46,7 @@ func bound(statement string, texts ...string) message {
 	return BindValues("", statement, nil, v)
 }
 
-func TestSegments(t *testing.T) {
+func TestNumbersOfATagAreAnsweredAsByPostgreSQL(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "simple", steps: []step{
 			say(Query(ourNumber)), say(Query("SELECT public.next_segment('it''s') AS id;")), say(Query("select pgflurry . next_segment('order')::text, next_segment('order')::bigint")),

@@ -4,7 +4,7 @@ import "testing"
 
 const ours = "SELECT next_snowflake()"
 
-func TestSimpleQueries(t *testing.T) {
+func TestSimpleQueriesAreAnsweredAsByPostgreSQL(t *testing.T) {
 	checkAll(t, []conversation{
 		{name: "a bigint is answered", steps: []step{say(Query(ours))}, local: 1},
 		{name: "every answered form", steps: []step{

@@ -7,7 +7,7 @@ import (
 
 // After a local answer PostgreSQL's unnamed statement and portal are not what the client believes. What is forwarded next finds those of
 // the answered batch, if it begins with them, or none: never the ones of before.
-func TestUnnamedObjects(t *testing.T) {
+func TestUnnamedObjectsAreThoseOfPostgreSQL(t *testing.T) {
 	theirs := say(Parse("", "SELECT 42"), Sync)
 	bindRun := say(Bind("", ""), Execute(""), Sync)
 	local := together(request(ours), Sync)

@@ -205,7 +205,7 @@ func (st *stand) checkWord(t *testing.T, word string, r *rand.Rand, way int) boo
 	return false
 }
 
-func TestAllShortWords(t *testing.T) {
+func TestAllShortWordsAreAnsweredAsByPostgreSQL(t *testing.T) {
 	seed := rand.Uint64()
 	st := newStand(t, seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -249,7 +249,7 @@ func seedOfWords() uint64 {
 	return rand.Uint64()
 }
 
-func TestRandomWords(t *testing.T) {
+func TestRandomWordsAreAnsweredAsByPostgreSQL(t *testing.T) {
 	seed := seedOfWords()
 	st := newStand(t, seed)
 	var words, failed atomic.Int64

@@ -86,6 +86,13 @@ func Sleeps(t testing.TB, conn *pgx.Conn, name string) {
 	Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '"+name+"' AND wait_event = 'PgSleep')")
 }
 
+// Blocked waits until so many sessions of the database wait for a lock.
+func Blocked(t testing.TB, conn *pgx.Conn, sessions int) {
+	t.Helper()
+	Eventually(t, conn, `(SELECT count(*) = $1 FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event_type = 'Lock')`, sessions)
+}
+
 // Refused expects a statement to fail with this SQLSTATE, and returns the error.
 func Refused(t testing.TB, conn *pgx.Conn, sqlstate, statement string) *pgconn.PgError {
 	t.Helper()
