@@ -30,42 +30,45 @@ func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	r := newRigBeforeStartup(t, &counter{})
 	before := descriptors(t)
-	for name, end := range ends {
+	// A hundred sessions in which one side says its last and ends; the other has heard that much.
+	end := func(t *testing.T, by func(net.Conn), ofUpstream bool, last []byte, enough func(heard []byte) bool) {
+		t.Helper()
+		for range 100 {
+			client, upstream := r.opens()
+			speaks, hears := client, upstream
+			if ofUpstream {
+				speaks, hears = upstream, client
+				r.write(client, [][]byte{query("SELECT 1")})
+				r.expect(upstream, "upstream", [][]byte{query("SELECT 1")})
+			}
+			speaks.Write(last)
+			by(speaks)
+			if got := r.rest(hears); !enough(got) {
+				t.Fatalf("the other side got %q; expected %q", got, last)
+			}
+			hears.Close()
+			r.rest(speaks)
+			speaks.Close()
+		}
+	}
+	for name, by := range ends {
 		for last, message := range map[string][]byte{
 			"query": query("SELECT 1"), "batch": join(parse("", "SELECT 1"), bindIt, executeAll, syncIt), "half a message": query("SELECT 1")[:8],
 			"answered query": ourQuery, "flush": join(parse("s", "SELECT 1"), flushIt), "copy data": copyData,
 		} {
 			t.Run(fmt.Sprintf("%s of the client behind a %s", name, last), func(t *testing.T) {
-				for range 100 {
-					client, upstream := r.opens()
-					client.Write(message)
-					end(client)
-					if got := r.rest(upstream); last != "answered query" && !bytes.Equal(got, message) {
-						t.Fatalf("upstream got %q; expected %q", got, message)
-					}
-					upstream.Close()
-					r.rest(client)
-					client.Close()
-				}
+				end(t, by, false, message, func(heard []byte) bool {
+					return last == "answered query" || bytes.Equal(heard, message)
+				})
 			})
 		}
 		for last, message := range map[string][]byte{
 			"ReadyForQuery": join(complete("SELECT 1"), ready('I')), "row": dataRow("1"), "half a message": dataRow("1")[:6], "notice": message('N', z("SNOTICE"), []byte{0}),
 		} {
 			t.Run(fmt.Sprintf("%s of upstream behind a %s", name, last), func(t *testing.T) {
-				for range 100 {
-					client, upstream := r.opens()
-					r.write(client, [][]byte{query("SELECT 1")})
-					r.expect(upstream, "upstream", [][]byte{query("SELECT 1")})
-					upstream.Write(message)
-					end(upstream)
-					if got := r.rest(client); last != "half a message" && !bytes.HasPrefix(got, message) {
-						t.Fatalf("the client got %q; expected %q and perhaps a farewell", got, message)
-					}
-					client.Close()
-					r.rest(upstream)
-					upstream.Close()
-				}
+				end(t, by, true, message, func(heard []byte) bool { // and perhaps a farewell
+					return last == "half a message" || bytes.HasPrefix(heard, message)
+				})
 			})
 		}
 	}

@@ -153,7 +153,7 @@ func (t *tokenizer) blockComment() bool {
 
 func (t *tokenizer) word() tokenKind {
 	for ; t.at < len(t.sql) && (startsIdentifier(t.sql[t.at]) || isDigit(t.sql[t.at]) || t.sql[t.at] == '$'); t.at++ {
-		if !t.keep(Fold(t.sql[t.at])) {
+		if !t.keep(fold(t.sql[t.at])) {
 			return tokenBad
 		}
 	}
@@ -213,8 +213,8 @@ func (t *tokenizer) number(kind tokenKind) tokenKind {
 	return kind
 }
 
-// Fold folds a byte as PostgreSQL folds a word that is not quoted: A to Z, and nothing else.
-func Fold(c byte) byte {
+// fold folds a byte as PostgreSQL folds a word that is not quoted: A to Z, and nothing else.
+func fold(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
 	}
