@@ -155,7 +155,7 @@ func (k *Keeper) keep(ctx context.Context) error {
 		case next.renew != nil:
 			err = k.renew(ctx, *next.renew, next.limit)
 		default:
-			k.noteEnd()
+			k.logEnd()
 			_ = k.wait(ctx, next.wait)
 		}
 		if err != nil {
@@ -176,8 +176,8 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 	switch {
 	case err == nil:
 		k.clock.Observe(a.DatabaseMicros, sent, received)
-		k.noteUngated(a)
-		k.noteAhead(a.Worker, a.DatabaseMicros)
+		k.logUngated(a)
+		k.logAhead(a.Worker, a.DatabaseMicros)
 		return k.grant(k.protocol.acquired(a, sent), a.Term, "worker acquired")
 	case final(err):
 		return err
@@ -201,13 +201,13 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	switch {
 	case err == nil:
 		k.clock.Observe(answer.DatabaseMicros, sent, received)
-		k.noteAhead(r.Worker, answer.DatabaseMicros)
+		k.logAhead(r.Worker, answer.DatabaseMicros)
 		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, "")
 	case final(err):
 		return err
 	case errors.As(err, &lost):
 		k.protocol.lost(received)
-		k.noteLost(lost)
+		k.logLost(lost)
 	case errors.As(err, &refusal): // this lease is of the original, or of what was here before a restore
 		k.protocol.lost(received)
 	default:

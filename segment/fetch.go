@@ -64,19 +64,19 @@ func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
 	case errors.Is(err, ErrFellBack):
 		left := b.supply.left()
 		b.supply.fellBack()
-		s.noteWentBack(b, block.Before, request.Above, left)
+		s.logWentBack(b, block.Before, request.Above, left)
 		s.enqueue(b) // raises the row
 	case err != nil:
 		if !errors.Is(err, ErrExhausted) {
 			b.supply.unknown++
 		}
 		b.supply.failed(err, at)
-		s.noteFailure(ctx, b, err)
+		s.logFailure(ctx, b, err)
 	default:
 		b.supply.fetched(block, at)
-		if b.told != "" {
+		if b.lastLogged != "" {
 			s.log.Info("numbers are fetched again", "tag", b.supply.tag)
-			b.told = ""
+			b.lastLogged = ""
 		}
 	}
 }
@@ -164,7 +164,7 @@ func (s *Source) compare(u use, row Row, ok bool) {
 		s.removed(b, s.now())
 		b.wake()
 	case ok && b.supply.refreshed(row, u.mark):
-		s.noteWentBack(b, row.Next, u.mark, left)
+		s.logWentBack(b, row.Next, u.mark, left)
 		if b.supply.due(s.now()) {
 			s.enqueue(b) // raises the row again
 		}

@@ -58,8 +58,8 @@ type buffer struct {
 	supply supply
 	gone   bool // another one has its place: look again
 	// changed is closed and replaced when a fetch is over, or nil if nobody waits.
-	changed chan struct{}
-	told    string // the failure that was logged last
+	changed    chan struct{}
+	lastLogged string // failure; empty: none
 }
 
 // New checks the settings. Numbers are given once Run runs.

@@ -32,13 +32,13 @@ var errForwarded = errors.New("the proxy forwarded instead of answering from mem
 // the database, or, on servers that nobody else uses, if the function gave any ID meanwhile, to whomever.
 func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
-		l, err := newLookout(ctx, s)
+		c, err := newForwardingCheck(ctx, s)
 		if err != nil {
 			return trial.Count{}, err
 		}
-		defer l.close(context.WithoutCancel(ctx))
+		defer c.close(context.WithoutCancel(ctx))
 		return turn(ctx, d, func(work func() (trial.Count, error)) (trial.Count, error) {
-			before, err := l.answers(ctx)
+			before, err := c.answers(ctx)
 			if err != nil {
 				return trial.Count{}, err
 			}
@@ -46,7 +46,7 @@ func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 			if err != nil {
 				return count, err
 			}
-			after, err := l.answers(ctx)
+			after, err := c.answers(ctx)
 			if err == nil && after != before {
 				err = fmt.Errorf("while the proxy was measured, the function in the database gave IDs: %w", errForwarded)
 			}
@@ -59,15 +59,15 @@ func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 func awaitAnswers(ctx context.Context, s servers.Servers) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, answerPatience, errForwarded)
 	defer cancel()
-	l, err := newLookout(ctx, s)
+	c, err := newForwardingCheck(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer l.close(context.WithoutCancel(ctx))
+	defer c.close(context.WithoutCancel(ctx))
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	for {
-		if _, err := l.answers(ctx); !errors.Is(err, errForwarded) {
+		if _, err := c.answers(ctx); !errors.Is(err, errForwarded) {
 			return err
 		}
 		select {
@@ -78,31 +78,31 @@ func awaitAnswers(ctx context.Context, s servers.Servers) error {
 	}
 }
 
-// lookout sees who draws.
-type lookout struct {
+// forwardingCheck sees who draws.
+type forwardingCheck struct {
 	direct, proxy *pgx.Conn
 	function      int64 // the worker of the function in the database
 	alone         bool  // nobody else uses the servers
 }
 
-func newLookout(ctx context.Context, s servers.Servers) (l lookout, err error) {
+func newForwardingCheck(ctx context.Context, s servers.Servers) (c forwardingCheck, err error) {
 	defer func() {
 		if err != nil {
-			l.close(context.WithoutCancel(ctx))
+			c.close(context.WithoutCancel(ctx))
 		}
 	}()
-	l.alone = s.Postgres.PID != 0
-	if l.direct, err = pgx.Connect(ctx, s.Postgres.URL); err != nil {
-		return l, err
+	c.alone = s.Postgres.PID != 0
+	if c.direct, err = pgx.Connect(ctx, s.Postgres.URL); err != nil {
+		return c, err
 	}
-	if l.proxy, err = pgx.Connect(ctx, s.Proxy.URL); err != nil {
-		return l, err
+	if c.proxy, err = pgx.Connect(ctx, s.Proxy.URL); err != nil {
+		return c, err
 	}
-	return l, l.direct.QueryRow(ctx, functionWorkerSQL).Scan(&l.function)
+	return c, c.direct.QueryRow(ctx, functionWorkerSQL).Scan(&c.function)
 }
 
-func (l lookout) close(ctx context.Context) {
-	for _, conn := range []*pgx.Conn{l.direct, l.proxy} {
+func (c forwardingCheck) close(ctx context.Context) {
+	for _, conn := range []*pgx.Conn{c.direct, c.proxy} {
 		if conn != nil {
 			_ = conn.Close(ctx)
 		}
@@ -111,19 +111,19 @@ func (l lookout) close(ctx context.Context) {
 
 // answers draws an ID through the proxy, which must not be the function's, and gives the place where the function's sequence stands; where others
 // draw too, that says nothing and is 0.
-func (l lookout) answers(ctx context.Context) (lane int64, err error) {
+func (c forwardingCheck) answers(ctx context.Context) (lane int64, err error) {
 	var id, worker int64
-	if err := l.proxy.QueryRow(ctx, nextSnowflakeSQL, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
+	if err := c.proxy.QueryRow(ctx, nextSnowflakeSQL, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
 		return 0, err
 	}
-	if err := l.direct.QueryRow(ctx, workerOfSQL, id).Scan(&worker); err != nil {
+	if err := c.direct.QueryRow(ctx, workerOfSQL, id).Scan(&worker); err != nil {
 		return 0, err
 	}
-	if worker == l.function {
+	if worker == c.function {
 		return 0, fmt.Errorf("an ID that was drawn through the proxy has worker %d, the function's: %w", worker, errForwarded)
 	}
-	if l.alone {
-		err = l.direct.QueryRow(ctx, laneSQL).Scan(&lane)
+	if c.alone {
+		err = c.direct.QueryRow(ctx, laneSQL).Scan(&lane)
 	}
 	return lane, err
 }

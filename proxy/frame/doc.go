@@ -11,7 +11,7 @@
 //	fill.go        how its buffer is filled, and which buffer
 //	buffers.go     Buffers: what the inboxes of a proxy share
 //	frame_unix.go  reads and writes through the descriptor, for as long as they need not wait; frame_other.go has none
-//	descriptor_*   the system calls
+//	syscall_*      the system calls: raw where that is quicker and safe, else plain
 //	outlet.go      writes through the descriptor
 //	writer.go      Writer: whole messages to a client, one writer at a time
 //

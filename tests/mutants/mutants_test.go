@@ -111,7 +111,7 @@ var mutants = []mutant{
 		test: "Invariant1", in: "lease",
 	},
 	{
-		guard: "a grant is never shortened", file: "lease/note.go",
+		guard: "a grant is never shortened", file: "lease/log.go",
 		from: "g.Worker == last.Worker && g.Until < last.Until {", to: "false {",
 		test: "SecondFault",
 	},

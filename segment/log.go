@@ -7,12 +7,12 @@ import (
 	"slices"
 )
 
-// noteFailure says that a fetch failed, once until one succeeds or another reason comes.
-func (s *Source) noteFailure(ctx context.Context, b *buffer, err error) {
-	if ctx.Err() != nil || b.told == err.Error() {
+// logFailure says that a fetch failed, once until one succeeds or another reason comes.
+func (s *Source) logFailure(ctx context.Context, b *buffer, err error) {
+	if ctx.Err() != nil || b.lastLogged == err.Error() {
 		return
 	}
-	b.told = err.Error()
+	b.lastLogged = err.Error()
 	if errors.Is(err, ErrExhausted) {
 		s.log.Error("no block is left: the tag has come to the end of bigint", "tag", b.supply.tag, "left", b.supply.left())
 		return
@@ -20,8 +20,8 @@ func (s *Source) noteFailure(ctx context.Context, b *buffer, err error) {
 	s.log.Warn("no block could be fetched", "tag", b.supply.tag, "left", b.supply.left(), "cause", err)
 }
 
-// noteWentBack says what no correct database does.
-func (s *Source) noteWentBack(b *buffer, found, acknowledged, skipped int64) {
+// logWentBack says what no correct database does.
+func (s *Source) logWentBack(b *buffer, found, acknowledged, skipped int64) {
 	s.log.Error("the row of the tag has fallen back: the database has lost a commit, or the tag was made anew too soon; numbers below the acknowledged one may have been given twice",
 		"tag", b.supply.tag, "max_id", found, "acknowledged", acknowledged, "skipped", skipped)
 }

@@ -17,7 +17,7 @@ import (
 func (k *Keeper) grant(g Grant, term int64, event string) error {
 	if last := k.last; g.Worker == last.Worker && g.Until < last.Until {
 		if event != "" {
-			k.noteLost(&Lost{Worker: g.Worker, Mark: g.Until, Acknowledged: last.Until})
+			k.logLost(&Lost{Worker: g.Worker, Mark: g.Until, Acknowledged: last.Until})
 		}
 		g = last
 	} else if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
@@ -79,8 +79,8 @@ func newsOf(err error) string {
 	}
 }
 
-// noteUngated says once what the namespace's settings cannot make up for.
-func (k *Keeper) noteUngated(a Acquired) {
+// logUngated says once what the namespace's settings cannot make up for.
+func (k *Keeper) logUngated(a Acquired) {
 	if a.Ungated && !k.ungated {
 		k.ungated = true
 		k.log.Warn("the server does not tell its WAL timeline: a failover that loses commits goes unnoticed; run \"pgflurry workers reseed\" after one")
@@ -90,9 +90,9 @@ func (k *Keeper) noteUngated(a Acquired) {
 // reminder is how often it is said again that something lasts which a person has to mend.
 const reminder = time.Minute
 
-// noteAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood ahead, and the
+// logAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood ahead, and the
 // worker's mark with it. IDs stay unique and go on, but their time is wrong, and sorting by them is for as long.
-func (k *Keeper) noteAhead(worker int, databaseMicros int64) {
+func (k *Keeper) logAhead(worker int, databaseMicros int64) {
 	ahead := k.clock.duration(k.clock.Now() - databaseMicros/k.clock.unit)
 	if ahead <= k.clock.duration(k.protocol.window) {
 		k.ahead = 0
@@ -105,15 +105,15 @@ func (k *Keeper) noteAhead(worker int, databaseMicros int64) {
 	}
 }
 
-func (k *Keeper) noteLost(l *Lost) {
+func (k *Keeper) logLost(l *Lost) {
 	if l.CommitLost() {
 		k.log.Error("the database has lost a commit it had acknowledged; was it failed over to an asynchronous standby, or restored?",
 			"worker", l.Worker, "acknowledged", l.Acknowledged, "mark", l.Mark)
 	}
 }
 
-// noteEnd says once that the grant is over and nothing has followed it.
-func (k *Keeper) noteEnd() {
+// logEnd says once that the grant is over and nothing has followed it.
+func (k *Keeper) logEnd() {
 	if k.ended || k.why == "" || k.last.Until == 0 || k.clock.Now() < k.last.Until {
 		return
 	}
