@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	mathrand "math/rand/v2"
+
+	"pgflurry/reminder"
 )
 
 // Issuer is what a keeper keeps supplied: the generator.
@@ -62,13 +64,11 @@ type Keeper struct {
 	granted     chan struct{} // closed with the first grant
 	grantedOnce sync.Once
 
-	why          string        // the last failure; empty while all is well
-	failingSince time.Duration // monotonic; while why is set
-	told         string        // sort of the failure that was logged last
-	toldAt       time.Duration // monotonic; when it was logged
-	ended        bool          // the end of the grant was logged
-	ungated      bool          // that failovers cannot be noticed was logged
-	ahead        time.Duration // monotonic: when it was logged last that IDs are far ahead of the database's clock; 0: they are not
+	why     string            // the last failure; empty while all is well
+	failing reminder.Reminder // of failures
+	ahead   reminder.Reminder // that IDs are far ahead of the database's clock
+	ended   bool              // the end of the grant was logged
+	ungated bool              // that failovers cannot be noticed was logged
 }
 
 // NewKeeper checks the settings. Nothing happens before Run.
@@ -79,7 +79,7 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	}
 	return &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait,
-		granted: make(chan struct{}),
+		granted: make(chan struct{}), failing: reminder.Reminder{Every: remindEvery}, ahead: reminder.Reminder{Every: remindEvery},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
@@ -186,7 +186,7 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 	default:
 		k.protocol.unknownAcquire(received)
 	}
-	k.failing(ctx, err)
+	k.failed(ctx, err)
 	return nil
 }
 
@@ -213,7 +213,7 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	default:
 		k.protocol.unknownRenew(err, received)
 	}
-	k.failing(ctx, err)
+	k.failed(ctx, err)
 	return nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// What a keeper tells: to the issuer and to the log. A healthy renewal is no news; a failure is news once,
-// until it ends or becomes another one, and each minute while it lasts.
+// What a keeper tells: to the issuer and to the log. A healthy renewal is not logged. A failure is logged once, until it ends or
+// becomes another one, and each minute while it lasts.
 
 // grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later attempt could be right.
 //
@@ -23,40 +23,39 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	} else if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
 		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w", g.Worker, g.From, g.Until, err)
 	}
-	failed := k.why
+	failedFor := k.failing.Lasted(k.clock.Monotonic()).Round(time.Millisecond)
+	recovered := k.failing.Right("")
 	k.last, k.why, k.ended = g, "", false
 	switch {
 	case event != "":
 		k.log.Info(event, "worker", g.Worker, "term", term, "lasts", k.left(g.Until))
-	case failed != "":
-		k.log.Info("renewing again", "worker", g.Worker, "lasts", k.left(g.Until), "failed_for", (k.clock.Monotonic() - k.failingSince).Round(time.Millisecond))
+	case recovered:
+		k.log.Info("renewing again", "worker", g.Worker, "lasts", k.left(g.Until), "failed_for", failedFor)
 	}
 	k.grantedOnce.Do(func() { close(k.granted) })
 	return nil
 }
 
-// failing records an attempt that granted nothing. When ctx has ended it was cut short by us, which is no failure.
-func (k *Keeper) failing(ctx context.Context, err error) {
+// failed records an attempt that granted nothing. When ctx has ended it was cut short by us, which is no failure.
+func (k *Keeper) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	before, now := k.why, k.clock.Monotonic()
-	if k.why = err.Error(); before == "" {
-		k.failingSince = now
+	k.why = err.Error()
+	finding := findingOf(err)
+	due, lasted := k.failing.Wrong(finding, k.clock.Monotonic())
+	if !due {
+		return
 	}
-	kind, fields := newsOf(err), []any{"why", err}
-	if before != "" && kind == k.told {
-		if now-k.toldAt < reminder {
-			return
-		}
-		fields = append(fields, "failing_for", (now - k.failingSince).Round(time.Second))
+	fields := []any{"why", err}
+	if lasted > 0 {
+		fields = append(fields, "failing_for", lasted.Round(time.Second))
 	}
-	k.told, k.toldAt = kind, now
 	// IDs go on from the grant in hand for so long, if there is one.
 	if left := k.left(k.last.Until); left > 0 {
-		k.log.Warn(kind, append(fields, "ids_last", left)...)
+		k.log.Warn(finding, append(fields, "ids_last", left)...)
 	} else {
-		k.log.Warn(kind+"; PostgreSQL itself answers", fields...)
+		k.log.Warn(finding+"; PostgreSQL itself answers", fields...)
 	}
 }
 
@@ -65,8 +64,8 @@ func (k *Keeper) left(until int64) time.Duration {
 	return k.clock.duration(max(0, until-max(0, k.clock.Now()))).Round(time.Millisecond)
 }
 
-// newsOf sorts failures: one of the same sort as before is no news, though its seconds differ.
-func newsOf(err error) string {
+// findingOf sorts failures: two of one sort are one finding, though their seconds differ.
+func findingOf(err error) string {
 	var refusal *Refusal
 	var lost *Lost
 	switch {
@@ -87,19 +86,18 @@ func (k *Keeper) logUngated(a Acquired) {
 	}
 }
 
-// reminder is how often it is said again that something lasts which a person has to mend.
-const reminder = time.Minute
+// remindEvery is how often it is said again that something lasts which a person has to mend.
+const remindEvery = time.Minute
 
 // logAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood ahead, and the
 // worker's mark with it. IDs stay unique and go on, but their time is wrong, and sorting by them is for as long.
 func (k *Keeper) logAhead(worker int, databaseMicros int64) {
 	ahead := k.clock.duration(k.clock.Now() - databaseMicros/k.clock.unit)
 	if ahead <= k.clock.duration(k.protocol.window) {
-		k.ahead = 0
+		k.ahead.Right("")
 		return
 	}
-	if now := k.clock.Monotonic(); k.ahead == 0 || now-k.ahead >= reminder {
-		k.ahead = max(now, 1)
+	if due, _ := k.ahead.Wrong("ahead", k.clock.Monotonic()); due {
 		k.log.Error("IDs are far ahead of the database's clock, which must have stood ahead once", "worker", worker, "ahead", ahead.Round(time.Second),
 			"hint", fmt.Sprintf("If that clock is right now, restart this proxy, which then takes another worker, and run \"pgflurry workers retire %d\".", worker))
 	}
