@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pgflurry/connstring"
 	"pgflurry/generator"
 	"pgflurry/namespace"
 )
@@ -64,7 +65,7 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12)")
 	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z)")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
-	flags.StringVar(&f.database, "database", "", "`URL` of a database of the namespace, whose layout is used: "+urlForm)
+	flags.StringVar(&f.database, "database", "", "`URL` of a database of the namespace, whose layout is used: "+connstring.Form)
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -88,7 +89,7 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	if given {
 		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit (or their PGFLURRY_ variables); the database knows its layout, so give one or the other")
 	}
-	config, err := parseURL("database", f.database)
+	config, err := connstring.Parse("database", f.database)
 	if err != nil {
 		return generator.Layout{}, err
 	}
@@ -96,7 +97,7 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return generator.Layout{}, connectError(err)
+		return generator.Layout{}, connstring.Explain(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)
@@ -131,7 +132,7 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 		seen++
 		if err := addDecoded(list, layout, text); err != nil {
 			failed++
-			fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+masked(err.Error()))
+			fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+connstring.Masked(err.Error()))
 		}
 	}
 	for _, arg := range args {

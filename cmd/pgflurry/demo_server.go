@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/connstring"
 	"pgflurry/postgres"
 )
 
@@ -58,7 +59,7 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 
 // useServer checks that the user's server can be reached and is new enough.
 func useServer(ctx context.Context, url string) (*demoServer, error) {
-	config, err := parseURL("postgres", url)
+	config, err := connstring.Parse("postgres", url)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func useServer(ctx context.Context, url string) (*demoServer, error) {
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, connectError(err)
+		return nil, connstring.Explain(err)
 	}
 	defer conn.Close(ctx)
 	upstream := net.JoinHostPort(config.Host, strconv.Itoa(int(config.Port)))

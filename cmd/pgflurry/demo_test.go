@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/hint"
+	"pgflurry/tests/support/scripted"
 )
 
 func TestPasteLineIsForTheProxyAndShowsNoPassword(t *testing.T) {
@@ -57,11 +60,11 @@ func TestDataFolderIsTheOneNamedElseBelowTheWorkingDirectory(t *testing.T) {
 }
 
 func TestDemoSaysWhatToDoWhenAGivenServerRefusesIt(t *testing.T) {
-	address := refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`})
+	address := scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`})
 	_, err := useServer(t.Context(), "postgres://owner:s3cret@"+address+"/app")
 	want := "cannot connect to " + address + `/app as "owner": password authentication failed for user "owner" (SQLSTATE 28P01)`
-	if err == nil || err.Error() != want || !strings.Contains(advice(err), "PGPASSWORD") {
-		t.Errorf("%v (hint %q), want %s and a hint at PGPASSWORD", err, advice(err), want)
+	if err == nil || err.Error() != want || !strings.Contains(hint.Of(err), "PGPASSWORD") {
+		t.Errorf("%v (hint %q), want %s and a hint at PGPASSWORD", err, hint.Of(err), want)
 	}
 	if _, err := useServer(t.Context(), "mysql://owner:s3cret@db/app"); err == nil || !strings.HasPrefix(err.Error(), "--postgres is not a connection string") {
 		t.Errorf("%v, want one that names --postgres and leaves out the URL", err)

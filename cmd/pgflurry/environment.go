@@ -7,6 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"pgflurry/connstring"
+	"pgflurry/hint"
 )
 
 // variablePrefix begins every environment variable of the program.
@@ -50,12 +53,12 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 			return
 		}
 		if f.Annotations[consent] != nil {
-			failed = hint(fmt.Errorf("environment variable %s is set, but --%s consents to something and is taken from the command line only", variable(f.Name), f.Name),
+			failed = hint.With(fmt.Errorf("environment variable %s is set, but --%s consents to something and is taken from the command line only", variable(f.Name), f.Name),
 				fmt.Sprintf("Unset it, and give --%s on the command line of the one command it is meant for.", f.Name))
 			return
 		}
 		if err := cmd.Flags().Set(f.Name, value); err != nil {
-			failed = fmt.Errorf("environment variable %s is %s, which --%s does not take: %w", variable(f.Name), shown(value), f.Name, unquoted(err))
+			failed = fmt.Errorf("environment variable %s is %s, which --%s does not take: %w", variable(f.Name), connstring.Shown(value), f.Name, unquoted(err))
 		}
 	})
 	warnOfUnknown(cmd, given)

@@ -2,11 +2,12 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"pgflurry/hint"
 )
 
 // environment reads these variables for the command of that name, and returns it with what was written to standard error.
@@ -45,7 +46,7 @@ func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 		if cmd.Flags().Changed(flag) {
 			t.Errorf("%s has set --%s", name, flag)
 		}
-		if hinted := new(hintedError); !errors.As(err, hinted) || !strings.Contains(hinted.Hint(), "--"+flag) {
+		if !strings.Contains(hint.Of(err), "--"+flag) {
 			t.Errorf("%s: the hint does not name --%s", name, flag)
 		}
 	}

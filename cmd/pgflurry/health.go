@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"pgflurry/hint"
 )
 
 // defaultListen is where serve listens and health asks.
@@ -51,7 +53,7 @@ func probe(ctx context.Context, listen string) error {
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
-		return hint(fmt.Errorf("nothing accepts connections: %w", err), `Is "pgflurry serve" running here, with the same --listen?`)
+		return hint.With(fmt.Errorf("nothing accepts connections: %w", err), `Is "pgflurry serve" running here, with the same --listen?`)
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {

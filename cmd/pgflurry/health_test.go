@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgflurry/hint"
 )
 
 // answering accepts connections and says answer to the first eight bytes of each.
@@ -58,8 +60,8 @@ func TestHealthSaysThatNothingListens(t *testing.T) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	if err := probe(t.Context(), address); err == nil || !strings.Contains(err.Error(), "nothing accepts connections") || !strings.Contains(advice(err), "--listen") {
-		t.Errorf("%v (hint %q)", err, advice(err))
+	if err := probe(t.Context(), address); err == nil || !strings.Contains(err.Error(), "nothing accepts connections") || !strings.Contains(hint.Of(err), "--listen") {
+		t.Errorf("%v (hint %q)", err, hint.Of(err))
 	}
 }
 

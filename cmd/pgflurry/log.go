@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"pgflurry/connstring"
 )
 
 // logSettings are the flags of a command that logs to standard error.
@@ -26,7 +28,7 @@ func (s *logSettings) formatFlag(f *pflag.FlagSet) {
 func (s *logSettings) open(w io.Writer) (log *slog.Logger, end func(), err error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.level)); err != nil {
-		return nil, nil, fmt.Errorf("--log-level is %s; expected debug, info, warn or error", shown(s.level))
+		return nil, nil, fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level))
 	}
 	options := &slog.HandlerOptions{Level: level}
 	var lines slog.Handler
@@ -37,7 +39,7 @@ func (s *logSettings) open(w io.Writer) (log *slog.Logger, end func(), err error
 		options.ReplaceAttr = asInText
 		lines = slog.NewJSONHandler(w, options)
 	default:
-		return nil, nil, fmt.Errorf("--log-format is %s; expected text or json", shown(s.format))
+		return nil, nil, fmt.Errorf("--log-format is %s; expected text or json", connstring.Shown(s.format))
 	}
 	counted := newCountingHandler(lines)
 	return slog.New(counted), counted.kinds.end, nil

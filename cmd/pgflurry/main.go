@@ -3,11 +3,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"pgflurry/connstring"
+	"pgflurry/hint"
 )
 
 func main() {
@@ -20,10 +22,9 @@ func main() {
 
 // complaint is how an error is printed: what happened, and what to do.
 func complaint(err error) string {
-	text := "pgflurry: " + masked(err.Error()) + "\n"
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) && hinted.Hint() != "" {
-		text += "hint: " + hinted.Hint() + "\n"
+	text := "pgflurry: " + connstring.Masked(err.Error()) + "\n"
+	if advice := hint.Of(err); advice != "" {
+		text += "hint: " + advice + "\n"
 	}
 	return text
 }

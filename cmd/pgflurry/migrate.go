@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"pgflurry/connstring"
 	"pgflurry/migrations"
 )
 
@@ -54,7 +55,7 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
 		if err != nil {
-			return s, fmt.Errorf("--epoch %s is not an instant like 2024-01-01T00:00:00Z", shown(f.epoch))
+			return s, fmt.Errorf("--epoch %s is not an instant like 2024-01-01T00:00:00Z", connstring.Shown(f.epoch))
 		}
 		s.Epoch = epoch
 	}
@@ -63,7 +64,7 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 
 // databaseFlag is required: no command migrates a database that nobody named.
 func databaseFlag(cmd *cobra.Command, url *string) {
-	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+urlForm)
+	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connstring.Form)
 }
 
 func newMigrateUp() *cobra.Command {
@@ -95,11 +96,11 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
   pgflurry migrate up --database postgres://app@localhost/billing --join postgres://app@localhost/shop`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := parseURL("database", url); err != nil {
+			if _, err := connstring.Parse("database", url); err != nil {
 				return err
 			}
 			if join != "" {
-				if _, err := parseURL("join", join); err != nil {
+				if _, err := connstring.Parse("join", join); err != nil {
 					return err
 				}
 			}
@@ -110,11 +111,11 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			settings.JoinURL, settings.NewNamespace, settings.Moved, settings.Copy = join, said.NewNamespace, said.Moved, said.Copy
 			settings.FreshWorker, settings.JoinsComplete = said.FreshWorker, said.JoinsComplete
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
-				return connectError(err)
+				return connstring.Explain(err)
 			}
 			state, err := migrations.Status(cmd.Context(), url)
 			if err != nil {
-				return connectError(err)
+				return connstring.Explain(err)
 			}
 			if err := printState(cmd.OutOrStdout(), state); err != nil {
 				return err
@@ -152,12 +153,12 @@ here, may still issue IDs with it. To join again takes another of the --database
 		Example: `  pgflurry migrate down --database postgres://app@localhost/shop`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := parseURL("database", url); err != nil {
+			if _, err := connstring.Parse("database", url); err != nil {
 				return err
 			}
 			removed, err := migrations.Down(cmd.Context(), url, leaveJoined)
 			if err != nil {
-				return connectError(err)
+				return connstring.Explain(err)
 			}
 			said := "pgflurry is removed from this database"
 			if !removed {
@@ -187,12 +188,12 @@ database is a copy that nobody has settled. With --json it prints {"in_place": t
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := parseURL("database", url); err != nil {
+			if _, err := connstring.Parse("database", url); err != nil {
 				return err
 			}
 			state, err := migrations.Status(cmd.Context(), url)
 			if err != nil {
-				return connectError(err)
+				return connstring.Explain(err)
 			}
 			print := printState
 			if asJSON {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"pgflurry/hint"
 	"pgflurry/migrations"
 )
 
@@ -96,9 +97,9 @@ func inPlace(state migrations.State) error {
 	case state.Newer != nil:
 		return state.Newer
 	case state.Copied != "":
-		return hint(errors.New(state.Copied), "Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.")
+		return hint.With(errors.New(state.Copied), "Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.")
 	case state.Pending():
-		return hint(errors.New("not everything is in place"), "Run \"pgflurry migrate up\".")
+		return hint.With(errors.New("not everything is in place"), "Run \"pgflurry migrate up\".")
 	}
-	return hint(fmt.Errorf("the functions could not be compared: %s", state.Unchecked), "Run it on the primary, as the owner of schema pgflurry.")
+	return hint.With(fmt.Errorf("the functions could not be compared: %s", state.Unchecked), "Run it on the primary, as the owner of schema pgflurry.")
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/connstring"
 	"pgflurry/generator"
 	"pgflurry/lease"
 	"pgflurry/namespace"
@@ -188,7 +189,7 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 	if err := errors.Join(s.tls.check(), s.limits.check()); err != nil {
 		return nil, err
 	}
-	config, err := parseURL("lease-database", s.leaseDatabase)
+	config, err := connstring.Parse("lease-database", s.leaseDatabase)
 	if err != nil {
 		return nil, err
 	}
@@ -201,14 +202,14 @@ func (s *proxySettings) check() (*pgx.ConnConfig, error) {
 	}
 	for _, name := range s.databases { // the log tells them
 		if strings.Contains(name, "://") || strings.Contains(name, "password=") || strings.Contains(name, ":") && strings.Contains(name, "@") {
-			return nil, fmt.Errorf("--databases has %s; expected names of databases", notRepeated)
+			return nil, fmt.Errorf("--databases has %s; expected names of databases", connstring.NotRepeated)
 		}
 	}
 	if s.node == "" {
 		return nil, errors.New("--node is missing, and this system does not tell its name; expected a name that stays the same after a restart")
 	}
 	if _, err := strconv.ParseUint(s.datacenter, 10, 31); s.datacenter != "" && err != nil {
-		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any", shown(s.datacenter))
+		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any", connstring.Shown(s.datacenter))
 	}
 	if s.window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.window)

@@ -11,6 +11,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/connstring"
+	"pgflurry/hint"
 )
 
 // lookName is the application_name of a kept connection, unless the connection string has one.
@@ -73,7 +76,7 @@ func (k *keptConnection) close() {
 // A loginError says that no session began.
 type loginError struct{ cause error }
 
-func (e *loginError) Error() string { return connectError(e.cause).Error() }
+func (e *loginError) Error() string { return connstring.Explain(e.cause).Error() }
 func (e *loginError) Unwrap() error { return e.cause }
 
 // A brokenError says that a session has ended before its answer was complete. Its text names no port of this machine, so that the
@@ -81,7 +84,7 @@ func (e *loginError) Unwrap() error { return e.cause }
 type brokenError struct{ cause error }
 
 func (e *brokenError) Error() string {
-	cause := lastCause(e.cause)
+	cause := connstring.LastCause(e.cause)
 	if errors.Is(cause, context.DeadlineExceeded) || pgconn.Timeout(e.cause) {
 		return "no answer in time"
 	}
@@ -142,22 +145,14 @@ func throughUpstream(config *pgx.ConnConfig, network, upstream string, dial func
 	return there
 }
 
-func hintOf(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		return hinted.Hint()
-	}
-	return ""
-}
-
 // lookHint says what to do about a database that cannot be looked at.
 func lookHint(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {
 		return "Give the proxy --upstream-tls require, or verify-full with --upstream-tls-ca."
 	}
-	if advice := hintOf(connectError(err)); advice != "" {
+	if advice := hint.Of(connstring.Explain(err)); advice != "" {
 		return advice
 	}
-	return hintOf(err)
+	return hint.Of(err)
 }

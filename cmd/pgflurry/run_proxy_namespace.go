@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/connstring"
+	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
 )
@@ -43,8 +45,8 @@ func (s proxySettings) findNamespace(ctx context.Context, config *pgx.ConnConfig
 			return ns, s.agrees(ns)
 		}
 		if now, since := told.due(err.Error(), true); now {
-			fields := append([]any{"cause", connectError(err)}, since...)
-			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint(fields, hintOf(connectError(err)))...)
+			fields := append([]any{"cause", connstring.Explain(err)}, since...)
+			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint(fields, hint.Of(connstring.Explain(err)))...)
 		}
 		sleep(ctx, pause)
 	}
@@ -79,11 +81,11 @@ func (s proxySettings) workers(ns namespace.Namespace) (lease.Range, error) {
 	lowest, highest, err := ns.Layout.WorkersOf(number)
 	switch {
 	case err != nil && ns.Layout.DatacenterBits > 0:
-		return lease.Range{}, hint(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
+		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
 	case err != nil:
-		return lease.Range{}, hint(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
+		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
 	case highest < ns.DatabaseWorkers:
-		return lease.Range{}, hint(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for functions of databases", number, lowest, highest, ns.DatabaseWorkers-1),
+		return lease.Range{}, hint.With(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for functions of databases", number, lowest, highest, ns.DatabaseWorkers-1),
 			"Choose a higher datacenter.")
 	}
 	return lease.Range{Lowest: lowest, Highest: highest}, nil

@@ -18,8 +18,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
+	"pgflurry/connstring"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
+	"pgflurry/tests/support/scripted"
 )
 
 // levels records what a watch permits.
@@ -42,7 +44,7 @@ func watchOf(t *testing.T, config *pgx.ConnConfig, pauses watchPauses) (*databas
 
 func someConfig(t *testing.T, address string) *pgx.ConnConfig {
 	t.Helper()
-	config, err := parseURL("lease-database", "postgres://u@"+address+"/app?sslmode=disable")
+	config, err := connstring.Parse("lease-database", "postgres://u@"+address+"/app?sslmode=disable")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +121,7 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 		address string
 		ends    bool
 	}{
-		"full":   {refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "53300", Message: "sorry, too many clients already"}), true},
+		"full":   {scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "53300", Message: "sorry, too many clients already"}), true},
 		"closed": {"127.0.0.1:1", false},
 	} {
 		t.Run(name, func(t *testing.T) {

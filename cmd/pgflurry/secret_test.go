@@ -9,6 +9,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/connstring"
+	"pgflurry/tests/support/scripted"
 )
 
 // broken are connection strings that nobody can read as they were meant. The password has the pieces s3 and cret.
@@ -147,29 +150,15 @@ func TestAServerThatRepeatsAParameterDoesNotGiveAwayTheRestOfAPassword(t *testin
 		"42704": `unrecognized configuration parameter "cret"`,
 		"08P01": "unsupported startup parameter: cret",
 	} {
-		address := refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: message})
+		address := scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: message})
 		host, port, _ := strings.Cut(address, ":")
-		config, err := parseURL("database", "host="+host+" port="+port+" sslmode=disable user=u password='s3'cret=x")
+		config, err := connstring.Parse("database", "host="+host+" port="+port+" sslmode=disable user=u password='s3'cret=x")
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, err = pgx.ConnectConfig(t.Context(), config)
-		if text := complaint(connectError(err)); !strings.Contains(text, code) || leaks(text) {
+		if text := complaint(connstring.Explain(err)); !strings.Contains(text, code) || leaks(text) {
 			t.Error(text)
 		}
-	}
-}
-
-func TestWhatHoldsNoPasswordIsShown(t *testing.T) {
-	for _, text := range []string{
-		`"sideways" is no command of "pgflurry"`, "--database is missing: give the URL of the database, " + urlForm,
-		`cannot connect to 10.0.0.1:5432/app as "ann@corp": no answer in time`, "--window is 10ms; expected at least 1s",
-	} {
-		if got := masked(text); got != text {
-			t.Errorf("%s becomes %s", text, got)
-		}
-	}
-	if d := 10 * time.Millisecond; shown(d.String()) != `"10ms"` {
-		t.Error(shown(d.String()))
 	}
 }

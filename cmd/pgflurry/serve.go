@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"pgflurry/connstring"
 )
 
 func newServe() *cobra.Command {
@@ -81,8 +83,8 @@ func socketOrPort(flag, address string) (network, place string, err error) {
 			address = filepath.Join(address, ".s.PGSQL.5432")
 		}
 		return "unix", address, nil
-	case !strings.Contains(address, ":"), mayHoldPassword(address):
-		return "", "", fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket", flag, shown(address))
+	case !strings.Contains(address, ":"), connstring.MayHoldPassword(address):
+		return "", "", fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket", flag, connstring.Shown(address))
 	}
 	return "tcp", address, nil
 }

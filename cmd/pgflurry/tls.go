@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pgflurry/connstring"
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
 )
@@ -62,9 +63,9 @@ func (t *tlsSettings) check() error {
 	case err != nil:
 		return fmt.Errorf("--upstream-tls: %w", err)
 	case t.client != "disable" && t.client != "allow" && t.client != "require":
-		return fmt.Errorf("--client-tls is %s; expected disable, allow or require", shown(t.client))
+		return fmt.Errorf("--client-tls is %s; expected disable, allow or require", connstring.Shown(t.client))
 	case t.auth != "relay" && t.auth != "password":
-		return fmt.Errorf("--client-auth is %s; expected relay or password", shown(t.auth))
+		return fmt.Errorf("--client-auth is %s; expected relay or password", connstring.Shown(t.auth))
 	case (t.clientCert == "") != (t.clientKey == ""):
 		return errors.New("--client-tls-cert and --client-tls-key belong together; one of them is missing")
 	case (t.upstreamCert == "") != (t.upstreamKey == ""):

@@ -1,10 +1,11 @@
 package main
 
 import (
-	"errors"
 	"io"
 	"strings"
 	"testing"
+
+	"pgflurry/hint"
 )
 
 func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
@@ -30,8 +31,8 @@ func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 			t.Errorf("%s: %v, want an error that says %s", line, err, want.says)
 			continue
 		}
-		if hinted := new(hintedError); !errors.As(err, hinted) || hinted.Hint() != `See "`+want.help+`".` {
-			t.Errorf("%s: the hint is %q, want one that leads to %s", line, hinted.hint, want.help)
+		if hint.Of(err) != `See "`+want.help+`".` {
+			t.Errorf("%s: the hint is %q, want one that leads to %s", line, hint.Of(err), want.help)
 		}
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"pgflurry/connstring"
+	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
 )
@@ -118,7 +120,7 @@ and takes another worker at its next renewal.`,
 func workerNumber(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%s is not the number of a worker; \"pgflurry workers list\" shows them", shown(text))
+		return 0, fmt.Errorf("%s is not the number of a worker; \"pgflurry workers list\" shows them", connstring.Shown(text))
 	}
 	return int(n), nil
 }
@@ -127,7 +129,7 @@ func workerNumber(text string) (int, error) {
 func asOwner(err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
-		return hint(err, "Run it as the owner of schema pgflurry, or as a member of that role.")
+		return hint.With(err, "Run it as the owner of schema pgflurry, or as a member of that role.")
 	}
 	return err
 }
@@ -137,7 +139,7 @@ const workersPatience = 30 * time.Second
 
 // withWorkers connects to the database with the worker rows, warns if it is a copy, and runs the command.
 func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error) error {
-	config, err := parseURL("database", url)
+	config, err := connstring.Parse("database", url)
 	if err != nil {
 		return err
 	}
@@ -145,7 +147,7 @@ func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return connectError(err)
+		return connstring.Explain(err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	ns, err := namespace.Read(ctx, conn)

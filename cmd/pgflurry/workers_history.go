@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
 )
@@ -81,9 +82,9 @@ func historyHint(conn *pgx.Conn, err error) error {
 	case !errors.As(err, &said):
 		return err
 	case said.Code == "42501": // insufficient privilege
-		return hint(err, fmt.Sprintf("As the owner run: GRANT SELECT ON pgflurry.worker_history TO %s;", pgx.Identifier{conn.Config().User}.Sanitize()))
+		return hint.With(err, fmt.Sprintf("As the owner run: GRANT SELECT ON pgflurry.worker_history TO %s;", pgx.Identifier{conn.Config().User}.Sanitize()))
 	case said.Code == "42P01": // undefined table
-		return hint(err, `The database was migrated by an earlier version: run "pgflurry migrate up --database URL".`)
+		return hint.With(err, `The database was migrated by an earlier version: run "pgflurry migrate up --database URL".`)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
+	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
 )
@@ -93,7 +94,7 @@ Type yes to go on: `, ns.Database, held, ns.Quarantine)
 	if err != nil && strings.TrimSpace(answer) == "" {
 		fmt.Fprintln(cmd.ErrOrStderr())
 	}
-	return hint(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
+	return hint.With(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
 }
 
 func printReseeded(w io.Writer, r lease.Reseeded, ns namespace.Namespace, asJSON bool) error {

@@ -1,4 +1,4 @@
-package main
+package connstring
 
 import (
 	"regexp"
@@ -9,19 +9,19 @@ import (
 // People put connection strings where something else is expected: behind --upstream, or as an argument without a flag. What is wrong
 // there is quoted by none of our messages, and whatever a library quotes is masked before it is printed.
 
-// mayHoldPassword says whether a value looks like a connection string or a part of one.
-func mayHoldPassword(value string) bool {
+// MayHoldPassword says whether a value looks like a connection string or a part of one.
+func MayHoldPassword(value string) bool {
 	lower := strings.ToLower(value)
 	return strings.Contains(value, "@") || strings.Contains(value, "://") || strings.Contains(lower, "pass") || strings.Contains(lower, "pwd")
 }
 
-// notRepeated stands for a value that may hold a password.
-const notRepeated = "a value that may hold a password and is not repeated here"
+// NotRepeated stands for a value that may hold a password.
+const NotRepeated = "a value that may hold a password and is not repeated here"
 
-// shown is a value as a message may quote it.
-func shown(value string) string {
-	if mayHoldPassword(value) {
-		return notRepeated
+// Shown is a value as a message may quote it.
+func Shown(value string) string {
+	if MayHoldPassword(value) {
+		return NotRepeated
 	}
 	return strconv.Quote(value)
 }
@@ -35,9 +35,9 @@ var (
 	passwordKeyword = regexp.MustCompile(`(?i)((?:password|passwd|pwd)\s*=).*`)
 )
 
-// masked is a message without what may be a password in it. Our own example of a URL stays.
-func masked(message string) string {
-	parts := strings.Split(message, urlForm)
+// Masked is a message without what may be a password in it. Our own example of a URL stays.
+func Masked(message string) string {
+	parts := strings.Split(message, Form)
 	for i, part := range parts {
 		if !strings.Contains(part, "@") {
 			part = hostless.ReplaceAllString(part, "://…")
@@ -45,5 +45,5 @@ func masked(message string) string {
 		part = credentials.ReplaceAllString(part, "$1$2…@")
 		parts[i] = passwordKeyword.ReplaceAllString(part, "$1…")
 	}
-	return strings.Join(parts, urlForm)
+	return strings.Join(parts, Form)
 }
