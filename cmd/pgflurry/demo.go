@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"pgflurry/migrations"
+	"pgflurry/node"
 )
 
 // demoSettings are the flags of demo.
@@ -49,11 +49,10 @@ stays, and the next run goes on with it.`,
   pgflurry demo --postgres postgres://me@db.example/app`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, endLog, err := s.log.open(cmd.ErrOrStderr())
+			log, err := s.log.open(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			defer endLog()
 			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), log)
 		},
 	}
@@ -84,12 +83,12 @@ func runDemo(ctx context.Context, s demoSettings, out io.Writer, log *slog.Logge
 	}
 	ctx, cancel := server.while(ctx)
 	defer cancel()
-	return s.runProxy(ctx, server, out, log)
+	return s.runNode(ctx, server, out, log)
 }
 
 // checkListen finds out before anything is made that the address is free and that clients can find it.
 func (s demoSettings) checkListen() error {
-	probe, err := listen(s.listen)
+	probe, err := node.Listen(s.listen)
 	if err != nil {
 		return err
 	}
@@ -98,35 +97,34 @@ func (s demoSettings) checkListen() error {
 	return err
 }
 
-// runProxy runs the proxy until ctx ends; meanwhile it draws and prints.
-func (s demoSettings) runProxy(ctx context.Context, server *demoServer, out io.Writer, log *slog.Logger) error {
+// runNode runs the proxy until ctx ends; meanwhile it draws and prints.
+func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Writer, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	listening, granted, ended := make(chan net.Addr, 1), make(chan struct{}), make(chan error, 1)
-	go func() {
-		ended <- runProxy(ctx, proxySettings{
-			listen: s.listen, upstream: server.upstream, leaseDatabase: server.url, node: demoNode(),
-			window: 60 * time.Second, drainTimeout: demoDrain,
-			log:       log,
-			listening: func(address net.Addr) { listening <- address },
-			granted:   func() { close(granted) },
-		})
-	}()
+	n, err := node.New(node.Settings{
+		Listen: s.listen, Upstream: server.upstream, LeaseDatabase: server.url, Name: demoNode(),
+		Window: 60 * time.Second, DrainTimeout: demoDrain, Version: version(), Log: log,
+	})
+	if err != nil {
+		return errors.Join(err, server.ended(ctx))
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- n.Run(ctx) }()
 
 	patience := time.NewTimer(grantPatience)
 	defer patience.Stop()
 	select {
-	case <-granted:
+	case <-n.Granted():
 	case <-patience.C:
 		fmt.Fprintf(out, "no worker is leased after %v, so PostgreSQL itself answers; the log says why\n", grantPatience)
 	case err := <-ended:
 		return errors.Join(err, server.ended(ctx))
 	}
-	if err := s.show(ctx, <-listening, server, out); err != nil && ctx.Err() == nil {
+	if err := s.show(ctx, n.Addr(), server, out); err != nil && ctx.Err() == nil {
 		cancel()
 		return errors.Join(err, <-ended)
 	}
-	err := waitTelling(ctx, ended, out)
+	err = waitTelling(ctx, ended, out)
 	fmt.Fprintln(out, "\nended; the worker is given back")
 	return errors.Join(err, server.ended(ctx))
 }

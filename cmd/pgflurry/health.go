@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/hint"
+	"pgflurry/node"
 )
 
 // defaultListen is where serve listens and health asks.
@@ -79,7 +80,7 @@ func probe(ctx context.Context, listen string) error {
 
 // dialable turns an address to listen on into one to connect to: every interface becomes the loopback.
 func dialable(listen string) (network, address string, err error) {
-	network, address, err = socketOrPort("listen", listen)
+	network, address, err = node.ParseAddress("listen", listen)
 	if err != nil || network == "unix" {
 		return network, address, err
 	}

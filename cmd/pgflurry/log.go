@@ -1,15 +1,9 @@
 package main
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
-	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/pflag"
 
@@ -24,11 +18,11 @@ func (s *logSettings) formatFlag(f *pflag.FlagSet) {
 	f.StringVar(&s.format, "log-format", "text", "how a line of the log is written: text (key=value) or json")
 }
 
-// open makes the logger. Call end when nothing is logged any more: it tells what was only counted so far.
-func (s *logSettings) open(w io.Writer) (log *slog.Logger, end func(), err error) {
+// open makes the logger.
+func (s *logSettings) open(w io.Writer) (*slog.Logger, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.level)); err != nil {
-		return nil, nil, fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level))
+		return nil, fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level))
 	}
 	options := &slog.HandlerOptions{Level: level}
 	var lines slog.Handler
@@ -39,10 +33,9 @@ func (s *logSettings) open(w io.Writer) (log *slog.Logger, end func(), err error
 		options.ReplaceAttr = asInText
 		lines = slog.NewJSONHandler(w, options)
 	default:
-		return nil, nil, fmt.Errorf("--log-format is %s; expected text or json", connstring.Shown(s.format))
+		return nil, fmt.Errorf("--log-format is %s; expected text or json", connstring.Shown(s.format))
 	}
-	counted := newCountingHandler(lines)
-	return slog.New(counted), counted.kinds.end, nil
+	return slog.New(lines), nil
 }
 
 // asInText gives a JSON line the addresses and durations of a text line: "127.0.0.1:5432" and "1m0s", not their fields and nanoseconds.
@@ -51,128 +44,4 @@ func asInText(_ []string, a slog.Attr) slog.Attr {
 		a.Value = slog.StringValue(value.String())
 	}
 	return a
-}
-
-// countEvery is how often a line of one kind is written at most.
-const countEvery = time.Second
-
-// sessionAttribute is what every line about a session or a connection of a client has.
-const sessionAttribute = "client"
-
-// countingHandler writes the first line of a kind at once. Equal ones within the next second it only counts. Then it writes one more,
-// with the attributes of the last and "repeated", the number of lines that it stands for.
-//
-// Lines about sessions are equal if level and message are: who the client was differs, and so do the ports in a cause. Other lines are
-// equal if their attributes are, too.
-type countingHandler struct {
-	lines slog.Handler
-	kinds *lineKinds
-	with  string // attributes and groups of this handler
-	ofOne bool   // they hold sessionAttribute
-}
-
-// lineKinds is what all handlers of one logger share.
-type lineKinds struct {
-	mu     sync.Mutex
-	recent map[string]*lineKind // told within the last second
-	ended  bool                 // everything is written at once
-}
-
-// lineKind counts the lines of a kind since one was written.
-type lineKind struct {
-	repeated int
-	last     slog.Record
-	lines    slog.Handler // of the last
-}
-
-func newCountingHandler(lines slog.Handler) *countingHandler {
-	return &countingHandler{lines: lines, kinds: &lineKinds{recent: make(map[string]*lineKind)}}
-}
-
-func (h *countingHandler) Enabled(ctx context.Context, level slog.Level) bool {
-	return h.lines.Enabled(ctx, level)
-}
-
-func (h *countingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	derived := *h
-	derived.lines = h.lines.WithAttrs(attrs)
-	for _, a := range attrs {
-		derived.with += "\n" + a.String()
-		derived.ofOne = derived.ofOne || a.Key == sessionAttribute
-	}
-	return &derived
-}
-
-func (h *countingHandler) WithGroup(name string) slog.Handler {
-	derived := *h
-	derived.lines, derived.with = h.lines.WithGroup(name), h.with+"\n"+name+"."
-	return &derived
-}
-
-func (h *countingHandler) Handle(ctx context.Context, r slog.Record) error {
-	kind, k := h.kindOf(r), h.kinds
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if seen := k.recent[kind]; seen != nil {
-		seen.repeated++
-		seen.last, seen.lines = r.Clone(), h.lines
-		return nil
-	}
-	if !k.ended {
-		k.recent[kind] = &lineKind{}
-		time.AfterFunc(countEvery, func() { k.tell(kind) })
-	}
-	return h.lines.Handle(ctx, r)
-}
-
-func (h *countingHandler) kindOf(r slog.Record) string {
-	kind, ofOne := []string{r.Level.String(), r.Message}, h.ofOne
-	var others strings.Builder
-	r.Attrs(func(a slog.Attr) bool {
-		others.WriteString("\n" + a.String())
-		ofOne = ofOne || a.Key == sessionAttribute
-		return true
-	})
-	if !ofOne {
-		kind = append(kind, h.with, others.String())
-	}
-	return strings.Join(kind, "\n")
-}
-
-// tell writes what was counted of a kind for a second. If nothing was, its next line is a first one again.
-func (k *lineKinds) tell(kind string) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	seen := k.recent[kind]
-	switch {
-	case seen == nil: // it has ended
-	case seen.repeated == 0:
-		delete(k.recent, kind)
-	default:
-		seen.write()
-		time.AfterFunc(countEvery, func() { k.tell(kind) })
-	}
-}
-
-// end writes what is only counted so far, and from now on everything at once.
-func (k *lineKinds) end() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	var pending []*lineKind
-	for _, seen := range k.recent {
-		if seen.repeated > 0 {
-			pending = append(pending, seen)
-		}
-	}
-	slices.SortFunc(pending, func(a, b *lineKind) int { return cmp.Compare(a.last.Time.UnixNano(), b.last.Time.UnixNano()) })
-	for _, seen := range pending {
-		seen.write()
-	}
-	k.recent, k.ended = nil, true
-}
-
-func (k *lineKind) write() {
-	k.last.AddAttrs(slog.Int("repeated", k.repeated))
-	_ = k.lines.Handle(context.Background(), k.last) // standard error is gone: nobody is left to tell
-	k.repeated, k.last = 0, slog.Record{}
 }

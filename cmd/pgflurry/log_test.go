@@ -4,125 +4,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"net"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 )
-
-// counted is a logger in the time of a bubble, the lines it has written, and its end.
-func counted(t *testing.T) (log *slog.Logger, lines func() []string, end func()) {
-	t.Helper()
-	var out bytes.Buffer
-	settings := logSettings{level: "debug", format: "text"}
-	log, end, err := settings.open(&out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lines = func() []string {
-		synctest.Wait()
-		return strings.Split(strings.TrimSpace(out.String()), "\n")
-	}
-	return log, lines, end
-}
-
-var repeatedPattern = regexp.MustCompile(` repeated=(\d+)$`)
-
-// standFor is how many lines these stand for.
-func standFor(t *testing.T, lines []string) (n int) {
-	t.Helper()
-	for _, line := range lines {
-		n++
-		if match := repeatedPattern.FindStringSubmatch(line); match != nil {
-			more, err := strconv.Atoi(match[1])
-			if err != nil {
-				t.Fatal(err)
-			}
-			n += more - 1
-		}
-	}
-	return n
-}
-
-func TestOfAFloodOneLineASecondIsWrittenAndNoneIsLost(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log, lines, end := counted(t)
-		const each = 100
-		const all = 10*each + each/2
-		for i := range all {
-			log.With("client", fmt.Sprint("127.0.0.1:", i)).Warn("session refused", "cause", fmt.Sprint("port ", i))
-			if i == 0 && len(lines()) != 1 {
-				t.Error("the first line has to wait")
-			}
-			time.Sleep(time.Second / each)
-		}
-		if n := len(lines()); n != 11 {
-			t.Errorf("10.5 s of a flood gave %d lines:\n%s", n, strings.Join(lines(), "\n"))
-		}
-		end()
-		got := lines()
-		if n := standFor(t, got); n != all {
-			t.Errorf("the lines stand for %d, expected %d:\n%s", n, all, strings.Join(got, "\n"))
-		}
-		if last := got[len(got)-1]; !strings.Contains(last, "client=127.0.0.1:1049 ") || !strings.Contains(last, `cause="port 1049"`) {
-			t.Errorf("the last line has not the attributes of the last: %s", last)
-		}
-		log.Warn("session refused", "client", "x")
-		log.Warn("session refused", "client", "x")
-		if n := standFor(t, lines()); n != all+2 {
-			t.Errorf("after the end lines are lost: %d", n)
-		}
-	})
-}
-
-func TestALineAfterAQuietSecondIsWrittenAtOnceAndAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log, lines, _ := counted(t)
-		for n := 1; n <= 5; n++ {
-			log.Info("the same", "client", "x")
-			if got := lines(); len(got) != n || standFor(t, got) != n || repeatedPattern.MatchString(got[n-1]) {
-				t.Errorf("line %d: %q", n, got)
-			}
-			time.Sleep(countEvery + time.Millisecond)
-		}
-	})
-}
-
-func TestOnlyEqualLinesAreCountedTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		log, lines, end := counted(t)
-		app, sales := log.With("database", "app"), log.With("database", "sales")
-		app.Info("answered")
-		sales.Info("answered")
-		log.Info("answered", "database", "third")
-		app.Warn("answered")
-		app.Info("answered", "cause", "other")
-		log.WithGroup("g").Info("answered")
-		log.Debug("session begins", "client", "x")
-		log.Info("session begins", "client", "x")
-		if n := len(lines()); n != 8 {
-			t.Errorf("%d lines of eight kinds:\n%s", n, strings.Join(lines(), "\n"))
-		}
-		app.Info("answered")
-		time.Sleep(time.Millisecond)
-		log.With("client", "y").Debug("session begins")
-		end()
-		if got := lines(); len(got) != 10 || !strings.Contains(got[8], "database=app repeated=1") || !strings.Contains(got[9], "client=y repeated=1") {
-			t.Errorf("two lines that came twice:\n%s", strings.Join(got, "\n"))
-		}
-	})
-}
 
 func TestTheLogIsTextOrJSON(t *testing.T) {
 	for format, says := range map[string]string{"text": "", "json": "", "xml": `--log-format is "xml"; expected text or json`} {
 		var out bytes.Buffer
 		settings := logSettings{level: "info", format: format}
-		log, _, err := settings.open(&out)
+		log, err := settings.open(&out)
 		if says != "" {
 			if err == nil || err.Error() != says {
 				t.Errorf("%s: %v", format, err)

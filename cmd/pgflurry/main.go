@@ -37,9 +37,7 @@ func untilSignal() context.Context {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
 		cancel(fmt.Errorf("stopped by signal: %v", <-received))
-		second := <-received
-		signal.Reset()
-		_ = syscall.Kill(os.Getpid(), second.(syscall.Signal))
+		endBy(<-received)
 	}()
 	return ctx
 }

@@ -7,6 +7,7 @@ import (
 
 	"pgflurry/hint"
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 )
 
 // stateTable is what "migrate status" lists: one fact a row.
@@ -70,7 +71,7 @@ func printState(w io.Writer, state migrations.State) error {
 	if err := stateTable(state).print(w, false); err != nil {
 		return err
 	}
-	if state.Namespace != nil && state.Left < layoutWarning {
+	if state.Namespace != nil && state.Left < namespace.LayoutWarning {
 		_, err := fmt.Fprintf(w, "warning: The layout ends on %s. Plan a new namespace.\n", timestamp(state.Namespace.Layout.End()))
 		return err
 	}

@@ -79,7 +79,7 @@ func TestStateWarnsOfALayoutThatIsNearlyOver(t *testing.T) {
 	state := migrations.State{Namespace: &namespace.Namespace{Layout: generator.DefaultLayout()}, Left: 365 * 24 * time.Hour}
 	for range 2 {
 		var out bytes.Buffer
-		warns := state.Left < layoutWarning
+		warns := state.Left < namespace.LayoutWarning
 		if err := printState(&out, state); err != nil || strings.Contains(out.String(), "warning: The layout ends on 2093-09-06") != warns {
 			t.Errorf("%v, with %s left it prints\n%s", err, state.Left, out.String())
 		}

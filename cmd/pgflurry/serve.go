@@ -1,21 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"os/signal"
-	"path/filepath"
-	"strings"
-	"syscall"
-	"time"
-
 	"github.com/spf13/cobra"
 
-	"pgflurry/connstring"
+	"pgflurry/node"
 )
 
 func newServe() *cobra.Command {
-	var s proxySettings
+	var s node.Settings
 	var logs logSettings
 	cmd := &cobra.Command{
 		Use:   "serve --upstream HOST:PORT --lease-database URL",
@@ -35,56 +27,27 @@ do not notice.`,
   pgflurry serve --upstream db.example.com:5432 --upstream-tls verify-full --upstream-tls-ca system --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, endLog, err := logs.open(cmd.ErrOrStderr())
+			var err error
+			if s.Log, err = logs.open(cmd.ErrOrStderr()); err != nil {
+				return err
+			}
+			s.Version = version()
+			hangups, stop := awaitHangups()
+			defer stop()
+			n, err := node.New(s)
 			if err != nil {
 				return err
 			}
-			defer endLog()
-			s.log = log
-			hangups := make(chan os.Signal, 1)
-			signal.Notify(hangups, syscall.SIGHUP)
-			defer signal.Stop(hangups)
-			s.reload = hangups
-			return runProxy(cmd.Context(), s)
+			go func() {
+				for range hangups {
+					n.Reload()
+				}
+			}()
+			return n.Run(cmd.Context())
 		},
 	}
-	f := cmd.Flags()
-	f.StringVar(&s.listen, "listen", defaultListen, "address for clients: HOST:PORT, or the path of a Unix socket")
-	f.StringVar(&s.upstream, "upstream", "", "PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory (port 5432) (required)")
-	f.StringVar(&s.leaseDatabase, "lease-database", "", "connection string of the database with the worker table (required)")
-	f.StringSliceVar(&s.databases, "databases", nil, "databases whose sessions are answered (default: the lease database)")
-	f.StringVar(&s.node, "node", hostname(), "name of this node, the same after a restart: it prefers its own last worker")
-	f.StringVar(&s.datacenter, "datacenter", "", "`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
-	f.DurationVar(&s.window, "window", 60*time.Second, "how far ahead the lease reserves, which is how long PostgreSQL may be away")
-	f.DurationVar(&s.drainTimeout, "drain-timeout", 30*time.Second, "how long open transactions may go on after the first signal")
-	s.limits.flags(f)
-	s.tls.flags(f)
-	f.StringVar(&logs.level, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
-	logs.formatFlag(f)
+	serveFlags(cmd.Flags(), &s)
+	cmd.Flags().StringVar(&logs.level, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
+	logs.formatFlag(cmd.Flags())
 	return cmd
-}
-
-// hostname is the default node name; empty, and then asked for, where the system does not tell.
-func hostname() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return ""
-	}
-	return name
-}
-
-// socketOrPort reads an address as the flags give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it.
-func socketOrPort(flag, address string) (network, place string, err error) {
-	switch {
-	case address == "":
-		return "", "", fmt.Errorf("--%s is missing; expected HOST:PORT or the path of a Unix socket", flag)
-	case strings.HasPrefix(address, "/"):
-		if info, err := os.Stat(address); err == nil && info.IsDir() {
-			address = filepath.Join(address, ".s.PGSQL.5432")
-		}
-		return "unix", address, nil
-	case !strings.Contains(address, ":"), connstring.MayHoldPassword(address):
-		return "", "", fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket", flag, connstring.Shown(address))
-	}
-	return "tcp", address, nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Steered is a running program whose machine's clock the test sets: cmd/pgflurry/clock_steered.go.
+// Steered is a running program whose machine's clock the test sets: node/clock_steered.go.
 type Steered struct {
 	*Process
 	t    testing.TB

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"bytes"
@@ -30,16 +30,16 @@ type levels struct{ ids []proxy.Level }
 func (l *levels) permit(ids, _ proxy.Level) { l.ids = append(l.ids, ids) }
 
 // watchOf is a watch over one database, and what it logs.
-func watchOf(t *testing.T, config *pgx.ConnConfig, pauses watchPauses) (*databaseWatch, *levels, *bytes.Buffer) {
+func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *levels, *bytes.Buffer) {
 	t.Helper()
-	log, told := &bytes.Buffer{}, &levels{}
+	log, permitted := &bytes.Buffer{}, &levels{}
 	w := &watcher{
-		settings: proxySettings{databases: []string{"app"}, pauses: pauses, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil))},
-		config:   config, permissions: newPermissions([]string{"app"}), functions: make(map[int]string),
+		databases: []string{"app"}, config: config, permissions: newPermissions([]string{"app"}),
+		pauses: p, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil)), functions: make(map[int]string),
 	}
 	d := w.of("app")
-	d.permit = told.permit
-	return d, told, log
+	d.permit = permitted.permit
+	return d, permitted, log
 }
 
 func someConfig(t *testing.T, address string) *pgx.ConnConfig {
@@ -51,7 +51,7 @@ func someConfig(t *testing.T, address string) *pgx.ConnConfig {
 	return config
 }
 
-func TestWhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
+func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 	said := func(code string) error { return &pgconn.PgError{Severity: "FATAL", Code: code} }
 	for _, c := range []struct {
 		name string
@@ -76,17 +76,17 @@ func TestWhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 		{"an answer that makes no sense", errors.New("the layout is unknown"), 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d, told, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+			d, permitted, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
 			for look := 1; look <= 10; look++ {
 				d.unanswered(c.err)
-				if ended := len(told.ids) > 0; ended != (c.ends > 0 && look >= c.ends) {
+				if ended := len(permitted.ids) > 0; ended != (c.ends > 0 && look >= c.ends) {
 					t.Fatalf("after look %d the permission has ended: %v", look, ended)
 				}
 			}
 			if n := strings.Count(log.String(), "has expired"); n != 0 && c.ends != mostUnasked || n != 1 && c.ends == mostUnasked {
 				t.Errorf("the end is told %d times:\n%s", n, log)
 			}
-			for _, level := range told.ids {
+			for _, level := range permitted.ids {
 				if level != proxy.AnswerNothing {
 					t.Errorf("the permission is %v", level)
 				}
@@ -96,15 +96,15 @@ func TestWhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 }
 
 func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T) {
-	d, told, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
+	d, permitted, log := watchOf(t, someConfig(t, "127.0.0.1:1"), usualPauses())
 	full, silent := &loginError{&pgconn.PgError{Code: "53300"}}, &loginError{context.DeadlineExceeded}
 	for _, err := range []error{full, silent, full, silent, full} {
-		if len(told.ids) > 0 {
+		if len(permitted.ids) > 0 {
 			t.Fatal("it has ended too soon")
 		}
 		d.unanswered(err)
 	}
-	if len(told.ids) != 1 {
+	if len(permitted.ids) != 1 {
 		t.Error("three refusals have not ended it")
 	}
 	for _, err := range []error{&loginError{&pgconn.PgError{Code: "08P01"}}, silent, full} {
@@ -134,7 +134,7 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 				}
 				return dial(ctx, network, address)
 			}
-			d, told, log := watchOf(t, config, watchPauses{look: time.Millisecond, timeout: time.Minute, remind: time.Hour})
+			d, permitted, log := watchOf(t, config, pauses{look: time.Millisecond, timeout: time.Minute, remind: time.Hour})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			ended := make(chan error)
@@ -146,8 +146,8 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
-			if (len(told.ids) > 0) != c.ends {
-				t.Errorf("the permission was ended %d times:\n%s", len(told.ids), log)
+			if (len(permitted.ids) > 0) != c.ends {
+				t.Errorf("the permission was ended %d times:\n%s", len(permitted.ids), log)
 			}
 		})
 	}
@@ -176,9 +176,9 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithItsBegin(t *testing.T) {
 		lines(2, "since="+began.Format("2006-01-02T15:04:05.000Z07:00"))
 		d.unanswered(&loginError{&pgconn.PgError{Code: "3D000", Message: "no such database"}})
 		lines(3, "no such database")
-		d.tell(news{about: aboutIDs, what: "all is well"})
+		d.report(finding{about: aboutIDs, what: "all is well"})
 		for range 100 {
-			d.tell(news{about: aboutIDs, what: "all is well"})
+			d.report(finding{about: aboutIDs, what: "all is well"})
 			time.Sleep(time.Minute)
 		}
 		lines(4, "all is well") // what is well needs no reminder

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package main
+package node
 
 // descriptors: here there is no limit of a process that matters.
 func descriptors() int { return 0 }

@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"context"
@@ -12,24 +12,22 @@ import (
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
+	"pgflurry/reminder"
 )
 
 const (
 	// retryFirst and retryMost bound the pause after the namespace could not be read.
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 10 * time.Second
-	// layoutWarning is how long before a layout's end serve and migrate begin to warn: a new namespace has to be planned.
-	// pgflurry.snowflake_lifetime() says the same in SQL.
-	layoutWarning = 10 * 365 * 24 * time.Hour
 )
 
 // findNamespace reads the namespace of the lease database, waiting for what may come: a server that is down, a migration
 // that was not run yet, a copy that is not told apart yet.
-func (s proxySettings) findNamespace(ctx context.Context, config *pgx.ConnConfig) (namespace.Namespace, error) {
-	told := telling{clock: s.clock.wall, remind: s.pauses.remind}
+func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
+	failing := reminder.Reminder{Every: n.pauses.remind}
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
 		var ns namespace.Namespace
-		err := look(ctx, config, s.pauses.timeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		err := ask(ctx, n.lease, n.pauses.timeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
 			ns, err = namespace.Read(ctx, conn)
 			return err
 		})
@@ -42,41 +40,41 @@ func (s proxySettings) findNamespace(ctx context.Context, config *pgx.ConnConfig
 		case ctx.Err() != nil:
 			return ns, nil
 		case err == nil:
-			return ns, s.agrees(ns)
+			return ns, n.agrees(ns)
 		}
-		if now, since := told.due(err.Error(), true); now {
-			fields := append([]any{"cause", connstring.Explain(err)}, since...)
-			s.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint(fields, hint.Of(connstring.Explain(err)))...)
+		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
+			fields := append([]any{"cause", connstring.Explain(err)}, n.clock.since(lasted)...)
+			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint(fields, hint.Of(connstring.Explain(err)))...)
 		}
 		sleep(ctx, pause)
 	}
 }
 
 // agrees refuses settings that the namespace does not allow.
-func (s proxySettings) agrees(ns namespace.Namespace) error {
+func (n *Node) agrees(ns namespace.Namespace) error {
 	if err := ns.Serves(); err != nil {
 		return err
 	}
 	if ns.Disposable {
-		s.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs", "database", ns.Database)
+		n.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs", "database", ns.Database)
 	}
-	if s.window > ns.MaxWindow {
-		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that", s.window, ns.MaxWindow)
+	if n.settings.Window > ns.MaxWindow {
+		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that", n.settings.Window, ns.MaxWindow)
 	}
-	if end := ns.Layout.End(); end.Sub(s.clock.wall()) < layoutWarning {
-		s.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout", "layout", ns.Layout, "end", end)
+	if end := ns.Layout.End(); end.Sub(n.clock.wall()) < namespace.LayoutWarning {
+		n.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout", "layout", ns.Layout, "end", end)
 	}
 	return nil
 }
 
 // workers is the range that --datacenter leaves.
-func (s proxySettings) workers(ns namespace.Namespace) (lease.Range, error) {
-	if s.datacenter == "" {
+func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
+	if n.settings.Datacenter == "" {
 		return lease.Range{}, nil
 	}
-	number, err := strconv.Atoi(s.datacenter)
+	number, err := strconv.Atoi(n.settings.Datacenter)
 	if err != nil {
-		return lease.Range{}, err // check has looked
+		return lease.Range{}, err // New has looked
 	}
 	lowest, highest, err := ns.Layout.WorkersOf(number)
 	switch {
@@ -91,8 +89,8 @@ func (s proxySettings) workers(ns namespace.Namespace) (lease.Range, error) {
 	return lease.Range{Lowest: lowest, Highest: highest}, nil
 }
 
-// look opens a connection for one question.
-func look(ctx context.Context, config *pgx.ConnConfig, timeout time.Duration, ask func(context.Context, *pgx.Conn) error) error {
+// ask opens a connection for one question.
+func ask(ctx context.Context, config *pgx.ConnConfig, timeout time.Duration, question func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)
@@ -100,5 +98,5 @@ func look(ctx context.Context, config *pgx.ConnConfig, timeout time.Duration, as
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return ask(ctx, conn)
+	return question(ctx, conn)
 }

@@ -1,10 +1,8 @@
-package main
+package node
 
 import (
 	"context"
 	"sync"
-
-	"github.com/jackc/pgx/v5"
 
 	"pgflurry/proxy"
 	"pgflurry/segment"
@@ -15,14 +13,14 @@ import (
 type segmentSources struct{ byDatabase map[string]*segment.Source }
 
 // open makes the sources, before the first session. Nothing is connected until somebody wants numbers of a tag.
-func (x *segmentSources) open(s proxySettings, config *pgx.ConnConfig) error {
-	x.byDatabase = make(map[string]*segment.Source, len(s.databases))
-	for _, name := range s.databases {
-		there := config.Copy()
+func (x *segmentSources) open(n *Node) error {
+	x.byDatabase = make(map[string]*segment.Source, len(n.settings.Databases))
+	for _, name := range n.settings.Databases {
+		there := n.look.Copy()
 		there.Database = name
 		source, err := segment.New(segment.Settings{
 			Open: func() segment.Store { return segment.NewPostgres(&there.Config) },
-			Now:  s.clock.monotonic, Log: s.log.With("database", name),
+			Now:  n.clock.monotonic, Log: n.log.With("database", name),
 		})
 		if err != nil {
 			return err
@@ -46,11 +44,4 @@ func (x *segmentSources) run(ctx context.Context) {
 		running.Go(func() { source.Run(ctx) })
 	}
 	running.Wait()
-}
-
-// segmentFindings are what a look at a database comes to for segments.
-var segmentFindings = map[proxy.Level]string{
-	proxy.AnswerNothing:   "next_segment() is relayed to PostgreSQL",
-	proxy.AnswerQualified: "next_segment() is answered from memory where its schema is named",
-	proxy.AnswerAll:       "next_segment() is answered from memory",
 }

@@ -1,6 +1,6 @@
 //go:build steerclock
 
-package main
+package node
 
 import (
 	"context"
@@ -35,7 +35,7 @@ type steering struct {
 
 // steeredClock is the machine's clock, off by a steering.
 type steeredClock struct {
-	own nodeClock
+	own clock
 
 	mu    sync.Mutex
 	by    steering
@@ -43,19 +43,20 @@ type steeredClock struct {
 	shown time.Duration // what was shown then
 }
 
-func newNodeClock(ctx context.Context, log *slog.Logger) (nodeClock, error) {
+func newClock(log *slog.Logger) (clock, error) {
 	c := &steeredClock{own: ownClock(), by: steering{rate: 1}}
 	file := os.Getenv(steerVariable)
 	log.Warn("this program is built for tests: its clock can be steered", "file", file)
 	dated := func(h slog.Handler) slog.Handler { return datedHandler{h, c} }
+	follow := func(context.Context) {}
 	if file != "" {
 		if _, err := c.read(file); err != nil {
-			return nodeClock{}, err
+			return clock{}, err
 		}
-		go c.follow(ctx, file, slog.New(dated(log.Handler())))
+		follow = func(ctx context.Context) { c.follow(ctx, file, slog.New(dated(log.Handler()))) }
 	}
 	ids := func(unit time.Duration) *lease.Clock { return lease.NewClockFrom(unit, c.monotonic) }
-	return nodeClock{wall: c.wall, monotonic: c.monotonic, ids: ids, dated: dated}, nil
+	return clock{wall: c.wall, monotonic: c.monotonic, ids: ids, dated: dated, follow: follow}, nil
 }
 
 // follow takes over what the file says until ctx ends.

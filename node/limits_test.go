@@ -1,4 +1,4 @@
-package main
+package node
 
 import (
 	"strings"
@@ -17,7 +17,7 @@ func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 		{10, 512, 1, 1},
 	} {
 		var s proxy.Settings
-		(&limitSettings{maxLogins: c.logins}).complete(&s, 1, c.descriptors)
+		Limits{MaxLogins: c.logins}.apply(&s, 1, c.descriptors)
 		if s.MaxClients != c.clients || s.MaxLogins != c.want {
 			t.Errorf("with %d descriptors and --max-logins %d: %d clients and %d logins; expected %d and %d", c.descriptors, c.logins, s.MaxClients, s.MaxLogins, c.clients, c.want)
 		}
@@ -25,9 +25,9 @@ func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 }
 
 func TestLimitsBelowZeroAreRefused(t *testing.T) {
-	for flag, l := range map[string]limitSettings{
-		"--max-connections": {maxConnections: -1}, "--max-logins ": {maxLogins: -1}, "--max-logins-per-address": {maxLoginsPerAddress: -1},
-		"--login-timeout": {loginTimeout: -1}, "--client-tls-timeout": {clientTLSTimeout: -1},
+	for flag, l := range map[string]Limits{
+		"--max-connections": {MaxConnections: -1}, "--max-logins ": {MaxLogins: -1}, "--max-logins-per-address": {MaxLoginsPerAddress: -1},
+		"--login-timeout": {LoginTimeout: -1}, "--client-tls-timeout": {ClientTLSTimeout: -1},
 	} {
 		if err := l.check(); err == nil || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s below zero: %v", flag, err)

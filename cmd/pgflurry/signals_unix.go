@@ -1,0 +1,25 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// endBy ends the process by a signal, as if nobody had listened.
+func endBy(s os.Signal) {
+	signal.Reset()
+	_ = syscall.Kill(os.Getpid(), s.(syscall.Signal))
+}
+
+// awaitHangups gives each SIGHUP until stop is called.
+func awaitHangups() (hangups <-chan os.Signal, stop func()) {
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, syscall.SIGHUP)
+	return received, func() {
+		signal.Stop(received)
+		close(received)
+	}
+}

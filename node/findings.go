@@ -1,0 +1,65 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"pgflurry/proxy"
+)
+
+// idFindings are what a look at a database comes to for IDs.
+var idFindings = map[proxy.Level]string{
+	proxy.AnswerNothing:   "calls are relayed to PostgreSQL, none is answered from memory",
+	proxy.AnswerQualified: "only calls of public.next_snowflake() are answered from memory",
+	proxy.AnswerAll:       "calls are answered from memory",
+}
+
+// segmentFindings are what a look at a database comes to for segments.
+var segmentFindings = map[proxy.Level]string{
+	proxy.AnswerNothing:   "next_segment() is relayed to PostgreSQL",
+	proxy.AnswerQualified: "next_segment() is answered from memory where its schema is named",
+	proxy.AnswerAll:       "next_segment() is answered from memory",
+}
+
+// The subjects of findings.
+const (
+	aboutIDs      = "IDs"
+	aboutSegments = "segments"
+)
+
+// A finding is what there is to log about a database.
+type finding struct {
+	about           string     // the subject: of each, the log has the last finding
+	what, why, hint string     // why and hint may be empty
+	kind            string     // findings of one kind are logged once; empty: what and why
+	fault           slog.Level // of a finding with a why
+}
+
+// report logs a finding that is new, and reminds of what stays wrong.
+func (d *databaseWatch) report(f finding) {
+	level, fields := slog.LevelInfo, []any{"database", d.name}
+	if f.why != "" {
+		level, fields = f.fault, append(fields, "cause", f.why)
+	}
+	if f.kind == "" {
+		f.kind = f.what + f.why
+	}
+	due, lasted := false, time.Duration(0)
+	if last := d.lastLogged[f.about]; level >= slog.LevelWarn {
+		due, lasted = last.Wrong(f.kind, d.clock.monotonic())
+	} else {
+		due = last.Right(f.kind)
+	}
+	if due {
+		d.log.Log(context.Background(), level, f.what, withHint(append(fields, d.clock.since(lasted)...), f.hint)...)
+	}
+}
+
+// withHint adds a hint where there is one.
+func withHint(fields []any, hint string) []any {
+	if hint == "" {
+		return fields
+	}
+	return append(fields, "hint", hint)
+}

@@ -1,0 +1,77 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/connstring"
+)
+
+// Listen opens the clients' side. A Unix socket that nobody serves any more is taken over.
+func Listen(address string) (net.Listener, error) {
+	network, place, err := ParseAddress("listen", address)
+	if err != nil {
+		return nil, err
+	}
+	if network == "unix" {
+		switch c, err := net.DialTimeout(network, place, time.Second); {
+		case err == nil:
+			c.Close()
+			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path", place)
+		case errors.Is(err, connstring.ConnectionRefused):
+			if err := os.Remove(place); err != nil {
+				return nil, fmt.Errorf("--listen %s: removing the socket a former process left: %w", place, err)
+			}
+		}
+	}
+	ln, err := net.Listen(network, place)
+	if err != nil {
+		return nil, fmt.Errorf("--listen %s: %w; choose another address, or stop what uses it", address, err)
+	}
+	return ln, nil
+}
+
+// openListener opens the clients' side of a proxy that does not lead to itself.
+func openListener(address, network, upstream string, leaseDatabase *pgx.ConnConfig) (net.Listener, error) {
+	ln, err := Listen(address)
+	if err != nil {
+		return nil, err
+	}
+	if err := notItself(ln.Addr(), network, upstream, leaseDatabase); err != nil {
+		ln.Close()
+		return nil, err
+	}
+	return ln, nil
+}
+
+// notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through itself
+// could not be given back at the end.
+func notItself(own net.Addr, network, upstream string, leaseDatabase *pgx.ConnConfig) error {
+	if isOwn(own, network, upstream) {
+		return fmt.Errorf("--upstream %s is this proxy's own --listen; name the PostgreSQL server behind it", upstream)
+	}
+	leaseNetwork, leaseAddress := pgconn.NetworkAddress(leaseDatabase.Host, leaseDatabase.Port)
+	if isOwn(own, leaseNetwork, leaseAddress) {
+		return fmt.Errorf("--lease-database leads to %s, this proxy's own --listen; name the PostgreSQL server itself", leaseAddress)
+	}
+	return nil
+}
+
+// isOwn says that connecting to address would reach the listener at own.
+func isOwn(own net.Addr, network, address string) bool {
+	if network == "unix" || own.Network() == "unix" {
+		return network == own.Network() && address == own.String()
+	}
+	there, err := net.ResolveTCPAddr(network, address)
+	here, ok := own.(*net.TCPAddr)
+	if err != nil || !ok || there.Port != here.Port {
+		return false
+	}
+	return there.IP.Equal(here.IP) || there.IP == nil || (here.IP.IsUnspecified() && there.IP.IsLoopback())
+}

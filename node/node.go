@@ -1,0 +1,140 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/proxy"
+)
+
+// A Node is one process of the product: proxy, lease, generator, segments and watch, joined.
+type Node struct {
+	settings    Settings
+	log         *slog.Logger
+	endLog      func()
+	clock       clock
+	pauses      pauses
+	lease       *pgx.ConnConfig // of the lease role, to the lease database
+	look        *pgx.ConnConfig // of the same role, through the upstream
+	ids         *lateIDs
+	permissions *permissions
+	segments    *segmentSources
+	proxy       *proxy.Proxy
+	listener    net.Listener
+	granted     chan struct{} // closed once a worker was leased
+
+	reloading sync.Mutex
+}
+
+// New checks the settings, reads the files they name, and opens the listener. Nothing is served before Run, which must follow: it
+// closes what New has opened.
+func New(s Settings) (_ *Node, err error) {
+	leaseConfig, err := s.complete()
+	if err != nil {
+		return nil, err
+	}
+	network, upstream, err := ParseAddress("upstream", s.Upstream)
+	if err != nil {
+		return nil, err
+	}
+	clock, err := newClock(s.Log)
+	if err != nil {
+		return nil, err
+	}
+	thinned, endLog := thin(s.Log.Handler())
+	defer func() {
+		if err != nil {
+			endLog()
+		}
+	}()
+	n := &Node{
+		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
+		lease: leaseConfig, ids: &lateIDs{}, permissions: newPermissions(s.Databases), segments: &segmentSources{},
+		granted: make(chan struct{}),
+	}
+	if n.proxy, err = n.newProxy(network, upstream); err != nil {
+		return nil, err
+	}
+	n.look = throughUpstream(leaseConfig, network, upstream, n.proxy.DialUpstream)
+	if err = n.segments.open(n); err != nil {
+		return nil, err
+	}
+	if n.listener, err = openListener(s.Listen, network, upstream, leaseConfig); err != nil {
+		return nil, err
+	}
+	return n, nil
+}
+
+// newProxy joins the proxy with what answers in it.
+func (n *Node) newProxy(network, upstream string) (*proxy.Proxy, error) {
+	s := proxy.Settings{
+		Network: network, Address: upstream, IDs: n.ids, Permission: n.permissions.of, Segments: n.segments.of, Log: n.log,
+	}
+	n.settings.Limits.apply(&s, len(n.settings.Databases), descriptors())
+	n.log.Info("limits; 0 is none", "clients", s.MaxClients, "max-connections", s.MaxSessions,
+		"max-logins", s.MaxLogins, "max-logins-per-address", s.MaxLoginsPerAddress)
+	if err := n.settings.TLS.apply(&s); err != nil {
+		return nil, err
+	}
+	return proxy.New(s)
+}
+
+// Addr is where clients connect.
+func (n *Node) Addr() net.Addr { return n.listener.Addr() }
+
+// Granted is closed once a worker was leased. IDs then come from memory in each database that the watch has judged.
+func (n *Node) Granted() <-chan struct{} { return n.granted }
+
+// Reload reads the files of TLS again. Open sessions do not notice. If a file cannot be used, everything stays as it is, and the log
+// says so.
+func (n *Node) Reload() {
+	n.reloading.Lock()
+	defer n.reloading.Unlock()
+	n.settings.TLS.reload(n.proxy, n.log)
+}
+
+// Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Run is called once.
+func (n *Node) Run(ctx context.Context) error {
+	defer n.endLog()
+	s := n.settings
+	n.log.Info("listening", "address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name)
+
+	supplied, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
+	defer seal()
+	var parts sync.WaitGroup
+	wrong := make(chan error, 1)
+	parts.Go(func() { n.clock.follow(supplied) })
+	parts.Go(func() {
+		if err := n.supply(supplied); err != nil {
+			wrong <- err
+		}
+	})
+	parts.Go(func() { n.segments.run(supplied) })
+	parts.Go(func() { _ = n.proxy.Serve(n.listener) })
+
+	var err error
+	select {
+	case <-ctx.Done():
+		n.log.Info("draining", "sessions", n.proxy.Stats().Sessions, "timeout", s.DrainTimeout)
+	case err = <-wrong:
+	}
+	n.drain()
+	seal()
+	n.listener.Close()
+	parts.Wait()
+	n.proxy.Wait()
+	st := n.proxy.Stats()
+	n.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined, "turned-away", st.TurnedAway)
+	return err
+}
+
+// drain returns when no session is left.
+func (n *Node) drain() {
+	ctx, cancel := context.WithTimeout(context.Background(), n.settings.DrainTimeout)
+	defer cancel()
+	n.proxy.Drain(ctx)
+}

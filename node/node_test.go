@@ -1,0 +1,156 @@
+package node_test
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/hint"
+	"pgflurry/node"
+	"pgflurry/tests/support/server"
+)
+
+// closed is a connection string of a server that is not there.
+const closed = "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable"
+
+func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {
+	server.NoLeak(t)
+	own := net.JoinHostPort("127.0.0.1", strconv.Itoa(server.FreePort(t)))
+	for says, change := range map[string]func(*node.Settings){
+		"--listen is missing":         func(s *node.Settings) { s.Listen = "" },
+		"--upstream is missing":       func(s *node.Settings) { s.Upstream = "" },
+		"--lease-database is missing": func(s *node.Settings) { s.LeaseDatabase = "" },
+		"--node is missing":           func(s *node.Settings) { s.Name = "" },
+		"--window is 10ms":            func(s *node.Settings) { s.Window = 10 * time.Millisecond },
+		"--drain-timeout is -1s":      func(s *node.Settings) { s.DrainTimeout = -time.Second },
+		"--datacenter is \"x\"":       func(s *node.Settings) { s.Datacenter = "x" },
+		"--max-connections is -1":     func(s *node.Settings) { s.Limits.MaxConnections = -1 },
+		"--client-tls-cert":           func(s *node.Settings) { s.TLS.ClientCert, s.TLS.ClientKey = "/none", "/none" },
+		"own --listen":                func(s *node.Settings) { s.Upstream = own },
+	} {
+		s := node.Settings{Listen: own, Upstream: "127.0.0.1:1", LeaseDatabase: closed, Name: "n", Window: time.Minute}
+		change(&s)
+		if n, err := node.New(s); n != nil || err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v and %v; expected no node, and an error with %q", n, err, says)
+		}
+		ln, err := net.Listen("tcp", own)
+		if err != nil {
+			t.Fatalf("%s: something listens: %v", says, err)
+		}
+		ln.Close()
+	}
+}
+
+func TestInvariant2WithoutALeaseDatabaseClientsAreRelayed(t *testing.T) {
+	server.NoLeak(t)
+	s := settings(t, server.Migrated(t), "unleased")
+	direct := s.LeaseDatabase
+	s.LeaseDatabase = closed
+	r := start(t, s)
+	r.direct = direct
+	r.log.await(t, "no worker is leased")
+	if id, worker := draw(t, r.connect(t)); worker != functionWorker {
+		t.Errorf("ID %d is of worker %d; expected the function's", id, worker)
+	}
+	if err := r.end(t); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestInvariant4OnlyWhatNoWaitingMendsEndsRun(t *testing.T) {
+	server.NoLeak(t)
+	t.Run("a window that the namespace does not allow", func(t *testing.T) {
+		s := settings(t, server.Migrated(t), "window")
+		s.Window = time.Hour
+		if err := start(t, s).result(t); err == nil || !strings.Contains(err.Error(), "--window is 1h0m0s, but the namespace's max_window is 1m0s") {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+	t.Run("a database of another namespace", func(t *testing.T) {
+		s, other := settings(t, server.Migrated(t), "mismatch"), server.Parse(t, server.Migrated(t)).Path[1:]
+		s.Databases = []string{other}
+		if err := start(t, s).result(t); err == nil || !strings.Contains(err.Error(), other) || !strings.Contains(hint.Of(err), "--databases") {
+			t.Errorf("it ended with %v", err)
+		}
+	})
+}
+
+func TestInvariant5IDsAreGivenUntilTheLastSessionIsDrainedAndOnlyThenTheWorkerIsReleased(t *testing.T) {
+	server.NoLeak(t)
+	r := start(t, settings(t, server.Migrated(t), "draining"))
+	r.answers(t)
+	direct, busy := server.Connect(t, r.direct), r.connect(t)
+	released := func() bool {
+		return server.Value[bool](t, direct, "SELECT released_at IS NOT NULL FROM pgflurry.worker WHERE node = 'draining'")
+	}
+	server.Do(t, busy, "BEGIN")
+	r.stop()
+	r.log.await(t, "msg=draining")
+	if id, worker := draw(t, busy); worker == functionWorker {
+		t.Errorf("ID %d in the last transaction is of the function", id)
+	}
+	if released() {
+		t.Error("the worker was released before the last session had ended")
+	}
+	server.Do(t, busy, "COMMIT")
+	if err := r.result(t); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if !released() {
+		t.Error("the worker is not released")
+	}
+}
+
+func TestInvariant6WhenRunHasReturnedNothingIsLeft(t *testing.T) {
+	server.NoLeak(t)
+	r := start(t, settings(t, server.Migrated(t), "whole"))
+	r.answers(t)
+	conn := r.connect(t)
+	if id, worker := draw(t, conn); worker == functionWorker {
+		t.Errorf("ID %d is of the function; expected one from memory", id)
+	}
+	if sessions := server.Value[int64](t, conn, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"); sessions < 2 {
+		t.Errorf("%d sessions; expected the node's own beside the client's", sessions)
+	}
+	if err := r.end(t); err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if c, err := net.Dial("tcp", r.Addr().String()); err == nil {
+		c.Close()
+		t.Error("something listens still")
+	}
+	direct := server.Connect(t, r.direct)
+	server.Eventually(t, direct, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend')")
+	if text, _ := r.log.read(); !strings.Contains(text[strings.LastIndex(strings.TrimSpace(text), "\n")+1:], "msg=ended") {
+		t.Errorf("the last line is not of the end:\n%s", text)
+	}
+}
+
+func TestInvariant7NodesOfOneProcessShareNothing(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.Migrated(t)
+	first, second := start(t, settings(t, direct, "first")), start(t, settings(t, direct, "second"))
+	first.answers(t)
+	second.answers(t)
+	of := func(r *running) int64 {
+		_, worker := draw(t, r.connect(t))
+		return worker
+	}
+	if a, b := of(first), of(second); a == b || a == functionWorker || b == functionWorker {
+		t.Errorf("the workers are %d and %d", a, b)
+	}
+	if err := first.end(t); err != nil {
+		t.Error(err)
+	}
+	if worker := of(second); worker == functionWorker {
+		t.Error("the end of one has ended the other's IDs")
+	}
+	for _, name := range []string{"first", "second"} {
+		r := map[string]*running{"first": first, "second": second}[name]
+		if text, _ := r.log.read(); strings.Contains(text, "msg=ended") != (name == "first") {
+			t.Errorf("the log of the %s one is not its own:\n%s", name, text)
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package node_test
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/node"
+	"pgflurry/tests/support/server"
+)
+
+func TestMain(m *testing.M) { server.Main(m) }
+
+// functionWorker is the worker of the function in a database that was migrated by server.Migrated.
+const functionWorker = 0
+
+// journal is a log that tests wait for.
+type journal struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{} // closed and replaced with each line
+}
+
+func (j *journal) Write(line []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	close(j.more)
+	j.more = make(chan struct{})
+	return j.text.Write(line)
+}
+
+func (j *journal) read() (text string, more <-chan struct{}) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.String(), j.more
+}
+
+// await returns when something was logged.
+func (j *journal) await(t *testing.T, what string) {
+	t.Helper()
+	limit := time.After(server.Patience)
+	for {
+		text, more := j.read()
+		if strings.Contains(text, what) {
+			return
+		}
+		select {
+		case <-more:
+		case <-limit:
+			t.Fatalf("nothing was logged with %q:\n%s", what, text)
+		}
+	}
+}
+
+// running is a node in this process.
+type running struct {
+	*node.Node
+	direct string // URL of the lease database
+	log    *journal
+	stop   context.CancelFunc
+	ended  chan error
+}
+
+// settings are those of a node in front of the database of a URL.
+func settings(t *testing.T, direct, name string) node.Settings {
+	t.Helper()
+	return node.Settings{
+		Listen: "127.0.0.1:0", Upstream: server.Parse(t, direct).Host, LeaseDatabase: direct, Name: name,
+		Window: 30 * time.Second, DrainTimeout: server.Patience,
+	}
+}
+
+// start runs a node, which the end of the test ends if the test has not.
+func start(t *testing.T, s node.Settings) *running {
+	t.Helper()
+	log := &journal{more: make(chan struct{})}
+	s.Log = slog.New(slog.NewTextHandler(log, nil))
+	n, err := node.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	r := &running{Node: n, direct: s.LeaseDatabase, log: log, stop: stop, ended: make(chan error, 1)}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.ended <- n.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		stop()
+		select {
+		case <-done:
+		case <-time.After(server.Patience):
+			t.Error("Run has not returned")
+		}
+		if text, _ := log.read(); t.Failed() {
+			t.Logf("node %s:\n%s", s.Name, text)
+		}
+	})
+	return r
+}
+
+// result is what Run returned.
+func (r *running) result(t *testing.T) error {
+	t.Helper()
+	select {
+	case err := <-r.ended:
+		return err
+	case <-time.After(server.Patience):
+		t.Fatal("Run has not returned")
+		return nil
+	}
+}
+
+// end ends the node, and gives what Run returned.
+func (r *running) end(t *testing.T) error {
+	t.Helper()
+	r.stop()
+	return r.result(t)
+}
+
+// answers waits until IDs come from memory.
+func (r *running) answers(t *testing.T) {
+	t.Helper()
+	<-r.Granted()
+	r.log.await(t, "calls are answered from memory")
+}
+
+// connect opens a session through the node.
+func (r *running) connect(t *testing.T) *pgx.Conn {
+	t.Helper()
+	through := server.Parse(t, r.direct)
+	through.Host = r.Addr().String()
+	return server.Connect(t, through.String())
+}
+
+// draw draws an ID, and says which worker is in it.
+func draw(t *testing.T, conn *pgx.Conn) (id, worker int64) {
+	t.Helper()
+	id = server.Value[int64](t, conn, "SELECT next_snowflake()")
+	return id, id >> 12 & 1023
+}

@@ -1,0 +1,81 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/connstring"
+)
+
+// Settings say what one node does. An error names a setting by the flag of serve that gives it: Window is --window.
+type Settings struct {
+	// Listen is the address for clients: HOST:PORT, or the path of a Unix socket. Required.
+	Listen string
+	// Upstream is PostgreSQL or a pooler: HOST:PORT, a Unix socket, or the directory of one. Required.
+	Upstream string
+	// LeaseDatabase is the connection string of the database with the worker table. Required.
+	LeaseDatabase string
+	// Databases are those whose sessions are answered. Empty: the lease database.
+	Databases []string
+	// Name is the node's (--node), 1 to 255 characters, the same after a restart: it prefers its own last worker. Required.
+	Name string
+	// Datacenter is the number of the node's datacenter, where the layout has bits for it. Empty: any.
+	Datacenter string
+	// Window is how far ahead the lease reserves: 1 s up to max_window of the namespace. Required.
+	Window time.Duration
+	// DrainTimeout is how long open transactions may go on when Run ends. Zero: they are ended at once.
+	DrainTimeout time.Duration
+	// Limits bound the clients.
+	Limits Limits
+	// TLS protects both sides. The zero value is plain text.
+	TLS TLS
+	// Version is that of the program, at most 255 characters. Who looks at the leases sees it.
+	Version string
+	// Log gets what the node logs. Nil: nobody does.
+	Log *slog.Logger
+}
+
+// complete fills in what may be left out, and refuses what cannot work. It gives the way to the lease database.
+func (s *Settings) complete() (*pgx.ConnConfig, error) {
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	if err := errors.Join(s.TLS.complete(), s.Limits.check()); err != nil {
+		return nil, err
+	}
+	config, err := connstring.Parse("lease-database", s.LeaseDatabase)
+	if err != nil {
+		return nil, err
+	}
+	if config.Database == "" {
+		config.Database = config.User // as PostgreSQL itself takes it
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
+	if len(s.Databases) == 0 {
+		s.Databases = []string{config.Database}
+	}
+	for _, name := range s.Databases { // they are logged
+		if strings.Contains(name, "://") || strings.Contains(name, "password=") || strings.Contains(name, ":") && strings.Contains(name, "@") {
+			return nil, fmt.Errorf("--databases has %s; expected names of databases", connstring.NotRepeated)
+		}
+	}
+	if s.Name == "" {
+		return nil, errors.New("--node is missing, and this system does not tell its name; expected a name that stays the same after a restart")
+	}
+	if _, err := strconv.ParseUint(s.Datacenter, 10, 31); s.Datacenter != "" && err != nil {
+		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any", connstring.Shown(s.Datacenter))
+	}
+	if s.Window < time.Second {
+		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.Window)
+	}
+	if s.DrainTimeout < 0 {
+		return nil, fmt.Errorf("--drain-timeout is %v; expected 0 or more", s.DrainTimeout)
+	}
+	return config, nil
+}

@@ -1,0 +1,71 @@
+package node
+
+import (
+	"context"
+	"sync"
+
+	"pgflurry/generator"
+	"pgflurry/lease"
+	"pgflurry/namespace"
+)
+
+// supply finds the namespace, makes its generator, and keeps it supplied with grants, beside a watch over the databases, until ctx
+// ends. An error means that the configuration is wrong; what may mend itself is waited for.
+func (n *Node) supply(ctx context.Context) error {
+	ns, err := n.findNamespace(ctx)
+	if err != nil || ctx.Err() != nil {
+		return err
+	}
+	issuer, keeper, err := n.newIssuer(ns)
+	if err != nil {
+		return err
+	}
+	n.ids.generator.Store(issuer)
+
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	defer stop()
+	wrong := make(chan error, 1)
+	watch := n.newWatcher(ns)
+	beside.Go(func() {
+		if err := watch.watch(ctx); err != nil {
+			wrong <- err
+			stop()
+		}
+	})
+	beside.Go(func() {
+		select {
+		case <-keeper.Granted():
+			close(n.granted)
+		case <-ctx.Done():
+		}
+	})
+	err = keeper.Run(ctx)
+	select {
+	case mismatch := <-wrong:
+		return mismatch
+	default:
+		return err
+	}
+}
+
+// newIssuer makes the generator of a namespace and the keeper that supplies it.
+func (n *Node) newIssuer(ns namespace.Namespace) (*generator.Generator, *lease.Keeper, error) {
+	clock := n.clock.ids(ns.Layout.Unit)
+	issuer, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
+	if err != nil {
+		return nil, nil, err
+	}
+	workers, err := n.workers(ns)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := n.settings
+	keeper, err := lease.NewKeeper(lease.Settings{
+		Namespace: ns.ID, Store: lease.NewPostgres(&n.lease.Config), Issuer: issuer, Clock: clock,
+		Node: s.Name, Address: s.Listen, Version: s.Version, Range: workers, Window: s.Window, Log: n.log,
+	})
+	return issuer, keeper, err
+}

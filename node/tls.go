@@ -1,0 +1,157 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+
+	"pgflurry/connstring"
+	"pgflurry/proxy"
+	"pgflurry/proxy/pgtls"
+)
+
+// systemCAs stands for the operating system's CAs in place of a file, as in libpq.
+const systemCAs = "system"
+
+// TLS is how a node protects its two sides, and who logs in. Files hold PEM. The zero value is plain text and relaying.
+type TLS struct {
+	// Client is TLS of clients: disable, allow or require. Empty: allow with ClientCert, else disable.
+	Client string
+	// ClientCert and ClientKey are files: the proxy's certificate with its chain, and the key.
+	ClientCert, ClientKey string
+	// ClientCA is a file with the CAs of which each client must show a certificate. Empty: clients need none.
+	ClientCA string
+	// Auth is who logs in: relay (PostgreSQL and the client, past the proxy) or password (the proxy asks). Empty: relay.
+	Auth string
+	// Upstream is TLS to the upstream, as libpq's sslmode without allow. Empty: disable.
+	Upstream string
+	// UpstreamCert and UpstreamKey are files with what an upstream is shown that asks for a certificate. Empty: nothing.
+	UpstreamCert, UpstreamKey string
+	// UpstreamCA is a file with the CAs that may sign the upstream's certificate, or "system".
+	UpstreamCA string
+}
+
+// complete fills in what may be left out, and refuses what contradicts itself.
+func (t *TLS) complete() error {
+	if t.Client == "" {
+		t.Client = "disable"
+		if t.ClientCert != "" {
+			t.Client = "allow"
+		}
+	}
+	if t.Auth == "" {
+		t.Auth = "relay"
+	}
+	if t.Upstream == "" {
+		t.Upstream = "disable"
+	}
+	mode, err := pgtls.ParseMode(t.Upstream)
+	switch {
+	case err != nil:
+		return fmt.Errorf("--upstream-tls: %w", err)
+	case t.Client != "disable" && t.Client != "allow" && t.Client != "require":
+		return fmt.Errorf("--client-tls is %s; expected disable, allow or require", connstring.Shown(t.Client))
+	case t.Auth != "relay" && t.Auth != "password":
+		return fmt.Errorf("--client-auth is %s; expected relay or password", connstring.Shown(t.Auth))
+	case (t.ClientCert == "") != (t.ClientKey == ""):
+		return errors.New("--client-tls-cert and --client-tls-key belong together; one of them is missing")
+	case (t.UpstreamCert == "") != (t.UpstreamKey == ""):
+		return errors.New("--upstream-tls-cert and --upstream-tls-key belong together; one of them is missing")
+	case t.Client != "disable" && t.ClientCert == "":
+		return fmt.Errorf("--client-tls %s needs --client-tls-cert and --client-tls-key", t.Client)
+	case t.ClientCA != "" && t.Client != "require":
+		return fmt.Errorf("--client-tls-ca needs --client-tls require; with %s a client without TLS would need no certificate", t.Client)
+	case t.Auth == "password" && t.Client != "require":
+		return fmt.Errorf("--client-auth password needs --client-tls require; with %s passwords could cross the network in clear text", t.Client)
+	case mode == pgtls.Disable && t.UpstreamCA+t.UpstreamCert != "":
+		return errors.New("--upstream-tls-ca or --upstream-tls-cert is given, but --upstream-tls is disable; expected verify-full or another mode")
+	case mode >= pgtls.VerifyCA && t.UpstreamCA == "":
+		return fmt.Errorf(`--upstream-tls %s needs --upstream-tls-ca: a file, or "system"`, t.Upstream)
+	case t.UpstreamCA == systemCAs && mode != pgtls.VerifyFull:
+		return fmt.Errorf("--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: with %s anybody's certificate of a public CA would do", t.Upstream)
+	}
+	return nil
+}
+
+// apply puts what the settings say, once complete, into those of a proxy.
+func (t *TLS) apply(s *proxy.Settings) error {
+	var err error
+	s.ClientTLS, s.UpstreamTLS, err = t.load(s.Log)
+	s.RequireTLS, s.AskPassword = t.Client == "require", t.Auth == "password"
+	if err == nil {
+		t.warn(s.Log, s.Network, s.Address)
+	}
+	return err
+}
+
+// reload reads the files again. Sessions that are open stay as they are; where a file cannot be used, so does everything.
+func (t *TLS) reload(p *proxy.Proxy, log *slog.Logger) {
+	client, upstream, err := t.load(log)
+	if err == nil {
+		err = p.SetUpstreamTLS(upstream)
+	}
+	if err != nil {
+		log.Error("TLS files were not reloaded: those read before stay in use", "cause", err)
+		return
+	}
+	p.SetClientTLS(client)
+	log.Info("TLS files reloaded")
+}
+
+// load reads all files.
+func (t *TLS) load(log *slog.Logger) (client *pgtls.Client, upstream pgtls.Upstream, err error) {
+	upstream.Mode, err = pgtls.ParseMode(t.Upstream)
+	if err != nil {
+		return nil, upstream, err
+	}
+	if t.Client != "disable" {
+		certificate, err := readCertificate("client-tls", t.ClientCert, t.ClientKey, log)
+		if err != nil {
+			return nil, upstream, err
+		}
+		cas, err := readCAs("client-tls-ca", t.ClientCA)
+		if err != nil {
+			return nil, upstream, err
+		}
+		if client, err = pgtls.NewClient(*certificate, cas); err != nil {
+			return nil, upstream, err
+		}
+	}
+	if t.UpstreamCert != "" {
+		if upstream.Certificate, err = readCertificate("upstream-tls", t.UpstreamCert, t.UpstreamKey, log); err != nil {
+			return nil, upstream, err
+		}
+	}
+	upstream.CAs, err = readCAs("upstream-tls-ca", t.UpstreamCA)
+	return client, upstream, err
+}
+
+// warn logs what is allowed and may surprise.
+func (t *TLS) warn(log *slog.Logger, network, address string) {
+	if t.Upstream == "disable" {
+		if host, _, err := net.SplitHostPort(address); t.Client != "disable" && network == "tcp" && err == nil && !isLoopback(host) {
+			log.Warn("what clients send inside TLS goes on to the upstream in plain text", "upstream", address, "hint", "Use --upstream-tls verify-full.")
+		}
+		return
+	}
+	if network == "unix" {
+		log.Warn("--upstream-tls has no effect on a Unix socket", "upstream", address)
+		return
+	}
+	if t.Client != "disable" && t.Auth == "relay" {
+		log.Warn("TLS on both sides: clients that bind SCRAM to the certificate are refused, unless the proxy has the server's own",
+			"hint", "Give --client-auth password, or set channel_binding=disable in the clients, or let them connect without TLS over loopback or a Unix socket.")
+	}
+	if t.Auth == "password" && t.Upstream != "verify-full" {
+		log.Warn("whoever answers in place of the upstream can ask for the passwords of clients", "upstream-tls", t.Upstream, "hint", "Use --upstream-tls verify-full.")
+	}
+	if t.UpstreamCert != "" && t.ClientCA == "" {
+		log.Warn("a server with the method cert lets in whoever reaches the proxy as the user that --upstream-tls-cert names",
+			"hint", "Let only those clients reach it: --client-tls-ca, loopback, or a Unix socket.")
+	}
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
+}

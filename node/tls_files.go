@@ -1,0 +1,80 @@
+package node
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+)
+
+// readCertificate reads a certificate with its key. prefix is that of their flags.
+func readCertificate(prefix, certFile, keyFile string, log *slog.Logger) (*tls.Certificate, error) {
+	cert, err := os.ReadFile(certFile)
+	if err != nil {
+		return nil, fmt.Errorf("--%s-cert: %w", prefix, err)
+	}
+	key, err := os.ReadFile(keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("--%s-key: %w", prefix, err)
+	}
+	pair, err := tls.X509KeyPair(cert, key)
+	if err != nil {
+		return nil, fmt.Errorf("--%s-cert %s and --%s-key %s: %w; expected a certificate and its key without a passphrase, both PEM", prefix, certFile, prefix, keyFile, err)
+	}
+	if until := pair.Leaf.NotAfter; time.Now().After(until) {
+		log.Warn("a certificate has expired", "file", certFile, "until", until)
+	}
+	return &pair, nil
+}
+
+// readCAs reads a file of CAs; none where no file is named.
+func readCAs(flag, file string) (*x509.CertPool, error) {
+	switch file {
+	case "":
+		return nil, nil
+	case systemCAs:
+		pool, err := x509.SystemCertPool()
+		if err != nil {
+			return nil, fmt.Errorf("--%s system: %w", flag, err)
+		}
+		return pool, nil
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--%s: %w", flag, err)
+	}
+	pool, err := parseCAs(content)
+	if err != nil {
+		return nil, fmt.Errorf("--%s %s %w; expected PEM", flag, file, err)
+	}
+	return pool, nil
+}
+
+// parseCAs reads every certificate of a file. One that cannot be read is an error: x509 would leave it out, and whom its CA has
+// signed with it, as where a reload finds a file half written.
+func parseCAs(content []byte) (*x509.CertPool, error) {
+	pool, count := x509.NewCertPool(), 0
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		certificate, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return nil, fmt.Errorf("holds a certificate that cannot be read (number %d): %w", count+1, err)
+		}
+		pool.AddCert(certificate)
+		count++
+	}
+	switch begun := bytes.Count(content, []byte("-----BEGIN CERTIFICATE-----")); {
+	case count == 0:
+		return nil, errors.New("holds no certificate")
+	case begun > count:
+		return nil, fmt.Errorf("holds %d certificates, of which %d can be read", begun, count)
+	}
+	return pool, nil
+}
