@@ -6,7 +6,6 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"syscall"
 )
 
 // account is the operating system's user that the server runs as.
@@ -27,10 +26,10 @@ func serverAccount(data string) (account, error) {
 		return accountOf(who, false)
 	}
 	if info, err := os.Stat(data); err == nil {
-		if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 {
-			who, err := user.LookupId(strconv.FormatUint(uint64(owner.Uid), 10))
+		if owner, _, known := ownerOf(info); known && owner != 0 {
+			who, err := user.LookupId(strconv.FormatUint(uint64(owner), 10))
 			if err != nil {
-				return account{}, fmt.Errorf("data folder %s belongs to user %d, who has no passwd entry, which PostgreSQL needs: %w", data, owner.Uid, err)
+				return account{}, fmt.Errorf("data folder %s belongs to user %d, who has no passwd entry, which PostgreSQL needs: %w", data, owner, err)
 			}
 			return accountOf(who, true)
 		}
@@ -112,11 +111,11 @@ func (a account) passable(path string) error {
 // mayPass reads the permission bits the way the kernel does for a user without further groups.
 func (a account) mayPass(info os.FileInfo) bool {
 	execute := os.FileMode(0o001)
-	if owner, ok := info.Sys().(*syscall.Stat_t); ok {
+	if uid, gid, known := ownerOf(info); known {
 		switch {
-		case owner.Uid == a.uid:
+		case uid == a.uid:
 			execute = 0o100
-		case owner.Gid == a.gid:
+		case gid == a.gid:
 			execute = 0o010
 		}
 	}

@@ -60,6 +60,9 @@ func Start(ctx context.Context, settings Settings) (*Cluster, error) {
 	if settings.Data == "" {
 		return nil, fmt.Errorf("no data folder is named for the private PostgreSQL")
 	}
+	if err := checkSystem(); err != nil {
+		return nil, err
+	}
 	settings = settings.withDefaults()
 	if settings.Docker.Image != "" {
 		return startContainer(ctx, settings)

@@ -22,6 +22,9 @@ type Docker struct {
 // Locate decides what runs the server: the binaries in dir, if dir is not empty; the image, if it is not empty; else the newest
 // binaries on this machine; else DefaultImage where Docker answers. The error has a hint, or says why the image cannot be had.
 func Locate(ctx context.Context, dir, image string) (Provider, error) {
+	if err := checkSystem(); err != nil {
+		return Provider{}, err
+	}
 	if dir != "" && image != "" {
 		return Provider{}, fmt.Errorf("both a folder of server binaries (%s) and a Docker image (%s) are named; only one can run", dir, image)
 	}

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
 
 // longestSocketPath is what fits into the kernel's sockaddr_un with its closing zero: 107 bytes on Linux, 103 on macOS and the BSDs.
@@ -23,7 +22,7 @@ func lock(data string) (unlock func(), err error) {
 	if err != nil {
 		return nil, fmt.Errorf("the data folder cannot be locked: %w", err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := lockFile(file); err != nil {
 		holder, _ := os.ReadFile(file.Name())
 		file.Close()
 		return nil, fmt.Errorf("data folder %s is in use by process %s; name another one, or stop that process", data, strings.TrimSpace(string(holder)))
@@ -56,7 +55,7 @@ func socketDir(data string, who account) (dir string, remove func(), err error) 
 // error; one whose number now belongs to something else, as after a restart of the machine, would stop PostgreSQL for nothing and is removed.
 func checkPidFile(data string) error {
 	pid, _ := readPidFile(data)
-	if pid == 0 || syscall.Kill(pid, 0) == syscall.ESRCH {
+	if pid == 0 || !runs(pid) {
 		return nil
 	}
 	name, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "comm"))

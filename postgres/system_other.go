@@ -1,0 +1,32 @@
+//go:build !unix
+
+package postgres
+
+import (
+	"os"
+	"runtime"
+	"syscall"
+)
+
+// unsupportedError says that no private server can be run on this system.
+type unsupportedError struct{}
+
+func (unsupportedError) Error() string {
+	return "a private PostgreSQL is run on Unix only, and this is " + runtime.GOOS
+}
+
+// Hint says what to do instead.
+func (unsupportedError) Hint() string {
+	return "Start a PostgreSQL server, and give its URL: --postgres postgres://user@host:port/name."
+}
+
+// checkSystem refuses: locks, process groups and owners of files are Unix's. What stands below is never called.
+func checkSystem() error { return unsupportedError{} }
+
+func ownerOf(os.FileInfo) (uid, gid uint32, known bool) { return 0, 0, false }
+
+func lockFile(*os.File) error { return checkSystem() }
+
+func runs(int) bool { return false }
+
+func attributes(account) *syscall.SysProcAttr { return nil }
