@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
@@ -20,7 +19,7 @@ Every flag but those that consent to something can also be given as an environme
 PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment.`,
 		Args:              cobra.NoArgs, // so that a misspelled command is an error
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Version:           version(),
+		Version:           longVersion(),
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return readEnvironment(cmd, os.Environ()) },
@@ -34,21 +33,4 @@ PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment.`,
 	root.SetFlagErrorFunc(usageError)
 	leadOn(root)
 	return root
-}
-
-// version tells what was built: the module's version, else the commit, else "devel".
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	if v := info.Main.Version; v != "" && v != "(devel)" {
-		return v
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return s.Value[:12]
-		}
-	}
-	return "devel"
 }
