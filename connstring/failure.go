@@ -15,8 +15,8 @@ import (
 	"pgflurry/hint"
 )
 
-// Explain puts what pgx says about a connection that failed, which is every attempt in its own words, into one sentence with the
-// last cause, and what to do. Any other error stays as it is.
+// Explain puts what pgx says about a connection that failed, which is every attempt in its own words, into one sentence
+// with the last cause, and what to do. Any other error stays as it is.
 func Explain(err error) error {
 	var failed *pgconn.ConnectError
 	if !errors.As(err, &failed) {
@@ -45,8 +45,8 @@ func Explain(err error) error {
 	return hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s", address, failed.Config.Database, failed.Config.User, text), advice)
 }
 
-// withoutParameters leaves the names of parameters out of what a server says. A password with a space, not in quotes, makes its second
-// word one.
+// withoutParameters leaves the names of parameters out of what a server says. A password with a space, not in quotes,
+// makes its second word one.
 func withoutParameters(text string, params map[string]string) string {
 	for name := range params {
 		text = strings.ReplaceAll(text, name, "…")
@@ -54,7 +54,8 @@ func withoutParameters(text string, params map[string]string) string {
 	return text
 }
 
-// LastCause is the innermost error of the last attempt. Where TLS is preferred, the first one mostly says that there is none.
+// LastCause is the innermost error of the last attempt. Where TLS is preferred, the first one mostly says that there is
+// none.
 func LastCause(err error) error {
 	for {
 		switch err.(type) {

@@ -1,5 +1,5 @@
-// Package connstring reads connection strings as people give them, and says what is wrong with one or with the connection it leads to.
-// No message of it holds a part of what may be a password.
+// Package connstring reads connection strings as people give them, and says what is wrong with one or with the
+// connection it leads to. No message of it holds a part of what may be a password.
 package connstring
 
 import (
@@ -19,8 +19,8 @@ const Form = "postgres://user@host:port/name"
 // parameterName is what a setting that is passed on to PostgreSQL may be called.
 var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.$]*$`)
 
-// Parse reads a connection string that came with --flag. Its errors never hold a part of it: where it cannot be read, nobody can
-// say which part is the password.
+// Parse reads a connection string that came with --flag. Its errors never hold a part of it: where it cannot be read,
+// nobody can say which part is the password.
 func Parse(flag, url string) (*pgx.ConnConfig, error) {
 	if url == "" {
 		return nil, fmt.Errorf("--%s is missing: give the URL of the database, %s", flag, Form)
@@ -46,7 +46,8 @@ func Parse(flag, url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// unreadable is why a connection string cannot be read. What pgx quotes from inside it is left out if a password may be in there.
+// unreadable is why a connection string cannot be read. What pgx quotes from inside it is left out if a password may be
+// in there.
 func unreadable(url string, err error) string {
 	reason, detail := err.Error(), ""
 	if inner := errors.Unwrap(err); inner != nil {
@@ -61,8 +62,8 @@ func unreadable(url string, err error) string {
 	return reason + detail
 }
 
-// passwordLeftOver says that a URL has an @ in its path or fragment. A / or # in the password, which is not written as %XX, ends the
-// host for whoever reads it: the rest of the password would be the name of the database.
+// passwordLeftOver says that a URL has an @ in its path or fragment. A / or # in the password, which is not written as
+// %XX, ends the host for whoever reads it: the rest of the password would be the name of the database.
 func passwordLeftOver(url string) bool {
 	_, rest, isURL := strings.Cut(url, "://")
 	path, _, _ := strings.Cut(rest, "?")

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// People put connection strings where something else is expected: behind --upstream, or as an argument without a flag. What is wrong
-// there is quoted by none of our messages, and whatever a library quotes is masked before it is printed.
+// People put connection strings where something else is expected: behind --upstream, or as an argument without a flag.
+// What is wrong there is quoted by none of our messages, and whatever a library quotes is masked before it is printed.
 
 // MayHoldPassword says whether a value looks like a connection string or a part of one.
 func MayHoldPassword(value string) bool {

@@ -9,8 +9,8 @@ import (
 	"pgflurry/connstring"
 )
 
-// ParseAddress reads an address as people give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it. The flag it came
-// with stands in the error.
+// ParseAddress reads an address as people give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it.
+// The flag it came with stands in the error.
 func ParseAddress(flag, address string) (network, place string, err error) {
 	switch {
 	case address == "":

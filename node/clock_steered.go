@@ -14,15 +14,16 @@ import (
 	"pgflurry/lease"
 )
 
-// A program built with the tag steerclock is for tests: a file says how far its machine's clocks are off. Its name is in the environment:
+// A program built with the tag steerclock is for tests: a file says how far its machine's clocks are off. Its name is
+// in the environment:
 //
 //	PGFLURRY_TEST_STEER_CLOCK=/path/of/file
 //	wall=10m            the wall clock is 10 minutes ahead; negative: behind
 //	monotonic=5s        the monotonic clock has jumped ahead by 5 s, which it never does backwards
 //	rate=0.5            it runs at half speed from now on; 0: it stands still
 //
-// The words stand in one line, in any order; what is left out is 0, 0 and 1. The file is read again and again, and each change is
-// logged once it holds. Timers are not steered.
+// The words stand in one line, in any order; what is left out is 0, 0 and 1. The file is read again and again, and each
+// change is logged once it holds. Timers are not steered.
 const steerVariable = "PGFLURRY_TEST_STEER_CLOCK"
 
 const steerLook = 10 * time.Millisecond

@@ -1,4 +1,5 @@
-// Package node is one process of the product: proxy, lease, generator, segments and watch, joined. Serve and demo run it.
+// Package node is one process of the product: proxy, lease, generator, segments and watch, joined. Serve and demo run
+// it.
 //
 //	clients ──▶ listener ──▶ proxy ─────────────────────────────▶ upstream
 //	                           │ asks                                ▲   ▲
@@ -18,23 +19,23 @@
 //
 // # The beginning
 //
-// New checks the settings, reads the files of TLS, and opens the listener last. Run then starts everything at once. Clients are relayed
-// from the first moment. IDs come from memory once three things have happened, each in its own time: the namespace was read, a
-// worker was leased, and the watch has judged the database.
+// New checks the settings, reads the files of TLS, and opens the listener last. Run then starts everything at once.
+// Clients are relayed from the first moment. IDs come from memory once three things have happened, each in its own
+// time: the namespace was read, a worker was leased, and the watch has judged the database.
 //
 // # What fails without an end, and what ends a node
 //
-// A server that is down, a missing migration, a copy that nobody has settled, a lost lease: the node relays, logs it, and tries again.
-// The function in the database answers meanwhile.
+// A server that is down, a missing migration, a copy that nobody has settled, a lost lease: the node relays, logs it,
+// and tries again. The function in the database answers meanwhile.
 //
-// What no waiting mends ends Run with an error: a namespace that the settings do not fit (Window, Datacenter), a listed database of
-// another namespace or with another one's function worker, a lease database that changed its namespace. After the first look at a
-// database a change only ends its permission.
+// What no waiting mends ends Run with an error: a namespace that the settings do not fit (Window, Datacenter), a listed
+// database of another namespace or with another one's function worker, a lease database that changed its namespace.
+// After the first look at a database a change only ends its permission.
 //
 // # The end
 //
-//  1. The proxy takes no more sessions, and sends those away that are between transactions. It waits for the others up to DrainTimeout.
-//     IDs are still given.
+//  1. The proxy takes no more sessions, and sends those away that are between transactions. It waits for the others up to
+//     DrainTimeout. IDs are still given.
 //  2. The generator is sealed.
 //  3. The worker is released.
 //  4. The listener is closed: until then requests to cancel a statement are passed on.
@@ -45,8 +46,8 @@
 //
 //  1. New starts nothing: where it fails, no listener, no connection and no goroutine is left.
 //  2. Clients are relayed whether or not there is a lease, a namespace or a lease database.
-//  3. A failing look decides about the permission by what it means: a refusal ends it at once, a server that is away never does,
-//     three looks without an answer end it.
+//  3. A failing look decides about the permission by what it means: a refusal ends it at once, a server that is away
+//     never does, three looks without an answer end it.
 //  4. Run ends by itself only where no waiting mends the cause, and its error names the setting or the database.
 //  5. IDs are given until the last session is drained; only then the worker is released.
 //  6. When Run has returned, no goroutine, no connection and no listener is left, and everything logged was written.
@@ -54,7 +55,7 @@
 //
 // # Goroutines
 //
-// Run starts one for each part and waits for all: Serve of the proxy, with its own for the sessions; supply, which runs the keeper and
-// starts the watch, one goroutine a database; a source of segments, with its own, a database. Nothing here reads flags or the environment
-// but the clock of a program that is built for tests (clock_steered.go).
+// Run starts one for each part and waits for all: Serve of the proxy, with its own for the sessions; supply, which runs
+// the keeper and starts the watch, one goroutine a database; a source of segments, with its own, a database. Nothing
+// here reads flags or the environment but the clock of a program that is built for tests (clock_steered.go).
 package node

@@ -16,11 +16,11 @@ const countEvery = time.Second
 // sessionAttribute is what every line about a session or a connection of a client has.
 const sessionAttribute = "client"
 
-// countingHandler writes the first line of a kind at once. Equal ones within the next second it only counts. Then it writes one more,
-// with the attributes of the last and "repeated", the number of lines that it stands for.
+// countingHandler writes the first line of a kind at once. Equal ones within the next second it only counts. Then it
+// writes one more, with the attributes of the last and "repeated", the number of lines that it stands for.
 //
-// Lines about sessions are equal if level and message are: who the client was differs, and so do the ports in a cause. Other lines are
-// equal if their attributes are, too.
+// Lines about sessions are equal if level and message are: who the client was differs, and so do the ports in a cause.
+// Other lines are equal if their attributes are, too.
 type countingHandler struct {
 	lines slog.Handler
 	kinds *lineKinds
@@ -42,8 +42,8 @@ type lineKind struct {
 	lines    slog.Handler // of the last
 }
 
-// thin makes a handler that writes a flood of equal lines as one a second. Call end when nothing is logged any more: it writes what was
-// only counted so far.
+// thin makes a handler that writes a flood of equal lines as one a second. Call end when nothing is logged any more: it
+// writes what was only counted so far.
 func thin(lines slog.Handler) (thinned slog.Handler, end func()) {
 	kinds := &lineKinds{recent: make(map[string]*lineKind)}
 	return &countingHandler{lines: lines, kinds: kinds}, kinds.end

@@ -10,7 +10,8 @@ import (
 const (
 	// ownDescriptors is kept free for the proxy's own: lease, listener, logs, clock.
 	ownDescriptors = 32
-	// databaseDescriptors is kept free for each database: its look and its blocks of numbers, and one more of each while it is replaced.
+	// databaseDescriptors is kept free for each database: its look and its blocks of numbers, and one more of each
+	// while it is replaced.
 	databaseDescriptors = 4
 )
 
@@ -18,7 +19,8 @@ const (
 type Limits struct {
 	// MaxConnections is how many sessions may be open at once, each a connection to PostgreSQL. Zero: no limit.
 	MaxConnections int
-	// MaxLogins is how many connections may be open at once that have not logged in. Zero: half of all that descriptors allow.
+	// MaxLogins is how many connections may be open at once that have not logged in. Zero: half of all that descriptors
+	// allow.
 	MaxLogins int
 	// MaxLoginsPerAddress is the same for each address of clients. Zero: no limit of its own.
 	MaxLoginsPerAddress int
@@ -33,7 +35,11 @@ func (l Limits) check() error {
 	for _, limit := range []struct {
 		flag  string
 		value int
-	}{{"max-connections", l.MaxConnections}, {"max-logins", l.MaxLogins}, {"max-logins-per-address", l.MaxLoginsPerAddress}} {
+	}{
+		{"max-connections", l.MaxConnections},
+		{"max-logins", l.MaxLogins},
+		{"max-logins-per-address", l.MaxLoginsPerAddress},
+	} {
 		if limit.value < 0 {
 			return fmt.Errorf("--%s is %d; expected 0 for no limit, or more", limit.flag, limit.value)
 		}
@@ -47,8 +53,8 @@ func (l Limits) check() error {
 	return nil
 }
 
-// apply puts the limits into the settings of a proxy, and the one that follows from the descriptors a process may have. Strangers get
-// half of those at most, so that they cannot keep clients out who would log in.
+// apply puts the limits into the settings of a proxy, and the one that follows from the descriptors a process may have.
+// Strangers get half of those at most, so that they cannot keep clients out who would log in.
 func (l Limits) apply(s *proxy.Settings, databases, descriptors int) {
 	s.MaxSessions, s.MaxLogins, s.MaxLoginsPerAddress = l.MaxConnections, l.MaxLogins, l.MaxLoginsPerAddress
 	s.LoginTimeout, s.HandshakeTimeout = l.LoginTimeout, l.ClientTLSTimeout

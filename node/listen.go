@@ -50,8 +50,8 @@ func openListener(address, network, upstream string, leaseDatabase *pgx.ConnConf
 	return ln, nil
 }
 
-// notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through itself
-// could not be given back at the end.
+// notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through
+// itself could not be given back at the end.
 func notItself(own net.Addr, network, upstream string, leaseDatabase *pgx.ConnConfig) error {
 	if isOwn(own, network, upstream) {
 		return fmt.Errorf("--upstream %s is this proxy's own --listen; name the PostgreSQL server behind it", upstream)

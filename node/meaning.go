@@ -40,7 +40,8 @@ func meaningOfCode(code string) meaning {
 	switch {
 	case slices.Contains([]string{"57P01", "57P02", "57P03"}, code): // it ends, or starts
 		return away
-	// Too many connections and other scarcity, all errors of a pooler, cancelled, a lock, a rollback: the next look may be luckier.
+	// Too many connections and other scarcity, all errors of a pooler, cancelled, a lock, a rollback: the next look may
+	// be luckier.
 	case slices.Contains([]string{"53", "08", "40"}, code[:min(2, len(code))]), slices.Contains([]string{"57014", "57P05", "55P03"}, code):
 		return unasked
 	}

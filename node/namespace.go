@@ -21,8 +21,8 @@ const (
 	retryMost  = 10 * time.Second
 )
 
-// findNamespace reads the namespace of the lease database, waiting for what may come: a server that is down, a migration
-// that was not run yet, a copy that is not told apart yet.
+// findNamespace reads the namespace of the lease database, waiting for what may come: a server that is down, a
+// migration that was not run yet, a copy that is not told apart yet.
 func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 	failing := reminder.Reminder{Every: n.pauses.remind}
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
@@ -59,7 +59,8 @@ func (n *Node) agrees(ns namespace.Namespace) error {
 		n.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs", "database", ns.Database)
 	}
 	if n.settings.Window > ns.MaxWindow {
-		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that", n.settings.Window, ns.MaxWindow)
+		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that",
+			n.settings.Window, ns.MaxWindow)
 	}
 	if end := ns.Layout.End(); end.Sub(n.clock.wall()) < namespace.LayoutWarning {
 		n.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout", "layout", ns.Layout, "end", end)
@@ -90,7 +91,9 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 }
 
 // ask opens a connection for one question.
-func ask(ctx context.Context, config *pgx.ConnConfig, timeout time.Duration, question func(context.Context, *pgx.Conn) error) error {
+func ask(
+	ctx context.Context, config *pgx.ConnConfig, timeout time.Duration, question func(context.Context, *pgx.Conn) error,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)

@@ -30,8 +30,8 @@ type Node struct {
 	reloading sync.Mutex
 }
 
-// New checks the settings, reads the files they name, and opens the listener. Nothing is served before Run, which must follow: it
-// closes what New has opened.
+// New checks the settings, reads the files they name, and opens the listener. Nothing is served before Run, which must
+// follow: it closes what New has opened.
 func New(s Settings) (_ *Node, err error) {
 	leaseConfig, err := s.complete()
 	if err != nil {
@@ -72,7 +72,8 @@ func New(s Settings) (_ *Node, err error) {
 // newProxy joins the proxy with what answers in it.
 func (n *Node) newProxy(network, upstream string) (*proxy.Proxy, error) {
 	s := proxy.Settings{
-		Network: network, Address: upstream, IDs: n.ids, Permission: n.permissions.of, Segments: n.segments.of, Log: n.log,
+		Network: network, Address: upstream, Log: n.log,
+		IDs: n.ids, Permission: n.permissions.of, Segments: n.segments.of,
 	}
 	n.settings.Limits.apply(&s, len(n.settings.Databases), descriptors())
 	n.log.Info("limits; 0 is none", "clients", s.MaxClients, "max-connections", s.MaxSessions,
@@ -89,15 +90,16 @@ func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 // Granted is closed once a worker was leased. IDs then come from memory in each database that the watch has judged.
 func (n *Node) Granted() <-chan struct{} { return n.granted }
 
-// Reload reads the files of TLS again. Open sessions do not notice. If a file cannot be used, everything stays as it is, and the log
-// says so.
+// Reload reads the files of TLS again. Open sessions do not notice. If a file cannot be used, everything stays as it
+// is, and the log says so.
 func (n *Node) Reload() {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
 	n.settings.TLS.reload(n.proxy, n.log)
 }
 
-// Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Run is called once.
+// Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Run
+// is called once.
 func (n *Node) Run(ctx context.Context) error {
 	defer n.endLog()
 	s := n.settings
@@ -128,7 +130,8 @@ func (n *Node) Run(ctx context.Context) error {
 	parts.Wait()
 	n.proxy.Wait()
 	st := n.proxy.Stats()
-	n.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "declined", st.Declined, "turned-away", st.TurnedAway)
+	n.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs,
+		"declined", st.Declined, "turned-away", st.TurnedAway)
 	return err
 }
 

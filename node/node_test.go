@@ -64,16 +64,18 @@ func TestInvariant2WithoutALeaseDatabaseClientsAreRelayed(t *testing.T) {
 func TestInvariant4OnlyWhatNoWaitingMendsEndsRun(t *testing.T) {
 	server.NoLeak(t)
 	t.Run("a window that the namespace does not allow", func(t *testing.T) {
+		const says = "--window is 1h0m0s, but the namespace's max_window is 1m0s"
 		s := settings(t, server.Migrated(t), "window")
 		s.Window = time.Hour
-		if err := start(t, s).result(t); err == nil || !strings.Contains(err.Error(), "--window is 1h0m0s, but the namespace's max_window is 1m0s") {
+		if err := start(t, s).result(t); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("it ended with %v", err)
 		}
 	})
 	t.Run("a database of another namespace", func(t *testing.T) {
 		s, other := settings(t, server.Migrated(t), "mismatch"), server.Parse(t, server.Migrated(t)).Path[1:]
 		s.Databases = []string{other}
-		if err := start(t, s).result(t); err == nil || !strings.Contains(err.Error(), other) || !strings.Contains(hint.Of(err), "--databases") {
+		err := start(t, s).result(t)
+		if err == nil || !strings.Contains(err.Error(), other) || !strings.Contains(hint.Of(err), "--databases") {
 			t.Errorf("it ended with %v", err)
 		}
 	})
@@ -85,7 +87,8 @@ func TestInvariant5IDsAreGivenUntilTheLastSessionIsDrainedAndOnlyThenTheWorkerIs
 	r.answers(t)
 	direct, busy := server.Connect(t, r.direct), r.connect(t)
 	released := func() bool {
-		return server.Value[bool](t, direct, "SELECT released_at IS NOT NULL FROM pgflurry.worker WHERE node = 'draining'")
+		const statement = "SELECT released_at IS NOT NULL FROM pgflurry.worker WHERE node = 'draining'"
+		return server.Value[bool](t, direct, statement)
 	}
 	server.Do(t, busy, "BEGIN")
 	r.stop()
@@ -113,7 +116,8 @@ func TestInvariant6WhenRunHasReturnedNothingIsLeft(t *testing.T) {
 	if id, worker := draw(t, conn); worker == functionWorker {
 		t.Errorf("ID %d is of the function; expected one from memory", id)
 	}
-	if sessions := server.Value[int64](t, conn, "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"); sessions < 2 {
+	const count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+	if sessions := server.Value[int64](t, conn, count); sessions < 2 {
 		t.Errorf("%d sessions; expected the node's own beside the client's", sessions)
 	}
 	if err := r.end(t); err != nil {
@@ -124,8 +128,11 @@ func TestInvariant6WhenRunHasReturnedNothingIsLeft(t *testing.T) {
 		t.Error("something listens still")
 	}
 	direct := server.Connect(t, r.direct)
-	server.Eventually(t, direct, "NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend')")
-	if text, _ := r.log.read(); !strings.Contains(text[strings.LastIndex(strings.TrimSpace(text), "\n")+1:], "msg=ended") {
+	server.Eventually(t, direct, `NOT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend')`)
+	text, _ := r.log.read()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if !strings.Contains(lines[len(lines)-1], "msg=ended") {
 		t.Errorf("the last line is not of the end:\n%s", text)
 	}
 }

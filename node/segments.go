@@ -8,8 +8,8 @@ import (
 	"pgflurry/segment"
 )
 
-// segmentSources holds one source of segments per database whose sessions may be answered. Each reserves its blocks where the
-// sessions of its database go, through the upstream: in the very table that the function there draws from.
+// segmentSources holds one source of segments per database whose sessions may be answered. Each reserves its blocks
+// where the sessions of its database go, through the upstream: in the very table that the function there draws from.
 type segmentSources struct{ byDatabase map[string]*segment.Source }
 
 // open makes the sources, before the first session. Nothing is connected until somebody wants numbers of a tag.

@@ -19,16 +19,16 @@ const lookName = "pgflurry serve, permission"
 // farewell bounds the end of a kept connection.
 const farewell = time.Second
 
-// keptConnection is the proxy's own session to one database, through the upstream. It is opened for the first question and used until
-// it fails. One goroutine uses it.
+// keptConnection is the proxy's own session to one database, through the upstream. It is opened for the first question
+// and used until it fails. One goroutine uses it.
 type keptConnection struct {
 	config  *pgx.ConnConfig
 	timeout time.Duration // bounds a login, and a question
 	conn    *pgx.Conn     // nil: none is open
 }
 
-// ask puts a question. A connection from before may have ended since, for an idle timer, a restart or a balancer. That is no news, so
-// the question is put again on a new one.
+// ask puts a question. A connection from before may have ended since, for an idle timer, a restart or a balancer. That
+// is no news, so the question is put again on a new one.
 func (k *keptConnection) ask(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
 	if k.conn != nil {
 		if err := k.put(ctx, question); err == nil || k.conn != nil || ctx.Err() != nil {
@@ -76,8 +76,8 @@ type loginError struct{ cause error }
 func (e *loginError) Error() string { return connstring.Explain(e.cause).Error() }
 func (e *loginError) Unwrap() error { return e.cause }
 
-// A brokenError says that a session has ended before its answer was complete. Its text names no port of this machine, so that the
-// same cause has the same text.
+// A brokenError says that a session has ended before its answer was complete. Its text names no port of this machine,
+// so that the same cause has the same text.
 type brokenError struct{ cause error }
 
 func (e *brokenError) Error() string {

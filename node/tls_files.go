@@ -55,8 +55,8 @@ func readCAs(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// parseCAs reads every certificate of a file. One that cannot be read is an error: x509 would leave it out, and whom its CA has
-// signed with it, as where a reload finds a file half written.
+// parseCAs reads every certificate of a file. One that cannot be read is an error: x509 would leave it out, and whom
+// its CA has signed with it, as where a reload finds a file half written.
 func parseCAs(content []byte) (*x509.CertPool, error) {
 	pool, count := x509.NewCertPool(), 0
 	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {

@@ -27,12 +27,12 @@ func usualPauses() pauses {
 	return pauses{look: 2 * time.Second, timeout: 5 * time.Second, remind: time.Minute}
 }
 
-// mostUnasked is how many looks in a row may bring no answer from an upstream that takes logins. Then the permission expires: a right
-// that nobody can confirm may have been taken away.
+// mostUnasked is how many looks in a row may bring no answer from an upstream that takes logins. Then the permission
+// expires: a right that nobody can confirm may have been taken away.
 const mostUnasked = 3
 
-// watcher keeps the permissions of the listed databases current. It looks where the sessions go, which is the upstream: the
-// lease database may be on another server.
+// watcher keeps the permissions of the listed databases current. It looks where the sessions go, which is the upstream:
+// the lease database may be on another server.
 type watcher struct {
 	databases   []string
 	config      *pgx.ConnConfig // of the lease role, through the upstream
@@ -53,8 +53,8 @@ func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	}
 }
 
-// watch looks again and again until ctx ends, at each database by itself: one that hangs delays no other. A listed database of another
-// namespace is an error at the first look; what changes later only changes the permission.
+// watch looks again and again until ctx ends, at each database by itself: one that hangs delays no other. A listed
+// database of another namespace is an error at the first look; what changes later only changes the permission.
 func (w *watcher) watch(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -153,8 +153,8 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	return nil
 }
 
-// unanswered is a look that has judged nothing. A database that is away keeps its permission: IDs go on. A refusal ends it at once,
-// and three looks in a row end it that upstream could have answered.
+// unanswered is a look that has judged nothing. A database that is away keeps its permission: IDs go on. A refusal ends
+// it at once, and three looks in a row end it that upstream could have answered.
 func (d *databaseWatch) unanswered(err error) {
 	f := finding{about: aboutIDs, what: "database could not be looked at", why: err.Error(), hint: lookHint(err), fault: slog.LevelWarn}
 	says := meaningOf(err)

@@ -117,11 +117,12 @@ func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T)
 
 // The whole watch, with short pauses, at a server that has no connection left and at none at all.
 func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
+	full := &pgproto3.ErrorResponse{Severity: "FATAL", Code: "53300", Message: "sorry, too many clients already"}
 	for name, c := range map[string]struct {
 		address string
 		ends    bool
 	}{
-		"full":   {scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "53300", Message: "sorry, too many clients already"}), true},
+		"full":   {scripted.Refusing(t, full), true},
 		"closed": {"127.0.0.1:1", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,5 +1,5 @@
-// Package reminder decides when the log speaks of a trouble that lasts: when it begins, when it becomes another one, and from time
-// to time while it stays.
+// Package reminder decides when the log speaks of a trouble that lasts: when it begins, when it becomes another one,
+// and from time to time while it stays.
 //
 //	finding    A A A A A B B B – – A A
 //	logged     ●     ●   ●     ●   ●      – is no trouble, which is logged once
@@ -21,8 +21,8 @@ type Reminder struct {
 	began   time.Duration // when the trouble did
 }
 
-// Wrong is a finding of trouble at a reading of a monotonic clock. It says whether to log it now. lasted is how long the trouble has
-// lasted where the same finding was logged before, and 0 where it is new.
+// Wrong is a finding of trouble at a reading of a monotonic clock. It says whether to log it now. lasted is how long
+// the trouble has lasted where the same finding was logged before, and 0 where it is new.
 func (r *Reminder) Wrong(finding string, at time.Duration) (due bool, lasted time.Duration) {
 	if !r.trouble {
 		r.trouble, r.began = true, at

@@ -29,8 +29,8 @@ func complaint(err error) string {
 	return text
 }
 
-// untilSignal is a context that the first signal ends, which asks for an orderly end. The second one ends the process as if nobody
-// had listened. Both are awaited from the start, so that none is lost however soon the second follows.
+// untilSignal is a context that the first signal ends, which asks for an orderly end. The second one ends the process
+// as if nobody had listened. Both are awaited from the start, so that none is lost however soon the second follows.
 func untilSignal() context.Context {
 	received := make(chan os.Signal, 2)
 	signal.Notify(received, os.Interrupt, syscall.SIGTERM)

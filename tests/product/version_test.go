@@ -16,7 +16,8 @@ import (
 func TestTheProgramSaysWhatItWasBuiltFromAndTheLeaseSaysTheSame(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "pgflurry")
 	said := func(vcs string) string {
-		if out, err := exec.Command("go", "build", "-buildvcs="+vcs, "-o", binary, "pgflurry/cmd/pgflurry").CombinedOutput(); err != nil {
+		build := exec.Command("go", "build", "-buildvcs="+vcs, "-o", binary, "pgflurry/cmd/pgflurry")
+		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 		out, err := exec.Command(binary, "--version").Output()
@@ -30,7 +31,8 @@ func TestTheProgramSaysWhatItWasBuiltFromAndTheLeaseSaysTheSame(t *testing.T) {
 		t.Errorf("as from a tarball: %s", out)
 	}
 	out, want := said("auto"), "(commit unknown; "
-	if folder, err := os.Stat("../../.git"); err == nil && folder.IsDir() { // no tarball; of a worktree the Go tool knows no commit
+	if folder, err := os.Stat("../../.git"); err == nil && folder.IsDir() {
+		// This is no tarball. Of a worktree, where .git is a file, the Go tool knows no commit.
 		revision, err := exec.Command("git", "rev-parse", "--short=12", "HEAD").Output()
 		if err != nil {
 			t.Fatal(err)
@@ -45,7 +47,8 @@ func TestTheProgramSaysWhatItWasBuiltFromAndTheLeaseSaysTheSame(t *testing.T) {
 	p := program.StartCommand(t, exec.Command(binary, program.ServeArgs(t, direct, "versioned")...)).Proxy(direct)
 	p.Leased()
 	short := regexp.MustCompile(`^pgflurry version (\S+) \(`).FindStringSubmatch(out)
-	row := server.Value[string](t, server.Connect(t, direct), "SELECT version FROM pgflurry.worker WHERE node = 'versioned'")
+	const statement = "SELECT version FROM pgflurry.worker WHERE node = 'versioned'"
+	row := server.Value[string](t, server.Connect(t, direct), statement)
 	if short == nil || row != short[1] {
 		t.Errorf("the lease is of version %s; the program says %s", row, out)
 	}
