@@ -1,10 +1,7 @@
 package proxy
 
 import (
-	"fmt"
-	"log/slog"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -28,21 +25,17 @@ const (
 	// maxCancels is how many requests to cancel a statement are on their way at once. Each is a connection to PostgreSQL for about a
 	// millisecond.
 	maxCancels = 32
-	// seldomEvery is the least time between two lines of the log about what a limit turned away.
-	seldomEvery = 10 * time.Second
 )
 
 // limits are the crowds of one proxy.
 type limits struct {
-	maxClients   int64
-	clients      atomic.Int64
-	turnedAway   atomic.Int64
-	logins       *crowd
-	handshakes   *crowd
-	cancels      *crowd
-	placed       *crowd // those of logins that have a place among the sessions; limited by the number of those
-	told, gaveUp seldom // the log of what was turned away, and of what gave way
-	dropped      seldom // the log of cancels
+	maxClients int64
+	clients    atomic.Int64
+	turnedAway atomic.Int64
+	logins     *crowd
+	handshakes *crowd
+	cancels    *crowd
+	placed     *crowd // those of logins that have a place among the sessions; limited by the number of those
 }
 
 func newLimits(s Settings, fairTime time.Duration) limits {
@@ -53,19 +46,6 @@ func newLimits(s Settings, fairTime time.Duration) limits {
 		cancels:    newCrowd(maxCancels, 0, fairTime),
 		placed:     newCrowd(0, 0, fairTime),
 	}
-}
-
-// checkLimits refuses limits that cannot be meant.
-func (s Settings) checkLimits() error {
-	for _, limit := range []struct {
-		name  string
-		value int
-	}{{"sessions", s.MaxSessions}, {"connections of clients", s.MaxClients}, {"logins", s.MaxLogins}, {"logins from an address", s.MaxLoginsPerAddress}} {
-		if limit.value < 0 {
-			return fmt.Errorf("proxy settings allow %d %s; expected 0 for no limit, or more", limit.value, limit.name)
-		}
-	}
-	return nil
 }
 
 // admitted is a connection that the limits let in, until leave.
@@ -99,7 +79,7 @@ func (p *Proxy) turnAway(conn net.Conn, why string) {
 	}
 	conn.Close()
 	p.limits.clients.Add(-1)
-	p.limits.told.log(p.log, "connections are turned away", "cause", why, "last", conn.RemoteAddr())
+	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
 }
 
 // giveWay ends a connection in favour of another one. A Close may wait for a relay to look up from its work.
@@ -107,7 +87,7 @@ func (p *Proxy) giveWay(conn net.Conn) {
 	p.limits.turnedAway.Add(1)
 	p.conns.Go(func() {
 		conn.Close()
-		p.limits.gaveUp.log(p.log, "connections that do not log in give way to others", "last", conn.RemoteAddr())
+		p.log.Warn("connection that has not logged in gives way to another", "client", conn.RemoteAddr())
 	})
 }
 
@@ -121,27 +101,6 @@ func (a *admitted) loggedIn() {
 func (a *admitted) leave() {
 	a.loggedIn()
 	a.limits.clients.Add(-1)
-}
-
-// seldom logs what may happen thousands of times a second: the first time, and then with how often it has.
-type seldom struct {
-	mu    sync.Mutex
-	last  time.Time
-	times int
-}
-
-func (s *seldom) log(log *slog.Logger, what string, fields ...any) {
-	s.mu.Lock()
-	s.times++
-	now, times := time.Now(), s.times
-	silent := !s.last.IsZero() && now.Sub(s.last) < seldomEvery
-	if !silent {
-		s.last, s.times = now, 0
-	}
-	s.mu.Unlock()
-	if !silent {
-		log.Warn(what, append([]any{"times", times}, fields...)...)
-	}
 }
 
 // loggedIn: upstream has let the client in. The goroutine that reads upstream calls it.

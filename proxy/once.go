@@ -17,7 +17,7 @@ func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logg
 	place := p.limits.cancels.enter(a.from, cancel)
 	if place == nil {
 		p.limits.turnedAway.Add(1)
-		p.limits.dropped.log(p.log, "requests to cancel a statement are dropped: too many are on their way", "last", client.RemoteAddr())
+		log.Warn("request to cancel a statement dropped: too many are on their way")
 		return
 	}
 	defer p.limits.cancels.leave(place)

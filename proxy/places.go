@@ -45,7 +45,7 @@ func (p *Proxy) tryPlace(from origin, away func()) (m, before *member, err error
 	switch {
 	case p.closed:
 		return nil, nil, clientError{code: failNotAccepting}
-	case p.maxSessions == 0 || p.places < p.maxSessions:
+	case p.maxSessions <= 0 || p.places < p.maxSessions:
 		p.places++
 		return p.limits.placed.enter(from, away), nil, nil
 	}

@@ -83,19 +83,19 @@ type Settings struct {
 	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none. It is
 	// called once a session.
 	Segments func(database string) Segments
-	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero. A session counts from
+	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero or less. A session counts from
 	// before upstream is reached for it until both its connections are closed. Requests to cancel a statement have a limit of their
 	// own. Where all places are taken, a session that has not logged in gives way as under MaxLogins, so that nobody fills them
 	// without a password.
 	MaxSessions int
-	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero. One more is closed.
+	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero or less. One more is closed.
 	// Each needs up to two descriptors.
 	MaxClients int
-	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero. One counts from accept until
+	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. One counts from accept until
 	// upstream has let the client in. One more is closed, or has another one closed that has had its time or comes from an address
 	// with many more of them (crowd.go).
 	MaxLogins int
-	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero. The addresses of an IPv6 network of 64 bits are
+	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. The addresses of an IPv6 network of 64 bits are
 	// one, and so are all Unix sockets.
 	MaxLoginsPerAddress int
 	// HandshakeTimeout bounds a TLS handshake with a client, from the moment it may begin; 5 s if zero.
@@ -152,9 +152,6 @@ type Proxy struct {
 func New(s Settings) (*Proxy, error) {
 	if s.IDs == nil {
 		return nil, errors.New("proxy settings have no IDs; expected a generator")
-	}
-	if err := s.checkLimits(); err != nil {
-		return nil, err
 	}
 	if s.Network != "tcp" && s.Network != "unix" || s.Address == "" {
 		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path", s.Network, s.Address)
