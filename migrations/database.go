@@ -2,7 +2,6 @@ package migrations
 
 import (
 	"context"
-	"database/sql"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
 
 	"pgflurry/namespace"
 )
@@ -20,8 +18,14 @@ var (
 	sessionSQL string
 	//go:embed queries/server.sql
 	serverSQL string
+	//go:embed queries/lock.sql
+	lockSQL string
 	//go:embed queries/holder.sql
 	holderSQL string
+	//go:embed queries/installed_by.sql
+	installedBySQL string
+	//go:embed queries/clock.sql
+	clockSQL string
 )
 
 // oldest version of PostgreSQL that has unlogged sequences.
@@ -48,7 +52,7 @@ type facts struct {
 	mayCreateSchema, ownsSchema bool
 	schemaOwner                 string
 	mayCreateInPublic           bool
-	revision                    int // of schema pgflurry; 0: none, or an older one
+	revision                    int // of schema pgflurry; 0: there is none, or it does not say
 }
 
 // open connects and refuses servers that pgflurry cannot live on. The caller closes.
@@ -127,17 +131,14 @@ func (d *database) notNewer() error {
 		return nil
 	}
 	newer := &namespace.NewerError{Database: d.facts.database, Revision: d.facts.revision}
-	_ = d.QueryRow(context.Background(), "SELECT installed_by FROM pgflurry.namespace").Scan(&newer.By) // without it the message says less
+	_ = d.QueryRow(context.Background(), installedBySQL).Scan(&newer.By) // without it the message says less
 	return newer
 }
 
-// lock waits until no other migration of this database runs. It holds until the session ends.
+// lock waits until no other migration of this database runs. It holds until the session ends, which is the one that writes.
 func (d *database) lock(ctx context.Context) error {
-	if _, err := d.Exec(ctx, "SET lock_timeout = '1min'"); err != nil {
-		return failed("setting up the session", err)
-	}
 	var said *pgconn.PgError
-	switch _, err := d.Exec(ctx, "SELECT pg_advisory_lock($1)", lockKey); {
+	switch _, err := d.Exec(ctx, lockSQL, lockKey); {
 	case errors.As(err, &said) && said.Code == "55P03": // lock not available
 		var holder int
 		_ = d.QueryRow(ctx, holderSQL, lockKey).Scan(&holder) // without it the message says less
@@ -146,8 +147,16 @@ func (d *database) lock(ctx context.Context) error {
 	case err != nil:
 		return failed("waiting for another migration of this database", err)
 	}
-	_, err := d.Exec(ctx, "SET lock_timeout = 0")
-	return err
+	return nil
+}
+
+// now is the clock of the server.
+func (d *database) now(ctx context.Context) (time.Time, error) {
+	var now time.Time
+	if err := d.QueryRow(ctx, clockSQL).Scan(&now); err != nil {
+		return time.Time{}, failed("reading the clock of the server", err)
+	}
+	return now, nil
 }
 
 // inTransaction runs do within one transaction: all or nothing.
@@ -204,14 +213,4 @@ func list[T any](ctx context.Context, d *database, what, query string, read pgx.
 		return nil, failed(what, err)
 	}
 	return all, nil
-}
-
-// pool is a second way into the same database, for goose.
-func (d *database) pool() *sql.DB {
-	settings := *d.settings
-	settings.OnNotice = nil // those are of this connection
-	return stdlib.OpenDB(settings, stdlib.OptionAfterConnect(func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := conn.Exec(ctx, sessionSQL)
-		return err
-	}))
 }

@@ -2,7 +2,7 @@
 // namespace row and the worker rows, and the SQL functions of package sqlfuncs.
 //
 //	bootstrap    schema pgflurry and its table of applied migrations
-//	0000N_….sql  one transaction each, once (goose)
+//	0000N_….sql  one transaction each with its row in that table, once; what a release brought stays as it is, later ones add
 //	sqlfuncs     all functions, every time
 //	row          pgflurry.create_namespace(): the namespace row, the worker rows, this database's worker; or join, or a way out for a copy
 //	install      layout and worker written into the function text; aliases in public
@@ -13,7 +13,7 @@
 //
 // What holds:
 //
-//  1. Runs exclude each other: one advisory lock per database is held from the first write to the last.
+//  1. Runs exclude each other: one advisory lock per database is held from the first write to the last, by the session that writes.
 //  2. A layout never changes: a run that asks for another one fails and says both.
 //  3. A worker of database functions is given out once, to one database, for good: not even a Down gives it back, because a
 //     physical copy of that database cannot be told from it and may go on. A function that leaves it for another one leaves it

@@ -23,9 +23,6 @@ var (
 	dropSchemaSQL string
 )
 
-// functionSequences is the migration after which IDs may exist.
-const functionSequences = 2
-
 // Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of the
 // database's clock (a later namespace could repeat it), and while anything in the database uses a function of pgflurry.
 // A function in public that is not pgflurry's stays, whatever its name.
@@ -61,7 +58,7 @@ func (d *database) remove(ctx context.Context, leaveJoined bool) error {
 	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
 		return err
 	}
-	if _, ok := applied[functionSequences]; ok { // else the first Up did not come so far that an ID could exist
+	if len(applied) > 0 { // else the first Up did not come so far that an ID could exist
 		if err := d.mayRemove(ctx, leaveJoined); err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	row, err := namespace.Read(ctx, d.Conn)
 	if err == nil {
 		if why, copied := row.Copied(); copied {
-			err = refuse("Give the URL of the original, or settle that copy first.", "--join: %s", why)
+			err = refuse("Give the URL of the original, or say first what that copy shall be: run \"pgflurry migrate up\" on it.", "--join: %s", why)
 		} else if row.Home != "" {
 			err = refuse("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s", row.Database, row.Home)
 		}
@@ -125,10 +125,10 @@ Then say that all of them stand in the home's rows: pgflurry migrate up --databa
 func (h *home) reclaim(ctx context.Context, d *database, present namespace.Namespace, s Settings) (given bool, err error) {
 	var ours, here bool
 	var node, from string
-	var claim *string
+	var claim string
 	var at *time.Time
 	err = h.acknowledged(func() error {
-		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, nullable(present.Claim), d.facts.database, address(d.settings), nullable(s.Version), s.Moved, h.row.ID).
+		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, present.Claim, d.facts.database, address(d.settings), nullable(s.Version), s.Moved, h.row.ID).
 			Scan(&ours, &here, &node, &from, &at, &claim)
 	})
 	switch {

@@ -46,7 +46,7 @@ func Print(w io.Writer, s Settings) error {
 		fmt.Fprintf(&out, "\n-- %s\n%s", m.name, m.up)
 		fmt.Fprintf(&out, printAppliedSQL, m.version)
 	}
-	for _, file := range sqlfuncs.Files() {
+	for _, file := range sqlfuncs.Files(revision(all())) {
 		fmt.Fprintf(&out, "\n-- %s\n%s", file.Name, file.SQL)
 	}
 	out.WriteString("\n")

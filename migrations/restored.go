@@ -5,16 +5,12 @@ import (
 	_ "embed"
 )
 
-var (
-	//go:embed queries/without_rows.sql
-	withoutRowsSQL string
-	//go:embed queries/record.sql
-	recordSQL string
-)
+//go:embed queries/without_rows.sql
+var withoutRowsSQL string
 
 // recordRestored writes down which migrations a schema holds that came from a dump without data (pg_dump --schema-only, structure.sql):
 // its tables are there, the record of the migrations is empty. What then follows makes the rows, as in a new database.
-func (d *database) recordRestored(ctx context.Context) error {
+func (d *database) recordRestored(ctx context.Context, list []migration) error {
 	var restored bool
 	if err := d.QueryRow(ctx, withoutRowsSQL).Scan(&restored); err != nil {
 		return failed("looking for a schema without its rows", err)
@@ -26,12 +22,12 @@ func (d *database) recordRestored(ctx context.Context) error {
 		return refuse("Restore the dump with the data of schema pgflurry.",
 			"schema pgflurry of database %q has tables but no record of its migrations, and does not say of which revision it is", d.facts.database)
 	}
-	for _, m := range all() {
-		if m.version > int64(d.facts.revision) {
+	for _, m := range list {
+		if m.version > d.facts.revision {
 			break
 		}
-		if _, err := d.Exec(ctx, recordSQL, m.version); err != nil {
-			return failed("writing down that "+m.name+" is applied", err)
+		if err := d.record(ctx, m); err != nil {
+			return err
 		}
 	}
 	return nil

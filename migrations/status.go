@@ -46,7 +46,7 @@ type State struct {
 
 // An Applied is one migration of this version.
 type Applied struct {
-	Version int64
+	Version int
 	Name    string    // of its file
 	At      time.Time // zero: pending
 }
@@ -100,7 +100,7 @@ func Status(ctx context.Context, url string) (State, error) {
 	if err != nil && !missing {
 		return State{}, err
 	}
-	var applied map[int64]time.Time
+	var applied map[int]time.Time
 	if d.facts.hasSchema {
 		if applied, err = d.applied(ctx); err != nil {
 			return State{}, err
@@ -114,9 +114,9 @@ func Status(ctx context.Context, url string) (State, error) {
 	}
 	state.Namespace = &row
 	state.Copied, _ = row.Copied()
-	var now time.Time
-	if err := d.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
-		return State{}, failed("reading the clock of the server", err)
+	now, err := d.now(ctx)
+	if err != nil {
+		return State{}, err
 	}
 	state.Left = row.Layout.End().Sub(now)
 	if state.Joined, err = d.joined(ctx); err != nil {
@@ -152,13 +152,13 @@ func (d *database) appliedUnread(err error) error {
 }
 
 // applied tells when each migration was applied.
-func (d *database) applied(ctx context.Context) (map[int64]time.Time, error) {
-	applied := make(map[int64]time.Time)
+func (d *database) applied(ctx context.Context) (map[int]time.Time, error) {
+	applied := make(map[int]time.Time)
 	rows, err := d.Query(ctx, appliedSQL)
 	if err != nil {
 		return nil, d.appliedUnread(err)
 	}
-	var version int64
+	var version int
 	var at time.Time
 	_, err = pgx.ForEachRow(rows, []any{&version, &at}, func() error {
 		applied[version] = at
@@ -189,7 +189,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 		if len(differ) > 0 {
 			return errCompared
 		}
-		for _, file := range append(sqlfuncs.Files(), sqlfuncs.Install()) {
+		for _, file := range append(sqlfuncs.Files(revision(all())), sqlfuncs.Install()) {
 			if err := d.script(ctx, "comparing "+file.Name, file.SQL); err != nil {
 				return err
 			}

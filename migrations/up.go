@@ -3,7 +3,6 @@ package migrations
 import (
 	"context"
 	_ "embed"
-	"time"
 
 	"pgflurry/generator"
 	"pgflurry/sqlfuncs"
@@ -20,7 +19,10 @@ var (
 
 // Up brings the database at url to the state this version needs. It may run any number of times, also several at once.
 // Errors that a person can do something about have a method Hint() string.
-func Up(ctx context.Context, url string, s Settings) error {
+func Up(ctx context.Context, url string, s Settings) error { return up(ctx, url, s, all()) }
+
+// up applies the migrations of a list.
+func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
@@ -49,13 +51,13 @@ func Up(ctx context.Context, url string, s Settings) error {
 	if err := d.inTransaction(ctx, "making schema pgflurry", bootstrap); err != nil {
 		return err
 	}
-	if err := d.recordRestored(ctx); err != nil {
+	if err := d.recordRestored(ctx, list); err != nil {
 		return err
 	}
-	if err := d.migrate(ctx); err != nil {
+	if err := d.apply(ctx, list); err != nil {
 		return err
 	}
-	if err := d.inTransaction(ctx, "installing the functions", func() error { return d.install(ctx, s, home) }); err != nil {
+	if err := d.inTransaction(ctx, "installing the functions", func() error { return d.install(ctx, s, home, revision(list)) }); err != nil {
 		return err
 	}
 	if s.FreshWorker {
@@ -65,13 +67,13 @@ func Up(ctx context.Context, url string, s Settings) error {
 }
 
 // install puts everything in place that is not a numbered migration.
-func (d *database) install(ctx context.Context, s Settings, home *home) error {
-	for _, file := range sqlfuncs.Files() {
+func (d *database) install(ctx context.Context, s Settings, home *home, revision int) error {
+	for _, file := range sqlfuncs.Files(revision) {
 		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
 			return err
 		}
 	}
-	if err := d.settle(ctx, s, home); err != nil {
+	if err := d.ownRow(ctx, s, home); err != nil {
 		return err
 	}
 	if s.JoinsComplete {
@@ -87,9 +89,9 @@ func (d *database) install(ctx context.Context, s Settings, home *home) error {
 
 // mayBegin refuses to make a namespace whose years, by the server's clock, have not begun or are nearly over.
 func (d *database) mayBegin(ctx context.Context, layout generator.Layout) error {
-	var now time.Time
-	if err := d.QueryRow(ctx, "SELECT clock_timestamp()").Scan(&now); err != nil {
-		return failed("reading the clock of the server", err)
+	now, err := d.now(ctx)
+	if err != nil {
+		return err
 	}
 	return layout.CheckLifetime(now)
 }

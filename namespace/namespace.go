@@ -26,7 +26,7 @@ type Namespace struct {
 	AcquireAfter    int64            // tick before which no worker is granted
 	Home            string           // where the worker rows are, for messages; "": in this database
 	Disposable      bool             // for tests: copies of the database give the same IDs
-	Claim           string           // UUID: owner in the row of FunctionWorker in the home; "": none
+	Claim           string           // UUID: owner in the row of FunctionWorker in the home
 	Database        string           // name of the database this was read in
 
 	InstalledBy string // version of the program that installed the functions; "": not told
@@ -36,8 +36,9 @@ type Namespace struct {
 	copied string // why this is not the database that the row was written for; "": it is
 }
 
-// Revision is the revision of schema pgflurry that this program knows: the number of the last migration.
-const Revision = 8
+// Revision is the revision of schema pgflurry that this program knows: the number of the last migration, as a test of package
+// migrations checks.
+const Revision = 1
 
 //go:embed read.sql
 var readSQL string

@@ -5,7 +5,10 @@
 // written with its schema): first those of Files in their order, then the call of pgflurry.create_namespace, then Install.
 package sqlfuncs
 
-import "embed"
+import (
+	"embed"
+	"fmt"
+)
 
 //go:embed *.sql
 var files embed.FS
@@ -52,11 +55,14 @@ func Names() File { return file("public_names.sql") }
 func Ticks() File { return file("ticks.sql") }
 
 // Files returns all families in the order in which they must run. The second fails, before anything in public is
-// written, if a function of the user's own is in the way.
-func Files() []File {
+// written, if a function of the user's own is in the way. revision is what pgflurry.revision() tells.
+func Files(revision int) []File {
 	all := make([]File, len(order))
 	for i, name := range order {
 		all[i] = file(name)
+		if name == "revision.sql" {
+			all[i].SQL = fmt.Sprintf(all[i].SQL, revision)
+		}
 	}
 	return all
 }

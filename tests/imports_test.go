@@ -33,7 +33,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"proxy":           {ours: []string{"proxy/frame", "proxy/pgtls", "proxy/statement"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep"}},
 	"postgres":        {modules: []string{"github.com/jackc/pgx/v5"}},
 	"namespace":       {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"migrations":      {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/pressly/goose/v3"}},
+	"migrations":      {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"node":            {ours: []string{"connstring", "generator", "hint", "lease", "namespace", "proxy", "proxy/pgtls", "reminder", "segment"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"cmd/pgflurry":    {ours: []string{"connstring", "generator", "hint", "lease", "migrations", "namespace", "node", "postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
 

@@ -1,1 +1,1 @@
-INSERT INTO pgflurry.migration (version_id, is_applied) VALUES (%d, true);
+INSERT INTO pgflurry.migration (version) VALUES (%d);

@@ -1,25 +1,33 @@
--- Runs in the home: compares the claim of a joined database with the row of its worker. Written is a claim that a failover or an old
--- backup has forgotten, a name that has changed, and with $6 an address that has. A claim is used up when it moves: the row gets a new
--- one, so that a second copy of the database cannot move to the same worker. A worker that was given back is nobody's again. Otherwise
--- only an answer: whether the row carries this claim, and from where it was made, and the claim that is valid from now on. No row: the
--- home has no such worker, or is not what it was when it was asked first.
--- $1 worker, $2 claim (NULL: made before claims were), $3 name of the database, $4 address, $5 version, $6 moved, $7 namespace
+-- Runs in the home: compares the claim of a joined database with the row of its worker.
+--
+-- It writes a claim that a failover or an old backup has forgotten, a name that has changed, and with $6 an address that
+-- has. A claim is used up when it moves: the row gets a new one, so that a second copy of the database cannot move to the
+-- same worker. A worker that was given back is nobody's again.
+--
+-- The answer: whether the row carries this claim, from where it was made, and the claim that is valid from now on.
+-- No row: the home has no such worker, or is not what it was when it was asked first.
+--
+-- $1 worker, $2 claim, $3 name of the database, $4 address, $5 version, $6 moved, $7 namespace
 WITH before AS (
-    SELECT worker, term, owner, node, address, acquired_at, released_at, retired_at FROM pgflurry.worker
-    WHERE worker = $1 AND kind = 'database' AND (SELECT id FROM pgflurry.namespace) = $7::uuid AND pgflurry.is_original()
+    SELECT worker, term, owner, node, address, acquired_at, released_at, retired_at
+    FROM pgflurry.worker
+    WHERE worker = $1 AND kind = 'database'
+      AND (SELECT id FROM pgflurry.namespace) = $7::uuid AND pgflurry.is_original()
     FOR UPDATE
 ), judged AS (
-    SELECT *, term = 0 AND retired_at IS NULL AS forgotten,
-           released_at IS NULL AND retired_at IS NULL AND (owner = $2::uuid OR $2 IS NULL AND node = $3) AS ours,
+    SELECT *,
+           term = 0 AND retired_at IS NULL AS forgotten,
+           released_at IS NULL AND retired_at IS NULL AND owner = $2::uuid AS ours,
            -- a database may have been renamed; a copy of it has another server
            split_part(address, '/', 1) IS NOT DISTINCT FROM split_part($4, '/', 1) AS here
     FROM before
 ), written AS (
     UPDATE pgflurry.worker AS w
-    SET owner = CASE WHEN $6 OR $2 IS NULL THEN gen_random_uuid() ELSE $2::uuid END, term = w.term + 1, node = $3, address = $4, version = $5,
-        acquired_at = clock_timestamp()
+    SET owner = CASE WHEN $6 THEN gen_random_uuid() ELSE $2::uuid END,
+        term = w.term + 1, node = $3, address = $4, version = $5, acquired_at = clock_timestamp()
     FROM judged AS j
-    WHERE w.worker = j.worker AND (j.forgotten OR j.ours AND ($6 OR j.here AND (j.node IS DISTINCT FROM $3 OR $2 IS NULL)))
+    WHERE w.worker = j.worker
+      AND (j.forgotten OR j.ours AND ($6 OR j.here AND j.node IS DISTINCT FROM $3))
     RETURNING w.owner
 )
 SELECT forgotten OR coalesce(ours, false), forgotten OR here OR $6, coalesce(node, ''), coalesce(address, ''), acquired_at,

@@ -1,2 +1,2 @@
 -- $1 version
-INSERT INTO pgflurry.migration (version_id, is_applied) VALUES ($1, true)
+INSERT INTO pgflurry.migration (version) VALUES ($1)

@@ -1,2 +1,3 @@
--- Whether the tables are there and nothing says by which migrations. Runs behind bootstrap.sql, which makes an empty schema.
-SELECT to_regclass('pgflurry.namespace') IS NOT NULL AND NOT EXISTS (SELECT FROM pgflurry.migration WHERE version_id > 0)
+-- Whether the tables are there and nothing says by which migrations. Runs behind bootstrap.sql, which makes an empty
+-- schema.
+SELECT to_regclass('pgflurry.namespace') IS NOT NULL AND NOT EXISTS (SELECT FROM pgflurry.migration)

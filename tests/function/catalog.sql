@@ -16,7 +16,7 @@ SELECT regexp_replace(pg_get_functiondef(p.oid), '''[0-9a-f-]{36}''::pg_catalog.
 UNION ALL
 SELECT format('%s %s', seqrelid::regclass, (seqtypid, seqstart, seqincrement, seqmax, seqmin, seqcache, seqcycle)) FROM pg_sequence
 UNION ALL
-SELECT 'migration ' || version_id FROM pgflurry.migration
+SELECT 'migration ' || version FROM pgflurry.migration
 UNION ALL
 SELECT format('%s', (w.worker, w.kind, w.owner IS NULL, w.term, w.reserved_until, w.retired_at, w.node = current_database())) FROM pgflurry.worker w
 UNION ALL

@@ -6,22 +6,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
-	"pgflurry/namespace"
 )
-
-func TestMigrationsAreNumberedWithoutGapsAndCanGoDown(t *testing.T) {
-	for i, m := range all() {
-		if m.version != int64(i+1) {
-			t.Errorf("%s is in place %d", m.name, i+1)
-		}
-		if m.version > namespace.Revision {
-			t.Errorf("namespace.Revision is %d, and there is a migration %d", namespace.Revision, m.version)
-		}
-		if strings.Contains(m.up+m.down, "+goose") || !strings.Contains(m.up, "CREATE") || !strings.Contains(m.down, "DROP") {
-			t.Errorf("%s was not split into up and down", m.name)
-		}
-	}
-}
 
 func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
 	present := generator.DefaultLayout()

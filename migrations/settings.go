@@ -1,22 +1,11 @@
 package migrations
 
 import (
-	"context"
-	"embed"
 	"fmt"
-	"io/fs"
-	"path"
-	"strconv"
-	"strings"
 	"time"
-
-	"github.com/pressly/goose/v3"
 
 	"pgflurry/generator"
 )
-
-//go:embed 0*.sql
-var files embed.FS
 
 // Settings say what a namespace shall be. The zero value is right for most: what exists stays, what is new gets the default layout.
 type Settings struct {
@@ -96,59 +85,4 @@ func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
 		return s.DatabaseWorkers, nil
 	}
 	return max(1, min(16, layout.Workers()/4)), nil
-}
-
-// A migration is one numbered file.
-type migration struct {
-	version  int64
-	name     string // of the file
-	up, down string // SQL
-}
-
-// all returns every migration, oldest first.
-func all() []migration {
-	names, err := fs.Glob(files, "0*.sql")
-	if err != nil {
-		panic(err) // the pattern is a constant
-	}
-	list := make([]migration, len(names))
-	for i, name := range names { // sorted
-		text, err := files.ReadFile(name)
-		if err != nil {
-			panic(err) // embedded
-		}
-		version, err := strconv.ParseInt(name[:strings.Index(name, "_")], 10, 64)
-		if err != nil {
-			panic(fmt.Sprintf("migration %s has no number", name))
-		}
-		up, down, _ := strings.Cut(string(text), "-- +goose Down\n")
-		list[i] = migration{version: version, name: path.Base(name), up: plain(up), down: plain(down)}
-	}
-	return list
-}
-
-// plain is SQL without the lines that only goose reads.
-func plain(text string) string {
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "-- +goose") {
-			out.WriteString(line)
-		}
-	}
-	return strings.TrimSpace(out.String()) + "\n"
-}
-
-// migrate applies what is missing, each migration in its own transaction.
-func (d *database) migrate(ctx context.Context) error {
-	pool := d.pool()
-	defer pool.Close()
-	runner, err := goose.NewProvider(goose.DialectPostgres, pool, files,
-		goose.WithTableName("pgflurry.migration"), goose.WithDisableGlobalRegistry(true))
-	if err != nil {
-		return fmt.Errorf("reading the embedded migrations: %w", err)
-	}
-	if _, err := runner.Up(ctx); err != nil {
-		return failed("applying the migrations", err)
-	}
-	return nil
 }

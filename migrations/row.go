@@ -19,16 +19,15 @@ var (
 	movedSQL string
 	//go:embed queries/other_databases.sql
 	otherDatabasesSQL string
+	//go:embed queries/identify.sql
+	identifySQL string
+	//go:embed queries/new_namespace.sql
+	newNamespaceSQL string
 )
 
-const (
-	identifySQL     = "CALL pgflurry.identify()"
-	newNamespaceSQL = "CALL pgflurry.new_namespace(true)"
-)
-
-// settle makes sure that the namespace row is this database's own: it makes the row, or judges the one that is there and does what
+// ownRow makes sure that the namespace row is this database's own: it makes the row, or judges the one that is there and does what
 // the operator has said. What the row is for, and what a copy is, stands in package namespace.
-func (d *database) settle(ctx context.Context, s Settings, h *home) error {
+func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
 		return d.found(ctx, s, h)

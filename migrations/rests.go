@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-//go:embed queries/ahead.sql
-var aheadSQL string
+//go:embed queries/rests.sql
+var restsSQL string
 
 // A rest is one worker, or the function, that may have issued IDs that are ahead of the clock, or did until just now.
 type rest struct {
@@ -22,7 +22,7 @@ type rest struct {
 
 // nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not over.
 func (d *database) nothingAhead(ctx context.Context) error {
-	rests, err := list(ctx, d, "reading the marks", aheadSQL, func(row pgx.CollectableRow) (r rest, err error) {
+	rests, err := list(ctx, d, "reading the marks", restsSQL, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
 		err = row.Scan(&r.worker, &r.node, &ms)
 		r.left = (time.Duration(ms)*time.Millisecond + time.Second - 1).Truncate(time.Second)

@@ -1,0 +1,11 @@
+package migrations
+
+import (
+	"context"
+	"io/fs"
+)
+
+// UpOfALaterProgram is Up as a program does it that has the migrations of later as well.
+func UpOfALaterProgram(ctx context.Context, url string, later fs.FS) error {
+	return up(ctx, url, Settings{}, append(all(), numbered(later)...))
+}

@@ -1,0 +1,85 @@
+package migrations
+
+import (
+	"context"
+	"embed"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+//go:embed 0*.sql
+var files embed.FS
+
+//go:embed queries/record.sql
+var recordSQL string
+
+// A migration is one numbered file: 00001_schema.sql. What stands behind the line "-- Down" takes it back.
+type migration struct {
+	version  int
+	name     string // of the file
+	up, down string // SQL
+}
+
+// all returns every migration of this program, the first one first.
+func all() []migration { return numbered(files) }
+
+// numbered reads the migrations of a folder.
+func numbered(folder fs.FS) []migration {
+	names, err := fs.Glob(folder, "0*.sql")
+	if err != nil {
+		panic(err) // the pattern is a constant
+	}
+	list := make([]migration, len(names))
+	for i, name := range names { // sorted
+		text, err := fs.ReadFile(folder, name)
+		if err != nil {
+			panic(err) // embedded
+		}
+		number, _, _ := strings.Cut(name, "_")
+		version, err := strconv.Atoi(number)
+		if err != nil {
+			panic(fmt.Sprintf("migration %s has no number", name))
+		}
+		up, down, _ := strings.Cut(string(text), "\n-- Down\n")
+		list[i] = migration{version: version, name: name, up: strings.TrimSpace(up) + "\n", down: strings.TrimSpace(down) + "\n"}
+	}
+	return list
+}
+
+// revision is the number of the last migration.
+func revision(list []migration) int { return list[len(list)-1].version }
+
+// apply runs the migrations that are missing, each in one transaction with the row that says so. After a failure the next run goes
+// on with the one that failed.
+func (d *database) apply(ctx context.Context, list []migration) error {
+	applied, err := d.applied(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if _, done := applied[m.version]; done {
+			continue
+		}
+		doing := "applying " + m.name
+		err := d.inTransaction(ctx, doing, func() error {
+			if err := d.script(ctx, doing, m.up); err != nil {
+				return err
+			}
+			return d.record(ctx, m)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// record writes down that a migration is applied.
+func (d *database) record(ctx context.Context, m migration) error {
+	if _, err := d.Exec(ctx, recordSQL, m.version); err != nil {
+		return failed("writing down that "+m.name+" is applied", err)
+	}
+	return nil
+}

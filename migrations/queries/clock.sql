@@ -1,0 +1,2 @@
+-- The clock of the server.
+SELECT clock_timestamp()

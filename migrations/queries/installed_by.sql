@@ -1,0 +1,2 @@
+-- Which version of the program installed the functions last.
+SELECT installed_by FROM pgflurry.namespace

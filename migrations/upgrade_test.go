@@ -1,0 +1,80 @@
+package migrations_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"pgflurry/migrations"
+	"pgflurry/namespace"
+	"pgflurry/tests/support/server"
+)
+
+func TestMain(m *testing.M) { server.Main(m) }
+
+// later is what a program of the future brings along.
+func later(files map[string]string) fstest.MapFS {
+	folder := fstest.MapFS{}
+	for name, text := range files {
+		folder[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return folder
+}
+
+const color = "ALTER TABLE pgflurry.worker ADD COLUMN color text;\n\n-- Down\nALTER TABLE pgflurry.worker DROP COLUMN color;\n"
+
+// kept is what no migration may change.
+const kept = `SELECT n::text FROM pgflurry.namespace n
+	UNION ALL SELECT (worker, kind, owner, term, reserved_until, node)::text FROM pgflurry.worker
+	UNION ALL SELECT s::text FROM pgflurry.segment s UNION ALL SELECT c::text FROM pgflurry.counter c
+	UNION ALL SELECT 'item ' || id FROM item
+	UNION ALL SELECT version || ' ' || applied_at FROM pgflurry.migration WHERE version = 1 ORDER BY 1`
+
+func TestALaterMigrationKeepsNamespaceWorkersAndIDs(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY);
+		CREATE INDEX ON item (snowflake_worker(id)); INSERT INTO item DEFAULT VALUES;
+		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1, node = 'paris', reserved_until = 12345 WHERE worker = 700;
+		INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('order', 5000); SELECT incr('visits');
+		REVOKE EXECUTE ON FUNCTION public.snowflake_ceil(timestamptz) FROM PUBLIC`)
+	before, last := server.Values[string](t, conn, kept), server.Value[int64](t, conn, "SELECT max(id) FROM item")
+	if err := migrations.UpOfALaterProgram(server.Within(t), url, later(map[string]string{"00002_color.sql": color})); err != nil {
+		t.Fatalf("%v (%s)", err, server.Hint(err))
+	}
+	if after := server.Values[string](t, conn, kept); !slices.Equal(after, before) {
+		t.Errorf("the migration has changed what was there:\n%q\n%q", before, after)
+	}
+	server.Do(t, conn, "SELECT color FROM pgflurry.worker; INSERT INTO item DEFAULT VALUES")
+	if next := server.Value[int64](t, conn, "SELECT max(id) FROM item"); next <= last {
+		t.Errorf("ID %d follows %d", next, last)
+	}
+	plain := server.Connect(t, server.Role(t, url, "plain_upgraded"))
+	server.Refused(t, plain, "42501", "SELECT snowflake_ceil(now())") // what was revoked stays revoked
+	err := migrations.Up(server.Within(t), url, migrations.Settings{})
+	if newer := new(namespace.NewerError); !errors.As(err, &newer) || newer.Revision != namespace.Revision+1 {
+		t.Errorf("the program that is older now: %v", err)
+	}
+}
+
+func TestAnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
+	url := server.Database(t)
+	conn := server.Connect(t, url)
+	broken := map[string]string{"00002_color.sql": color, "00003_size.sql": "CREATE TABLE pgflurry.size (n int); SELECT 1/0;\n\n-- Down\nDROP TABLE pgflurry.size;\n"}
+	for range 2 {
+		err := migrations.UpOfALaterProgram(server.Within(t), url, later(broken))
+		server.Says(t, err, "applying 00003_size.sql: division by zero")
+		if applied := server.Values[int](t, conn, "SELECT version FROM pgflurry.migration ORDER BY 1"); !slices.Equal(applied, []int{1, 2}) {
+			t.Errorf("applied are %d", applied)
+		}
+		if server.Value[bool](t, conn, "SELECT to_regclass('pgflurry.size') IS NOT NULL") {
+			t.Error("half of the migration that failed stays")
+		}
+	}
+	broken["00003_size.sql"] = "CREATE TABLE pgflurry.size (n int);\n\n-- Down\nDROP TABLE pgflurry.size;\n"
+	if err := migrations.UpOfALaterProgram(server.Within(t), url, later(broken)); err != nil {
+		t.Fatalf("%v (%s)", err, server.Hint(err))
+	}
+	server.Do(t, conn, "SELECT n FROM pgflurry.size; SELECT next_snowflake()")
+}
