@@ -1,6 +1,7 @@
 -- Settings for this transaction only (true = local): behind a transaction pooler the next transaction may run on
 -- another server connection, and whatever the role or the database says must not weaken an acknowledgement.
---   synchronous_commit   the commit is on disk, and on the synchronous standby if there is one, before it is acknowledged
+--   synchronous_commit   the commit is on disk, and on the synchronous standby if there is one,
+--                        before it is acknowledged
 --   client_min_messages  a cancelled wait for that standby shows as a WARNING; without it the answer looks clean
 --   lock_timeout         a row locked by somebody else ends the attempt while there is time for another
 --   statement_timeout    an attempt that was given up does not go on for long

@@ -1,16 +1,17 @@
 -- Takes any free worker: one conditional write. Always answers with one row, which also says why nothing was taken.
--- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks), $7 lowest and $8 highest worker to take
+-- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks),
+-- $7 lowest and $8 highest worker to take
 WITH db AS MATERIALIZED (
     SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
 ),
 ns AS MATERIALIZED (
     SELECT n.id,
            n.id = $1::uuid AS matches,
-           -- restored, cloned or made from a template: the original may be granting the same workers, or this database itself
-           -- has granted them and forgotten it (restored in place: the table is a new one)
+           -- restored, cloned or made from a template: the original may be granting the same workers,
+           -- or this database itself has granted them and forgotten it (restored in place: the table is a new one)
            NOT pgflurry.is_original() AS copied,
-           -- a NULL in the row counts as another timeline: until now the server did not tell it, so it is not the same server.
-           -- A server that does not tell (NULL) cannot be compared.
+           -- a NULL in the row counts as another timeline: until now the server did not tell it,
+           -- so it is not the same server. A server that does not tell (NULL) cannot be compared.
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
            n.home,
            n.acquire_after,
@@ -22,8 +23,8 @@ ns AS MATERIALIZED (
            1::bigint << n.timestamp_bits   AS end_of_time
     FROM pgflurry.namespace n CROSS JOIN db
 ),
--- The gate. The row in ns keeps the old timeline, so this very statement grants nothing, even if it waited here for another
--- session that closed the gate first (it then changes no row).
+-- The gate. The row in ns keeps the old timeline, so this very statement grants nothing,
+-- even if it waited here for another session that closed the gate first (it then changes no row).
 closed AS (
     UPDATE pgflurry.namespace n
     SET timeline = ns.timeline,
@@ -32,7 +33,8 @@ closed AS (
     WHERE ns.matches AND ns.moved AND n.id = ns.id AND n.timeline IS DISTINCT FROM ns.timeline
     RETURNING n.acquire_after
 ),
--- SKIP LOCKED only spares a wait: two that choose the same row are kept apart by the row lock and the repeated conditions.
+-- SKIP LOCKED only spares a wait: two that choose the same row are kept apart by the row lock
+-- and the repeated conditions.
 candidate AS MATERIALIZED (
     SELECT w.worker
     FROM pgflurry.worker w CROSS JOIN ns
@@ -40,7 +42,8 @@ candidate AS MATERIALIZED (
       AND w.kind = 'proxy' AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now
       AND ns.now < ns.end_of_time
-    ORDER BY CASE WHEN w.node = $3::text THEN 0 WHEN w.term = 0 THEN 1 ELSE 2 END, -- own last, never used, least recently used
+    -- the worker that was its own last, one that was never used, the one that was used longest ago
+    ORDER BY CASE WHEN w.node = $3::text THEN 0 WHEN w.term = 0 THEN 1 ELSE 2 END,
              CASE WHEN w.node = $3::text THEN -w.reserved_until WHEN w.term = 0 THEN 0 ELSE w.reserved_until END,
              random()
     LIMIT 1
@@ -71,7 +74,8 @@ JOIN pgflurry.namespace n ON n.id = ns.id
 CROSS JOIN LATERAL (SELECT (extract(epoch FROM n.unit) * 1000000)::bigint AS micros) unit
 LEFT JOIN taken ON true
 LEFT JOIN LATERAL (
-    SELECT CASE WHEN ns.moved THEN coalesce((SELECT acquire_after FROM closed), greatest(ns.acquire_after, ns.now + ns.quarantine))
+    SELECT CASE WHEN ns.moved THEN
+                    coalesce((SELECT acquire_after FROM closed), greatest(ns.acquire_after, ns.now + ns.quarantine))
                 WHEN ns.acquire_after > ns.now THEN ns.acquire_after END AS opens
 ) gate ON true
 LEFT JOIN LATERAL (

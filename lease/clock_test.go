@@ -87,12 +87,12 @@ func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T)
 		c := NewClockFrom(time.Millisecond, h.now)
 		database := time.Hour
 		last := Unset
-		settled := false // no step of the database's clock since the last Observe
+		steady := false // no step of the database's clock since the last Observe
 		for range 60 {
 			switch rapid.IntRange(0, 4).Draw(t, "what") {
 			case 0:
 				database += time.Duration(rapid.Int64Range(-int64(time.Hour), int64(time.Hour)).Draw(t, "step"))
-				settled = false
+				steady = false
 			case 1:
 				there := time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "there"))
 				back := time.Duration(rapid.Int64Range(0, int64(3*time.Second)).Draw(t, "back"))
@@ -101,7 +101,7 @@ func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T)
 				said := database
 				h.at, database = h.at+back, database+back
 				c.Observe(said.Microseconds(), sent, h.at)
-				settled = true
+				steady = true
 				if tick := c.Now(); database >= back && tick < (database-back).Milliseconds() {
 					t.Fatalf("tick %d lags behind %d by more than the way back, %v", tick, database.Milliseconds(), back)
 				}
@@ -113,7 +113,7 @@ func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T)
 			if tick < last {
 				t.Fatalf("tick %d after %d", tick, last)
 			}
-			if settled && database > 0 && tick < (database-3*time.Second).Milliseconds()-1 {
+			if steady && database > 0 && tick < (database-3*time.Second).Milliseconds()-1 {
 				t.Fatalf("tick %d, the database's is %d: more than the way back behind", tick, database.Milliseconds())
 			}
 			last = tick

@@ -1,6 +1,7 @@
 -- What list.sql leaves out, and when the gate opens if it is closed.
 SELECT count(*) FILTER (WHERE w.kind = 'proxy'), count(*) FILTER (WHERE w.kind = 'database'),
-       (SELECT greatest(0, n.acquire_after - pgflurry.ticks(clock_timestamp())) * (extract(epoch FROM n.unit) * 1000000)::bigint
+       (SELECT greatest(0, n.acquire_after - pgflurry.ticks(clock_timestamp()))
+               * (extract(epoch FROM n.unit) * 1000000)::bigint
         FROM pgflurry.namespace n)
 FROM pgflurry.worker w
 WHERE w.term = 0 AND w.retired_at IS NULL;

@@ -1,5 +1,7 @@
--- Who held which worker when: the present holders and those before them, the latest first. $1: only this worker, NULL: all
-SELECT h.worker, h.kind, h.term, coalesce(h.node, '') AS node, coalesce(h.address, '') AS address, coalesce(h.version, '') AS version,
+-- Who held which worker when: the present holders and those before them, the latest first.
+-- $1: only this worker, NULL: all
+SELECT h.worker, h.kind, h.term,
+       coalesce(h.node, '') AS node, coalesce(h.address, '') AS address, coalesce(h.version, '') AS version,
        h.acquired_at, h.renewed_at, h.released_at, h.reserved_until
 FROM (
     SELECT worker, kind, term, node, address, version, acquired_at, renewed_at, released_at,

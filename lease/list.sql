@@ -7,11 +7,14 @@ WITH ns AS MATERIALIZED (
     FROM pgflurry.namespace n
 ),
 w AS (
-    SELECT r.worker, r.kind, r.term, r.node, r.address, r.version, r.acquired_at, r.renewed_at, r.released_at, r.retired_at,
+    SELECT r.worker, r.kind, r.term, r.node, r.address, r.version,
+           r.acquired_at, r.renewed_at, r.released_at, r.retired_at,
            -- the mark of a function lies in a sequence of its own database, and only that one can be read from here
            CASE WHEN r.kind = 'proxy' OR r.term = 0 OR r.released_at IS NOT NULL THEN r.reserved_until
-                WHEN r.worker = ns.function_worker AND ns.home IS NULL AND has_sequence_privilege('pgflurry.mark', 'SELECT, USAGE')
-                THEN greatest(pg_sequence_last_value('pgflurry.mark'), pg_sequence_last_value('pgflurry.mark_stand_in'), 0)
+                WHEN r.worker = ns.function_worker AND ns.home IS NULL
+                     AND has_sequence_privilege('pgflurry.mark', 'SELECT, USAGE')
+                THEN greatest(pg_sequence_last_value('pgflurry.mark'),
+                              pg_sequence_last_value('pgflurry.mark_stand_in'), 0)
            END AS reserved_until
     FROM pgflurry.worker r CROSS JOIN ns
 )
@@ -20,7 +23,8 @@ SELECT w.worker, w.kind,
            WHEN w.retired_at IS NOT NULL THEN 'retired'
            WHEN w.term = 0 THEN 'never used'
            WHEN w.kind = 'database' AND w.released_at IS NULL THEN 'function'
-           WHEN w.released_at IS NULL AND w.renewed_at IS NOT NULL AND w.reserved_until > ns.now THEN 'held' -- without it, reseeded
+           -- without renewed_at it was reseeded
+           WHEN w.released_at IS NULL AND w.renewed_at IS NOT NULL AND w.reserved_until > ns.now THEN 'held'
            WHEN w.released_at IS NULL AND w.reserved_until + ns.quarantine > ns.now THEN 'quarantined'
            WHEN w.reserved_until > ns.now THEN 'released'
            ELSE 'free'
@@ -30,7 +34,8 @@ SELECT w.worker, w.kind,
        (w.reserved_until - ns.now) * ns.unit_micros AS left_micros,
        -- when anybody may take it: nothing to say of the retired, and of those that belong to a function
        CASE WHEN w.kind = 'proxy' AND w.retired_at IS NULL THEN
-           (w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END - ns.now) * ns.unit_micros
+           (w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END - ns.now)
+               * ns.unit_micros
        END AS free_micros,
        w.acquired_at, w.renewed_at, w.released_at, w.retired_at
 FROM w CROSS JOIN ns

@@ -74,7 +74,7 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 // acquired takes the lease in hand. sent is when the attempt began: measured from there, a slow answer does not lengthen trust.
 func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
 	p.held = &held{Lease: a.Lease, from: a.Grant.From, until: a.Grant.Until, reserve: p.first}
-	p.settled(sent, a.Grant.Until-a.Grant.From)
+	p.planRenewal(sent, a.Grant.Until-a.Grant.From)
 	return a.Grant
 }
 
@@ -87,12 +87,12 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 	if reserved <= 0 { // the clock is ahead of what the database's allows; to hurry would not help
 		reserved = asked.Window
 	}
-	p.settled(sent, reserved)
+	p.planRenewal(sent, reserved)
 	return Grant{Worker: h.Worker, From: h.from, Until: h.until}
 }
 
-// settled plans the next renewal for when a third of what is reserved has passed.
-func (p *protocol) settled(sent time.Duration, reserved int64) {
+// planRenewal plans the next renewal for when a third of what is reserved has passed.
+func (p *protocol) planRenewal(sent time.Duration, reserved int64) {
 	p.failures, p.elsewhere = 0, false
 	third := max(p.length(reserved)/3, renewBackoff)
 	p.due = sent + time.Duration(float64(third)*(0.9+0.2*p.jitter()))

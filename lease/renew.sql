@@ -20,8 +20,8 @@ ns AS MATERIALIZED (
            1::bigint << n.timestamp_bits   AS end_of_time
     FROM pgflurry.namespace n CROSS JOIN db
 ),
--- A holder that outlives a failover closes the gate for the next acquirer, so that the quarantine is over sooner. It never
--- waits for it: whoever holds that row is doing the same.
+-- A holder that outlives a failover closes the gate for the next acquirer, so that the quarantine is over sooner.
+-- It never waits for it: whoever holds that row is doing the same.
 gate AS MATERIALIZED (
     SELECT n.only_row FROM pgflurry.namespace n CROSS JOIN ns WHERE ns.matches AND ns.moved
     FOR UPDATE OF n SKIP LOCKED
@@ -35,8 +35,9 @@ closed AS (
 ),
 renewed AS (
     UPDATE pgflurry.worker w
-    -- The limit is the database's clock plus what may be reserved. Where the mark is already beyond that (the database's clock was
-    -- set back), it moves on no faster than the database's clock does, so that it never runs away.
+    -- The limit is the database's clock plus what may be reserved.
+    -- Where the mark is already beyond that (the database's clock was set back),
+    -- it moves on no faster than the database's clock does, so that it never runs away.
     SET reserved_until = greatest(w.reserved_until, least($6::bigint, ns.end_of_time,
             greatest(ns.now + ns.reach,
                      w.reserved_until + greatest(0, ns.now - coalesce(pgflurry.ticks(w.renewed_at), ns.now))))),
@@ -47,9 +48,9 @@ renewed AS (
       AND w.owner = $3::uuid AND w.term = $4::bigint
       AND w.released_at IS NULL AND w.retired_at IS NULL
       AND w.reserved_until >= $5::bigint
-      -- Once others may take the row it can no longer be renewed, only acquired again: whoever was given it meanwhile may have
-      -- been forgotten by a failover, but not so the time he had to wait. He may have waited by the old server's clock, which
-      -- may have been ahead of this one by the skew.
+      -- Once others may take the row it can no longer be renewed, only acquired again:
+      -- whoever was given it meanwhile may have been forgotten by a failover, but not so the time he had to wait.
+      -- He may have waited by the old server's clock, which may have been ahead of this one by the skew.
       AND w.reserved_until + ns.grace > ns.now
     RETURNING w.reserved_until
 )

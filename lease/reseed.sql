@@ -1,11 +1,13 @@
--- After a restore: the rows may have forgotten acquisitions and renewals. No worker may begin before every grant they may have
--- forgotten has ended, and no lease that stands in them may be renewed: since then somebody else may have had its worker.
--- A lease ended here does not count as released: its worker keeps its quarantine, lest a failover that forgets the reseed finds
--- it given to somebody else already.
+-- After a restore: the rows may have forgotten acquisitions and renewals.
+-- No worker may begin before every grant they may have forgotten has ended, and no lease that stands in them may be
+-- renewed: since then somebody else may have had its worker.
+-- A lease ended here does not count as released: its worker keeps its quarantine,
+-- lest a failover that forgets the reseed finds it given to somebody else already.
 WITH ns AS MATERIALIZED (
     SELECT n.id, pgflurry.ticks(clock_timestamp()) AS now, pgflurry.wal_timeline() AS timeline,
            least(1::bigint << n.timestamp_bits,
-                 pgflurry.ticks(clock_timestamp()) + pgflurry.ticks_of(n.max_window) + pgflurry.ticks_of(n.skew)) AS mark,
+                 pgflurry.ticks(clock_timestamp()) + pgflurry.ticks_of(n.max_window)
+                     + pgflurry.ticks_of(n.skew)) AS mark,
            pgflurry.ticks(clock_timestamp()) + pgflurry.ticks_of(n.quarantine) AS opens
     FROM pgflurry.namespace n
 ),

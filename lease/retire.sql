@@ -1,4 +1,5 @@
--- Takes a worker out of use for good. Its mark stays. Always answers with one row, which also says why nothing was done.
+-- Takes a worker out of use for good. Its mark stays.
+-- Always answers with one row, which also says why nothing was done.
 -- A holder's next renewal changes no row, so it takes another worker, after it has finished its grant at most.
 -- $1 worker, $2 even if it is held
 WITH ns AS MATERIALIZED (

@@ -1,15 +1,20 @@
--- What decides whether a proxy may give numbers of business tags in this database: from the catalogs alone, and the rights of this role.
+-- What decides whether a proxy may give numbers of business tags in this database:
+-- from the catalogs alone, and the rights of this role.
 WITH named AS (
-    SELECT p.oid, p.pronamespace AS space, n.nspname AS schema, p.proname AS name, p.proargtypes::pg_catalog.text AS arguments, p.prosrc AS body
+    SELECT p.oid, p.pronamespace AS space, n.nspname AS schema, p.proname AS name,
+           p.proargtypes::pg_catalog.text AS arguments, p.prosrc AS body
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
     WHERE p.proname OPERATOR(pg_catalog.=) ANY ('{next_segment,next_segments}'::pg_catalog.name[])
 ), ours AS (
     -- as the migration installs them: in schema pgflurry, and aliases in public that call those and do nothing else
     SELECT f.* FROM named AS f
-    WHERE f.arguments OPERATOR(pg_catalog.=) CASE WHEN f.name OPERATOR(pg_catalog.=) 'next_segment' THEN '25' ELSE '25 20' END
-      AND (f.schema OPERATOR(pg_catalog.=) 'pgflurry' AND pg_catalog.strpos(f.body, 'pgflurry.take_segment') OPERATOR(pg_catalog.>) 0
+    WHERE f.arguments OPERATOR(pg_catalog.=)
+          CASE WHEN f.name OPERATOR(pg_catalog.=) 'next_segment' THEN '25' ELSE '25 20' END
+      AND (f.schema OPERATOR(pg_catalog.=) 'pgflurry'
+              AND pg_catalog.strpos(f.body, 'pgflurry.take_segment') OPERATOR(pg_catalog.>) 0
            OR f.schema OPERATOR(pg_catalog.=) 'public'
-              AND pg_catalog.pg_get_function_sqlbody(f.oid) OPERATOR(pg_catalog.~) '^RETURN (pgflurry\.)?next_segments?\(tag(, n)?\)$'
+              AND pg_catalog.pg_get_function_sqlbody(f.oid)
+                  OPERATOR(pg_catalog.~) '^RETURN (pgflurry\.)?next_segments?\(tag(, n)?\)$'
               AND EXISTS (SELECT FROM pg_catalog.pg_depend AS d
                   JOIN named AS called ON called.oid OPERATOR(pg_catalog.=) d.refobjid
                   WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
@@ -20,7 +25,8 @@ WITH named AS (
 SELECT
     (SELECT pg_catalog.count(*) FROM ours) OPERATOR(pg_catalog.=) 4,
     -- everybody may call all of them, and reach them
-    pg_catalog.has_schema_privilege('public', 'public', 'USAGE') AND pg_catalog.has_schema_privilege('public', 'pgflurry', 'USAGE')
+    pg_catalog.has_schema_privilege('public', 'public', 'USAGE')
+        AND pg_catalog.has_schema_privilege('public', 'pgflurry', 'USAGE')
         AND NOT EXISTS (SELECT FROM ours WHERE NOT pg_catalog.has_function_privilege('public', ours.oid, 'EXECUTE')),
     -- others of these names beside them: which one a call means depends on the types of its arguments
     (SELECT coalesce(pg_catalog.min(f.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM named AS f
@@ -31,7 +37,8 @@ SELECT
         WHERE f.schema OPERATOR(pg_catalog.<>) ALL ('{public,pgflurry}'::pg_catalog.name[])
           AND pgflurry.is_searched(f.space)),
     -- this role may reserve blocks
-    coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT') AND pg_catalog.has_column_privilege(t.oid, 'max_id', 'UPDATE')
+    coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT')
+             AND pg_catalog.has_column_privilege(t.oid, 'max_id', 'UPDATE')
              AND pg_catalog.has_column_privilege(t.oid, 'update_time', 'UPDATE'), false),
     current_user::pg_catalog.text
 FROM (SELECT pg_catalog.to_regclass('pgflurry.segment') AS oid) AS t

@@ -1,8 +1,9 @@
--- next_auto_increment(name): numbers offset, offset + increment, offset + 2 * increment …, as MySQL gives them to several servers
--- that must not meet. MySQL ignores an offset above the increment; here it is the first number all the same.
+-- next_auto_increment(name): numbers offset, offset + increment, offset + 2 * increment …,
+-- as MySQL gives them to several servers that must not meet.
+-- MySQL ignores an offset above the increment; here it is the first number all the same.
 --
--- A draw is an UPDATE of the row in the caller's transaction: numbers that were rolled back are drawn again, so committed ones have no
--- gap, and drawing from one name is one transaction at a time.
+-- A draw is an UPDATE of the row in the caller's transaction: numbers that were rolled back are drawn again,
+-- so committed ones have no gap, and drawing from one name is one transaction at a time.
 
 CREATE OR REPLACE FUNCTION pgflurry.next_auto_increment(name text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -12,7 +13,8 @@ BEGIN
     PERFORM pgflurry.check_text('next_auto_increment', 'name', name);
     -- the smallest number of the series above the last
     UPDATE pgflurry.auto_increment AS a
-        SET last = CASE WHEN a.last < a."offset" THEN a."offset" ELSE a.last + a.increment - (a.last - a."offset") % a.increment END
+        SET last = CASE WHEN a.last < a."offset" THEN a."offset"
+                        ELSE a.last + a.increment - (a.last - a."offset") % a.increment END
         WHERE a.name = next_auto_increment.name AND a.last <= 9223372036854775807 - a.increment
         RETURNING a.last INTO drawn;
     IF FOUND THEN
@@ -24,8 +26,14 @@ BEGIN
     END IF;
     RAISE EXCEPTION 'next_auto_increment: there is no name %', quote_literal(name)
         USING ERRCODE = '42704',
-              HINT = format('Who owns schema pgflurry adds it: INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES (%L, 2, 1);', name);
+              HINT = format('Who owns schema pgflurry adds it: '
+                  'INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES (%L, 2, 1);', name);
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.next_auto_increment(text) IS
-'The next number of a name, a row of pgflurry.auto_increment that exists: the smallest of offset + n * increment above the last. In the caller''s transaction: a rolled-back number is given again, and the name is locked until the end of the transaction. Errors: 42704 no such name, 22023 NULL or not 1 to 255 characters, 2200H no larger bigint, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'The next number of a name, a row of pgflurry.auto_increment that exists: '
+'the smallest of offset + n * increment above the last. '
+'In the caller''s transaction: a rolled-back number is given again, '
+'and the name is locked until the end of the transaction. '
+'Errors: 42704 no such name, 22023 NULL or not 1 to 255 characters, 2200H no larger bigint, '
+'25006 read-only transaction, 40001 in REPEATABLE READ.';

@@ -1,6 +1,7 @@
--- incr(key) and its kin: the counters of Redis, with the rules of Redis for what is an integer, what a missing key is worth, and
--- what overflows; but transactional: a rolled-back increment never was, and the key is locked until the transaction ends.
--- Unlike in Redis a key is not empty and has at most 255 characters, and a value that is no integer is refused when it is set.
+-- incr(key) and its kin: the counters of Redis, with the rules of Redis for what is an integer,
+-- what a missing key is worth, and what overflows; but transactional: a rolled-back increment never was,
+-- and the key is locked until the transaction ends. Unlike in Redis a key is not empty and has at most 255 characters,
+-- and a value that is no integer is refused when it is set.
 
 CREATE OR REPLACE FUNCTION pgflurry.add_to_counter(caller text, key text, n bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -9,7 +10,8 @@ DECLARE
 BEGIN
     PERFORM pgflurry.check_text(caller, 'key', key);
     IF n IS NULL THEN
-        RAISE EXCEPTION '%: n is null', caller USING ERRCODE = '22023', HINT = 'Any bigint can be added, also a negative one.';
+        RAISE EXCEPTION '%: n is null', caller
+            USING ERRCODE = '22023', HINT = 'Any bigint can be added, also a negative one.';
     END IF;
     INSERT INTO pgflurry.counter AS c (key, value) VALUES (add_to_counter.key, n)
         ON CONFLICT ON CONSTRAINT counter_pkey DO UPDATE SET value = c.value + n
@@ -17,11 +19,13 @@ BEGIN
         RETURNING c.value INTO result;
     IF NOT FOUND THEN
         RAISE EXCEPTION '%: adding % to % would overflow', caller, n, quote_literal(key)
-            USING ERRCODE = '22003', HINT = 'A counter is -9223372036854775808 to 9223372036854775807. It is unchanged.';
+            USING ERRCODE = '22003',
+                  HINT = 'A counter is -9223372036854775808 to 9223372036854775807. It is unchanged.';
     END IF;
     RETURN result;
 END $fn$;
-COMMENT ON FUNCTION pgflurry.add_to_counter(text, text, bigint) IS 'Inside of incr() and incrby(); caller is for messages.';
+COMMENT ON FUNCTION pgflurry.add_to_counter(text, text, bigint) IS
+'Inside of incr() and incrby(); caller is for messages.';
 REVOKE ALL ON FUNCTION pgflurry.add_to_counter(text, text, bigint) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION pgflurry.incr(key text) RETURNS bigint
@@ -30,7 +34,10 @@ BEGIN
     RETURN pgflurry.add_to_counter('incr', key, 1);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.incr(text) IS
-'Adds 1 to the counter of a key and returns the new value; a missing key is worth 0. In the caller''s transaction: rolled back it never was, and the key is locked until the end of the transaction. Errors: 22003 overflow, 22023 key NULL or not 1 to 255 characters, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'Adds 1 to the counter of a key and returns the new value; a missing key is worth 0. '
+'In the caller''s transaction: rolled back it never was, and the key is locked until the end of the transaction. '
+'Errors: 22003 overflow, 22023 key NULL or not 1 to 255 characters, 25006 read-only transaction, '
+'40001 in REPEATABLE READ.';
 
 CREATE OR REPLACE FUNCTION pgflurry.incrby(key text, n bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -38,7 +45,8 @@ BEGIN
     RETURN pgflurry.add_to_counter('incrby', key, n);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.incrby(text, bigint) IS
-'Adds n, any bigint, to the counter of a key and returns the new value; a missing key is worth 0. Errors: 22023 n NULL, and those of incr().';
+'Adds n, any bigint, to the counter of a key and returns the new value; a missing key is worth 0. '
+'Errors: 22023 n NULL, and those of incr().';
 
 CREATE OR REPLACE FUNCTION pgflurry.get_counter(key text) RETURNS bigint
 LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -47,7 +55,8 @@ BEGIN
     RETURN (SELECT c.value FROM pgflurry.counter AS c WHERE c.key = get_counter.key);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.get_counter(text) IS
-'The value of the counter of a key as of the beginning of the statement, NULL if there is none. Errors: 22023 key NULL or not 1 to 255 characters.';
+'The value of the counter of a key as of the beginning of the statement, NULL if there is none. '
+'Errors: 22023 key NULL or not 1 to 255 characters.';
 
 CREATE OR REPLACE FUNCTION pgflurry.set_counter(key text, value bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -61,7 +70,8 @@ BEGIN
     RETURN value;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.set_counter(text, bigint) IS
-'Sets the counter of a key, and returns the value. Errors: 22023 value NULL, key NULL or not 1 to 255 characters, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'Sets the counter of a key, and returns the value. '
+'Errors: 22023 value NULL, key NULL or not 1 to 255 characters, 25006 read-only transaction, 40001 in REPEATABLE READ.';
 
 CREATE OR REPLACE FUNCTION pgflurry.set_counter(key text, value text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -69,7 +79,8 @@ BEGIN
     -- what Redis takes for an integer: no sign but a minus, no blank, no zero in front
     IF value !~ '^(0|-?[1-9][0-9]*)$' THEN
         RAISE EXCEPTION 'set_counter: % is not an integer', quote_literal(left(value, 40))
-            USING ERRCODE = '22P02', HINT = 'Digits, with a minus in front or none; no plus, no blanks, no zeros in front.';
+            USING ERRCODE = '22P02',
+                  HINT = 'Digits, with a minus in front or none; no plus, no blanks, no zeros in front.';
     END IF;
     IF length(value) > 20 OR value::numeric NOT BETWEEN -9223372036854775808 AND 9223372036854775807 THEN
         RAISE EXCEPTION 'set_counter: % is out of range', left(value, 40)
@@ -78,4 +89,5 @@ BEGIN
     RETURN pgflurry.set_counter(key, value::bigint);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.set_counter(text, text) IS
-'Sets the counter of a key to an integer written as Redis wants it, and returns it. Errors: 22P02 no integer, 22003 out of range, and those of set_counter(text, bigint).';
+'Sets the counter of a key to an integer written as Redis wants it, and returns it. '
+'Errors: 22P02 no integer, 22003 out of range, and those of set_counter(text, bigint).';

@@ -53,7 +53,8 @@ BEGIN%1$s
 END $fn$
 $create$, refuse_id, n.sequence_bits, (1 << (n.datacenter_bits + n.worker_bits)) - 1);
     COMMENT ON FUNCTION public.snowflake_worker(bigint) IS
-        'The worker that made an ID: the number in its datacenter and worker bits together, as in pgflurry.worker. Error 22003 for a number that is no ID of the layout.';
+        'The worker that made an ID: the number in its datacenter and worker bits together, as in pgflurry.worker. '
+        'Error 22003 for a number that is no ID of the layout.';
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION public.snowflake_sequence(id bigint) RETURNS integer
@@ -77,7 +78,9 @@ BEGIN
 END $fn$
 $create$, n.worker_bits);
     COMMENT ON FUNCTION public.snowflake_parts(bigint) IS
-        'All fields of an ID: time as snowflake_time(), worker as snowflake_worker(), its upper bits as datacenter (0 if the layout has none), sequence as snowflake_sequence(). Error 22003 for a number that is no ID of the layout.';
+        'All fields of an ID: time as snowflake_time(), worker as snowflake_worker(), '
+        'its upper bits as datacenter (0 if the layout has none), sequence as snowflake_sequence(). '
+        'Error 22003 for a number that is no ID of the layout.';
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION public.snowflake_floor(at timestamptz) RETURNS bigint
@@ -91,13 +94,16 @@ BEGIN
             USING ERRCODE = '22008', HINT = 'The last tick of the layout begins at %2$s.';
     END IF;
     -- whole microseconds, rounded up to the next tick
-    RETURN (((EXTRACT(epoch FROM at) OPERATOR(pg_catalog.-) %4$s::numeric) OPERATOR(pg_catalog.*) 1000000::numeric)::bigint
+    RETURN (((EXTRACT(epoch FROM at) OPERATOR(pg_catalog.-) %4$s::numeric)
+        OPERATOR(pg_catalog.*) 1000000::numeric)::bigint
         OPERATOR(pg_catalog.+) %5$s::bigint) OPERATOR(pg_catalog./) %6$s::bigint OPERATOR(pg_catalog.<<) %7$s;
 END $fn$
 $create$, n.epoch AT TIME ZONE 'UTC' || '+00', (n.epoch AT TIME ZONE 'UTC' + n.unit * last_tick) || '+00', span,
         extract(epoch FROM n.epoch), unit_us - 1, unit_us, id_bits);
     COMMENT ON FUNCTION public.snowflake_floor(timestamptz) IS
-        'The smallest ID at or after an instant, of any worker: id >= snowflake_floor(t) means snowflake_time(id) >= t. Between two ticks it is the first ID of the later one; 0 before the epoch. Error 22008 after the last tick.';
+        'The smallest ID at or after an instant, of any worker: '
+        'id >= snowflake_floor(t) means snowflake_time(id) >= t. '
+        'Between two ticks it is the first ID of the later one; 0 before the epoch. Error 22008 after the last tick.';
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION public.snowflake_ceil(at timestamptz) RETURNS bigint
@@ -111,14 +117,19 @@ BEGIN
             USING ERRCODE = '22008', HINT = 'The epoch of the layout is %1$s.';
     END IF;
     -- whole microseconds, rounded down to the tick, with all bits below it set
-    RETURN ((((EXTRACT(epoch FROM at) OPERATOR(pg_catalog.-) %4$s::numeric) OPERATOR(pg_catalog.*) 1000000::numeric)::bigint
+    RETURN ((((EXTRACT(epoch FROM at) OPERATOR(pg_catalog.-) %4$s::numeric)
+        OPERATOR(pg_catalog.*) 1000000::numeric)::bigint
         OPERATOR(pg_catalog./) %6$s::bigint) OPERATOR(pg_catalog.<<) %7$s) OPERATOR(pg_catalog.|) %5$s::bigint;
 END $fn$
 $create$, n.epoch AT TIME ZONE 'UTC' || '+00', (n.epoch AT TIME ZONE 'UTC' + n.unit * last_tick) || '+00', span,
         extract(epoch FROM n.epoch), (1::bigint << id_bits) - 1, unit_us, id_bits, last_id);
     COMMENT ON FUNCTION public.snowflake_ceil(timestamptz) IS
-        'The largest ID at or before an instant, of any worker: id <= snowflake_ceil(t) means snowflake_time(id) <= t. Between two ticks it is the last ID of the earlier one; the last of all IDs after the end. Error 22008 before the epoch.';
+        'The largest ID at or before an instant, of any worker: '
+        'id <= snowflake_ceil(t) means snowflake_time(id) <= t. '
+        'Between two ticks it is the last ID of the earlier one; the last of all IDs after the end. '
+        'Error 22008 before the epoch.';
 END $install$;
 
 COMMENT ON PROCEDURE pgflurry.install_decode() IS
-'Writes the layout of the namespace row into the text of snowflake_time(), _worker(), _sequence(), _parts(), _floor() and _ceil(). May be run again at any time.';
+'Writes the layout of the namespace row into the text of snowflake_time(), _worker(), _sequence(), _parts(), '
+'_floor() and _ceil(). May be run again at any time.';

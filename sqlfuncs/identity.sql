@@ -1,42 +1,51 @@
--- Which database is this? The one place where that is asked: see namespace/doc.go for the rules and what they cannot see.
+-- Which database is this? The one place where that is asked: see namespace/doc.go for the rules
+-- and what they cannot see.
 
 CREATE OR REPLACE FUNCTION pgflurry.why_copied() RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT CASE
         WHEN n.disposable THEN NULL
         WHEN n.system_identifier <> s.here THEN
-            format('database "%s" is a copy: its namespace was made on server cluster %s, in database "%s", and this is server cluster %s',
+            format('database "%s" is a copy: its namespace was made on server cluster %s, in database "%s", '
+                'and this is server cluster %s',
                 d.datname, n.system_identifier, n.database_name, s.here)
         WHEN n.database_oid <> d.oid THEN
             format('database "%s" is a copy: its namespace was made in database "%s" (oid %s), and this one has oid %s',
                 d.datname, n.database_name, n.database_oid, d.oid)
         WHEN n.namespace_oid <> n.tableoid OR n.worker_oid <> 'pgflurry.worker'::regclass THEN
-            format('database "%s" was restored: its namespace was made in tables with oids %s and %s, and these have oids %s and %s; what was granted since the dump is forgotten',
+            format('database "%s" was restored: its namespace was made in tables with oids %s and %s, '
+                'and these have oids %s and %s; what was granted since the dump is forgotten',
                 d.datname, n.namespace_oid, n.worker_oid, n.tableoid, 'pgflurry.worker'::regclass::oid)
     END
     FROM pgflurry.namespace AS n, pg_database AS d, pgflurry.system_identifier() AS s (here)
     WHERE d.datname = current_database()
 $fn$;
 COMMENT ON FUNCTION pgflurry.why_copied() IS
-'Why this is not the database that its namespace row was written in, in a sentence: another server (system identifier), another database (oid), another table of them (oid). NULL if it is that one, if the namespace is disposable, or if there is no row.';
+'Why this is not the database that its namespace row was written in, in a sentence: '
+'another server (system identifier), another database (oid), another table of them (oid). '
+'NULL if it is that one, if the namespace is disposable, or if there is no row.';
 
 CREATE OR REPLACE FUNCTION pgflurry.is_original() RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT EXISTS (SELECT FROM pgflurry.namespace) AND pgflurry.why_copied() IS NULL
 $fn$;
 COMMENT ON FUNCTION pgflurry.is_original() IS
-'Whether this is the database that its namespace row was written in. Everything that grants, draws or migrates asks this and nothing else. False without a row.';
+'Whether this is the database that its namespace row was written in. '
+'Everything that grants, draws or migrates asks this and nothing else. False without a row.';
 
--- IMMUTABLE is true for as long as it is used: one session. PostgreSQL calculates it once, when a session plans the expression
--- that calls it, and puts true or false in its place. A session never changes its database, so its answer stays right; a new
--- session, which is the only kind a copy can have, asks anew. So does every session when this function is replaced, as each
--- installation does. It costs a draw nothing.
+-- IMMUTABLE is true for as long as it is used: one session.
+-- PostgreSQL calculates it once, when a session plans the expression that calls it,
+-- and puts true or false in its place. A session never changes its database, so its answer stays right;
+-- a new session, which is the only kind a copy can have, asks anew.
+-- So does every session when this function is replaced, as each installation does. It costs a draw nothing.
 CREATE OR REPLACE FUNCTION pgflurry.may_draw(space uuid, worker integer) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
-    SELECT pgflurry.is_original() AND EXISTS (SELECT FROM pgflurry.namespace AS n WHERE n.id = space AND n.function_worker = worker)
+    SELECT pgflurry.is_original()
+       AND EXISTS (SELECT FROM pgflurry.namespace AS n WHERE n.id = space AND n.function_worker = worker)
 $fn$;
 COMMENT ON FUNCTION pgflurry.may_draw(uuid, integer) IS
-'Whether a function that was written for this worker of this ID space may draw here: the database is the original, and its row says the same. IMMUTABLE within a session, which asks once.';
+'Whether a function that was written for this worker of this ID space may draw here: '
+'the database is the original, and its row says the same. IMMUTABLE within a session, which asks once.';
 
 CREATE OR REPLACE FUNCTION pgflurry.refuse_draw(space uuid, worker integer) RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -47,16 +56,22 @@ BEGIN
     DISCARD PLANS;  -- a refusal is not remembered: the next call asks again
     SELECT * INTO n FROM pgflurry.namespace;
     IF NOT FOUND THEN
-        RAISE EXCEPTION 'next_snowflake: schema pgflurry of database "%" has no namespace row: it was restored without its data', current_database()
-            USING ERRCODE = 'SNF03', HINT = 'Run "pgflurry migrate up --database URL", which makes a new ID space, or with --join another database of one.';
+        RAISE EXCEPTION 'next_snowflake: schema pgflurry of database "%" has no namespace row: '
+            'it was restored without its data', current_database()
+            USING ERRCODE = 'SNF03',
+                  HINT = 'Run "pgflurry migrate up --database URL", which makes a new ID space, '
+                      'or with --join another database of one.';
     END IF;
     why := pgflurry.why_copied();
     IF why IS NOT NULL THEN
         RAISE EXCEPTION 'next_snowflake: %; it would give IDs that the original gives too', why
-            USING ERRCODE = 'SNF03', HINT = 'Run "pgflurry migrate up --database URL", which says how to go on. In a database for tests: CALL pgflurry.new_namespace().';
+            USING ERRCODE = 'SNF03',
+                  HINT = 'Run "pgflurry migrate up --database URL", which says how to go on. '
+                      'In a database for tests: CALL pgflurry.new_namespace().';
     END IF;
     IF n.id <> space OR n.function_worker <> worker THEN
-        RAISE EXCEPTION 'next_snowflake: the function is that of worker % of ID space %, but database "%" has worker % of ID space %; it came from another database',
+        RAISE EXCEPTION 'next_snowflake: the function is that of worker % of ID space %, '
+            'but database "%" has worker % of ID space %; it came from another database',
             worker, space, current_database(), n.function_worker, n.id
             USING ERRCODE = 'SNF03', HINT = 'Run "pgflurry migrate up --database URL", which writes the function anew.';
     END IF;
@@ -69,14 +84,18 @@ CREATE OR REPLACE PROCEDURE pgflurry.begin_anew(other_clock boolean)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN
     -- A dump reads lane and mark at different moments, and a server that was set back has an old lane.
-    PERFORM setval(seqrelid, seqstart) FROM pg_sequence WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));
-    -- Without a known timeline the function starts as after a promotion: the IDs that are there may be from another server's clock.
+    PERFORM setval(seqrelid, seqstart) FROM pg_sequence
+        WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));
+    -- Without a known timeline the function starts as after a promotion: the IDs that are there
+    -- may be from another server's clock.
     IF other_clock THEN
-        PERFORM setval('pgflurry.function_timeline'::regclass, 0, false), setval('pgflurry.function_timeline_stand_in'::regclass, 0, false);
+        PERFORM setval('pgflurry.function_timeline'::regclass, 0, false),
+                setval('pgflurry.function_timeline_stand_in'::regclass, 0, false);
     END IF;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.begin_anew(boolean) IS
-'Lets next_snowflake() begin anew, above its mark and further beyond the clock than any ID before. Harmless at any time. With other_clock by the skew more: IDs here may be from the clock of another server.';
+'Lets next_snowflake() begin anew, above its mark and further beyond the clock than any ID before. '
+'Harmless at any time. With other_clock by the skew more: IDs here may be from the clock of another server.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.identify()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -84,17 +103,20 @@ DECLARE
     same_clock boolean;
 BEGIN
     -- A template copy beside its original has its IDs from the clock of this very server.
-    SELECT n.system_identifier = pgflurry.system_identifier() AND EXISTS (SELECT FROM pg_database AS o WHERE o.oid = n.database_oid AND o.oid <> d.oid)
+    SELECT n.system_identifier = pgflurry.system_identifier()
+           AND EXISTS (SELECT FROM pg_database AS o WHERE o.oid = n.database_oid AND o.oid <> d.oid)
         INTO same_clock
         FROM pgflurry.namespace AS n, pg_database AS d WHERE d.datname = current_database();
     UPDATE pgflurry.namespace AS n
-        SET system_identifier = pgflurry.system_identifier(), database_oid = d.oid, namespace_oid = n.tableoid, database_name = d.datname,
-            timeline = pgflurry.wal_timeline(), worker_oid = 'pgflurry.worker'::regclass
+        SET system_identifier = pgflurry.system_identifier(), timeline = pgflurry.wal_timeline(),
+            database_oid = d.oid, database_name = d.datname,
+            namespace_oid = n.tableoid, worker_oid = 'pgflurry.worker'::regclass
         FROM pg_database AS d WHERE d.datname = current_database();
     CALL pgflurry.begin_anew(same_clock IS NOT TRUE);
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.identify() IS
-'Writes into the namespace row which database this is, and lets the function begin anew, above its mark. Only for a database of which somebody has said what it is to be.';
+'Writes into the namespace row which database this is, and lets the function begin anew, above its mark. '
+'Only for a database of which somebody has said what it is to be.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.new_namespace(although_it_looks_original boolean DEFAULT false)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -105,20 +127,26 @@ BEGIN
         RAISE EXCEPTION 'database "%" has no namespace yet', current_database()
             USING ERRCODE = 'object_not_in_prerequisite_state', HINT = 'Run "pgflurry migrate up --database URL".';
     END IF;
-    IF pgflurry.is_original() AND NOT (SELECT disposable FROM pgflurry.namespace) AND NOT although_it_looks_original THEN
+    IF pgflurry.is_original() AND NOT (SELECT disposable FROM pgflurry.namespace)
+       AND NOT although_it_looks_original THEN
         RAISE EXCEPTION 'database "%" is not a copy: its namespace was made in it', current_database()
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  HINT = 'If it is a copy of the files of a server, whose original lives on, run CALL pgflurry.new_namespace(true).';
+                  HINT = 'If it is a copy of the files of a server, whose original lives on, '
+                      'run CALL pgflurry.new_namespace(true).';
     END IF;
-    -- Marks that were copied with the IDs stay. Where the home was elsewhere the marks here are missing or old: IDs in this database
-    -- may go as far as a renewal there could reach by now. So may those of functions of the old space's other databases, whose
-    -- marks are not here at all; ten seconds are more than a function may be ahead of its clock.
-    -- Who held the workers, and which were retired, was true of the old space only: nobody holds them here. Their quarantine stays.
+    -- Marks that were copied with the IDs stay. Where the home was elsewhere the marks here are missing or old:
+    -- IDs in this database may go as far as a renewal there could reach by now.
+    -- So may those of functions of the old space's other databases, whose marks are not here at all;
+    -- ten seconds are more than a function may be ahead of its clock.
+    -- Who held the workers, and which were retired, was true of the old space only: nobody holds them here.
+    -- Their quarantine stays.
     WITH before AS (
-        SELECT n.*, pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew) AS reach FROM pgflurry.namespace AS n
+        SELECT n.*, pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew) AS reach
+        FROM pgflurry.namespace AS n
     ), filled AS (
         INSERT INTO pgflurry.worker (worker, kind, reserved_until)
-        SELECT w, CASE WHEN w < database_workers THEN 'database' ELSE 'proxy' END, CASE WHEN w = function_worker THEN 0 ELSE reach END
+        SELECT w, CASE WHEN w < database_workers THEN 'database' ELSE 'proxy' END,
+               CASE WHEN w = function_worker THEN 0 ELSE reach END
         FROM before, generate_series(0, (1 << (datacenter_bits + worker_bits)) - 1) AS w
         WHERE home IS NOT NULL AND NOT EXISTS (SELECT FROM pgflurry.worker AS known WHERE known.worker = w)
     ), freed AS (
@@ -132,18 +160,22 @@ BEGIN
         FROM before WHERE w.worker <> before.function_worker
     )
     UPDATE pgflurry.namespace
-        SET id = gen_random_uuid(), home = NULL, claim = gen_random_uuid(), joins_complete_on = coalesce(pgflurry.wal_timeline(), '');
+        SET id = gen_random_uuid(), home = NULL, claim = gen_random_uuid(),
+            joins_complete_on = coalesce(pgflurry.wal_timeline(), '');
     -- The function keeps its worker, whose IDs its own mark covers.
     UPDATE pgflurry.worker AS w
-        SET owner = n.claim, term = w.term + 1, node = current_database(), address = NULL, version = NULL, acquired_at = clock_timestamp(),
-            released_at = NULL, retired_at = NULL, renewed_at = NULL
+        SET owner = n.claim, term = w.term + 1, node = current_database(), address = NULL, version = NULL,
+            acquired_at = clock_timestamp(), released_at = NULL, retired_at = NULL, renewed_at = NULL
         FROM pgflurry.namespace AS n WHERE w.worker = n.function_worker;
     DELETE FROM pgflurry.worker_history;
     -- In the very database that was restored, or in a copy of the files of its server, what was granted may go on.
-    UPDATE pgflurry.namespace AS n SET acquire_after = greatest(n.acquire_after, pgflurry.ticks(clock_timestamp() + n.quarantine))
+    UPDATE pgflurry.namespace AS n
+        SET acquire_after = greatest(n.acquire_after, pgflurry.ticks(clock_timestamp() + n.quarantine))
         FROM pg_database AS d WHERE d.datname = current_database() AND d.oid = n.database_oid;
     CALL pgflurry.identify();
     CALL pgflurry.install_next_snowflake();
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.new_namespace(boolean) IS
-'Makes a copy of a database an ID space of its own, at once usable, as "pgflurry migrate up --new-namespace" does; for template copies of test suites. Error 55000 in a database that is not a copy, unless it is told that it is one although it looks original.';
+'Makes a copy of a database an ID space of its own, at once usable, as "pgflurry migrate up --new-namespace" does; '
+'for template copies of test suites. '
+'Error 55000 in a database that is not a copy, unless it is told that it is one although it looks original.';

@@ -9,11 +9,13 @@ BEGIN
         'GRANT USAGE ON SCHEMA pgflurry TO %I',
         'GRANT SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.segment, pgflurry.migration TO %I',
         'GRANT UPDATE (timeline, acquire_after) ON pgflurry.namespace TO %I',
-        'GRANT UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) ON pgflurry.worker TO %I',
+        'GRANT UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
+            'ON pgflurry.worker TO %I',
         'GRANT UPDATE (max_id, update_time) ON pgflurry.segment TO %I']
     LOOP
         EXECUTE format(statement, role);
     END LOOP;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.grant_lease(name) IS
-'Grants a role what "pgflurry serve" needs in this database, and no more: to keep leases, and to reserve blocks of segments. May be run again at any time.';
+'Grants a role what "pgflurry serve" needs in this database, and no more: '
+'to keep leases, and to reserve blocks of segments. May be run again at any time.';

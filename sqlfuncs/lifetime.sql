@@ -1,7 +1,9 @@
 -- How long a layout lasts, and how its IDs stand to the clock.
 
-CREATE OR REPLACE FUNCTION pgflurry.layout_years(timestamp_bits integer, unit interval DEFAULT '1 millisecond') RETURNS numeric
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $fn$
+CREATE OR REPLACE FUNCTION pgflurry.layout_years(timestamp_bits integer, unit interval DEFAULT '1 millisecond')
+RETURNS numeric
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp SET intervalstyle = postgres AS $fn$
 BEGIN
     IF timestamp_bits NOT BETWEEN 1 AND 62 THEN
         RAISE EXCEPTION 'layout_years: % timestamp bits are not 1 to 62', timestamp_bits
@@ -14,18 +16,24 @@ BEGIN
     RETURN round((1::bigint << timestamp_bits) * extract(epoch FROM unit) / (365.2425 * 86400), 1);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.layout_years(integer, interval) IS
-'How many years IDs with so many timestamp bits last from their epoch, for ticks of unit: 41 bits of milliseconds are 69.7 years. NULL for NULL. Errors: 22023 bits not 1 to 62, unit not 1 ms to 1 s.';
+'How many years IDs with so many timestamp bits last from their epoch, for ticks of unit: '
+'41 bits of milliseconds are 69.7 years. NULL for NULL. Errors: 22023 bits not 1 to 62, unit not 1 ms to 1 s.';
 
-CREATE OR REPLACE FUNCTION pgflurry.snowflake_lifetime(OUT begins timestamptz, OUT ends timestamptz, OUT years numeric, OUT years_left numeric, OUT warning text)
-LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD AS $fn$
+CREATE OR REPLACE FUNCTION pgflurry.snowflake_lifetime(
+    OUT begins timestamptz, OUT ends timestamptz, OUT years numeric, OUT years_left numeric, OUT warning text)
+LANGUAGE plpgsql STABLE PARALLEL SAFE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD AS $fn$
 DECLARE
     n pgflurry.namespace;
 BEGIN
     SELECT * INTO STRICT n FROM pgflurry.namespace;
     begins := n.epoch;
     -- whole days and seconds, because 2^43 seconds are too many for one multiplication in microseconds
-    ends := n.epoch + floor(extract(epoch FROM n.unit) * (1::bigint << n.timestamp_bits) / 86400)::integer * interval '24 hours';
-    ends := ends + mod(extract(epoch FROM n.unit) * (1::bigint << n.timestamp_bits), 86400)::double precision * interval '1 second';
+    ends := n.epoch
+        + floor(extract(epoch FROM n.unit) * (1::bigint << n.timestamp_bits) / 86400)::integer * interval '24 hours';
+    ends := ends
+        + mod(extract(epoch FROM n.unit) * (1::bigint << n.timestamp_bits), 86400)::double precision
+            * interval '1 second';
     years := pgflurry.layout_years(n.timestamp_bits, n.unit);
     years_left := round(extract(epoch FROM ends - clock_timestamp()) / (365.2425 * 86400), 1);
     IF years_left < 10 THEN
@@ -33,7 +41,8 @@ BEGIN
     END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_lifetime() IS
-'From when to when the layout of this database''s namespace gives IDs, how many years that is and how many are left by the server''s clock, and a warning when those are fewer than 10.';
+'From when to when the layout of this database''s namespace gives IDs, '
+'how many years that is and how many are left by the server''s clock, and a warning when those are fewer than 10.';
 
 CREATE OR REPLACE FUNCTION pgflurry.snowflake_clock(OUT ahead_ms bigint, OUT waits bigint, OUT refusals bigint)
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -50,4 +59,8 @@ BEGIN
     SELECT CASE WHEN is_called THEN last_value ELSE 0 END INTO STRICT refusals FROM pgflurry.clock_refusals;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_clock() IS
-'How this database''s next_snowflake() stands to the server''s clock: by how many milliseconds the tick of its last ID is ahead (negative: behind, as in a quiet database; NULL: none since a crash), how many calls have waited because it was a second ahead (the clock was set back, or more IDs were asked for than the layout holds), and how many have failed with SNF01. The counts are since the migration.';
+'How this database''s next_snowflake() stands to the server''s clock: '
+'by how many milliseconds the tick of its last ID is ahead (negative: behind, as in a quiet database; '
+'NULL: none since a crash), how many calls have waited because it was a second ahead (the clock was set back, '
+'or more IDs were asked for than the layout holds), and how many have failed with SNF01. '
+'The counts are since the migration.';

@@ -1,10 +1,12 @@
--- Locks with an owner and an expiry: SET NX PX of Redis, and its compare-and-delete, in SQL. They live in rows, not in sessions, so
--- they work behind a pooler in transaction mode, and outlive a connection. The server's clock alone decides what has expired.
+-- Locks with an owner and an expiry: SET NX PX of Redis, and its compare-and-delete, in SQL.
+-- They live in rows, not in sessions, so they work behind a pooler in transaction mode, and outlive a connection.
+-- The server's clock alone decides what has expired.
 --
--- A lock is others' to see when the transaction that took it has committed: call these functions in transactions of their own. The
--- fencing token is an ID of next_snowflake(), drawn while the row is locked: it rises for each taking, also after a rollback, a
--- crash or when the row was cleaned away. Whoever writes under the lock sends it along, and the store refuses a smaller one
--- than it has seen: that is what helps when an owner was paused until after the expiry.
+-- A lock is others' to see when the transaction that took it has committed: call these
+-- functions in transactions of their own. The fencing token is an ID of next_snowflake(), drawn while the row is
+-- locked: it rises for each taking, also after a rollback, a crash or when the row was cleaned away.
+-- Whoever writes under the lock sends it along, and the store refuses a smaller one than it has seen:
+-- that is what helps when an owner was paused until after the expiry.
 
 CREATE OR REPLACE FUNCTION pgflurry.try_lock(name text, owner text, ttl interval) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -16,7 +18,8 @@ BEGIN
     PERFORM pgflurry.check_text('try_lock', 'owner', owner);
     PERFORM pgflurry.check_ttl('try_lock', ttl);
     LOOP
-        SELECT l.owner IS NULL OR l.expires_at <= clock_timestamp() INTO free FROM pgflurry.lock AS l WHERE l.name = try_lock.name;
+        SELECT l.owner IS NULL OR l.expires_at <= clock_timestamp() INTO free
+            FROM pgflurry.lock AS l WHERE l.name = try_lock.name;
         IF free IS NULL THEN  -- no row; who makes it first does not have the lock yet
             INSERT INTO pgflurry.lock AS l (name) VALUES (try_lock.name) ON CONFLICT ON CONSTRAINT lock_pkey DO NOTHING;
             CONTINUE;
@@ -24,7 +27,8 @@ BEGIN
         EXIT WHEN NOT free;
         -- looked at again under the row's lock; a row that another transaction is changing counts as taken
         PERFORM FROM pgflurry.lock AS l
-            WHERE l.name = try_lock.name AND (l.owner IS NULL OR l.expires_at <= clock_timestamp()) FOR UPDATE SKIP LOCKED;
+            WHERE l.name = try_lock.name AND (l.owner IS NULL OR l.expires_at <= clock_timestamp())
+            FOR UPDATE SKIP LOCKED;
         EXIT WHEN NOT FOUND;
         token := public.next_snowflake();
         UPDATE pgflurry.lock AS l SET owner = try_lock.owner, fencing = token, expires_at = clock_timestamp() + ttl
@@ -34,7 +38,12 @@ BEGIN
     RETURN NULL;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.try_lock(text, text, interval) IS
-'Takes a lock for an owner until ttl, 1 ms to 366 days, has passed by the server''s clock. Returns a fencing token that rises strictly for each taking of the name, or NULL if it is taken, also by the same owner; waits for nobody, but for a transaction that uses the name for the very first time. Call it in a transaction of its own. Errors: 22023 an argument NULL or out of range (texts: 1 to 255 characters), those of next_snowflake(), 40001 in REPEATABLE READ.';
+'Takes a lock for an owner until ttl, 1 ms to 366 days, has passed by the server''s clock. '
+'Returns a fencing token that rises strictly for each taking of the name, or NULL if it is taken, '
+'also by the same owner; waits for nobody, but for a transaction that uses the name for the very first time. '
+'Call it in a transaction of its own. '
+'Errors: 22023 an argument NULL or out of range (texts: '
+'1 to 255 characters), those of next_snowflake(), 40001 in REPEATABLE READ.';
 
 CREATE OR REPLACE FUNCTION pgflurry.unlock(name text, owner text) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -46,7 +55,8 @@ BEGIN
     RETURN FOUND;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.unlock(text, text) IS
-'Releases the lock if this owner holds it, and returns true; false if it is another''s, free or expired. Errors: 22023 an argument NULL or not 1 to 255 characters, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'Releases the lock if this owner holds it, and returns true; false if it is another''s, free or expired. '
+'Errors: 22023 an argument NULL or not 1 to 255 characters, 25006 read-only transaction, 40001 in REPEATABLE READ.';
 
 CREATE OR REPLACE FUNCTION pgflurry.renew_lock(name text, owner text, ttl interval) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -61,7 +71,9 @@ BEGIN
     RETURN FOUND;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.renew_lock(text, text, interval) IS
-'Lets the lock expire ttl, 1 ms to 366 days, from now if this owner holds it, and returns true; false if it is another''s, free or expired: then it must be taken anew. The fencing token stays. Errors: 22023 an argument NULL or out of range, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'Lets the lock expire ttl, 1 ms to 366 days, from now if this owner holds it, and returns true; '
+'false if it is another''s, free or expired: then it must be taken anew. The fencing token stays. '
+'Errors: 22023 an argument NULL or out of range, 25006 read-only transaction, 40001 in REPEATABLE READ.';
 
 CREATE OR REPLACE FUNCTION pgflurry.clean_locks(n integer DEFAULT 1000) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -70,10 +82,13 @@ DECLARE
 BEGIN
     PERFORM pgflurry.check_batch('clean_locks', n);
     DELETE FROM pgflurry.lock AS l WHERE l.name = ANY (ARRAY(
-        SELECT old.name FROM pgflurry.lock AS old WHERE old.expires_at <= clock_timestamp() - interval '1 minute' LIMIT n FOR UPDATE SKIP LOCKED));
+        SELECT old.name FROM pgflurry.lock AS old WHERE old.expires_at <= clock_timestamp() - interval '1 minute'
+        LIMIT n FOR UPDATE SKIP LOCKED));
     -- as an array, because IN may run the subquery once a row
     GET DIAGNOSTICS cleaned = ROW_COUNT;
     RETURN cleaned;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.clean_locks(integer) IS
-'Removes the rows of at most n, 1 to 10000, locks that have been free for a minute, and returns how many; waits for nobody. Only for the space: fencing tokens go on rising. Errors: 22023 another n or NULL, 25006 read-only transaction.';
+'Removes the rows of at most n, 1 to 10000, locks that have been free for a minute, and returns how many; '
+'waits for nobody. Only for the space: fencing tokens go on rising. '
+'Errors: 22023 another n or NULL, 25006 read-only transaction.';

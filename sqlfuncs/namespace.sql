@@ -1,8 +1,10 @@
 -- The namespace row and its workers: made once, then only checked.
 
 CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
-    new_id uuid, new_timestamp_bits integer, new_datacenter_bits integer, new_worker_bits integer, new_sequence_bits integer,
-    new_epoch timestamptz, new_unit interval, new_database_workers integer, new_function_worker integer, new_home text,
+    new_id uuid,
+    new_timestamp_bits integer, new_datacenter_bits integer, new_worker_bits integer, new_sequence_bits integer,
+    new_epoch timestamptz, new_unit interval,
+    new_database_workers integer, new_function_worker integer, new_home text,
     new_claim uuid DEFAULT gen_random_uuid(), new_disposable boolean DEFAULT false)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD AS $fn$
 DECLARE
@@ -19,17 +21,23 @@ BEGIN
         IF known <> wanted THEN
             RAISE EXCEPTION 'the namespace of this database has layout %, not %', known, wanted
                 USING ERRCODE = 'restrict_violation',
-                      HINT = 'A layout cannot change: IDs of the present one may exist. Leave the layout out, or use another database.';
+                      HINT = 'A layout cannot change: IDs of the present one may exist. '
+                          'Leave the layout out, or use another database.';
         END IF;
         RETURN;
     END IF;
-    INSERT INTO pgflurry.namespace (id, timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
-            database_workers, function_worker, home, claim, disposable, timeline, joins_complete_on, system_identifier, database_oid,
-            namespace_oid, worker_oid, database_name, acquire_after)
-        SELECT coalesce(new_id, gen_random_uuid()), new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
-            new_database_workers, new_function_worker, new_home, new_claim, new_disposable, pgflurry.wal_timeline(),
-            CASE WHEN new_home IS NULL THEN coalesce(pgflurry.wal_timeline(), '') END, pgflurry.system_identifier(), oid,
-            'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname, 0
+    INSERT INTO pgflurry.namespace (id, disposable,
+            timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
+            database_workers, function_worker, claim, home,
+            joins_complete_on,
+            timeline, acquire_after, system_identifier,
+            database_oid, namespace_oid, worker_oid, database_name)
+        SELECT coalesce(new_id, gen_random_uuid()), new_disposable,
+            new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
+            new_database_workers, new_function_worker, new_claim, new_home,
+            CASE WHEN new_home IS NULL THEN coalesce(pgflurry.wal_timeline(), '') END,
+            pgflurry.wal_timeline(), 0, pgflurry.system_identifier(),
+            oid, 'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname
         FROM pg_database WHERE datname = current_database();
     IF new_home IS NULL THEN
         INSERT INTO pgflurry.worker (worker, kind)
@@ -39,8 +47,8 @@ BEGIN
             SET owner = new_claim, term = 1, node = current_database(), acquired_at = clock_timestamp()
             WHERE worker = new_function_worker;
     END IF;
-    -- A function that is there before its namespace was left by another one: by DROP SCHEMA, or by a dump without data that was restored
-    -- in place. What that one has granted ends within a quarantine.
+    -- A function that is there before its namespace was left by another one: by DROP SCHEMA,
+    -- or by a dump without data that was restored in place. What that one has granted ends within a quarantine.
     IF to_regprocedure('public.next_snowflake()') IS NOT NULL THEN
         UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + quarantine);
     END IF;
@@ -51,5 +59,9 @@ BEGIN
         FROM unnest('{pgflurry.function_timeline,pgflurry.function_timeline_stand_in}'::regclass[]) AS noted;
 END $fn$;
 
-COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval, integer, integer, text, uuid, boolean) IS
-'Writes the namespace row, with a random id if new_id is NULL; with a NULL home also all worker rows, and claims function_worker for this database; disposable: for tests, whose copies give the same IDs. Where the row exists: nothing, or error 23001 if its layout differs.';
+COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
+    integer, integer, text, uuid, boolean) IS
+'Writes the namespace row, with a random id if new_id is NULL; '
+'with a NULL home also all worker rows, and claims function_worker for this database; '
+'disposable: for tests, whose copies give the same IDs. '
+'Where the row exists: nothing, or error 23001 if its layout differs.';

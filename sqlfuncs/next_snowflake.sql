@@ -4,24 +4,26 @@
 --
 --      tick << C | counter         C = 63 - timestamp_bits, so 20 to 35
 --
--- A counter below 2^sequence_bits is an ID of that tick; the counters above are headroom and never become IDs. The first 1/32 of the
--- sequence is the stand-in's (see there): a tick of the lane begins behind it.
--- A draw (nextval) whose tick is at most lag behind the clock and whose counter is an ID is returned as it is. Lag is 4 ms, or 0 where
--- a unit is longer: it makes a tick serve several milliseconds, and starting one is what costs. Any other draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead. What is rare, about
--- once a second, it leaves to advance_slowly().
+-- A counter below 2^sequence_bits is an ID of that tick; the counters above are headroom and never become IDs.
+-- The first 1/32 of the sequence is the stand-in's (see there): a tick of the lane begins behind it.
+-- A draw (nextval) whose tick is at most lag behind the clock and whose counter is an ID is returned as it is.
+-- Lag is 4 ms, or 0 where a unit is longer: it makes a tick serve several milliseconds, and starting one is what costs.
+-- Any other draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead.
+-- What is rare, about once a second, it leaves to advance_slowly().
 --
 -- Why no ID comes twice.
 --  1. Between two setval() draws increase, because nextval and setval of one sequence exclude each other.
 --  2. Only the holder of the lock sets a tick. It draws first, sees tick m, and sets a tick above m. Nobody else
 --     can set one in between, however long it is paused, so each tick is set at most once and counters of a tick
 --     start once. Draws meanwhile only raise the counter within m.
---  3. The counter should not run over into m+1. Nobody but this function can draw (see Rights), and each call that may go on, and
---     whose first draw is at or above three quarters of the counter, sends the lane back to its START. A run over needs
---     2^(C-2), at least 262,144, calls after that, each of which ends between its draw and the setval: because it is refused (SNF03), its
---     backend dies, or by an error that its caller brings about and catches, at the end of the stack or of shared memory. Where somebody
---     does that, m+1 is a tick that nobody has set and nobody will, because the next one set is above it, and mark covers the next
---     block, too. From START it leads to tick 1: there mark is above the lane's block, which it never is above
---     a tick that was set, so advance_slowly() takes the lane to be at START.
+--  3. The counter should not run over into m+1. Nobody but this function can draw (see Rights), and each call that may
+--     go on, and whose first draw is at or above three quarters of the counter, sends the lane back to its START.
+--     A run over needs 2^(C-2), at least 262,144, calls after that, each of which ends between its draw and the setval:
+--     because it is refused (SNF03), its backend dies, or by an error that its caller brings about and catches,
+--     at the end of the stack or of shared memory. Where somebody does that, m+1 is a tick that nobody has set and
+--     nobody will, because the next one set is above it, and mark covers the next block, too.
+--     From START it leads to tick 1: there mark is above the lane's block, which it never is above a tick that was set,
+--     so advance_slowly() takes the lane to be at START.
 --  4. START is tick 0 with a counter that is no ID (2^(C-1): sequence_bits is below C because an ID has at least one
 --     worker bit). It is also where an unlogged sequence stands after a crash, a promotion, a restore. From START
 --     advance() continues at pgflurry.mark or later, and mark is above every tick ever set: it is raised before the
@@ -35,76 +37,95 @@
 --     tick further, so the start after it is above them, even if every mark since the last one was lost.
 --  6. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
 --     database is covered by a mark that survives, whatever synchronous_commit says and whatever the clock does.
---  7. advance() is the short way for one case: the stand-in has not been at work, the lane is not at START, and the tick to start is in the same block of ticks as the
---     lane's. The mark of point 4 was raised when the lane entered the block, to the end of the block behind it, so it need not move; the end of
---     the layout is the end of a block, so it is not passed. All else holds as in advance_slowly(): the same lock, a draw under it, a tick above
---     that draw's and not too far ahead of the clock (point 5). What is not this case goes to advance_slowly() with nothing but the
---     first draw, and is looked at anew under the lock. Both take and give back draws of the lane, so either may be of an older
---     version while an installation replaces them.
---  8. Where an ID has all 63 bits, next_snowflake() flips the bits of its worker in what it draws (XOR). Between sequence and tick that leaves the
---     worker if they were all 0, and something else otherwise: a counter that is no ID cannot be taken for one.
+--  7. advance() is the short way for one case: the stand-in has not been at work, the lane is not at START,
+--     and the tick to start is in the same block of ticks as the lane's.
+--     The mark of point 4 was raised when the lane entered the block, to the end of the block behind it,
+--     so it need not move; the end of the layout is the end of a block, so it is not passed.
+--     All else holds as in advance_slowly(): the same lock, a draw under it, a tick above that
+--     draw's and not too far ahead of the clock (point 5).
+--     What is not this case goes to advance_slowly() with nothing but the first draw,
+--     and is looked at anew under the lock. Both take and give back draws of the lane,
+--     so either may be of an older version while an installation replaces them.
+--  8. Where an ID has all 63 bits, next_snowflake() flips the bits of its worker in what it draws (XOR).
+--     Between sequence and tick that leaves the worker if they were all 0, and something else otherwise:
+--     a counter that is no ID cannot be taken for one.
 --
 -- What this asks of the clock. Only IDs that no surviving transaction stored depend on it: if a crash loses marks, the
 -- clock at the next start must not be behind what it was when the last tick was set. (If that tick was not ahead of
 -- the clock, a second behind does no harm.) Without a lost mark a clock set back makes callers wait or fail, no more.
 --
--- What a crash costs. IDs begin ahead + 1 tick, about 1 s, beyond the clock: after a crash, and for a new function, which
--- cannot be told from one that lost its first mark. If mark survived and is above that, by two blocks at most (about
--- 2 s), the first draw waits for the difference. The carry guard of point 3 costs the same. Starts cannot run away:
--- each is at a fixed distance from the clock.
+-- What a crash costs. IDs begin ahead + 1 tick, about 1 s, beyond the clock:
+-- after a crash, and for a new function, which cannot be told from one that lost its first mark.
+-- If mark survived and is above that, by two blocks at most (about 2 s), the first draw waits for the difference.
+-- The carry guard of point 3 costs the same. Starts cannot run away: each is at a fixed distance from the clock.
 --
--- What a failover costs. A standby promoted without the last WAL, asynchronous or not, is like a crash with another
--- clock. Lane is at START, and the WAL timeline is not the one in pgflurry.function_timeline: that start is skew
--- further beyond the clock. For a repetition a mark must be lost AND the clock of the new server be behind that of the
--- old one by more than skew: two faults. With a synchronous standby marks get lost as well, those of transactions
--- that were open. After the first tick the next one waits until the clock is within ahead of it, about skew. A second
--- failover in that time that loses the first one's mark has no skew left: there the new clock must not be behind.
--- The timeline is noted after mark and lane were set: who dies in between starts with the skew again, and a timeline that
--- survives says that the mark before it does. Where the server does not tell its timeline every start keeps the skew.
+-- What a failover costs. A standby promoted without the last WAL, asynchronous or not,
+-- is like a crash with another clock. Lane is at START, and the WAL timeline is not the one in
+-- pgflurry.function_timeline: that start is skew further beyond the clock.
+-- For a repetition a mark must be lost AND the clock of the new server be behind that of the
+-- old one by more than skew: two faults. With a synchronous standby marks get lost as well,
+-- those of transactions that were open. After the first tick the next one waits until the clock
+-- is within ahead of it, about skew. A second failover in that time that loses the first one's mark has no skew left:
+-- there the new clock must not be behind. The timeline is noted after mark and lane were set:
+-- who dies in between starts with the skew again, and a timeline that survives says that the mark before it does.
+-- Where the server does not tell its timeline every start keeps the skew.
 --
--- Copies. A copy of the database that draws on would give the IDs of its original, so each session asks once, before its first ID,
--- whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql. The answer is a constant in the plans of the
--- session; a draw costs no more for it.
+-- Copies. A copy of the database that draws on would give the IDs of its original, so each session asks once,
+-- before its first ID, whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql.
+-- The answer is a constant in the plans of the session; a draw costs no more for it.
 --
--- Foreign hands. A dump of data that is restored into the same database sets lane and mark back (pg_restore --data-only). It does so by
--- setval(), and setval() leaves log_cnt at 0. The function moves mark by setval() and one nextval(), which leaves it above 0. So
--- advance_slowly() sees that somebody else moved mark, and starts as after a crash, beyond every tick that can have been set (point 5).
--- A restore within about three seconds of its dump is not seen in time: the lane may be ahead of the clock for so long.
+-- Foreign hands. A dump of data that is restored into the same database sets lane and mark back
+-- (pg_restore --data-only). It does so by setval(), and setval() leaves log_cnt at 0.
+-- The function moves mark by setval() and one nextval(), which leaves it above 0.
+-- So advance_slowly() sees that somebody else moved mark, and starts as after a crash,
+-- beyond every tick that can have been set (point 5). A restore within about three seconds of its dump is not seen in
+-- time: the lane may be ahead of the clock for so long.
 --
--- The stand-in. Who holds the lock may not go on: its process was stopped, or a machine is overloaded. Nobody may take the lock away, because
--- it would set its tick late, and send the lane back. So there is a second lane, with a lock, a mark and a share of the sequence of its own.
--- Who has waited 200 ms for the lock draws from it (stand_in()). All that is said above holds for each of the two lanes by itself, and no ID
--- is in both shares, so nothing comes twice, whenever the holder goes on. While the lane's tick is older than the stand-in's, its holder
--- is still the one that does not go on, and others need not wait. Who gets the lock then starts a tick beyond the stand-in's, and
--- everybody is back on the lane. The stand-in starts no tick while the lane's is fresh, and then at least two ticks beyond it, so that a lane
--- whose counter ran over by one tick (point 3) does not meet it. So IDs increase from one lane to the other. One case is left: a
--- holder that is stopped again between reading the clock and setting its tick sets one that is behind the stand-in's. It sees that, and
--- makes it unusable; who draws in the microseconds between may get an ID that is less than one of the stand-in's. The same may be where the clock is
--- stepped while a holder does not go on.
--- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower. Where the lane was ahead of the
--- clock, as much as a second, a call waits for that as well: 1.4 s is the longest that was measured. Where a unit is a second it waits up
--- to three. Who is stopped inside PostgreSQL's own short locks stops everybody, as with nextval(). And a role may stop any table or
--- sequence of any database with a statement that locks first and asks for rights later, as CREATE RULE does in PostgreSQL 15.
+-- The stand-in. Who holds the lock may not go on: its process was stopped, or a machine is overloaded.
+-- Nobody may take the lock away, because it would set its tick late, and send the lane back.
+-- So there is a second lane, with a lock, a mark and a share of the sequence of its own.
+-- Who has waited 200 ms for the lock draws from it (stand_in()).
+-- All that is said above holds for each of the two lanes by itself, and no ID is in both shares,
+-- so nothing comes twice, whenever the holder goes on. While the lane's tick is older than the stand-in's,
+-- its holder is still the one that does not go on, and others need not wait.
+-- Who gets the lock then starts a tick beyond the stand-in's, and everybody is back on the lane.
+-- The stand-in starts no tick while the lane's is fresh, and then at least two ticks beyond it,
+-- so that a lane whose counter ran over by one tick (point 3) does not meet it.
+-- So IDs increase from one lane to the other. One case is left: a holder that is stopped again between reading the
+-- clock and setting its tick sets one that is behind the stand-in's.
+-- It sees that, and makes it unusable; who draws in the microseconds between may get an ID that
+-- is less than one of the stand-in's. The same may be where the clock is stepped while a holder does not go on.
+-- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower.
+-- Where the lane was ahead of the clock, as much as a second, a call waits for that as well:
+-- 1.4 s is the longest that was measured. Where a unit is a second it waits up to three.
+-- Who is stopped inside PostgreSQL's own short locks stops everybody, as with nextval().
+-- And a role may stop any table or sequence of any database with a statement that locks first and asks for rights
+-- later, as CREATE RULE does in PostgreSQL 15.
 --
--- Waiting for a client. What holds a lock here must not: a client that does not read would stop everybody. Messages below ERROR are what a
--- backend sends in between, whatever the caller has set (client_min_messages, debug_print_plan, …). So the functions that take a lock set
--- client_min_messages to error, and an ERROR is sent when the subtransaction with the lock has ended.
+-- Waiting for a client. What holds a lock here must not: a client that does not read would stop everybody.
+-- Messages below ERROR are what a backend sends in between, whatever the caller has set (client_min_messages,
+-- debug_print_plan, …). So the functions that take a lock set client_min_messages to error,
+-- and an ERROR is sent when the subtransaction with the lock has ended.
 --
--- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else. With
--- SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop: by 2^C draws
--- he pushes the counter into ticks that nobody set and no mark covers (point 3 would fall). Nobody but
--- the owner can call advance() either, so its argument is always a fresh draw. For the same reason every operator is
--- written with its schema, in advance() too: the search_path belongs to the caller, the rights to the owner. A fixed search_path would do
--- it too, at twice the price of the whole call; advance_slowly() has one.
+-- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else.
+-- With SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop:
+-- by 2^C draws he pushes the counter into ticks that nobody set and no mark covers (point 3 would fall).
+-- Nobody but the owner can call advance() either, so its argument is always a fresh draw.
+-- For the same reason every operator is written with its schema, in advance() too:
+-- the search_path belongs to the caller, the rights to the owner.
+-- A fixed search_path would do it too, at twice the price of the whole call; advance_slowly() has one.
 --
--- Speed. In a statement of its own each expression is prepared anew, so there are few, and constants stand in them as numbers. The lock is
--- of the weakest mode that excludes itself: a stronger one looks through the locks of every backend.
+-- Speed. In a statement of its own each expression is prepared anew, so there are few,
+-- and constants stand in them as numbers. The lock is of the weakest mode that excludes itself:
+-- a stronger one looks through the locks of every backend.
 --
 -- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout;
 -- SNF03 this database is a copy, or the function another database's; 25006 in a read-only transaction or on a standby.
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
-LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC SET extra_float_digits = 1 AS $install$
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC SET extra_float_digits = 1
+AS $install$
 DECLARE
     n               pgflurry.namespace;
     lane_bits       integer;  -- C: what lies below the tick in the lane
@@ -138,8 +159,8 @@ BEGIN
     lag := 4 / unit_ms;
     own := format('%L::pg_catalog.uuid, %s', n.id, n.function_worker);
     worker := n.function_worker::bigint << n.sequence_bits;
-    -- Where an ID has all 63 bits its tick is where the lane's is, and the worker's bits are 0 in a draw that is an ID: flipping
-    -- those that are 1 in the worker makes it the ID, and no other draw can look like one.
+    -- Where an ID has all 63 bits its tick is where the lane's is, and the worker's bits are 0 in a draw that is an ID:
+    -- flipping those that are 1 in the worker makes it the ID, and no other draw can look like one.
     IF id_bits = lane_bits THEN
         flipped := worker;
         IF worker <> 0 THEN
@@ -152,17 +173,19 @@ BEGIN
     END IF;
 
     FOREACH stand_in IN ARRAY ARRAY[false, true] LOOP
-        EXECUTE format('CREATE UNLOGGED SEQUENCE IF NOT EXISTS pgflurry.lane%s AS bigint MINVALUE 0 START %s CACHE 1 NO CYCLE',
-            CASE WHEN stand_in THEN '_stand_in' END, start_value);
+        EXECUTE format('CREATE UNLOGGED SEQUENCE IF NOT EXISTS pgflurry.lane%s AS bigint '
+            'MINVALUE 0 START %s CACHE 1 NO CYCLE', CASE WHEN stand_in THEN '_stand_in' END, start_value);
         EXECUTE format('COMMENT ON SEQUENCE pgflurry.lane%s IS %L', CASE WHEN stand_in THEN '_stand_in' END, format(
             'Clock and counter of %s: tick << %s | counter; a counter from %s to %s is an ID. Never set it by hand,'
             ' except to %s, from where the function continues at its mark.',
             CASE WHEN stand_in THEN 'the stand-in of next_snowflake()' ELSE 'next_snowflake()' END, lane_bits,
-            CASE WHEN stand_in THEN 0 ELSE share END, CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END - 1, start_value));
+            CASE WHEN stand_in THEN 0 ELSE share END,
+            CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END - 1, start_value));
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION pgflurry.advance_slowly%12$s(drawn bigint) RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = error SET lock_timeout = '%13$s' AS $advance$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp SET client_min_messages = error SET lock_timeout = '%13$s' AS $advance$
 DECLARE
     -- the layout, and times in ticks
     lane_bits      constant integer := %1$s;
@@ -242,9 +265,9 @@ BEGIN
                         PERFORM nextval('pgflurry.mark%12$s'::regclass);
                     END IF;
                     v := target << lane_bits | first;
-                    -- A tick entered by the clock begins at random, so that a quiet database does not give only even IDs. A
-                    -- hash, because callers that wake with the millisecond see few different microseconds; and not random(), whose
-                    -- sequence is the session's own.
+                    -- A tick entered by the clock begins at random, so that a quiet database does
+                    -- not give only even IDs. A hash, because callers that wake with the millisecond see few different
+                    -- microseconds; and not random(), whose sequence is the session's own.
                     IF NOT used_up OR target <> tick + 1 THEN
                         v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
                     END IF;
@@ -281,18 +304,22 @@ BEGIN
             RETURN v;
         END IF;
         IF clock <= 0 OR target > last_tick THEN
-            RAISE EXCEPTION 'next_snowflake: the clock of the database server, %%, is outside the years of the layout, %% to %%',
+            RAISE EXCEPTION 'next_snowflake: the clock of the database server, %%, '
+                'is outside the years of the layout, %% to %%',
                 clock_timestamp(), to_timestamp(epoch), to_timestamp(epoch + (last_tick + 1) * unit)
                 USING ERRCODE = 'SNF02',
-                      HINT = 'Correct the clock of the server. If it is right, the layout has come to its end: a new namespace is needed.';
+                      HINT = 'Correct the clock of the server. '
+                          'If it is right, the layout has come to its end: a new namespace is needed.';
         END IF;
         IF target - clock > worth_a_wait THEN
             PERFORM nextval('pgflurry.clock_refusals'::regclass);
-            RAISE EXCEPTION 'next_snowflake: the clock of the database server is %% ms behind the last ID, more than %% ms',
+            RAISE EXCEPTION 'next_snowflake: the clock of the database server is %% ms behind the last ID, '
+                'more than %% ms',
                 round((target - clock) * unit * 1000), round(worth_a_wait * unit * 1000)
                 USING ERRCODE = 'SNF01',
-                      HINT = 'The clock was set back, or once stood ahead. Correct it, or retry when it has caught up. If it is right now and that takes'
-                          ' too long, run "pgflurry migrate up --database URL --fresh-worker", which gives the function another worker.';
+                      HINT = 'The clock was set back, or once stood ahead. Correct it, or retry when it has caught up. '
+                          'If it is right now and that takes too long, run "pgflurry migrate up --database URL '
+                          '--fresh-worker", which gives the function another worker.';
         END IF;
         IF NOT counted THEN
             PERFORM nextval('pgflurry.clock_waits'::regclass);
@@ -303,15 +330,19 @@ BEGIN
     END LOOP;
 END $advance$
 $create$,
-            lane_bits, start_value * 2 - 1, CASE WHEN stand_in THEN 0 ELSE quiet_start END, (1::bigint << n.timestamp_bits) - 1,
+            lane_bits, start_value * 2 - 1, CASE WHEN stand_in THEN 0 ELSE quiet_start END,
+            (1::bigint << n.timestamp_bits) - 1,
             extract(epoch FROM n.epoch), unit_ms / 1000::numeric, block_bits, 20 / unit_ms, ahead,
             -- as far as mark may be beyond the clock after a start, and 2 s for a clock that was set back
             ahead + (2 << block_bits) + 2000 / unit_ms + pgflurry.ticks_of(n.skew),
             pgflurry.ticks_of(n.skew),
             CASE WHEN stand_in THEN '_stand_in' END, patience,
-            CASE WHEN stand_in THEN 0 ELSE share END, CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END,
-            CASE WHEN stand_in THEN '' ELSE '_stand_in' END, lag, CASE WHEN stand_in THEN 2 ELSE greatest(20 / unit_ms, 1) END,
-            CASE WHEN NOT stand_in THEN '-- No tick of this lane was started since the stand-in began: its holder is still the one that does not go on.
+            CASE WHEN stand_in THEN 0 ELSE share END,
+            CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END,
+            CASE WHEN stand_in THEN '' ELSE '_stand_in' END, lag,
+            CASE WHEN stand_in THEN 2 ELSE greatest(20 / unit_ms, 1) END,
+            CASE WHEN NOT stand_in THEN '-- No tick of this lane was started since the stand-in began:
+                    -- its holder is still the one that does not go on.
                     SELECT last_value > drawn INTO STRICT stuck FROM pgflurry.lane_stand_in;' END,
             CASE WHEN stand_in THEN 'RETURN NULL;'
                  ELSE 'stuck := false;
@@ -320,42 +351,49 @@ $create$,
                 CONTINUE;
             END IF;' END,
             CASE WHEN stand_in THEN 'other > tick AND other >= clock - lag_limit' ELSE 'false' END,
-            CASE WHEN NOT stand_in THEN '-- Who was stopped between reading the clock and here may be behind the stand-in again: then no draw of this tick is an ID.
+            CASE WHEN NOT stand_in THEN '-- Who was stopped between reading the clock and here may be behind the
+                    -- stand-in again: then no draw of this tick is an ID.
                     IF other > tick AND (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN
                         PERFORM setval(''pgflurry.lane''::regclass, target << lane_bits | beyond);
                         v := NULL;
                     END IF;'
-                 ELSE '-- Who was stopped between reading the lane and here may have met it: then no draw of this tick is an ID.
+                 ELSE '-- Who was stopped between reading the lane and here may have met it:
+                    -- then no draw of this tick is an ID.
                     IF (SELECT last_value >> lane_bits FROM pgflurry.lane) >= target - 1 THEN
                         PERFORM setval(''pgflurry.lane_stand_in''::regclass, target << lane_bits | beyond);
                         v := NULL;
                     END IF;' END);
     END LOOP;
     COMMENT ON FUNCTION pgflurry.advance_slowly(bigint) IS
-        'All that advance() may meet, about once a second: after a crash, where the mark moves, where the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
+        'All that advance() may meet, about once a second: after a crash, where the mark moves, '
+        'where the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
     COMMENT ON FUNCTION pgflurry.advance_slowly_stand_in(bigint) IS
         'The same for the lane of the stand-in. NULL if its lock is not to be had either.';
     REVOKE ALL ON FUNCTION pgflurry.advance_slowly(bigint), pgflurry.advance_slowly_stand_in(bigint) FROM PUBLIC;
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION pgflurry.stand_in() RETURNS bigint
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET client_min_messages = error AS $stand$
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp SET client_min_messages = error AS $stand$
 DECLARE
     drawn bigint := nextval('pgflurry.lane_stand_in'::regclass);
 BEGIN
     IF (drawn & %2$s) >= %3$s THEN
         PERFORM setval('pgflurry.lane_stand_in'::regclass, %4$s);
     END IF;
-    IF (drawn & %2$s) < %5$s AND (drawn >> %1$s) >= floor((date_part('epoch', clock_timestamp()) - %6$s) / %7$s)::bigint - %8$s
+    IF (drawn & %2$s) < %5$s
+       AND (drawn >> %1$s) >= floor((date_part('epoch', clock_timestamp()) - %6$s) / %7$s)::bigint - %8$s
        AND drawn > (SELECT last_value FROM pgflurry.lane) THEN
         RETURN drawn;
     END IF;
     RETURN pgflurry.advance_slowly_stand_in(drawn);
 END $stand$
 $create$,
-        lane_bits, start_value * 2 - 1, start_value + start_value / 2, start_value, share, extract(epoch FROM n.epoch), unit_ms / 1000::numeric, 20 / unit_ms);
+        lane_bits, start_value * 2 - 1, start_value + start_value / 2, start_value, share,
+        extract(epoch FROM n.epoch), unit_ms / 1000::numeric, 20 / unit_ms);
     COMMENT ON FUNCTION pgflurry.stand_in() IS
-        'A draw from the share of the sequence that is kept for when a session holds the lock of the lane and does not go on. NULL if another one holds that of this lane.';
+        'A draw from the share of the sequence that is kept for when a session holds the lock of the lane and does '
+        'not go on. NULL if another one holds that of this lane.';
     REVOKE ALL ON FUNCTION pgflurry.stand_in() FROM PUBLIC;
 
     EXECUTE format($create$
@@ -373,20 +411,30 @@ BEGIN
     BEGIN
         LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
         v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);
-        us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %3$s::double precision)
-            OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
-        IF pg_catalog.pg_sequence_last_value('pgflurry.lane_stand_in'::pg_catalog.regclass) OPERATOR(pg_catalog.>) v THEN  -- the stand-in was at work
-            v := NULL;
-        ELSIF (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.<) ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %13$s::bigint)
-           OR (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN  -- else somebody has just advanced, and v is an ID
-            target := GREATEST(us OPERATOR(pg_catalog./) %4$s::bigint, (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint);
-            IF v OPERATOR(pg_catalog.>) %5$s::bigint  -- the lane is not at START
-               AND (target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) %9$s)  -- the mark stays
-               AND ((target OPERATOR(pg_catalog.-) %10$s::bigint) OPERATOR(pg_catalog.*) %4$s::bigint) OPERATOR(pg_catalog.<=) us THEN  -- not too far ahead
-                v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, (target OPERATOR(pg_catalog.<<) %1$s) OPERATOR(pg_catalog.|)
+        us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
+            OPERATOR(pg_catalog.-) %3$s::double precision) OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
+        IF pg_catalog.pg_sequence_last_value('pgflurry.lane_stand_in'::pg_catalog.regclass)
+           OPERATOR(pg_catalog.>) v THEN
+            v := NULL;  -- the stand-in was at work
+        ELSIF (v OPERATOR(pg_catalog.>>) %1$s)
+              OPERATOR(pg_catalog.<) ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %13$s::bigint)
+           OR (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
+            -- else somebody has just advanced, and v is an ID
+            target := GREATEST(us OPERATOR(pg_catalog./) %4$s::bigint,
+                (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint);
+            -- where the lane is not at START, the mark stays, and the tick is not too far ahead
+            IF v OPERATOR(pg_catalog.>) %5$s::bigint
+               AND (target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) %9$s)
+               AND ((target OPERATOR(pg_catalog.-) %10$s::bigint) OPERATOR(pg_catalog.*) %4$s::bigint)
+                   OPERATOR(pg_catalog.<=) us THEN
+                v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass,
+                    (target OPERATOR(pg_catalog.<<) %1$s) OPERATOR(pg_catalog.|)
                     CASE WHEN (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint
-                              AND target OPERATOR(pg_catalog.=) ((v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint) THEN %14$s::bigint
-                         ELSE %14$s::bigint OPERATOR(pg_catalog.+) (pg_catalog.hashint8extended(us, 0::bigint) OPERATOR(pg_catalog.&) %7$s::bigint) END);
+                              AND target OPERATOR(pg_catalog.=)
+                                  ((v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint)
+                         THEN %14$s::bigint
+                         ELSE %14$s::bigint OPERATOR(pg_catalog.+)
+                              (pg_catalog.hashint8extended(us, 0::bigint) OPERATOR(pg_catalog.&) %7$s::bigint) END);
             ELSE
                 v := NULL;
             END IF;
@@ -398,10 +446,12 @@ BEGIN
         WHEN lock_not_available THEN
             v := NULL;
             -- Somebody else is advancing. The draw is unique whatever the time is; use it unless it is too old.
-            us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp()) OPERATOR(pg_catalog.-) %3$s::double precision)
+            us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
+                OPERATOR(pg_catalog.-) %3$s::double precision)
                 OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
             IF (drawn OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.=) 0::bigint
-               AND (drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.>=) ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %11$s::bigint) THEN
+               AND (drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.>=)
+                   ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %11$s::bigint) THEN
                 RETURN drawn;
             END IF;
     END;
@@ -411,10 +461,12 @@ BEGIN
     RETURN v;
 END $advance$
 $create$,
-        lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000, start_value * 2 - 1, start_value + start_value / 2, quiet_start,
+        lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000,
+        start_value * 2 - 1, start_value + start_value / 2, quiet_start,
         block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, share);
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
-        'Starts a tick that was never used, or leaves it to advance_slowly(). Takes a fresh draw of the lane, returns the one to use.';
+        'Starts a tick that was never used, or leaves it to advance_slowly(). '
+        'Takes a fresh draw of the lane, returns the one to use.';
     REVOKE ALL ON FUNCTION pgflurry.advance(bigint) FROM PUBLIC;
 
     EXECUTE format($create$
@@ -424,8 +476,9 @@ DECLARE
     drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)%5$s;
 BEGIN
     -- an ID of a tick that is hardly behind the clock, or ahead of it; else start a new tick
-    IF NOT pgflurry.may_draw(%7$s) OR pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision) OPERATOR(pg_catalog.+) %2$s::double precision)
-       OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
+    IF NOT pgflurry.may_draw(%7$s)
+       OR pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision)
+              OPERATOR(pg_catalog.+) %2$s::double precision) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
        OR (drawn OPERATOR(pg_catalog.&) %3$s::bigint) OPERATOR(pg_catalog.<>) %6$s::bigint THEN
         IF NOT pgflurry.may_draw(%7$s) THEN
             PERFORM pgflurry.refuse_draw(%7$s);
@@ -436,13 +489,22 @@ BEGIN
 END $next$
 $create$,
         unit_ms / 1000::double precision / (1::bigint << lane_bits),
-        extract(epoch FROM n.epoch + n.unit * (1 + lag)) - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6), -- those bits are no time
+        -- flipped bits are no time
+        extract(epoch FROM n.epoch + n.unit * (1 + lag))
+            - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6),
         no_id, result, flip, flipped, own);
     EXECUTE format('COMMENT ON FUNCTION public.next_snowflake() IS %L', format(
-        '%sThe next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): unique, greater than all IDs this function gave before.'
-        ' Volatile; works as a DEFAULT. Errors: SNF01 clock too far behind, SNF02 clock outside the layout, SNF03 a copy of another database, 25006 read-only transaction.',
-        CASE WHEN n.disposable THEN 'FOR TESTS ONLY: this ID space is disposable, and copies of the database give the same IDs. ' ELSE '' END, n.function_worker, n.id, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms));
+        '%sThe next ID of worker %s of the ID space %s (layout %s/%s/%s/%s, tick %s ms): '
+        'unique, greater than all IDs this function gave before. Volatile; works as a DEFAULT. '
+        'Errors: SNF01 clock too far behind, SNF02 clock outside the layout, '
+        'SNF03 a copy of another database, 25006 read-only transaction.',
+        CASE WHEN n.disposable
+             THEN 'FOR TESTS ONLY: this ID space is disposable, and copies of the database give the same IDs. '
+             ELSE '' END,
+        n.function_worker, n.id, n.timestamp_bits, n.datacenter_bits, n.worker_bits, n.sequence_bits, unit_ms));
 END $install$;
 
 COMMENT ON PROCEDURE pgflurry.install_next_snowflake() IS
-'Writes layout and worker of the namespace row into the text of next_snowflake(), and makes the sequence pgflurry.lane if it is missing. May be run again at any time; in a copy the function still refuses to draw.';
+'Writes layout and worker of the namespace row into the text of next_snowflake(), '
+'and makes the sequence pgflurry.lane if it is missing. '
+'May be run again at any time; in a copy the function still refuses to draw.';

@@ -14,4 +14,5 @@ BEGIN
 END $fn$;
 
 COMMENT ON FUNCTION public.next_snowflakes(bigint) IS
-'n IDs, in increasing order, 1 to 10000; each is the result of one next_snowflake(). Errors: 22023 for another n or NULL, and those of next_snowflake().';
+'n IDs, in increasing order, 1 to 10000; each is the result of one next_snowflake(). '
+'Errors: 22023 for another n or NULL, and those of next_snowflake().';

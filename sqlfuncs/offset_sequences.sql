@@ -1,8 +1,9 @@
 -- Native sequences for several servers that must not meet: sequence NAME_k gives k, k + n, k + 2n … to server k of n.
--- Everything here runs with the rights of the caller, who needs CREATE on the schema, or owns the sequences; who draws needs
--- USAGE on a sequence, as ever.
+-- Everything here runs with the rights of the caller, who needs CREATE on the schema, or owns the sequences;
+-- who draws needs USAGE on a sequence, as ever.
 
-CREATE OR REPLACE FUNCTION pgflurry.check_offsets(caller text, here text, name text, servers integer, server integer, OUT schema text, OUT base text)
+CREATE OR REPLACE FUNCTION pgflurry.check_offsets(caller text, here text, name text, servers integer, server integer,
+    OUT schema text, OUT base text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     parts text[];
@@ -36,24 +37,28 @@ BEGIN
             USING ERRCODE = '3F000', HINT = 'Write SCHEMA.NAME with a schema that exists.';
     END IF;
     IF octet_length(base) + 1 + length(servers::text) > 63 THEN
-        RAISE EXCEPTION '%: name % is too long: with a server''s number it has more than 63 bytes', caller, quote_literal(base)
+        RAISE EXCEPTION '%: name % is too long: with a server''s number it has more than 63 bytes',
+            caller, quote_literal(base)
             USING ERRCODE = '42622', HINT = 'Choose a shorter one.';
     END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.check_offsets(text, text, text, integer, integer) IS
-'Inside of create_offset_sequences() and replan_offset_sequences(): checks their arguments; here is the schema for a name without one.';
+'Inside of create_offset_sequences() and replan_offset_sequences(): checks their arguments; '
+'here is the schema for a name without one.';
 
 CREATE OR REPLACE FUNCTION pgflurry.offset_numbers(schema text, base text) RETURNS integer[]
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT array_agg(k ORDER BY k) FROM (
         SELECT substr(c.relname, length(base) + 2)::integer AS k FROM pg_class AS c
-        WHERE c.relkind = 'S' AND c.relnamespace = to_regnamespace(quote_ident(schema)) AND starts_with(c.relname, base || '_')
+        WHERE c.relkind = 'S' AND c.relnamespace = to_regnamespace(quote_ident(schema))
+          AND starts_with(c.relname, base || '_')
           AND substr(c.relname, length(base) + 2) ~ '^[1-9][0-9]{0,4}$') AS numbered
 $fn$;
 COMMENT ON FUNCTION pgflurry.offset_numbers(text, text) IS
 'Which sequences BASE_k of a schema there are: the numbers k in rising order, NULL for none.';
 
-CREATE OR REPLACE FUNCTION pgflurry.make_offset_sequences(here text, name text, servers integer, server integer) RETURNS SETOF text
+CREATE OR REPLACE FUNCTION pgflurry.make_offset_sequences(here text, name text, servers integer, server integer)
+RETURNS SETOF text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     at    record;
@@ -67,15 +72,18 @@ BEGIN
         JOIN pg_sequence AS p ON p.seqrelid = to_regclass(format('%I.%I', at.schema, at.base || '_' || k))
         WHERE p.seqincrement <> servers OR p.seqstart <> k ORDER BY k LIMIT 1;
     IF FOUND THEN
-        RAISE EXCEPTION 'create_offset_sequences: % begins at % with the step %: numbers of a new one for % servers would meet those that were given',
+        RAISE EXCEPTION 'create_offset_sequences: % begins at % with the step %: '
+            'numbers of a new one for % servers would meet those that were given',
             other.name, other.seqstart, other.seqincrement, servers
-            USING ERRCODE = '55000', HINT = 'Call pgflurry.replan_offset_sequences(name, servers): it makes what is missing.';
+            USING ERRCODE = '55000',
+                  HINT = 'Call pgflurry.replan_offset_sequences(name, servers): it makes what is missing.';
     END IF;
     FOR k IN coalesce(server, 1) .. coalesce(server, servers) LOOP
         one := format('%I.%I', at.schema, at.base || '_' || k);
         IF to_regclass(one) IS NOT NULL THEN
             RAISE EXCEPTION 'create_offset_sequences: % is there already', one
-                USING ERRCODE = '42P07', HINT = 'To change the number of servers call pgflurry.replan_offset_sequences(name, servers).';
+                USING ERRCODE = '42P07',
+                      HINT = 'To change the number of servers call pgflurry.replan_offset_sequences(name, servers).';
         END IF;
         EXECUTE format('CREATE SEQUENCE %s AS bigint INCREMENT BY %s START WITH %s', one, servers, k);
         RETURN NEXT one;
@@ -84,13 +92,21 @@ END $fn$;
 COMMENT ON FUNCTION pgflurry.make_offset_sequences(text, text, integer, integer) IS
 'Inside of create_offset_sequences(); here is the schema for a name without one.';
 
-CREATE OR REPLACE FUNCTION pgflurry.create_offset_sequences(name text, servers integer, server integer DEFAULT NULL) RETURNS SETOF text
+CREATE OR REPLACE FUNCTION pgflurry.create_offset_sequences(name text, servers integer, server integer DEFAULT NULL)
+RETURNS SETOF text
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN pgflurry.make_offset_sequences(current_schema()::text, name, servers, server);
 COMMENT ON FUNCTION pgflurry.create_offset_sequences(text, integer, integer) IS
-'Makes the sequences name_1 to name_servers, each INCREMENT BY servers and START WITH its number, and returns their names; with a server only that one''s. name may have a schema, else it is the current one. All in one database, or one in the database of each server. Errors: 22023 a name NULL, empty or no identifier, servers not 1 to 65535, server not 1 to servers, more than 256 sequences at once; 42622 name too long, 42P07 a sequence exists, 55000 one exists that has another step or was replanned, 3F000 no schema, 42501 no right to create.';
+'Makes the sequences name_1 to name_servers, each INCREMENT BY servers and START WITH its number, '
+'and returns their names; with a server only that one''s. name may have a schema, else it is the current one. '
+'All in one database, or one in the database of each server. '
+'Errors: 22023 a name NULL, empty or no identifier, servers not 1 to 65535, server not 1 to servers, '
+'more than 256 sequences at once; 42622 name too long, 42P07 a sequence exists, '
+'55000 one exists that has another step or was replanned, 3F000 no schema, 42501 no right to create.';
 
-CREATE OR REPLACE FUNCTION pgflurry.move_offset_sequences(here text, name text, servers integer, above bigint, server integer) RETURNS bigint
+CREATE OR REPLACE FUNCTION pgflurry.move_offset_sequences(
+    here text, name text, servers integer, above bigint, server integer)
+RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     caller  constant text := 'replan_offset_sequences';
@@ -111,12 +127,18 @@ BEGIN
                 USING ERRCODE = '42704', HINT = 'Call pgflurry.create_offset_sequences(name, servers) first.';
         END IF;
         EXIT WHEN numbers = locked;
-        FOREACH one IN ARRAY ARRAY(SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(numbers) AS k WHERE k > servers OR k <> server) LOOP
+        FOREACH one IN ARRAY ARRAY(
+            SELECT format('%I.%I', at.schema, at.base || '_' || k)
+            FROM unnest(numbers) AS k WHERE k > servers OR k <> server)
+        LOOP
             RAISE EXCEPTION '%: sequence % is not in the plan: its numbers would meet those of the others', caller, one
                 USING ERRCODE = '55000', HINT = 'Drop it first, or plan for all sequences of this database.';
         END LOOP;
-        -- From here on nobody draws from them until this transaction ends. Who has drawn in an open transaction is waited for.
-        FOREACH one IN ARRAY ARRAY(SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(numbers) AS k ORDER BY k) LOOP
+        -- From here on nobody draws from them until this transaction ends.
+        -- Who has drawn in an open transaction is waited for.
+        FOREACH one IN ARRAY ARRAY(
+            SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(numbers) AS k ORDER BY k)
+        LOOP
             EXECUTE format('ALTER SEQUENCE %s INCREMENT BY %s', one, servers);
             EXECUTE format('SELECT last_value FROM %s', one) INTO STRICT last;
             highest := greatest(highest, last);
@@ -142,8 +164,16 @@ END $fn$;
 COMMENT ON FUNCTION pgflurry.move_offset_sequences(text, text, integer, bigint, integer) IS
 'Inside of replan_offset_sequences(); here is the schema for a name without one.';
 
-CREATE OR REPLACE FUNCTION pgflurry.replan_offset_sequences(name text, servers integer, above bigint DEFAULT NULL, server integer DEFAULT NULL) RETURNS bigint
+CREATE OR REPLACE FUNCTION pgflurry.replan_offset_sequences(
+    name text, servers integer, above bigint DEFAULT NULL, server integer DEFAULT NULL)
+RETURNS bigint
 LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN pgflurry.move_offset_sequences(current_schema()::text, name, servers, above, server);
 COMMENT ON FUNCTION pgflurry.replan_offset_sequences(text, integer, bigint, integer) IS
-'Changes the number of servers: moves all sequences of create_offset_sequences() in this database to the new step, each beyond every number that any of them gave and beyond above, and makes those that are missing; nobody draws meanwhile. Returns the number above which they begin. Servers with databases of their own: call it in each with its server and the same above, so large that none reaches it before its turn. Errors: 55000 a sequence that is not in the plan, 22023 above was reached already (both numbers are told), 42704 no sequences, 25000 not READ COMMITTED, 2200H no larger bigint, and those of create_offset_sequences().';
+'Changes the number of servers: moves all sequences of create_offset_sequences() in this database to the new step, '
+'each beyond every number that any of them gave and beyond above, and makes those that are missing; '
+'nobody draws meanwhile. Returns the number above which they begin. '
+'Servers with databases of their own: call it in each with its server and the same above, '
+'so large that none reaches it before its turn. '
+'Errors: 55000 a sequence that is not in the plan, 22023 above was reached already (both numbers are told), '
+'42704 no sequences, 25000 not READ COMMITTED, 2200H no larger bigint, and those of create_offset_sequences().';

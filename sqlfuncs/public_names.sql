@@ -2,16 +2,19 @@
 --
 -- Two kinds of names:
 --
---  * The snowflake family lives in public alone, because the proxy answers for it there. Where another function has one of
---    these signatures nothing is installed: two meanings of next_snowflake() would be two ID spaces. A function is told
---    to be pgflurry's by a text in its body, so one that was changed a little is repaired and one that was replaced is not.
---    And by its owner: CREATE OR REPLACE leaves a function to its owner, so one that somebody else put there beforehand, with that
---    text, would stay his to replace, and whoever calls it would run what he likes.
+--  * The snowflake family lives in public alone, because the proxy answers for it there.
+--    Where another function has one of these signatures nothing is installed:
+--    two meanings of next_snowflake() would be two ID spaces.
+--    A function is told to be pgflurry's by a text in its body, so one that was changed a little
+--    is repaired and one that was replaced is not. And by its owner: CREATE OR REPLACE leaves a function to its owner,
+--    so one that somebody else put there beforehand, with that text, would stay his to replace,
+--    and whoever calls it would run what he likes.
 --
---  * The other functions live in schema pgflurry. Those that applications call have an alias in public. An alias is nothing but
---    RETURN pgflurry.name(its arguments), and a function is the alias exactly if that is its body and its owner is right. Where
---    any other function has the name, in whatever schema and with whatever arguments, no alias is made: calls that meant
---    the other one could mean the alias from then on. The qualified name always works.
+--  * The other functions live in schema pgflurry. Those that applications call have an alias in public.
+--    An alias is nothing but RETURN pgflurry.name(its arguments), and a function is the alias
+--    exactly if that is its body and its owner is right. Where any other function has the name, in whatever schema and
+--    with whatever arguments, no alias is made: calls that meant the other one could mean the alias from then on.
+--    The qualified name always works.
 
 CREATE OR REPLACE FUNCTION pgflurry.snowflake_family(OUT function text, OUT mark text) RETURNS SETOF record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -26,7 +29,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f
         ('snowflake_ceil(timestamp with time zone)', 'no ID of layout')) AS family (function, mark)
 $fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_family() IS
-'The functions that live in public alone, without the name of the schema, and a text that the body of each holds if it is pgflurry''s.';
+'The functions that live in public alone, without the name of the schema, '
+'and a text that the body of each holds if it is pgflurry''s.';
 
 CREATE OR REPLACE FUNCTION pgflurry.alias_names() RETURNS SETOF text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -40,7 +44,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f
         ('try_lock'), ('unlock'), ('renew_lock')) AS names (name)
 $fn$;
 COMMENT ON FUNCTION pgflurry.alias_names() IS
-'Names of functions of schema pgflurry that have an alias in public: what applications call. What an administrator calls now and then has none.';
+'Names of functions of schema pgflurry that have an alias in public: what applications call. '
+'What an administrator calls now and then has none.';
 
 CREATE OR REPLACE FUNCTION pgflurry.alias_body(of oid) RETURNS text
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
@@ -49,16 +54,19 @@ RETURN (SELECT format('RETURN pgflurry.%I(%s)', p.proname, coalesce((
             FROM unnest(p.proargnames) WITH ORDINALITY AS a (name, place) WHERE place <= p.pronargs), ''))
         FROM pg_proc AS p WHERE p.oid = of);
 COMMENT ON FUNCTION pgflurry.alias_body(oid) IS
-'The body of an alias of a function: one call of the function of that name in schema pgflurry with the same arguments. NULL for an oid that is no function.';
+'The body of an alias of a function: one call of the function of that name in schema pgflurry with the same '
+'arguments. NULL for an oid that is no function.';
 
 CREATE OR REPLACE FUNCTION pgflurry.is_alias(of oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
     SELECT EXISTS (SELECT FROM pg_proc AS p JOIN pg_namespace AS n ON n.nspname = 'pgflurry'
                    WHERE p.oid = of AND p.pronamespace = 'public'::regnamespace
-                     AND pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid) AND pg_has_role(p.proowner, n.nspowner, 'MEMBER'))
+                     AND pg_get_function_sqlbody(p.oid) = pgflurry.alias_body(p.oid)
+                     AND pg_has_role(p.proowner, n.nspowner, 'MEMBER'))
 $fn$;
 COMMENT ON FUNCTION pgflurry.is_alias(oid) IS
-'Whether a function is an alias that pgflurry made: by its body, and by its owner, who is that of schema pgflurry or a member of that role.';
+'Whether a function is an alias that pgflurry made: by its body, and by its owner, '
+'who is that of schema pgflurry or a member of that role.';
 
 CREATE OR REPLACE FUNCTION pgflurry.foreign_functions() RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -70,7 +78,9 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     ORDER BY 1
 $fn$;
 COMMENT ON FUNCTION pgflurry.foreign_functions() IS
-'Functions in public that have a signature of the snowflake family and are not pgflurry''s, by their body or because neither the owner of schema pgflurry nor a member of that role owns them: while there is one, nothing is installed.';
+'Functions in public that have a signature of the snowflake family and are not pgflurry''s, '
+'by their body or because neither the owner of schema pgflurry nor a member of that role owns them: '
+'while there is one, nothing is installed.';
 
 CREATE OR REPLACE FUNCTION pgflurry.kept_names(OUT name text, OUT other text) RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
@@ -84,7 +94,8 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quot
     GROUP BY ours.name ORDER BY ours.name
 $fn$;
 COMMENT ON FUNCTION pgflurry.kept_names() IS
-'Names that have no alias in public because another function of the database has the name, with one such function each.';
+'Names that have no alias in public because another function of the database has the name, '
+'with one such function each.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.refuse_foreign()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -94,8 +105,10 @@ BEGIN
     SELECT min(f) INTO one FROM pgflurry.foreign_functions() AS f;
     IF one IS NOT NULL THEN
         RAISE EXCEPTION 'there is a function % already, and it is not pgflurry''s', one
-            USING ERRCODE = 'duplicate_function', HINT = format('Rename or drop it, then run the migration again. Role %I owns it; pgflurry''s own belong to the owner of schema pgflurry.',
-                (SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE oid = one::regprocedure));
+            USING ERRCODE = 'duplicate_function',
+                  HINT = format('Rename or drop it, then run the migration again. '
+                      'Role %I owns it; pgflurry''s own belong to the owner of schema pgflurry.',
+                      (SELECT pg_get_userbyid(proowner) FROM pg_proc WHERE oid = one::regprocedure));
     END IF;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.refuse_foreign() IS
@@ -118,7 +131,8 @@ BEGIN
         ORDER BY p.proname, p.oid::regprocedure::text
     LOOP
         IF EXISTS (SELECT FROM pg_proc AS a JOIN pg_proc AS p ON p.oid = f.oid
-                   WHERE a.pronamespace = 'public'::regnamespace AND a.proname = f.proname AND a.proargtypes = p.proargtypes
+                   WHERE a.pronamespace = 'public'::regnamespace
+                     AND a.proname = f.proname AND a.proargtypes = p.proargtypes
                      AND NOT pgflurry.is_alias(a.oid)) THEN
             CONTINUE;
         END IF;
@@ -129,7 +143,8 @@ BEGIN
     END LOOP;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.install_aliases() IS
-'Makes the aliases in public, except for names that another function of the database has. May be run again at any time.';
+'Makes the aliases in public, except for names that another function of the database has. '
+'May be run again at any time.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.drop_public()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
@@ -137,10 +152,13 @@ DECLARE
     ours text;
 BEGIN
     FOR ours IN
-        SELECT p.oid::regprocedure::text FROM pg_proc AS p JOIN pgflurry.alias_names() AS names (name) ON p.proname = names.name
+        SELECT p.oid::regprocedure::text
+            FROM pg_proc AS p JOIN pgflurry.alias_names() AS names (name) ON p.proname = names.name
             WHERE pgflurry.is_alias(p.oid)
         UNION ALL
-        SELECT p.oid::regprocedure::text FROM pgflurry.snowflake_family() AS f JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
+        SELECT p.oid::regprocedure::text
+            FROM pgflurry.snowflake_family() AS f
+            JOIN pg_proc AS p ON p.oid = to_regprocedure('public.' || f.function)
             WHERE p.oid NOT IN (SELECT o::regprocedure FROM pgflurry.foreign_functions() AS o)
     LOOP
         EXECUTE 'DROP FUNCTION ' || ours;

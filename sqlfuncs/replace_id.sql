@@ -1,12 +1,14 @@
--- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO … and LAST_INSERT_ID(), in PostgreSQL's terms: one
--- statement deletes the row of the name and inserts it again with the next number of a sequence.
+-- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO … and LAST_INSERT_ID(), in PostgreSQL's
+-- terms: one statement deletes the row of the name and inserts it again with the next number of a sequence.
 --
--- A number that was committed never comes again. One that was rolled back leaves a gap, because sequences are not transactional; but a
--- crash right after the rollback may forget that it was drawn, and then it comes again. What a draw costs: the name is locked until
--- the transaction ends, and it leaves one dead row with two dead index entries for vacuum.
+-- A number that was committed never comes again. One that was rolled back leaves a gap, because sequences are not
+-- transactional; but a crash right after the rollback may forget that it was drawn, and then it comes again.
+-- What a draw costs: the name is locked until the transaction ends, and it leaves one dead row
+-- with two dead index entries for vacuum.
 --
--- The unique key on the name does two things. A session that finds no row to delete, because another one has just put it
--- there, fails on the key instead of adding a second row, and tries again. And the delete finds its row by an index.
+-- The unique key on the name does two things. A session that finds no row to delete,
+-- because another one has just put it there, fails on the key instead of adding a second row, and tries again.
+-- And the delete finds its row by an index.
 
 CREATE OR REPLACE FUNCTION pgflurry.next_replace_id(name text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -25,8 +27,8 @@ BEGIN
                 RETURNING r.seq_id INTO drawn;
             RETURN drawn;
         EXCEPTION WHEN unique_violation THEN
-            -- Another session has replaced the row meanwhile; the next statement sees what it committed, but not in a snapshot
-            -- that the whole transaction keeps.
+            -- Another session has replaced the row meanwhile; the next statement sees what it committed,
+            -- but not in a snapshot that the whole transaction keeps.
             IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
                 RAISE EXCEPTION 'next_replace_id: another transaction has drawn for %', quote_literal(name)
                     USING ERRCODE = '40001', HINT = 'Retry the transaction.';
@@ -36,4 +38,9 @@ BEGIN
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.next_replace_id(text) IS
-'The next number for a name, which need not exist; all names draw from one sequence. A committed number never comes again; a rolled-back one leaves a gap, or comes again if the server crashes right afterwards. The name is locked until the end of the transaction, and each draw leaves a dead row. Errors: 22023 NULL or not 1 to 255 characters, 2200H no larger bigint, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'The next number for a name, which need not exist; all names draw from one sequence. '
+'A committed number never comes again; a rolled-back one leaves a gap, '
+'or comes again if the server crashes right afterwards. '
+'The name is locked until the end of the transaction, and each draw leaves a dead row. '
+'Errors: 22023 NULL or not 1 to 255 characters, 2200H no larger bigint, 25006 read-only transaction, '
+'40001 in REPEATABLE READ.';

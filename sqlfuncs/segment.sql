@@ -1,11 +1,13 @@
 -- next_segment(tag), next_segments(tag, n): the next numbers of a business tag, from its row in pgflurry.segment.
 --
--- A draw is an UPDATE of that row in the caller's transaction. So numbers that were rolled back are drawn again, and the row
--- stays locked until the transaction ends: drawing from one tag is one transaction at a time. A proxy answers both functions from a
--- block that it has reserved, and committed, in the same row; there nothing is locked, and nothing is rolled back.
+-- A draw is an UPDATE of that row in the caller's transaction.
+-- So numbers that were rolled back are drawn again, and the row stays locked until the transaction ends:
+-- drawing from one tag is one transaction at a time. A proxy answers both functions from a block that it has reserved,
+-- and committed, in the same row; there nothing is locked, and nothing is rolled back.
 --
--- Both are SECURITY DEFINER: callers need EXECUTE and no right on the table. Their own text names everything with its schema,
--- because the search_path belongs to the caller; that of take_segment is fixed.
+-- Both are SECURITY DEFINER: callers need EXECUTE and no right on the table.
+-- Their own text names everything with its schema, because the search_path belongs to the caller;
+-- that of take_segment is fixed.
 
 CREATE OR REPLACE FUNCTION pgflurry.take_segment(caller text, tag text, n bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -33,11 +35,13 @@ BEGIN
     END IF;
     RAISE EXCEPTION '%: there is no tag %', caller, quote_literal(tag)
         USING ERRCODE = '42704',
-              HINT = format('Who owns schema pgflurry adds it: INSERT INTO pgflurry.segment (biz_tag) VALUES (%L);', tag);
+              HINT = format('Who owns schema pgflurry adds it: '
+                  'INSERT INTO pgflurry.segment (biz_tag) VALUES (%L);', tag);
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.take_segment(text, text, bigint) IS
-'Inside of next_segment() and next_segments(): takes n numbers, returns the first. caller is the function to name in errors.';
+'Inside of next_segment() and next_segments(): takes n numbers, returns the first. '
+'caller is the function to name in errors.';
 REVOKE ALL ON FUNCTION pgflurry.take_segment(text, text, bigint) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION pgflurry.next_segment(tag text) RETURNS bigint
@@ -51,10 +55,17 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE ROWS 1000 SECURITY DEFINER AS $fn$
 DECLARE
     first bigint := pgflurry.take_segment('next_segments', tag, n);
 BEGIN
-    RETURN QUERY SELECT pg_catalog.generate_series(first, first OPERATOR(pg_catalog.+) (n OPERATOR(pg_catalog.-) 1::bigint));
+    RETURN QUERY SELECT pg_catalog.generate_series(
+        first, first OPERATOR(pg_catalog.+) (n OPERATOR(pg_catalog.-) 1::bigint));
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.next_segment(text) IS
-'The next number of a business tag, a row of pgflurry.segment that exists. Dense but for what proxies have reserved; in the caller''s transaction: a rolled-back draw may come again, and the tag is locked until the end of the transaction. Errors: 42704 no such tag, 22023 NULL or not 1 to 128 characters, 2200H no larger bigint, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'The next number of a business tag, a row of pgflurry.segment that exists. '
+'Dense but for what proxies have reserved; in the caller''s transaction: '
+'a rolled-back draw may come again, and the tag is locked until the end of the transaction. '
+'Errors: 42704 no such tag, 22023 NULL or not 1 to 128 characters, 2200H no larger bigint, '
+'25006 read-only transaction, 40001 in REPEATABLE READ.';
 COMMENT ON FUNCTION pgflurry.next_segments(text, bigint) IS
-'n numbers of a business tag in increasing order, 1 to 10000; taken at once, as n times next_segment() would take them. Errors: 22023 for another n or NULL, and those of next_segment().';
+'n numbers of a business tag in increasing order, 1 to 10000; '
+'taken at once, as n times next_segment() would take them. '
+'Errors: 22023 for another n or NULL, and those of next_segment().';

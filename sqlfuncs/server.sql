@@ -10,7 +10,8 @@ EXCEPTION WHEN OTHERS THEN
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.wal_timeline() IS
-'The WAL timeline this server writes now, 8 hex digits; another one than before means a promotion or a restore. NULL on a standby and where the server does not tell.';
+'The WAL timeline this server writes now, 8 hex digits; another one than before means a promotion or a restore. '
+'NULL on a standby and where the server does not tell.';
 
 CREATE OR REPLACE FUNCTION pgflurry.system_identifier() RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$

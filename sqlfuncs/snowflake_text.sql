@@ -13,10 +13,14 @@ BEGIN
     END IF;
     IF length(id::text) > width THEN
         RAISE EXCEPTION 'snowflake_text: ID % has % digits, more than width %', id, length(id::text), width
-            USING ERRCODE = '22003', HINT = 'Digits are never cut: what is left of two IDs could be the same. Nineteen digits hold every ID.';
+            USING ERRCODE = '22003',
+                  HINT = 'Digits are never cut: what is left of two IDs could be the same. '
+                      'Nineteen digits hold every ID.';
     END IF;
     RETURN lpad(id::text, width, '0');
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.snowflake_text(bigint, integer) IS
-'An ID in decimal digits, filled up with zeros on the left to width digits, 1 to 100; 19 hold every ID. NULL for NULL. Errors: 22003 for a negative number and for one that has more digits than width, 22023 for another width.';
+'An ID in decimal digits, filled up with zeros on the left to width digits, 1 to 100; 19 hold every ID. '
+'NULL for NULL. '
+'Errors: 22003 for a negative number and for one that has more digits than width, 22023 for another width.';

@@ -7,11 +7,13 @@ RETURN (SELECT floor((extract(epoch FROM at) - extract(epoch FROM n.epoch)) / ex
         FROM pgflurry.namespace AS n);
 
 COMMENT ON FUNCTION pgflurry.ticks(timestamptz) IS
-'The tick that holds an instant: whole units since the epoch of the namespace, rounded down. Negative before the epoch. NULL for NULL, and where the namespace row is missing.';
+'The tick that holds an instant: whole units since the epoch of the namespace, rounded down. '
+'Negative before the epoch. NULL for NULL, and where the namespace row is missing.';
 
 CREATE OR REPLACE FUNCTION pgflurry.ticks_of(length interval) RETURNS bigint
 LANGUAGE sql STABLE STRICT PARALLEL SAFE
 RETURN (SELECT ceil(extract(epoch FROM length) / extract(epoch FROM n.unit))::bigint FROM pgflurry.namespace AS n);
 
 COMMENT ON FUNCTION pgflurry.ticks_of(interval) IS
-'How many ticks an interval needs: its length in units, rounded up. NULL for NULL, and where the namespace row is missing.';
+'How many ticks an interval needs: its length in units, rounded up. '
+'NULL for NULL, and where the namespace row is missing.';

@@ -1,6 +1,7 @@
--- Idempotency tokens: issue_token(ttl) before the form is shown, redeem_token(token) within the transaction that does the work.
--- Its commit keeps both, its rollback gives the token back: neither "work done, token still good" nor "token gone, nothing
--- done" can be. Of two that redeem at once the second waits for the first one's transaction, and gets false if it commits.
+-- Idempotency tokens: issue_token(ttl) before the form is shown, redeem_token(token) within the
+-- transaction that does the work. Its commit keeps both, its rollback gives the token back:
+-- neither "work done, token still good" nor "token gone, nothing done" can be.
+-- Of two that redeem at once the second waits for the first one's transaction, and gets false if it commits.
 --
 -- A token is an ID: unique, and easy to guess. It tells a repeated request, it is no secret.
 
@@ -15,7 +16,8 @@ BEGIN
     RETURN issued;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.issue_token(interval) IS
-'A new token, an ID of next_snowflake(), that redeem_token() takes once until ttl, 1 ms to 366 days, has passed by the server''s clock. Errors: 22023 ttl NULL or out of range, and those of next_snowflake().';
+'A new token, an ID of next_snowflake(), that redeem_token() takes once until ttl, 1 ms to 366 days, '
+'has passed by the server''s clock. Errors: 22023 ttl NULL or out of range, and those of next_snowflake().';
 
 CREATE OR REPLACE FUNCTION pgflurry.redeem_token(token bigint) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -23,14 +25,18 @@ DECLARE
     in_time boolean;
 BEGIN
     IF token IS NULL THEN
-        RAISE EXCEPTION 'redeem_token: the token is null' USING ERRCODE = '22023', HINT = 'Give what issue_token() returned.';
+        RAISE EXCEPTION 'redeem_token: the token is null'
+            USING ERRCODE = '22023', HINT = 'Give what issue_token() returned.';
     END IF;
+    -- The condition again, because the delete may have waited for another redeemer.
     DELETE FROM pgflurry.token AS t WHERE t.token = redeem_token.token AND t.expires_at > clock_timestamp()
-        RETURNING t.expires_at > clock_timestamp() INTO in_time;  -- again, because the delete may have waited for another redeemer
+        RETURNING t.expires_at > clock_timestamp() INTO in_time;
     RETURN coalesce(in_time, false);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.redeem_token(bigint) IS
-'True once for each token of issue_token(), before it expires; else false. In the caller''s transaction: a rollback gives the token back, and another session that redeems it meanwhile waits. Errors: 22023 NULL, 25006 read-only transaction, 40001 in REPEATABLE READ.';
+'True once for each token of issue_token(), before it expires; else false. '
+'In the caller''s transaction: a rollback gives the token back, and another session that redeems it meanwhile waits. '
+'Errors: 22023 NULL, 25006 read-only transaction, 40001 in REPEATABLE READ.';
 
 CREATE OR REPLACE FUNCTION pgflurry.clean_tokens(n integer DEFAULT 1000) RETURNS integer
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -38,11 +44,13 @@ DECLARE
     cleaned integer;
 BEGIN
     PERFORM pgflurry.check_batch('clean_tokens', n);
+    -- as an array, because IN may run the subquery once a row
     DELETE FROM pgflurry.token AS t WHERE t.token = ANY (ARRAY(
         SELECT old.token FROM pgflurry.token AS old WHERE old.expires_at <= clock_timestamp()
-        ORDER BY old.expires_at LIMIT n FOR UPDATE SKIP LOCKED));  -- as an array, because IN may run the subquery once a row
+        ORDER BY old.expires_at LIMIT n FOR UPDATE SKIP LOCKED));
     GET DIAGNOSTICS cleaned = ROW_COUNT;
     RETURN cleaned;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.clean_tokens(integer) IS
-'Removes at most n, 1 to 10000, tokens that have expired, the oldest first, and returns how many; waits for nobody. Run it now and then until it returns less than n. Errors: 22023 another n or NULL, 25006 read-only transaction.';
+'Removes at most n, 1 to 10000, tokens that have expired, the oldest first, and returns how many; waits for nobody. '
+'Run it now and then until it returns less than n. Errors: 22023 another n or NULL, 25006 read-only transaction.';

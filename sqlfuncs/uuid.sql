@@ -1,6 +1,6 @@
--- UUIDs of versions 4 and 7 (RFC 9562), by the names that PostgreSQL 18 has for them. There pg_catalog stands first, so an
--- unqualified uuidv7() is the server's own, and pgflurry.uuidv7() calls it. Which server it is, is looked at in each call: a database that
--- was upgraded needs nothing. Before 18:
+-- UUIDs of versions 4 and 7 (RFC 9562), by the names that PostgreSQL 18 has for them.
+-- There pg_catalog stands first, so an unqualified uuidv7() is the server's own, and pgflurry.uuidv7() calls it.
+-- Which server it is, is looked at in each call: a database that was upgraded needs nothing. Before 18:
 --
 --      48 bits   milliseconds since 1970
 --       4        version, 7
@@ -8,8 +8,9 @@
 --       2        variant, binary 10
 --      62        random
 --
--- So values of one server order by the microsecond of its clock. Two of the same microsecond, and values before and after a clock
--- was set back, have no order; PostgreSQL 18 also orders those of one session.
+-- So values of one server order by the microsecond of its clock.
+-- Two of the same microsecond, and values before and after a clock was set back, have no order;
+-- PostgreSQL 18 also orders those of one session.
 
 CREATE OR REPLACE FUNCTION pgflurry.uuidv4() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE
@@ -36,7 +37,9 @@ BEGIN
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.uuidv7() IS
-'A UUID that begins with the time, version 7. On PostgreSQL 18 and newer the server''s own; before, values order by the microsecond of the server''s clock, and those of one microsecond have no order.';
+'A UUID that begins with the time, version 7. '
+'On PostgreSQL 18 and newer the server''s own; before, values order by the microsecond of the server''s clock, '
+'and those of one microsecond have no order.';
 
 CREATE OR REPLACE FUNCTION pgflurry.uuidv7_time(id uuid) RETURNS timestamptz
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET timezone = UTC AS $fn$
@@ -49,8 +52,10 @@ BEGIN
             USING ERRCODE = '22023', HINT = 'Only those hold a time in their first 48 bits.';
     END IF;
     -- in two steps, because the product with an interval is computed in floating point
-    RETURN timestamptz '1970-01-01 00:00:00+00' + millis / 1000 * interval '1 second' + millis % 1000 * interval '1 millisecond';
+    RETURN timestamptz '1970-01-01 00:00:00+00'
+        + millis / 1000 * interval '1 second' + millis % 1000 * interval '1 millisecond';
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.uuidv7_time(uuid) IS
-'The time of a UUID of version 7: its first 48 bits, whole milliseconds. NULL for NULL. Errors: 22023 for a UUID of another version.';
+'The time of a UUID of version 7: its first 48 bits, whole milliseconds. NULL for NULL. '
+'Errors: 22023 for a UUID of another version.';

@@ -183,7 +183,7 @@ func newMigrateStatus() *cobra.Command {
 nothing. To compare the functions it needs the rights of up.
 
 It exits 0 if everything is in place, and 1 if anything is pending, missing, changed or could not be checked, or if the
-database is a copy that nobody has settled. With --json it prints {"in_place": true or false, "rows": [...]}.`,
+database is a copy and nobody has said what it shall be. With --json it prints {"in_place": true or false, "rows": [...]}.`,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,

@@ -75,16 +75,11 @@ func printHistory(w io.Writer, tenures []lease.Tenure, ns namespace.Namespace, a
 	return t.print(w, asJSON)
 }
 
-// historyHint says what to grant, or to run, where the table cannot be read.
+// historyHint says what to grant where the table cannot be read.
 func historyHint(conn *pgx.Conn, err error) error {
 	var said *pgconn.PgError
-	switch {
-	case !errors.As(err, &said):
-		return err
-	case said.Code == "42501": // insufficient privilege
+	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
 		return hint.With(err, fmt.Sprintf("As the owner run: GRANT SELECT ON pgflurry.worker_history TO %s;", pgx.Identifier{conn.Config().User}.Sanitize()))
-	case said.Code == "42P01": // undefined table
-		return hint.With(err, `The database was migrated by an earlier version: run "pgflurry migrate up --database URL".`)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,9 @@ import (
 	"pgflurry/lease"
 	"pgflurry/namespace"
 )
+
+//go:embed begin_anew.sql
+var beginAnewSQL string
 
 func newWorkersReseed() *cobra.Command {
 	var url string
@@ -49,8 +53,7 @@ asks; --yes is for scripts. To run it again is harmless, but begins the quaranti
 				if err != nil {
 					return asOwner(err)
 				}
-				// a snapshot of a server that was stopped in order has a lane that would go on
-				if _, err := conn.Exec(ctx, "CALL pgflurry.begin_anew(true)"); err != nil {
+				if _, err := conn.Exec(ctx, beginAnewSQL); err != nil {
 					return asOwner(fmt.Errorf("letting the function begin anew: %w", err))
 				}
 				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)

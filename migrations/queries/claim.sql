@@ -1,8 +1,11 @@
--- Runs in the home: takes a database worker, for good: one that was never used, or one that was given back and whose mark has passed.
--- The mark of the row goes to the function, whose server may have another clock. No row where the home may have forgotten a claim.
+-- Runs in the home: takes a database worker, for good: one that was never used,
+-- or one that was given back and whose mark has passed.
+-- The mark of the row goes to the function, whose server may have another clock.
+-- No row where the home may have forgotten a claim.
 -- $1 name of the database, $2 address, $3 version, $4 namespace
 UPDATE pgflurry.worker
-SET owner = gen_random_uuid(), term = term + 1, node = $1, address = $2, version = $3, acquired_at = clock_timestamp(), released_at = NULL
+SET owner = gen_random_uuid(), term = term + 1, node = $1, address = $2, version = $3,
+    acquired_at = clock_timestamp(), released_at = NULL
 WHERE worker = (SELECT worker FROM pgflurry.worker
                 WHERE kind = 'database' AND retired_at IS NULL AND (term = 0 OR released_at IS NOT NULL)
                   AND reserved_until <= pgflurry.ticks(clock_timestamp())

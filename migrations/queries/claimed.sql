@@ -1,7 +1,9 @@
--- Why the home gave no worker, for a message: who holds the database workers, whether all who hold one are known, and how long it is
--- until the first of the others is free (ms; NULL: there is no other).
-SELECT coalesce(string_agg(format('%s %s', w.worker, w.node), ', ' ORDER BY w.worker) FILTER (WHERE w.term > 0 AND w.released_at IS NULL), 'none'),
+-- Why the home gave no worker, for a message: who holds the database workers, whether all who hold one are known,
+-- and how long it is until the first of the others is free (ms; NULL: there is no other).
+SELECT coalesce(string_agg(format('%s %s', w.worker, w.node), ', ' ORDER BY w.worker)
+           FILTER (WHERE w.term > 0 AND w.released_at IS NULL), 'none'),
        coalesce(n.joins_complete_on = coalesce(pgflurry.wal_timeline(), ''), false),
-       (extract(epoch FROM (min(w.reserved_until) FILTER (WHERE w.retired_at IS NULL AND (w.term = 0 OR w.released_at IS NOT NULL))
-                            - pgflurry.ticks(clock_timestamp())) * n.unit) * 1000)::bigint
+       (extract(epoch FROM (
+           min(w.reserved_until) FILTER (WHERE w.retired_at IS NULL AND (w.term = 0 OR w.released_at IS NOT NULL))
+               - pgflurry.ticks(clock_timestamp())) * n.unit) * 1000)::bigint
 FROM pgflurry.worker AS w, pgflurry.namespace AS n WHERE w.kind = 'database' GROUP BY n.unit, n.joins_complete_on

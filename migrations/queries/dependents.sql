@@ -1,5 +1,6 @@
--- What outside pgflurry uses something of pgflurry: defaults, generated columns, views, indexes, constraints, functions whose
--- bodies PostgreSQL knows. Functions whose body is a text are found by the names in it, but not by those of the aliases in public:
+-- What outside pgflurry uses something of pgflurry: defaults, generated columns, views, indexes, constraints,
+-- functions whose bodies PostgreSQL knows.
+-- Functions whose body is a text are found by the names in it, but not by those of the aliases in public:
 -- names such as incr or unlock would find functions that never heard of pgflurry.
 WITH ours AS (
     SELECT 'pg_proc'::regclass AS classid, p.oid AS objid

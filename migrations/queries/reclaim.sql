@@ -1,8 +1,8 @@
 -- Runs in the home: compares the claim of a joined database with the row of its worker.
 --
--- It writes a claim that a failover or an old backup has forgotten, a name that has changed, and with $6 an address that
--- has. A claim is used up when it moves: the row gets a new one, so that a second copy of the database cannot move to the
--- same worker. A worker that was given back is nobody's again.
+-- It writes a claim that a failover or an old backup has forgotten, a name that has changed,
+-- and with $6 an address that has. A claim is used up when it moves: the row gets a new one,
+-- so that a second copy of the database cannot move to the same worker. A worker that was given back is nobody's again.
 --
 -- The answer: whether the row carries this claim, from where it was made, and the claim that is valid from now on.
 -- No row: the home has no such worker, or is not what it was when it was asked first.
@@ -30,6 +30,7 @@ WITH before AS (
       AND (j.forgotten OR j.ours AND ($6 OR j.here AND j.node IS DISTINCT FROM $3))
     RETURNING w.owner
 )
-SELECT forgotten OR coalesce(ours, false), forgotten OR here OR $6, coalesce(node, ''), coalesce(address, ''), acquired_at,
+SELECT forgotten OR coalesce(ours, false), forgotten OR here OR $6,
+       coalesce(node, ''), coalesce(address, ''), acquired_at,
        coalesce((SELECT owner FROM written), $2::uuid)::text
 FROM judged

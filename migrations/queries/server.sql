@@ -14,6 +14,7 @@ SELECT pg_catalog.current_setting('server_version_num')::integer,
                  WHERE nspname OPERATOR(pg_catalog.=) 'pgflurry'), ''),
        coalesce((SELECT pg_catalog.has_schema_privilege(oid, 'CREATE') FROM pg_catalog.pg_namespace
                  WHERE nspname OPERATOR(pg_catalog.=) 'public'), false),
-       -- of the functions that are there; 0: none, or an older schema. Read from the text: there may be no function to call
+       -- revision of the schema; 0: there is none, or it does not say.
+       -- Read from the text: there may be no function to call.
        coalesce((SELECT substring(prosrc FROM '[0-9]+')::integer FROM pg_catalog.pg_proc
                  WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('pgflurry.revision()')), 0)

@@ -1,5 +1,6 @@
--- Settings of a role or a database must not change what a migration means: not what names mean, and not that a claimed
--- worker is on disk, and on a synchronous standby, before it is used. A cancelled wait for that standby shows as a WARNING.
+-- Settings of a role or a database must not change what a migration means: not what names mean,
+-- and not that a claimed worker is on disk, and on a synchronous standby, before it is used.
+-- A cancelled wait for that standby shows as a WARNING.
 SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
     ('synchronous_commit', 'on'),
     ('client_min_messages', 'warning'),

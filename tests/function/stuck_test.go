@@ -24,7 +24,7 @@ var points = []struct {
 }{
 	{"pgflurry.advance(bigint)", "LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;", false, toShort},
 	{"pgflurry.advance(bigint)", "v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);", false, toShort},
-	{"pgflurry.advance(bigint)", "v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, (target", true, toShort},
+	{"pgflurry.advance(bigint)", "v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass,", true, toShort},
 	{"pgflurry.advance(bigint)", "RAISE SQLSTATE 'SNF00';", true, toShort},
 	{"pgflurry.advance_slowly(bigint)", "v := nextval('pgflurry.lane'::regclass);", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "seconds := date_part('epoch', clock_timestamp()) - epoch;", true, toSlow},

@@ -212,8 +212,8 @@ var inSQL = []mutant{
 		test: "HashOfTheHostName", in: "tests/knownbad",
 	},
 	{
-		guard: "a copy that is settled begins at the START of its lane", file: "sqlfuncs/identity.sql",
-		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n", to: "",
+		guard: "a copy that has been told what it is begins at the START of its lane", file: "sqlfuncs/identity.sql",
+		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence\n        WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n", to: "",
 		test: "BeginsAbove", in: "tests/copies",
 	},
 	{

@@ -1,6 +1,7 @@
--- What next_snowflake() costs beside its parts: for each the microseconds of a turn of a loop of 4,000, the least of eleven interleaved
--- rounds. Each turn is a transaction of its own, as a statement's would be, without network and client, and with all that it touches
--- in the processor's caches. Run it with psql, as the role that installed the function:
+-- What next_snowflake() costs beside its parts.
+-- For each the microseconds of a turn of a loop of 4,000, the least of eleven interleaved rounds.
+-- Each turn is a transaction of its own, as a statement's would be, without network and client,
+-- and with all that it touches in the processor's caches. Run it with psql, as the role that installed the function:
 --
 --      psql -qX -f bench/suites/sql/function_cost.sql "postgres://me@127.0.0.1:5432/app"
 \set ON_ERROR_STOP on
@@ -8,10 +9,12 @@ SET client_min_messages = warning;
 DROP SCHEMA IF EXISTS pgflurry_cost CASCADE;
 CREATE SCHEMA pgflurry_cost;
 CREATE UNLOGGED SEQUENCE pgflurry_cost.drawn;
-CREATE FUNCTION pgflurry_cost.empty() RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS 'BEGIN RETURN 1; END';
+CREATE FUNCTION pgflurry_cost.empty() RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS
+'BEGIN RETURN 1; END';
 CREATE FUNCTION pgflurry_cost.draws() RETURNS bigint LANGUAGE plpgsql VOLATILE SECURITY DEFINER AS
 $$ BEGIN RETURN pg_catalog.nextval('pgflurry_cost.drawn'::pg_catalog.regclass); END $$;
-CREATE TABLE pgflurry_cost.part (number integer, what text, statement text, seconds double precision DEFAULT 'infinity');
+CREATE TABLE pgflurry_cost.part (
+    number integer, what text, statement text, seconds double precision DEFAULT 'infinity');
 INSERT INTO pgflurry_cost.part VALUES
     (1, 'nothing', 'NULL'),
     (2, 'nextval() of an unlogged sequence', $$PERFORM nextval('pgflurry_cost.drawn')$$),
@@ -31,7 +34,8 @@ BEGIN
             COMMIT;
             began := clock_timestamp();
             CALL pgflurry_cost.turns();
-            UPDATE pgflurry_cost.part p SET seconds = least(seconds, date_part('epoch', clock_timestamp() - began)) WHERE p.number = part.number;
+            UPDATE pgflurry_cost.part p SET seconds = least(seconds, date_part('epoch', clock_timestamp() - began))
+                WHERE p.number = part.number;
         END LOOP;
     END LOOP;
 END $measure$;

@@ -1,14 +1,23 @@
 -- Whatever has this schema first on its search_path and does not say which schema it means fails.
 CREATE SCHEMA hostile;
-CREATE FUNCTION hostile.refuse_int8(bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_mixed(bigint, integer) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_float(float8, float8) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_float_bool(float8, float8) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_bool(bigint, bigint) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_time(timestamptz, timestamptz) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_oid(oid, oid) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_text(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_numeric(numeric, numeric) RETURNS numeric LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_int8(bigint, bigint) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_mixed(bigint, integer) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_float(float8, float8) RETURNS float8 LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_float_bool(float8, float8) RETURNS boolean LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_bool(bigint, bigint) RETURNS boolean LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_time(timestamptz, timestamptz) RETURNS boolean LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_oid(oid, oid) RETURNS boolean LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_text(text, text) RETURNS boolean LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_numeric(numeric, numeric) RETURNS numeric LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE OPERATOR hostile.& (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
 CREATE OPERATOR hostile.| (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
 CREATE OPERATOR hostile.# (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = hostile.refuse_int8);
@@ -38,19 +47,31 @@ CREATE OPERATOR hostile.>= (LEFTARG = timestamptz, RIGHTARG = timestamptz, FUNCT
 CREATE OPERATOR hostile.- (LEFTARG = numeric, RIGHTARG = numeric, FUNCTION = hostile.refuse_numeric);
 CREATE OPERATOR hostile.* (LEFTARG = numeric, RIGHTARG = numeric, FUNCTION = hostile.refuse_numeric);
 CREATE OPERATOR hostile./ (LEFTARG = numeric, RIGHTARG = numeric, FUNCTION = hostile.refuse_numeric);
-CREATE FUNCTION hostile.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.nextval(regclass) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.date_part(text, timestamptz) RETURNS float8 LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.timezone(text, timestamp) RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.setval(regclass, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.to_timestamp(float8) RETURNS timestamptz LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.hashint8extended(bigint, bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.split_part(text, text, integer) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.pg_relation_filepath(regclass) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.refuse_equal(text, text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.nextval(regclass) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.date_part(text, timestamptz) RETURNS float8 LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.timezone(text, timestamp) RETURNS timestamptz LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.setval(regclass, bigint) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.to_timestamp(float8) RETURNS timestamptz LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.hashint8extended(bigint, bigint) RETURNS bigint LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.split_part(text, text, integer) RETURNS text LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.pg_relation_filepath(regclass) RETURNS text LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.refuse_equal(text, text) RETURNS boolean LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
 CREATE OPERATOR hostile.= (LEFTARG = pg_catalog.text, RIGHTARG = pg_catalog.text, FUNCTION = hostile.refuse_equal);
-CREATE FUNCTION hostile.generate_series(bigint, bigint) RETURNS SETOF bigint LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
-CREATE FUNCTION hostile.length(text) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.generate_series(bigint, bigint) RETURNS SETOF bigint LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
+CREATE FUNCTION hostile.length(text) RETURNS integer LANGUAGE plpgsql
+    AS $$ BEGIN RAISE 'hostile'; END $$;
 GRANT USAGE ON SCHEMA hostile TO PUBLIC;
 CREATE DOMAIN hostile.oid AS pg_catalog.text;
 CREATE DOMAIN hostile.int8 AS text;
