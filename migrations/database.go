@@ -135,7 +135,7 @@ func (d *database) notNewer() error {
 	return newer
 }
 
-// lock waits until no other migration of this database runs. It holds until the session ends, which is the one that writes.
+// lock waits until no other migration of this database runs. It holds until the session ends, and this session does the writing.
 func (d *database) lock(ctx context.Context) error {
 	var said *pgconn.PgError
 	switch _, err := d.Exec(ctx, lockSQL, lockKey); {

@@ -2,7 +2,7 @@
 // namespace row and the worker rows, and the SQL functions of package sqlfuncs.
 //
 //	bootstrap    schema pgflurry and its table of applied migrations
-//	0000N_….sql  one transaction each with its row in that table, once; what a release brought stays as it is, later ones add
+//	0000N_….sql  each once, in one transaction with its row in that table
 //	sqlfuncs     all functions, every time
 //	row          pgflurry.create_namespace(): the namespace row, the worker rows, this database's worker; or join, or a way out for a copy
 //	install      layout and worker written into the function text; aliases in public
@@ -13,7 +13,8 @@
 //
 // What holds:
 //
-//  1. Runs exclude each other: one advisory lock per database is held from the first write to the last, by the session that writes.
+//  1. Runs exclude each other: one advisory lock per database is held from the first write to the last. The session that holds it
+//     does all the writing, so a session that is lost writes no more.
 //  2. A layout never changes: a run that asks for another one fails and says both.
 //  3. A worker of database functions is given out once, to one database, for good: not even a Down gives it back, because a
 //     physical copy of that database cannot be told from it and may go on. A function that leaves it for another one leaves it
@@ -27,6 +28,7 @@
 //     in the way of next_snowflake() and its family, Up refuses; where one has the name of an alias in public, there is no alias.
 //  7. A program changes nothing in a schema of a later revision than its own. The revision is the number of the last migration, and stands in
 //     a function's text: a release that changes functions alone brings an empty migration along, so that it has a number.
+//  8. A migration that was released stays as it is: the next one adds. After a failure the next run goes on with the one that failed.
 //
 // It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser. Connect to the
 // server itself, or through a pooler in session mode: the lock lives as long as the session.

@@ -44,7 +44,7 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	row, err := namespace.Read(ctx, d.Conn)
 	if err == nil {
 		if why, copied := row.Copied(); copied {
-			err = refuse("Give the URL of the original, or say first what that copy shall be: run \"pgflurry migrate up\" on it.", "--join: %s", why)
+			err = refuse(`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`, "--join: %s", why)
 		} else if row.Home != "" {
 			err = refuse("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s", row.Database, row.Home)
 		}

@@ -43,7 +43,8 @@ func numbered(folder fs.FS) []migration {
 			panic(fmt.Sprintf("migration %s has no number", name))
 		}
 		up, down, _ := strings.Cut(string(text), "\n-- Down\n")
-		list[i] = migration{version: version, name: name, up: strings.TrimSpace(up) + "\n", down: strings.TrimSpace(down) + "\n"}
+		up, down = strings.TrimSpace(up)+"\n", strings.TrimSpace(down)+"\n"
+		list[i] = migration{version: version, name: name, up: up, down: down}
 	}
 	return list
 }
@@ -51,8 +52,8 @@ func numbered(folder fs.FS) []migration {
 // revision is the number of the last migration.
 func revision(list []migration) int { return list[len(list)-1].version }
 
-// apply runs the migrations that are missing, each in one transaction with the row that says so. After a failure the next run goes
-// on with the one that failed.
+// apply runs the migrations that are missing, each in one transaction with the row that says so.
+// After a failure the next run goes on with the one that failed.
 func (d *database) apply(ctx context.Context, list []migration) error {
 	applied, err := d.applied(ctx)
 	if err != nil {

@@ -25,8 +25,8 @@ var (
 	newNamespaceSQL string
 )
 
-// ownRow makes sure that the namespace row is this database's own: it makes the row, or judges the one that is there and does what
-// the operator has said. What the row is for, and what a copy is, stands in package namespace.
+// ownRow makes sure that the namespace row is this database's own.
+// It makes the row, or judges the one that is there and does what the operator has said. What the row is for, and what a copy is, stands in package namespace.
 func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {

@@ -57,7 +57,8 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := d.apply(ctx, list); err != nil {
 		return err
 	}
-	if err := d.inTransaction(ctx, "installing the functions", func() error { return d.install(ctx, s, home, revision(list)) }); err != nil {
+	install := func() error { return d.install(ctx, s, home, revision(list)) }
+	if err := d.inTransaction(ctx, "installing the functions", install); err != nil {
 		return err
 	}
 	if s.FreshWorker {

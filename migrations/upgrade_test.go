@@ -22,7 +22,11 @@ func later(files map[string]string) fstest.MapFS {
 	return folder
 }
 
-const color = "ALTER TABLE pgflurry.worker ADD COLUMN color text;\n\n-- Down\nALTER TABLE pgflurry.worker DROP COLUMN color;\n"
+const (
+	color  = "ALTER TABLE pgflurry.worker ADD COLUMN color text;\n\n-- Down\nALTER TABLE pgflurry.worker DROP COLUMN color;\n"
+	size   = "CREATE TABLE pgflurry.size (n int);\n\n-- Down\nDROP TABLE pgflurry.size;\n"
+	broken = "CREATE TABLE pgflurry.size (n int); SELECT 1/0;\n\n-- Down\nDROP TABLE pgflurry.size;\n"
+)
 
 // kept is what no migration may change.
 const kept = `SELECT n::text FROM pgflurry.namespace n
@@ -31,16 +35,18 @@ const kept = `SELECT n::text FROM pgflurry.namespace n
 	UNION ALL SELECT 'item ' || id FROM item
 	UNION ALL SELECT version || ' ' || applied_at FROM pgflurry.migration WHERE version = 1 ORDER BY 1`
 
-func TestALaterMigrationKeepsNamespaceWorkersAndIDs(t *testing.T) {
+func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY);
 		CREATE INDEX ON item (snowflake_worker(id)); INSERT INTO item DEFAULT VALUES;
-		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1, node = 'paris', reserved_until = 12345 WHERE worker = 700;
+		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1, node = 'paris', reserved_until = 12345
+			WHERE worker = 700;
 		INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('order', 5000); SELECT incr('visits');
 		REVOKE EXECUTE ON FUNCTION public.snowflake_ceil(timestamptz) FROM PUBLIC`)
 	before, last := server.Values[string](t, conn, kept), server.Value[int64](t, conn, "SELECT max(id) FROM item")
-	if err := migrations.UpOfALaterProgram(server.Within(t), url, later(map[string]string{"00002_color.sql": color})); err != nil {
+	program := later(map[string]string{"00002_color.sql": color})
+	if err := migrations.UpOfALaterProgram(server.Within(t), url, program); err != nil {
 		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}
 	if after := server.Values[string](t, conn, kept); !slices.Equal(after, before) {
@@ -58,22 +64,33 @@ func TestALaterMigrationKeepsNamespaceWorkersAndIDs(t *testing.T) {
 	}
 }
 
-func TestAnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
+func TestUpAndDownNeedOneConnectionOfAPooler(t *testing.T) {
+	url := server.Pooler(t, server.Database(t), 1, "pool_mode = session", "query_wait_timeout = 5")
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Fatalf("%v (%s)", err, server.Hint(err))
+	}
+	if removed, err := migrations.Down(server.Within(t), url, false); !removed || err != nil {
+		t.Errorf("down: %v, %v (%s)", removed, err, server.Hint(err))
+	}
+}
+
+func TestMigrationInvariant8AnUpGoesOnWithTheMigrationThatFailed(t *testing.T) {
 	url := server.Database(t)
 	conn := server.Connect(t, url)
-	broken := map[string]string{"00002_color.sql": color, "00003_size.sql": "CREATE TABLE pgflurry.size (n int); SELECT 1/0;\n\n-- Down\nDROP TABLE pgflurry.size;\n"}
+	program := map[string]string{"00002_color.sql": color, "00003_size.sql": broken}
 	for range 2 {
-		err := migrations.UpOfALaterProgram(server.Within(t), url, later(broken))
+		err := migrations.UpOfALaterProgram(server.Within(t), url, later(program))
 		server.Says(t, err, "applying 00003_size.sql: division by zero")
-		if applied := server.Values[int](t, conn, "SELECT version FROM pgflurry.migration ORDER BY 1"); !slices.Equal(applied, []int{1, 2}) {
+		applied := server.Values[int](t, conn, "SELECT version FROM pgflurry.migration ORDER BY 1")
+		if !slices.Equal(applied, []int{1, 2}) {
 			t.Errorf("applied are %d", applied)
 		}
 		if server.Value[bool](t, conn, "SELECT to_regclass('pgflurry.size') IS NOT NULL") {
 			t.Error("half of the migration that failed stays")
 		}
 	}
-	broken["00003_size.sql"] = "CREATE TABLE pgflurry.size (n int);\n\n-- Down\nDROP TABLE pgflurry.size;\n"
-	if err := migrations.UpOfALaterProgram(server.Within(t), url, later(broken)); err != nil {
+	program["00003_size.sql"] = size
+	if err := migrations.UpOfALaterProgram(server.Within(t), url, later(program)); err != nil {
 		t.Fatalf("%v (%s)", err, server.Hint(err))
 	}
 	server.Do(t, conn, "SELECT n FROM pgflurry.size; SELECT next_snowflake()")

@@ -36,8 +36,8 @@ type Namespace struct {
 	copied string // why this is not the database that the row was written for; "": it is
 }
 
-// Revision is the revision of schema pgflurry that this program knows: the number of the last migration, as a test of package
-// migrations checks.
+// Revision is the revision of schema pgflurry that this program knows: the number of the last migration.
+// A test of package migrations compares the two.
 const Revision = 1
 
 //go:embed read.sql
