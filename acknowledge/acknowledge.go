@@ -7,7 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// An exchange is everything the server sent from the first byte after our Sync (or before it, unasked) to ReadyForQuery.
+// An exchange is everything the server sent from the first byte after our Sync (or before it, unasked) to
+// ReadyForQuery.
 type exchange struct {
 	results []result
 	notices []*pgconn.Notice
@@ -26,9 +27,9 @@ var acknowledgedTags = []string{"BEGIN", "SELECT 1", "SELECT 1", "COMMIT"}
 
 const writeAt = 2 // the write's place among the results
 
-// acknowledge returns the row of a write that was cleanly acknowledged. Everything but an exchange exactly as it should be is an error, which
-// says that the outcome is unknown: above all a notice, since a commit whose wait for the synchronous standby was
-// cancelled looks like success in every other respect.
+// acknowledge returns the row of a write that was cleanly acknowledged. Everything but an exchange exactly as it should
+// be is an error, which says that the outcome is unknown: above all a notice, since a commit whose wait for the
+// synchronous standby was cancelled looks like success in every other respect.
 func acknowledge(x exchange) ([]value, error) {
 	if x.failure != nil {
 		return nil, x.failure

@@ -26,7 +26,8 @@ func TestTheRowOfACleanExchangeIsAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, null, yes, d, zero, s := row.Number(), row.Text(), row.Bool(), row.Micros(), row.Number(), row.Text(); n != 70000 || null != "" || !yes ||
+	if n, null, yes, d, zero, s := row.Number(), row.Text(), row.Bool(), row.Micros(), row.Number(),
+		row.Text(); n != 70000 || null != "" || !yes ||
 		d != 1500*time.Microsecond || zero != 0 || s != "name" || row.Err() != nil {
 		t.Errorf("read %d %q %v %v %d %q, error %v", n, null, yes, d, zero, s, row.Err())
 	}
@@ -43,7 +44,8 @@ func TestInvariant1AnythingButACleanAcknowledgementIsUnknownAndClosesTheConnecti
 			config, connections := scripted.Server(t, &spoiled, &good)
 			w := NewWriter(config)
 			defer w.Close()
-			if row, err := w.Write(t.Context(), aWrite); err == nil || !strings.Contains(err.Error(), "outcome unknown") {
+			if row, err := w.Write(t.Context(), aWrite); err == nil ||
+				!strings.Contains(err.Error(), "outcome unknown") {
 				t.Fatalf("row %v, error %v; expected an unknown outcome", row, err)
 			}
 			if w.wire != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// A wire is one connection to the database, in our own hands from the end of authentication on: every message up to ReadyForQuery
-// passes here, and a deadline closes the socket and nothing else. pgconn would send a CancelRequest, and cancelling a
-// commit that waits for its standby is the one thing that makes it look acknowledged.
+// A wire is one connection to the database, in our own hands from the end of authentication on: every message up to
+// ReadyForQuery passes here, and a deadline closes the socket and nothing else. pgconn would send a CancelRequest, and
+// cancelling a commit that waits for its standby is the one thing that makes it look acknowledged.
 type wire struct {
 	conn     net.Conn
 	frontend *pgproto3.Frontend
@@ -40,7 +40,8 @@ func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
 	return &wire{conn: hijacked.Conn, frontend: hijacked.Frontend}, nil
 }
 
-// run sends all statements with one Sync, and collects what comes until ReadyForQuery. Any error leaves the wire unusable.
+// run sends all statements with one Sync, and collects what comes until ReadyForQuery. Any error leaves the wire
+// unusable.
 func (w *wire) run(ctx context.Context, statements ...statement) (exchange, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := w.conn.SetDeadline(deadline); err != nil {

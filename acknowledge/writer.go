@@ -29,16 +29,16 @@ var ErrBlocked = errors.New("the row is locked by another session")
 // lockNotAvailable is the SQLSTATE of a lock_timeout.
 const lockNotAvailable = "55P03"
 
-// Writer runs one write after the other. It works behind a pooler in transaction mode: it keeps one connection, uses unnamed
-// statements only, and leaves nothing in the session. Each write is one round trip on an open connection. A Writer is used by one
-// goroutine.
+// Writer runs one write after the other. It works behind a pooler in transaction mode: it keeps one connection, uses
+// unnamed statements only, and leaves nothing in the session. Each write is one round trip on an open connection. A
+// Writer is used by one goroutine.
 type Writer struct {
 	config *pgconn.Config
 	wire   *wire // nil: none is open
 }
 
-// NewWriter makes a Writer for the database config names; nothing is opened yet. Where several hosts are named, a standby is
-// passed over. config is copied; its DialFunc is used.
+// NewWriter makes a Writer for the database config names; nothing is opened yet. Where several hosts are named, a
+// standby is passed over. config is copied; its DialFunc is used.
 func NewWriter(config *pgconn.Config) *Writer {
 	own := config.Copy()
 	if own.ValidateConnect == nil && severalHosts(own) {
@@ -56,9 +56,9 @@ func severalHosts(c *pgconn.Config) bool {
 	return false
 }
 
-// Write runs one statement in a transaction of its own and returns its row if, and only if, it was cleanly acknowledged. Every
-// error means that the outcome is unknown, and the next Write opens another connection; one that wraps ErrBlocked says why.
-// A lock is waited for during half of the time ctx has left.
+// Write runs one statement in a transaction of its own and returns its row if, and only if, it was cleanly
+// acknowledged. Every error means that the outcome is unknown, and the next Write opens another connection; one that
+// wraps ErrBlocked says why. A lock is waited for during half of the time ctx has left.
 func (w *Writer) Write(ctx context.Context, sql string, params ...Param) (*Row, error) {
 	if w.wire == nil {
 		wire, err := connect(ctx, w.config)

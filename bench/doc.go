@@ -1,5 +1,5 @@
-// Package bench is the front page of the benchmarks: a module of its own that measures sources of IDs and servers beside one
-// another, and says by how much they differ. Its code is in the packages below.
+// Package bench is the front page of the benchmarks: a module of its own that measures sources of IDs and servers
+// beside one another, and says by how much they differ. Its code is in the packages below.
 //
 //	cmd/pgflurry-bench ──► console ──► charts ──► report ──► statistics
 //	        │                                      ▲  │

@@ -32,7 +32,8 @@ func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
 			t.Errorf("%s: %v, want %s", url, err, reason)
 			continue
 		}
-		if all := err.Error() + hint.Of(err); strings.Contains(all, "s3") || strings.Contains(all, "cret@") || !strings.Contains(all, connstring.Form) {
+		if all := err.Error() + hint.Of(err); strings.Contains(all, "s3") || strings.Contains(all, "cret@") ||
+			!strings.Contains(all, connstring.Form) {
 			t.Errorf("%s: %s", url, all)
 		}
 	}
@@ -47,8 +48,11 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed.Close()
-	wrong := scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`})
-	missing := scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "3D000", Message: `database "app" does not exist`})
+	wrong := scripted.Refusing(t, &pgproto3.ErrorResponse{
+		Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`,
+	})
+	missing := scripted.Refusing(t,
+		&pgproto3.ErrorResponse{Severity: "FATAL", Code: "3D000", Message: `database "app" does not exist`})
 	other := scripted.Refusing(t)
 	for address, want := range map[string]struct{ cause, advice string }{
 		wrong:                  {`password authentication failed for user "owner" (SQLSTATE 28P01)`, "PGPASSWORD"},
@@ -60,7 +64,8 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 		_, err := pgx.Connect(ctx, "postgres://owner:s3cret@"+address+"/app")
 		cancel()
 		err = connstring.Explain(err)
-		if says := "cannot connect to " + address + `/app as "owner": ` + want.cause; err == nil || err.Error() != says {
+		if says := "cannot connect to " + address + `/app as "owner": ` + want.cause; err == nil ||
+			err.Error() != says {
 			t.Errorf("%v, want %s", err, says)
 		}
 		if got := hint.Of(err); !strings.Contains(got, want.advice) || want.advice == "" && got != "" {
@@ -74,8 +79,10 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 
 func TestWhatHoldsNoPasswordIsShown(t *testing.T) {
 	for _, text := range []string{
-		`"sideways" is no command of "pgflurry"`, "--database is missing: give the URL of the database, " + connstring.Form,
-		`cannot connect to 10.0.0.1:5432/app as "ann@corp": no answer in time`, "--window is 10ms; expected at least 1s",
+		`"sideways" is no command of "pgflurry"`,
+		"--database is missing: give the URL of the database, " + connstring.Form,
+		`cannot connect to 10.0.0.1:5432/app as "ann@corp": no answer in time`,
+		"--window is 10ms; expected at least 1s",
 	} {
 		if got := connstring.Masked(text); got != text {
 			t.Errorf("%s becomes %s", text, got)

@@ -42,7 +42,8 @@ func Explain(err error) error {
 	case errors.Is(cause, ConnectionRefused), errors.Is(cause, syscall.ENOENT):
 		advice = "Is PostgreSQL running there? Expected " + Form + "."
 	}
-	return hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s", address, failed.Config.Database, failed.Config.User, text), advice)
+	return hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s",
+		address, failed.Config.Database, failed.Config.User, text), advice)
 }
 
 // withoutParameters leaves the names of parameters out of what a server says. A password with a space, not in quotes,

@@ -12,7 +12,8 @@ import (
 // MayHoldPassword says whether a value looks like a connection string or a part of one.
 func MayHoldPassword(value string) bool {
 	lower := strings.ToLower(value)
-	return strings.Contains(value, "@") || strings.Contains(value, "://") || strings.Contains(lower, "pass") || strings.Contains(lower, "pwd")
+	return strings.Contains(value, "@") || strings.Contains(value, "://") || strings.Contains(lower, "pass") ||
+		strings.Contains(lower, "pwd")
 }
 
 // NotRepeated stands for a value that may hold a password.

@@ -30,7 +30,8 @@ type grantEnded struct {
 }
 
 func (e *grantEnded) Error() string {
-	return fmt.Sprintf("%v: worker %d may be used before tick %d, the next ID would have tick %d", ErrGrantEnded, e.worker, e.until, e.tick)
+	return fmt.Sprintf("%v: worker %d may be used before tick %d, the next ID would have tick %d",
+		ErrGrantEnded, e.worker, e.until, e.tick)
 }
 
 func (e *grantEnded) Unwrap() error { return ErrGrantEnded }

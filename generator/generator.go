@@ -23,8 +23,8 @@ const sealed = overflowed
 type Settings struct {
 	Layout Layout
 
-	// Now is the clock, in ticks. It is called by each draw, concurrently, and should never step back; if it does, IDs go on
-	// from the last one. Below 0 (not yet known, or before the epoch) there are no IDs.
+	// Now is the clock, in ticks. It is called by each draw, concurrently, and should never step back; if it does, IDs
+	// go on from the last one. Below 0 (not yet known, or before the epoch) there are no IDs.
 	Now func() int64
 
 	// Wait returns nil after the duration, or earlier with the context's error. A timer if nil.
@@ -54,8 +54,8 @@ type Generator struct {
 	starts      uint32 // how many sequences a tick entered by the clock may begin with
 }
 
-// grant is what the lease permits: IDs of worker with a tick in [from, until). Immutable. The zero grant permits none: it stands where
-// Grant has not been called yet.
+// grant is what the lease permits: IDs of worker with a tick in [from, until). Immutable. The zero grant permits none:
+// it stands where Grant has not been called yet.
 type grant struct {
 	worker      int
 	bits        int64 // the worker where an ID has it
@@ -73,8 +73,9 @@ func New(s Settings) (*Generator, error) {
 	size := uint32(s.Layout.MaxSequence()) + 1
 	g := &Generator{
 		now: s.Now, wait: s.Wait, random: s.Random, layout: s.Layout,
-		tickShift: uint8(s.Layout.tickShift()), maxSequence: uint64(s.Layout.MaxSequence()), maxTick: s.Layout.MaxTick(),
-		starts: max(size/4, 2),
+		tickShift: uint8(s.Layout.tickShift()), maxSequence: uint64(s.Layout.MaxSequence()),
+		maxTick: s.Layout.MaxTick(),
+		starts:  max(size/4, 2),
 	}
 	g.grant.Store(new(grant))
 	if g.wait == nil {
@@ -86,30 +87,36 @@ func New(s Settings) (*Generator, error) {
 	return g, nil
 }
 
-// Grant replaces the grant: from now on IDs carry worker and a tick in [from, until). The same worker again extends the grant.
-// Another worker begins in a tick later than the last ID's. A worker that was lost may come back later with a later from.
-// An until beyond the end of the timestamp bits is the end of the timestamp bits.
+// Grant replaces the grant: from now on IDs carry worker and a tick in [from, until). The same worker again extends the
+// grant. Another worker begins in a tick later than the last ID's. A worker that was lost may come back later with a
+// later from. An until beyond the end of the timestamp bits is the end of the timestamp bits.
 //
-// Draws under way may still issue from the grant before; it is the caller's to know that it stays good to its end. For that
-// reason a grant cannot be shortened. An error leaves the old grant in place. After Seal it is ErrSealed.
+// Draws under way may still issue from the grant before; it is the caller's to know that it stays good to its end. For
+// that reason a grant cannot be shortened. An error leaves the old grant in place. After Seal it is ErrSealed.
 func (g *Generator) Grant(worker int, from, until int64) error {
 	switch {
 	case worker < 0 || worker >= g.layout.Workers():
 		return fmt.Errorf("grant of worker %d: layout %v has workers 0 to %d", worker, g.layout, g.layout.Workers()-1)
 	case from < 0 || until <= from:
-		return fmt.Errorf("grant of worker %d from tick %d until tick %d: from must not be negative, and until must be later",
+		return fmt.Errorf("grant of worker %d from tick %d until tick %d: "+
+			"from must not be negative, and until must be later",
 			worker, from, until)
 	case from > g.maxTick:
-		return fmt.Errorf("grant of worker %d from tick %d: %w: the last tick is %d", worker, from, ErrEndOfTime, g.maxTick)
+		return fmt.Errorf("grant of worker %d from tick %d: %w: the last tick is %d",
+			worker, from, ErrEndOfTime, g.maxTick)
 	}
-	next := &grant{worker: worker, bits: int64(worker) << g.layout.SequenceBits, from: max(from, 1), until: min(until, g.maxTick+1)}
+	next := &grant{
+		worker: worker, bits: int64(worker) << g.layout.SequenceBits, from: max(from, 1),
+		until: min(until, g.maxTick+1),
+	}
 	for {
 		last := g.grant.Load()
 		if g.state.Load() == sealed {
 			return ErrSealed
 		}
 		if last.worker == next.worker && next.until < last.until {
-			return fmt.Errorf("grant of worker %d until tick %d: it was granted until tick %d before, and a grant cannot be shortened; Seal ends a generator",
+			return fmt.Errorf("grant of worker %d until tick %d: it was granted until tick %d before, "+
+				"and a grant cannot be shortened; Seal ends a generator",
 				worker, next.until, last.until)
 		}
 		if g.grant.CompareAndSwap(last, next) {
@@ -122,8 +129,8 @@ func (g *Generator) Grant(worker int, from, until int64) error {
 // one that was issued before; callers that wait get ErrSealed when their wait, at most one unit, is over.
 func (g *Generator) Seal() { g.state.Store(sealed) }
 
-// Next draws one ID. It waits only if none can be had in the present tick, and looks at ctx only when it waits. Errors: ErrNoGrant,
-// ErrGrantEnded, ErrSealed, ErrEndOfTime, or the context's.
+// Next draws one ID. It waits only if none can be had in the present tick, and looks at ctx only when it waits. Errors:
+// ErrNoGrant, ErrGrantEnded, ErrSealed, ErrEndOfTime, or the context's.
 func (g *Generator) Next(ctx context.Context) (int64, error) {
 	grant, now := g.grant.Load(), g.now()
 	if id := g.onward(grant, now); id != 0 {
@@ -136,8 +143,8 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 	return id, err
 }
 
-// NextN draws a run of IDs, first, first+1, … first+count-1, as many as one tick has left and at most n: 1 <= count <= n
-// if there is no error. It waits and fails as Next does.
+// NextN draws a run of IDs, first, first+1, … first+count-1, as many as one tick has left and at most n: 1 <= count <=
+// n if there is no error. It waits and fails as Next does.
 func (g *Generator) NextN(ctx context.Context, n int) (first int64, count int, err error) {
 	first, count, delay, err := g.draw(n, g.grant.Load(), g.now())
 	if count == 0 && err == nil {
@@ -158,8 +165,9 @@ func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (firs
 	}
 }
 
-// TryNextN draws as NextN does but never waits: a count of 0 without an error means that there is none at this moment. The tick is
-// full, belongs to a worker replaced in its course, or the grant begins with a later one. NextN waits for it.
+// TryNextN draws as NextN does but never waits: a count of 0 without an error means that there is none at this moment.
+// The tick is full, belongs to a worker replaced in its course, or the grant begins with a later one. NextN waits for
+// it.
 func (g *Generator) TryNextN(n int) (first int64, count int, err error) {
 	grant, now := g.grant.Load(), g.now()
 	if n == 1 {
@@ -171,8 +179,8 @@ func (g *Generator) TryNextN(n int) (first int64, count int, err error) {
 	return first, count, err
 }
 
-// onward issues the ID after the last one if that is of the grant's worker and the clock's own tick, as most often; else, or if the race
-// for it is lost, it returns 0, and draw knows the rest. A sealed generator is in no tick.
+// onward issues the ID after the last one if that is of the grant's worker and the clock's own tick, as most often;
+// else, or if the race for it is lost, it returns 0, and draw knows the rest. A sealed generator is in no tick.
 func (g *Generator) onward(grant *grant, now int64) int64 {
 	if grant.covers(now) {
 		if last := g.state.Load(); g.used(last, grant, now) < g.maxSequence {
@@ -184,8 +192,8 @@ func (g *Generator) onward(grant *grant, now int64) int64 {
 	return 0
 }
 
-// draw issues a run of up to n IDs, or says how long to wait before the next attempt. It begins with a grant and a reading of the clock
-// that came after it.
+// draw issues a run of up to n IDs, or says how long to wait before the next attempt. It begins with a grant and a
+// reading of the clock that came after it.
 func (g *Generator) draw(n int, grant *grant, now int64) (first int64, count int, delay time.Duration, err error) {
 	if n < 1 {
 		return 0, 0, 0, fmt.Errorf("%d IDs were asked for; at least 1 can be drawn", n)
@@ -209,15 +217,16 @@ func (g *Generator) draw(n int, grant *grant, now int64) (first int64, count int
 			return 0, 0, 0, g.ended(grant, at.tick)
 		}
 		run := min(int64(n), at.left)
-		// The last ID of the run is larger than the one in state: it has a later tick, or the same tick and worker and a
-		// later sequence (after).
+		// The last ID of the run is larger than the one in state: it has a later tick, or the same tick and worker and
+		// a later sequence (after).
 		if g.issue(state, uint64(at.first+run-1)|at.flag) {
 			return at.first, int(run), 0, nil
 		}
 	}
 }
 
-// issue makes the IDs behind state, up to the one in next, the caller's: of those who began with the same state, one alone wins.
+// issue makes the IDs behind state, up to the one in next, the caller's: of those who began with the same state, one
+// alone wins.
 func (g *Generator) issue(state, next uint64) bool { return g.state.CompareAndSwap(state, next) }
 
 // place is where IDs go.
@@ -228,8 +237,8 @@ type place struct {
 	flag  uint64 // overflowed or 0
 }
 
-// after finds the place after the last ID. Its tick is at least grant.from; that it is before grant.until is for the caller
-// to see.
+// after finds the place after the last ID. Its tick is at least grant.from; that it is before grant.until is for the
+// caller to see.
 func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	last := int64(state &^ overflowed)
 	tick := last >> g.tickShift
@@ -255,14 +264,15 @@ func (g *grant) covers(tick int64) bool { return tick >= g.from && tick < g.unti
 // first is the ID with which the grant's worker begins a tick at sequence 0.
 func (g *Generator) first(grant *grant, tick int64) int64 { return tick<<(g.tickShift&63) | grant.bits }
 
-// used is the sequence of the last ID if that has the tick and the grant's worker; else it is more than a sequence can be.
+// used is the sequence of the last ID if that has the tick and the grant's worker; else it is more than a sequence can
+// be.
 func (g *Generator) used(state uint64, grant *grant, tick int64) uint64 {
 	return state&^overflowed - uint64(g.first(grant, tick))
 }
 
-// delay is how long to wait before looking at the clock again, which is so many ticks before the one wanted. The clock does not
-// tell how far its tick has gone, half a unit on average; and no wait is longer than a unit, so that a sealed or newly
-// granted generator is noticed.
+// delay is how long to wait before looking at the clock again, which is so many ticks before the one wanted. The clock
+// does not tell how far its tick has gone, half a unit on average; and no wait is longer than a unit, so that a sealed
+// or newly granted generator is noticed.
 func (g *Generator) delay(ticks int64) time.Duration {
 	if ticks > 1 {
 		return g.layout.Unit

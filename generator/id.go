@@ -15,8 +15,8 @@ type Parts struct {
 	Sequence   int       // counts within worker and tick
 }
 
-// Compose makes the ID of a tick (0 to MaxTick), worker (0 to Workers-1) and sequence (0 to MaxSequence). What does not fit
-// its bits is refused, never cut off: it would run into its neighbour and make another worker's ID.
+// Compose makes the ID of a tick (0 to MaxTick), worker (0 to Workers-1) and sequence (0 to MaxSequence). What does not
+// fit its bits is refused, never cut off: it would run into its neighbour and make another worker's ID.
 func (l Layout) Compose(tick int64, worker, sequence int) (int64, error) {
 	switch {
 	case tick < 0 || tick > l.MaxTick():
@@ -25,13 +25,14 @@ func (l Layout) Compose(tick int64, worker, sequence int) (int64, error) {
 		return 0, fmt.Errorf("worker %d does not fit %d datacenter and %d worker bits: 0 to %d",
 			worker, l.DatacenterBits, l.WorkerBits, l.Workers()-1)
 	case sequence < 0 || sequence > l.MaxSequence():
-		return 0, fmt.Errorf("sequence %d does not fit %d sequence bits: 0 to %d", sequence, l.SequenceBits, l.MaxSequence())
+		return 0, fmt.Errorf("sequence %d does not fit %d sequence bits: 0 to %d",
+			sequence, l.SequenceBits, l.MaxSequence())
 	}
 	return tick<<l.tickShift() | int64(worker)<<l.SequenceBits | int64(sequence), nil
 }
 
-// Decode takes an ID of this layout apart. It refuses only what cannot be one: a negative number, or one with more bits than
-// the layout has.
+// Decode takes an ID of this layout apart. It refuses only what cannot be one: a negative number, or one with more bits
+// than the layout has.
 func (l Layout) Decode(id int64) (Parts, error) {
 	if id < 0 {
 		return Parts{}, fmt.Errorf("%d is negative; an ID is not", id)

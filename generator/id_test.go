@@ -23,7 +23,8 @@ func TestComposeRefusesWhatDoesNotFitItsBits(t *testing.T) {
 		{0, 0, -1, "sequence -1 does not fit"},
 		{0, 0, 4096, "sequence 4096 does not fit 12 sequence bits: 0 to 4095"},
 	} {
-		if id, err := l.Compose(test.tick, test.worker, test.sequence); err == nil || !strings.Contains(err.Error(), test.want) {
+		if id, err := l.Compose(test.tick, test.worker, test.sequence); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%d, %v; want %q", id, err, test.want)
 		}
 	}
@@ -69,7 +70,8 @@ func FuzzDecodeAndComposeAreInverse(f *testing.F) {
 	f.Add(uint8(28), uint8(15), uint8(1), uint8(1), int64(1)<<45-1)
 	f.Fuzz(func(t *testing.T, timestamp, datacenter, worker, sequence uint8, id int64) {
 		l := DefaultLayout()
-		l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = int(timestamp), int(datacenter), int(worker), int(sequence)
+		l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = int(timestamp), int(datacenter),
+			int(worker), int(sequence)
 		if l.Validate() != nil {
 			return
 		}
@@ -90,7 +92,10 @@ func FuzzDecodeAndComposeAreInverse(f *testing.F) {
 }
 
 func FuzzParseLayoutGivesValidLayoutsThatPrintTheSame(f *testing.F) {
-	for _, text := range []string{"41/0/10/12", "twitter", "datacenter", "javascript", "", "/", "41/0/10", "041/00/10/12", "28/15/1/1", "43/0/16/22", "-1/0/1/1"} {
+	for _, text := range []string{
+		"41/0/10/12", "twitter", "datacenter", "javascript", "", "/", "41/0/10", "041/00/10/12", "28/15/1/1",
+		"43/0/16/22", "-1/0/1/1",
+	} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -68,7 +68,8 @@ func TestInvariant3NoTickAtOrAfterUntil(t *testing.T) {
 	r.at(1002)
 	_, err := r.try(1)
 	var ended *grantEnded
-	if !errors.Is(err, ErrGrantEnded) || !errors.As(err, &ended) || *ended != (grantEnded{worker: 3, until: 1002, tick: 1002}) {
+	if !errors.Is(err, ErrGrantEnded) || !errors.As(err, &ended) ||
+		*ended != (grantEnded{worker: 3, until: 1002, tick: 1002}) {
 		t.Fatalf("got %v", err)
 	}
 	r.permit(3, 1000, 1003)
@@ -367,7 +368,9 @@ func TestInvariant8TheLastIDOfAll63BitsIsIssuedAndNothingAfterIt(t *testing.T) {
 
 func TestInvariant9DrawingAllocatesNothing(t *testing.T) {
 	start := time.Now()
-	g, err := New(Settings{Layout: DefaultLayout(), Now: func() int64 { return 1 + int64(time.Since(start)/time.Millisecond) }})
+	g, err := New(Settings{Layout: DefaultLayout(), Now: func() int64 {
+		return 1 + int64(time.Since(start)/time.Millisecond)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,9 +57,9 @@ func DefaultLayout() Layout {
 	}
 }
 
-// ParseLayout reads "timestamp/datacenter/worker/sequence" in bits, such as "41/0/10/12", or the name of a preset: twitter
-// (41/0/10/12), datacenter (41/5/5/12), javascript (41/0/6/6: 53 bits). Epoch and unit are the default ones. The layout
-// is valid when the error is nil.
+// ParseLayout reads "timestamp/datacenter/worker/sequence" in bits, such as "41/0/10/12", or the name of a preset:
+// twitter (41/0/10/12), datacenter (41/5/5/12), javascript (41/0/6/6: 53 bits). Epoch and unit are the default ones.
+// The layout is valid when the error is nil.
 func ParseLayout(text string) (Layout, error) {
 	layout := DefaultLayout()
 	bits := [...]*int{&layout.TimestampBits, &layout.DatacenterBits, &layout.WorkerBits, &layout.SequenceBits}
@@ -91,7 +91,8 @@ func unreadable(text string) error {
 	for i, p := range presets {
 		names[i] = p.name
 	}
-	return fmt.Errorf("layout %q is neither four numbers of bits, timestamp/datacenter/worker/sequence such as 41/0/10/12, nor one of %s",
+	return fmt.Errorf("layout %q is neither four numbers of bits, timestamp/datacenter/worker/sequence such as "+
+		"41/0/10/12, nor one of %s",
 		text, strings.Join(names, ", "))
 }
 
@@ -108,7 +109,8 @@ func (l Layout) Validate() error {
 		{"sequence", l.SequenceBits, minSequenceBits, maxSequenceBits},
 	} {
 		if part.bits < part.least || part.bits > part.top {
-			return fmt.Errorf("layout %v has %d %s bits; there may be %d to %d", l, part.bits, part.name, part.least, part.top)
+			return fmt.Errorf("layout %v has %d %s bits; there may be %d to %d",
+				l, part.bits, part.name, part.least, part.top)
 		}
 	}
 	if both := l.DatacenterBits + l.WorkerBits; both > maxDatacenterAndWorkerBits {
@@ -116,7 +118,8 @@ func (l Layout) Validate() error {
 			l, l.DatacenterBits, l.WorkerBits, both, maxDatacenterAndWorkerBits)
 	}
 	if l.bits() > idBits {
-		return fmt.Errorf("layout %v needs %d timestamp + %d datacenter + %d worker + %d sequence = %d bits; an ID has %d",
+		return fmt.Errorf("layout %v needs %d timestamp + %d datacenter + %d worker + %d sequence = %d "+
+			"bits; an ID has %d",
 			l, l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, l.bits(), idBits)
 	}
 	if l.Unit < time.Millisecond || l.Unit > time.Second || l.Unit%time.Millisecond != 0 {
@@ -131,21 +134,24 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// CheckLifetime refuses a layout that is of no use at the given time: its epoch is still to come, or its timestamp bits have
-// ended or will end within a year. It is meant for making a namespace. One that exists is used to its end.
+// CheckLifetime refuses a layout that is of no use at the given time: its epoch is still to come, or its timestamp bits
+// have ended or will end within a year. It is meant for making a namespace. One that exists is used to its end.
 func (l Layout) CheckLifetime(now time.Time) error {
 	if now.Before(l.Epoch) {
-		return fmt.Errorf("epoch %s is still to come: now is %s", l.Epoch.Format(time.RFC3339), now.Format(time.RFC3339))
+		return fmt.Errorf("epoch %s is still to come: now is %s",
+			l.Epoch.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	if left := l.yearsLeft(now); left < leastYears {
-		return fmt.Errorf("layout %v: %d timestamp bits in units of %v since %s end on %s, now is %s; there must be at least %d year left: take a later epoch, more timestamp bits or a longer unit",
-			l, l.TimestampBits, l.Unit, l.Epoch.Format(time.RFC3339), l.End().Format(time.RFC3339), now.Format(time.RFC3339), leastYears)
+		return fmt.Errorf("layout %v: %d timestamp bits in units of %v since %s end on %s, now is %s; "+
+			"there must be at least %d year left: take a later epoch, more timestamp bits or a longer unit",
+			l, l.TimestampBits, l.Unit, l.Epoch.Format(time.RFC3339), l.End().Format(time.RFC3339),
+			now.Format(time.RFC3339), leastYears)
 	}
 	return nil
 }
 
-// yearsLeft is the time from now to the end of the timestamp bits, in years. Negative after the end. More than 292 years are
-// 292.
+// yearsLeft is the time from now to the end of the timestamp bits, in years. Negative after the end. More than 292
+// years are 292.
 func (l Layout) yearsLeft(now time.Time) float64 {
 	return l.End().Sub(now).Seconds() / year.Seconds()
 }
@@ -158,14 +164,15 @@ func (l Layout) String() string {
 // Workers is how many workers there are: 0 to Workers()-1.
 func (l Layout) Workers() int { return 1 << (l.DatacenterBits + l.WorkerBits) }
 
-// WorkersOf returns the lowest and the highest worker of a datacenter: it is their upper bits. An error says that the layout has no
-// such datacenter.
+// WorkersOf returns the lowest and the highest worker of a datacenter: it is their upper bits. An error says that the
+// layout has no such datacenter.
 func (l Layout) WorkersOf(datacenter int) (lowest, highest int, err error) {
 	switch {
 	case l.DatacenterBits == 0:
 		return 0, 0, fmt.Errorf("datacenter is %d, but layout %v has no datacenter bits", datacenter, l)
 	case datacenter < 0 || datacenter >= 1<<l.DatacenterBits:
-		return 0, 0, fmt.Errorf("datacenter is %d, but layout %v has datacenters 0 to %d", datacenter, l, 1<<l.DatacenterBits-1)
+		return 0, 0, fmt.Errorf("datacenter is %d, but layout %v has datacenters 0 to %d",
+			datacenter, l, 1<<l.DatacenterBits-1)
 	}
 	return datacenter << l.WorkerBits, (datacenter+1)<<l.WorkerBits - 1, nil
 }

@@ -22,7 +22,9 @@ func TestDefaultLayoutIsValidAndEndsIn2093(t *testing.T) {
 }
 
 func TestPresetsAreValidAndReadAsTheirNumbers(t *testing.T) {
-	for name, text := range map[string]string{"twitter": "41/0/10/12", "datacenter": "41/5/5/12", "javascript": "41/0/6/6"} {
+	for name, text := range map[string]string{
+		"twitter": "41/0/10/12", "datacenter": "41/5/5/12", "javascript": "41/0/6/6",
+	} {
 		preset, err := ParseLayout(name)
 		if err != nil {
 			t.Fatal(err)
@@ -50,7 +52,8 @@ func TestPresetJavascriptFits53Bits(t *testing.T) {
 
 func TestLayoutTextThatCannotBeReadIsQuoted(t *testing.T) {
 	for _, text := range []string{
-		"", "41", "41/10/12", "41/0/10/12/1", "41/0/10/x", "41/-1/10/12", "+41/0/10/12", " 41/0/10/12", "41//10/12", "41/0/10/300", "Twitter", "9999999999999999999999/0/1/1",
+		"", "41", "41/10/12", "41/0/10/12/1", "41/0/10/x", "41/-1/10/12", "+41/0/10/12", " 41/0/10/12", "41//10/12",
+		"41/0/10/300", "Twitter", "9999999999999999999999/0/1/1",
 	} {
 		_, err := ParseLayout(text)
 		if err == nil {
@@ -79,7 +82,9 @@ func TestLayoutsThatCannotBeAreRefusedWithTheirValues(t *testing.T) {
 		{func(l *Layout) { l.SequenceBits = 0 }, []string{"0 sequence bits", "1 to 22"}},
 		{func(l *Layout) { l.SequenceBits = 23 }, []string{"23 sequence bits", "1 to 22"}},
 		{func(l *Layout) { l.DatacenterBits = 7 }, []string{"7 datacenter", "10 worker", "17", "16"}},
-		{func(l *Layout) { l.TimestampBits = 42 }, []string{"42 timestamp", "0 datacenter", "10 worker", "12 sequence", "64", "63"}},
+		{func(l *Layout) {
+			l.TimestampBits = 42
+		}, []string{"42 timestamp", "0 datacenter", "10 worker", "12 sequence", "64", "63"}},
 		{func(l *Layout) { l.Unit = 0 }, []string{"unit 0s", "1ms to 1s"}},
 		{func(l *Layout) { l.Unit = 1500 * time.Microsecond }, []string{"unit 1.5ms"}},
 		{func(l *Layout) { l.Unit = 1001 * time.Millisecond }, []string{"unit 1.001s"}},
@@ -107,7 +112,9 @@ func TestLayoutsThatCannotBeAreRefusedWithTheirValues(t *testing.T) {
 }
 
 func TestBoundsOfTheRangesAreInside(t *testing.T) {
-	for _, bits := range [][4]int{{43, 0, 1, 1}, {43, 0, 16, 4}, {28, 15, 1, 1}, {28, 0, 1, 22}, {28, 0, 13, 22}, {40, 0, 1, 22}, {41, 5, 5, 12}} {
+	for _, bits := range [][4]int{
+		{43, 0, 1, 1}, {43, 0, 16, 4}, {28, 15, 1, 1}, {28, 0, 1, 22}, {28, 0, 13, 22}, {40, 0, 1, 22}, {41, 5, 5, 12},
+	} {
 		l := Layout{bits[0], bits[1], bits[2], bits[3], time.Unix(0, 0), time.Second}
 		if err := l.Validate(); err != nil {
 			t.Error(err)
@@ -125,7 +132,9 @@ func TestLifetimeIsCheckedAgainstTheGivenTime(t *testing.T) {
 		{"at the epoch", l.Epoch, nil},
 		{"before the epoch", l.Epoch.Add(-time.Second), []string{"2024-01-01T00:00:00Z", "2023-12-31T23:59:59Z"}},
 		{"thirteen months before the end", l.End().AddDate(0, -13, 0), nil},
-		{"eleven months before the end", l.End().AddDate(0, -11, 0), []string{"41/0/10/12", "2093-09-06", "2092-10-06", "1 year"}},
+		{"eleven months before the end", l.End().AddDate(0, -11, 0), []string{
+			"41/0/10/12", "2093-09-06", "2092-10-06", "1 year",
+		}},
 		{"after the end", l.End().AddDate(1, 0, 0), []string{"2093-09-06", "2094-09-06"}},
 	} {
 		err := l.CheckLifetime(test.now)
@@ -195,11 +204,13 @@ func TestWorkersOfADatacenterAreThoseWithItsUpperBits(t *testing.T) {
 		}
 	}
 	for _, datacenter := range []int{-1, 32, 1 << 20} {
-		if _, _, err := l.WorkersOf(datacenter); err == nil || !strings.Contains(err.Error(), strconv.Itoa(datacenter)) || !strings.Contains(err.Error(), "0 to 31") {
+		if _, _, err := l.WorkersOf(datacenter); err == nil ||
+			!strings.Contains(err.Error(), strconv.Itoa(datacenter)) || !strings.Contains(err.Error(), "0 to 31") {
 			t.Errorf("datacenter %d: %v", datacenter, err)
 		}
 	}
-	if _, _, err := DefaultLayout().WorkersOf(0); err == nil || !strings.Contains(err.Error(), "41/0/10/12 has no datacenter bits") {
+	if _, _, err := DefaultLayout().WorkersOf(0); err == nil ||
+		!strings.Contains(err.Error(), "41/0/10/12 has no datacenter bits") {
 		t.Errorf("a layout without datacenters: %v", err)
 	}
 }

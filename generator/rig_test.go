@@ -26,8 +26,8 @@ type failer interface {
 // span is ticks from … until-1.
 type span struct{ from, until int64 }
 
-// rig is a generator with a clock that the test owns, and an auditor: every ID that comes through it is held against the
-// invariants of the package. One goroutine.
+// rig is a generator with a clock that the test owns, and an auditor: every ID that comes through it is held against
+// the invariants of the package. One goroutine.
 type rig struct {
 	*Generator
 	t       failer
@@ -35,8 +35,8 @@ type rig struct {
 	elapsed time.Duration // the clock; a wait moves it
 	waits   []time.Duration
 	lagging func() time.Duration // how much longer a wait takes; nil: not at all
-	// What another goroutine would do just before the clock is read (after the grant was), and between the reading of the
-	// state and the swap. The rig takes it away before it runs.
+	// What another goroutine would do just before the clock is read (after the grant was), and between the reading of
+	// the state and the swap. The rig takes it away before it runs.
 	beforeNow, beforeSwap func()
 	start                 func(limit uint32) uint32
 

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// quiet draws two IDs in each of n ticks, as a transaction with two rows does, and returns the first and the second of each.
+// quiet draws two IDs in each of n ticks, as a transaction with two rows does, and returns the first and the second of
+// each.
 func quiet(t *testing.T, n int) [2][]int64 {
 	t.Helper()
 	r := newRig(t, DefaultLayout())
@@ -38,14 +39,16 @@ func TestAQuietSystemUsesAllRemaindersAlike(t *testing.T) {
 	const n = 64_000
 	for i, ids := range quiet(t, n) {
 		for m := int64(2); m <= 1024; m *= 2 {
-			// Chi-square with m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)); six of those. The seed is fixed.
+			// Chi-square with m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)); six of those. The seed
+			// is fixed.
 			mean := float64(n) / float64(m)
 			chi := 0.0
 			for _, count := range rest(ids, m) {
 				chi += (float64(count) - mean) * (float64(count) - mean) / mean
 			}
 			if limit := float64(m-1) + 6*math.Sqrt(float64(2*(m-1))); chi > limit {
-				t.Errorf("draw %d of a transaction, modulo %d: chi-square %.1f above %.1f: %v", i+1, m, chi, limit, rest(ids, m))
+				t.Errorf("draw %d of a transaction, modulo %d: chi-square %.1f above %.1f: %v",
+					i+1, m, chi, limit, rest(ids, m))
 			}
 		}
 	}

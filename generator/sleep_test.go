@@ -26,7 +26,8 @@ func TestSleeperEndsWithItsContextAndTheNextWaitIsWhole(t *testing.T) {
 		begin := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 		defer cancel()
-		if err := s.wait(ctx, time.Second); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != 300*time.Millisecond {
+		if err := s.wait(ctx, time.Second); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(begin) != 300*time.Millisecond {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
 		// The timer above is used again; nothing of its first life may end the second.

@@ -27,24 +27,27 @@ var reseedSQL string
 
 // Row is one worker as its row tells, at the moment of the listing.
 type Row struct {
-	Worker                 int
-	Kind                   string // proxy or database
-	State                  string // held, released, quarantined, free, never used, retired; function: in use by a database's function
+	Worker int
+	Kind   string // proxy or database
+	// held, released, quarantined, free, never used, retired; function: in use by a database's function
+	State                  string
 	Node, Address, Version string // of the holder, present or last; empty: none, or not told
 	Term                   int64
-	ReservedUntil          *int64         // ticks, exclusive; nil: of the function of another database, which is not known here
-	Left                   *time.Duration // from the database's now to ReservedUntil; negative: since then
-	Free                   *time.Duration // from now to when anybody may take it, not positive: now; nil: never
-	AcquiredAt, RenewedAt  *time.Time
-	ReleasedAt, RetiredAt  *time.Time
+	// ticks, exclusive; nil: of the function of another database, which is not known here
+	ReservedUntil         *int64
+	Left                  *time.Duration // from the database's now to ReservedUntil; negative: since then
+	Free                  *time.Duration // from now to when anybody may take it, not positive: now; nil: never
+	AcquiredAt, RenewedAt *time.Time
+	ReleasedAt, RetiredAt *time.Time
 }
 
 // Listing is the worker table.
 type Listing struct {
-	Rows             []Row         // by worker
-	NeverUsed        int           // of those for proxies
-	NeverUsedByFuncs int           // of those for functions of databases
-	GateOpens        time.Duration // until workers are granted again after a failover, restore or reseed; 0: the gate is open
+	Rows             []Row // by worker
+	NeverUsed        int   // of those for proxies
+	NeverUsedByFuncs int   // of those for functions of databases
+	// until workers are granted again after a failover, restore or reseed; 0: the gate is open
+	GateOpens time.Duration
 }
 
 // List reads the worker table, also on a standby. all: with the rows of workers that were never used.
@@ -71,7 +74,9 @@ func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 
 // reading runs ask, which may hold several queries, on one state of the database, and changes nothing.
 func reading(ctx context.Context, conn *pgx.Conn, ask func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}, func(tx pgx.Tx) error {
+	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{
+		AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead,
+	}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, acknowledge.SettingsSQL, "5000", "30000"); err != nil {
 			return err
 		}
@@ -108,9 +113,10 @@ type Retired struct {
 // RetireError says why a worker was not retired. Nothing was changed.
 type RetireError struct {
 	Worker  int
-	Highest int    // the highest worker there is; Worker is beyond it
-	Kind    string // "database": it belongs to the function of a database; "": there is no such worker; "proxy": it is held
-	Holder  Retired
+	Highest int // the highest worker there is; Worker is beyond it
+	// "database": it belongs to the function of a database; "": there is no such worker; "proxy": it is held
+	Kind   string
+	Holder Retired
 }
 
 func (e *RetireError) Error() string {
@@ -118,14 +124,17 @@ func (e *RetireError) Error() string {
 	case "":
 		return fmt.Sprintf("there is no worker %d: this namespace has workers 0 to %d", e.Worker, e.Highest)
 	case "database":
-		return fmt.Sprintf("worker %d is kept for the function of a database; only workers of proxies can be retired", e.Worker)
+		return fmt.Sprintf("worker %d is kept for the function of a database; only workers of proxies can be retired",
+			e.Worker)
 	default:
-		return fmt.Sprintf("worker %d is held by node %q (%s); its mark is %v ahead", e.Worker, e.Holder.Node, e.Holder.Address, e.Holder.Left.Round(time.Millisecond))
+		return fmt.Sprintf("worker %d is held by node %q (%s); its mark is %v ahead",
+			e.Worker, e.Holder.Node, e.Holder.Address, e.Holder.Left.Round(time.Millisecond))
 	}
 }
 
-// Retire takes a worker out of use for good; its mark stays. A worker that is held is refused unless held is true. Its holder then
-// loses it at the next renewal. An error that is no *RetireError leaves the outcome unknown; to retire again is harmless.
+// Retire takes a worker out of use for good; its mark stays. A worker that is held is refused unless held is true. Its
+// holder then loses it at the next renewal. An error that is no *RetireError leaves the outcome unknown; to retire
+// again is harmless.
 func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, error) {
 	c, err := p.writer.Write(ctx, retireSQL, acknowledge.Number(int64(worker)), acknowledge.Text(fmt.Sprint(held)))
 	if err != nil {
@@ -153,15 +162,17 @@ type Reseeded struct {
 	Opens   int64 // ticks: no worker is granted before
 }
 
-// Reseed makes the worker table safe after a restore, which may have forgotten acquisitions and renewals: it raises every mark of a
-// proxy's worker to now + max_window + skew, ends every lease, and closes the gate for the quarantine. An error leaves
-// the outcome unknown; to reseed again is harmless.
+// Reseed makes the worker table safe after a restore, which may have forgotten acquisitions and renewals: it raises
+// every mark of a proxy's worker to now + max_window + skew, ends every lease, and closes the gate for the quarantine.
+// An error leaves the outcome unknown; to reseed again is harmless.
 func (p *Postgres) Reseed(ctx context.Context) (Reseeded, error) {
 	c, err := p.writer.Write(ctx, reseedSQL)
 	if err != nil {
 		return Reseeded{}, fmt.Errorf("reseeding: %w", err)
 	}
-	r := Reseeded{Workers: int(c.Number()), Raised: int(c.Number()), Held: int(c.Number()), Mark: c.Number(), Opens: c.Number()}
+	r := Reseeded{
+		Workers: int(c.Number()), Raised: int(c.Number()), Held: int(c.Number()), Mark: c.Number(), Opens: c.Number(),
+	}
 	if c.Err() != nil {
 		return Reseeded{}, p.unread("reseeding", c.Err())
 	}

@@ -10,8 +10,8 @@ import (
 // the tick before tick 0, in which no ID can exist.
 const Unset int64 = -1
 
-// Clock tells the database's time on this node, in ticks. It is what the database said last plus the monotonic time that has
-// passed since: a lower bound of the database's clock, because the answer was under way for a while.
+// Clock tells the database's time on this node, in ticks. It is what the database said last plus the monotonic time
+// that has passed since: a lower bound of the database's clock, because the answer was under way for a while.
 //
 //	behind what the database says                      jump up to it
 //	ahead by no more than the answer was under way     go on: that is no proof of being ahead
@@ -20,8 +20,8 @@ const Unset int64 = -1
 // It never steps back and reads no wall clock. Where the machine stops its monotonic clock (suspend, a paused
 // virtual machine), it lags until the next Observe.
 //
-// Who finds a new tick also says until when it lasts at least, so that the readings that follow in it compare two numbers and calculate
-// nothing: they cost little more than the monotonic clock's.
+// Who finds a new tick also says until when it lasts at least, so that the readings that follow in it compare two
+// numbers and calculate nothing: they cost little more than the monotonic clock's.
 type Clock struct {
 	unit      int64                // microseconds a tick
 	start     time.Time            // carries a monotonic reading; its wall clock reading is never looked at
@@ -36,8 +36,9 @@ type course struct {
 	shown int64         // microseconds since the epoch that the clock shows at this instant
 	told  int64         // … and those the database had told for it; never above shown
 
-	// lasts is a monotonic time, in nanoseconds, before which this course has no tick above high. It belongs to the course: what
-	// a reader says late, of a course that Observe has replaced, holds nobody back. Written after high, and at most a few times a tick.
+	// lasts is a monotonic time, in nanoseconds, before which this course has no tick above high. It belongs to the
+	// course: what a reader says late, of a course that Observe has replaced, holds nobody back. Written after high,
+	// and at most a few times a tick.
 	lasts atomic.Int64
 }
 
@@ -47,22 +48,24 @@ func (c *course) micros(now time.Duration) int64 {
 	return max(c.told+passed, c.shown+passed-passed/10)
 }
 
-// NewClock makes a clock that shows Unset until its first Observe. unit is the length of a tick, a whole number of microseconds above 0.
+// NewClock makes a clock that shows Unset until its first Observe. unit is the length of a tick, a whole number of
+// microseconds above 0.
 func NewClock(unit time.Duration) *Clock {
 	c := &Clock{unit: unit.Microseconds(), start: time.Now()}
 	c.high.Store(Unset)
 	return c
 }
 
-// NewClockFrom is NewClock over the caller's monotonic clock: the time since an arbitrary moment, which never falls. It is
-// called by each reading, concurrently. It may drift, lag or stand still: IDs then get older, not less unique.
+// NewClockFrom is NewClock over the caller's monotonic clock: the time since an arbitrary moment, which never falls. It
+// is called by each reading, concurrently. It may drift, lag or stand still: IDs then get older, not less unique.
 func NewClockFrom(unit time.Duration, monotonic func() time.Duration) *Clock {
 	c := NewClock(unit)
 	c.monotonic = monotonic
 	return c
 }
 
-// Now returns the present tick, never less than any call before it returned. May be called concurrently, takes no lock, allocates nothing.
+// Now returns the present tick, never less than any call before it returned. May be called concurrently, takes no lock,
+// allocates nothing.
 func (c *Clock) Now() int64 {
 	course := c.course.Load()
 	if course == nil {
@@ -80,8 +83,9 @@ func (c *Clock) Now() int64 {
 	return c.look(course, now)
 }
 
-// look is Now without the short way, and opens that for the readings to come. No course runs faster than the monotonic clock, so a tick
-// lasts until what it still lacks has passed there; at 9/10 speed it lasts longer, and the next look says so.
+// look is Now without the short way, and opens that for the readings to come. No course runs faster than the monotonic
+// clock, so a tick lasts until what it still lacks has passed there; at 9/10 speed it lasts longer, and the next look
+// says so.
 func (c *Clock) look(course *course, now time.Duration) int64 {
 	micros := course.micros(now)
 	if micros < 0 {
@@ -93,8 +97,8 @@ func (c *Clock) look(course *course, now time.Duration) int64 {
 	return tick
 }
 
-// raise returns tick, or the highest tick returned so far. Written to at most once a tick, so that concurrent readers share
-// the cache line.
+// raise returns tick, or the highest tick returned so far. Written to at most once a tick, so that concurrent readers
+// share the cache line.
 func (c *Clock) raise(tick int64) int64 {
 	for {
 		high := c.high.Load()
@@ -115,8 +119,8 @@ func (c *Clock) Monotonic() time.Duration {
 	return c.monotonic()
 }
 
-// Observe takes in what the database's clock showed (microseconds since the epoch) at some moment between sent and received,
-// the monotonic times at which the question left and the answer was there. One goroutine at a time.
+// Observe takes in what the database's clock showed (microseconds since the epoch) at some moment between sent and
+// received, the monotonic times at which the question left and the answer was there. One goroutine at a time.
 func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	now := c.Monotonic()
 	next := &course{at: now, told: databaseMicros + (now - received).Microseconds()}

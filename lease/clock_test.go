@@ -103,7 +103,8 @@ func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T)
 				c.Observe(said.Microseconds(), sent, h.at)
 				steady = true
 				if tick := c.Now(); database >= back && tick < (database-back).Milliseconds() {
-					t.Fatalf("tick %d lags behind %d by more than the way back, %v", tick, database.Milliseconds(), back)
+					t.Fatalf("tick %d lags behind %d by more than the way back, %v",
+						tick, database.Milliseconds(), back)
 				}
 			default:
 				passed := time.Duration(rapid.Int64Range(0, int64(20*time.Second)).Draw(t, "pass"))

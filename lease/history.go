@@ -23,8 +23,8 @@ type Tenure struct {
 	ReservedUntil          *int64     // ticks, exclusive: where its IDs end; nil: of a function
 }
 
-// History reads who held which worker, the latest first: of each worker the present or last holder, and up to 100 before it. worker
-// limits it to one; nil: all.
+// History reads who held which worker, the latest first: of each worker the present or last holder, and up to 100
+// before it. worker limits it to one; nil: all.
 func History(ctx context.Context, conn *pgx.Conn, worker *int) ([]Tenure, error) {
 	var tenures []Tenure
 	err := reading(ctx, conn, func(tx pgx.Tx) error {
@@ -33,8 +33,8 @@ func History(ctx context.Context, conn *pgx.Conn, worker *int) ([]Tenure, error)
 			return err
 		}
 		tenures, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (t Tenure, err error) {
-			err = row.Scan(&t.Worker, &t.Kind, &t.Term, &t.Node, &t.Address, &t.Version, &t.AcquiredAt, &t.RenewedAt, &t.ReleasedAt,
-				&t.ReservedUntil)
+			err = row.Scan(&t.Worker, &t.Kind, &t.Term, &t.Node, &t.Address, &t.Version, &t.AcquiredAt, &t.RenewedAt,
+				&t.ReleasedAt, &t.ReservedUntil)
 			return t, err
 		})
 		return err

@@ -36,8 +36,11 @@ type Settings struct {
 
 	Range Range // which workers may be held: those of a datacenter; zero: all
 
-	Window      time.Duration // how far ahead to reserve, which is how long the database may be away; default 60 s; the namespace's max_window caps it
-	FirstWindow time.Duration // the same right after an acquisition, doubled by each renewal; default 5 s, at most Window
+	// how far ahead to reserve, which is how long the database may be away; default 60 s; the namespace's max_window
+	// caps it
+	Window time.Duration
+	// the same right after an acquisition, doubled by each renewal; default 5 s, at most Window
+	FirstWindow time.Duration
 
 	Log    *slog.Logger                               // default: discards
 	Wait   func(context.Context, time.Duration) error // default: a timer; ends early with the context's error
@@ -79,7 +82,8 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	}
 	return &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait,
-		granted: make(chan struct{}), failing: reminder.Reminder{Every: remindEvery}, ahead: reminder.Reminder{Every: remindEvery},
+		granted: make(chan struct{}), failing: reminder.Reminder{Every: remindEvery},
+		ahead: reminder.Reminder{Every: remindEvery},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
@@ -114,13 +118,16 @@ func (s Settings) check() error {
 	case s.Namespace == "":
 		return errors.New("a keeper needs the namespace's id")
 	case utf8.RuneCountInString(s.Node) < 1 || utf8.RuneCountInString(s.Node) > 255:
-		return fmt.Errorf("node name %q has %d characters; 1 to 255 are allowed", s.Node, utf8.RuneCountInString(s.Node))
+		return fmt.Errorf("node name %q has %d characters; 1 to 255 are allowed",
+			s.Node, utf8.RuneCountInString(s.Node))
 	case utf8.RuneCountInString(s.Address) > 255 || utf8.RuneCountInString(s.Version) > 255:
 		return fmt.Errorf("address %q or version %q is longer than 255 characters", s.Address, s.Version)
 	case s.Range.Lowest < 0 || s.Range.Highest < s.Range.Lowest:
-		return fmt.Errorf("workers from %d to %d: the lowest must not be negative, nor above the highest", s.Range.Lowest, s.Range.Highest)
+		return fmt.Errorf("workers from %d to %d: the lowest must not be negative, nor above the highest",
+			s.Range.Lowest, s.Range.Highest)
 	case s.FirstWindow < shortestWindow || s.Clock.ticks(s.FirstWindow) < 1:
-		return fmt.Errorf("first window %v is too short: at least %v and one tick of %v", s.FirstWindow, shortestWindow, s.Clock.duration(1))
+		return fmt.Errorf("first window %v is too short: at least %v and one tick of %v",
+			s.FirstWindow, shortestWindow, s.Clock.duration(1))
 	case s.FirstWindow > s.Window:
 		return fmt.Errorf("first window %v is longer than window %v", s.FirstWindow, s.Window)
 	}
@@ -130,9 +137,10 @@ func (s Settings) check() error {
 // Granted is closed when the first grant has been handed to the issuer.
 func (k *Keeper) Granted() <-chan struct{} { return k.granted }
 
-// Run keeps the issuer supplied until ctx ends, whatever the database does meanwhile; then it seals the issuer, releases the worker and
-// returns nil. It returns an error, with the issuer sealed too, only where no later attempt could be right: ErrNamespaceMismatch, ErrElsewhere, or
-// a grant that the issuer does not take. Call it once. Let nobody need IDs any more before ctx ends.
+// Run keeps the issuer supplied until ctx ends, whatever the database does meanwhile; then it seals the issuer,
+// releases the worker and returns nil. It returns an error, with the issuer sealed too, only where no later attempt
+// could be right: ErrNamespaceMismatch, ErrElsewhere, or a grant that the issuer does not take. Call it once. Let
+// nobody need IDs any more before ctx ends.
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.store.Close()
 	err := k.keep(ctx)
@@ -142,8 +150,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return err
 }
 
-// keep is the keeper's life: wait or try, take in what came of it, until ctx ends or an error is final. However it ends, by a panic
-// too, the issuer is sealed.
+// keep is the keeper's life: wait or try, take in what came of it, until ctx ends or an error is final. However it
+// ends, by a panic too, the issuer is sealed.
 func (k *Keeper) keep(ctx context.Context) error {
 	defer k.issuer.Seal()
 	for ctx.Err() == nil {
@@ -230,7 +238,8 @@ func (k *Keeper) release(ctx context.Context) {
 		err = k.store.Release(ctx, h.Lease, h.until)
 	}
 	if err != nil {
-		k.log.Warn("worker not released: it is free again after its mark and the quarantine", "worker", h.Worker, "error", err)
+		k.log.Warn("worker not released: it is free again after its mark and the quarantine",
+			"worker", h.Worker, "error", err)
 		return
 	}
 	k.log.Info("worker released", "worker", h.Worker, "term", h.Term)

@@ -50,7 +50,9 @@ func TestRunEndsWithAnErrorOnlyWhereNoLaterAttemptCouldBeRight(t *testing.T) {
 	for _, want := range []error{ErrNamespaceMismatch, ErrElsewhere} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &script{}
-			s.renew = func(context.Context, Renewal) (Renewed, error) { return Renewed{}, fmt.Errorf("%w: other", want) }
+			s.renew = func(context.Context, Renewal) (Renewed, error) {
+				return Renewed{}, fmt.Errorf("%w: other", want)
+			}
 			k := keeperOf(t, s)
 			if err := k.Run(t.Context()); !errors.Is(err, want) {
 				t.Errorf("Run: %v, expected %v", err, want)
@@ -159,7 +161,8 @@ func TestIDsFarAheadOfTheDatabasesClockAreToldEveryMinuteWithWhatToDo(t *testing
 		if err := k.Run(ctx); err != nil {
 			t.Error(err)
 		}
-		if n := strings.Count(log.String(), "IDs are far ahead of the database's clock"); n < 4 || n > 5 || !strings.Contains(log.String(), "pgflurry workers retire 7") {
+		if n := strings.Count(log.String(), "IDs are far ahead of the database's clock"); n < 4 || n > 5 ||
+			!strings.Contains(log.String(), "pgflurry workers retire 7") {
 			t.Errorf("told %d times in five minutes:\n%s", n, log.String())
 		}
 	})

@@ -167,7 +167,9 @@ func TestKeeperRenewsAtAThirdOfAWindowThatDoublesUpToTheConfiguredOne(t *testing
 				renewals = append(renewals, fmt.Sprintf("%v %s", s.at[i].Round(100*time.Millisecond), what))
 			}
 		}
-		if want := []string{"1.7s renew 10s", "5s renew 20s", "11.7s renew 40s", "25s renew 1m0s"}; !slices.Equal(renewals, want) {
+		if want := []string{
+			"1.7s renew 10s", "5s renew 20s", "11.7s renew 40s", "25s renew 1m0s",
+		}; !slices.Equal(renewals, want) {
 			t.Errorf("renewals %q, expected %q", renewals, want)
 		}
 	})
@@ -358,7 +360,8 @@ func TestAWorkerWhoseRowIsLockedIsLeftForAnotherOnlyWhenTheGrantHasEnded(t *test
 	})
 }
 
-// What a failover that loses acknowledged renewals can lead to: the process gets its own worker again, with an earlier end than it has.
+// What a failover that loses acknowledged renewals can lead to: the process gets its own worker again, with an earlier
+// end than it has.
 func TestAWorkerThatComesBackWithAnEarlierEndLeavesTheGrantInHandUntilARenewalPassesIt(t *testing.T) {
 	s := &script{}
 	acquisitions := 0

@@ -41,7 +41,8 @@ func TestARenewalComesATenthEarlierOrLaterThanAThirdOfTheWindow(t *testing.T) {
 		0.5:    {1667 * time.Millisecond, 5 * time.Second},
 		0.9999: {1833 * time.Millisecond, 5500 * time.Millisecond},
 	} {
-		got := (&script{}).during(t, 6*time.Second, func(k *Keeper) { k.protocol.jitter = func() float64 { return jitter } }, "renew")
+		got := (&script{}).during(t, 6*time.Second,
+			func(k *Keeper) { k.protocol.jitter = func() float64 { return jitter } }, "renew")
 		if len(got) != 2 || (got[0]-want[0]).Abs() > time.Millisecond || (got[1]-want[1]).Abs() > 2*time.Millisecond {
 			t.Errorf("jitter %v: renewals at %v, expected %v", jitter, got, want)
 		}
@@ -62,7 +63,8 @@ func TestASlowAnswerDoesNotPutTheNextRenewalOff(t *testing.T) {
 	}
 	got := s.during(t, 6*time.Second, nil, "renew")
 	if want := []time.Duration{1667 * time.Millisecond, 4500 * time.Millisecond}; !slices.Equal(got, want) {
-		// a third of 5 s, then of the 8.5 s that are left of 10 when the answer is there; each from when the attempt before began
+		// a third of 5 s, then of the 8.5 s that are left of 10 when the answer is there; each from when the attempt
+		// before began
 		t.Errorf("renewals at %v, expected %v", got, want)
 	}
 }
@@ -80,7 +82,9 @@ func TestAnAttemptHasAQuarterOfWhatIsReservedAndAtMostFiveSeconds(t *testing.T) 
 	s.acquire = func(ctx context.Context, r Request) (Acquired, error) { limit(ctx); return s.take(r, 7), nil }
 	s.renew = func(ctx context.Context, r Renewal) (Renewed, error) { limit(ctx); return s.raise(r), nil }
 	s.during(t, 40*time.Second, nil, "renew")
-	want := []time.Duration{5 * time.Second, 1250 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second, 5 * time.Second}
+	want := []time.Duration{
+		5 * time.Second, 1250 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second, 5 * time.Second,
+	}
 	if !slices.Equal(limits, want) {
 		t.Errorf("deadlines %v, expected %v", limits, want)
 	}
@@ -99,7 +103,8 @@ func TestARenewalWhoseOutcomeIsUnknownIsTriedAgainSoonAndEverMoreSlowly(t *testi
 	for i := range want {
 		want[i] *= time.Millisecond
 	}
-	if len(pauses) < len(want) || !slices.Equal(pauses[1:len(want)], want[1:]) || (pauses[0]-want[0]).Abs() > time.Millisecond {
+	if len(pauses) < len(want) || !slices.Equal(pauses[1:len(want)], want[1:]) ||
+		(pauses[0]-want[0]).Abs() > time.Millisecond {
 		t.Errorf("pauses %v, expected %v …", pauses, want)
 	}
 }
@@ -125,8 +130,10 @@ func TestAFailureThatLastsIsLoggedAgainEachMinuteAndSaysForHowLong(t *testing.T)
 			first++
 		}
 	}
-	if first != 1 || remind < 8 || remind > 9 || told != first+remind || !strings.Contains(log.String(), "failing_for=9m") {
-		t.Errorf("%d first lines and %d reminders among %d warnings in ten minutes:\n%s", first, remind, told, log.String())
+	if first != 1 || remind < 8 || remind > 9 || told != first+remind ||
+		!strings.Contains(log.String(), "failing_for=9m") {
+		t.Errorf("%d first lines and %d reminders among %d warnings in ten minutes:\n%s",
+			first, remind, told, log.String())
 	}
 }
 

@@ -67,7 +67,8 @@ type Renewal struct {
 	Lease
 	Acknowledged int64 // ticks: the last mark this lease had acknowledged; a row below it has lost a commit
 	Wanted       int64 // ticks: the mark asked for; the database caps it
-	Window       int64 // ticks: how far ahead of the database's now the mark may be; capped by the namespace's max_window
+	// ticks: how far ahead of the database's now the mark may be; capped by the namespace's max_window
+	Window int64
 }
 
 // Renewed is the clean acknowledgement of a Renewal.
@@ -80,11 +81,13 @@ type Renewed struct {
 type Reason int
 
 const (
-	// GateClosed: a failover, restore or reseed was seen lately, and acquisitions wait until every grant it may have hidden has ended.
+	// GateClosed: a failover, restore or reseed was seen lately, and acquisitions wait until every grant it may have
+	// hidden has ended.
 	GateClosed Reason = iota + 1
 	// NoWorker: every worker is held, in quarantine or retired.
 	NoWorker
-	// Copy: the database was restored (also in place), cloned or made from a template, and nobody has said yet what it shall be.
+	// Copy: the database was restored (also in place), cloned or made from a template, and nobody has said yet what it
+	// shall be.
 	Copy
 )
 
@@ -102,15 +105,19 @@ func (r *Refusal) Error() string {
 	wait := r.Wait.Round(time.Second)
 	switch {
 	case r.Reason == GateClosed:
-		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded", wait)
+		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded",
+			wait)
 	case r.Reason == Copy:
 		return `no worker is granted: the database is a copy or was restored; run "pgflurry migrate up --database URL" on it, which says how to go on`
 	case r.Retired == r.Workers:
-		return fmt.Sprintf("no worker is left: all %s are retired; a wider layout needs a new namespace", r.Range.of(r.Workers))
+		return fmt.Sprintf("no worker is left: all %s are retired; a wider layout needs a new namespace",
+			r.Range.of(r.Workers))
 	case r.Wait <= 0:
-		return fmt.Sprintf("no worker could be taken: others are taking the last of %s (%d retired) just now", r.Range.of(r.Workers), r.Retired)
+		return fmt.Sprintf("no worker could be taken: others are taking the last of %s (%d retired) just now",
+			r.Range.of(r.Workers), r.Retired)
 	default:
-		return fmt.Sprintf("no worker is free: %s, %d of them retired, the others in use; the next is free in %v", r.Range.of(r.Workers), r.Retired, wait)
+		return fmt.Sprintf("no worker is free: %s, %d of them retired, the others in use; the next is free in %v",
+			r.Range.of(r.Workers), r.Retired, wait)
 	}
 }
 
@@ -131,9 +138,11 @@ func (l *Lost) CommitLost() bool { return l.Mark < l.Acknowledged }
 func (l *Lost) Error() string {
 	switch {
 	case l.CommitLost():
-		return fmt.Sprintf("worker %d is lost: its mark is %d, but %d had been acknowledged: the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
+		return fmt.Sprintf("worker %d is lost: its mark is %d, but %d had been acknowledged: "+
+			"the database has lost a commit", l.Worker, l.Mark, l.Acknowledged)
 	case l.Taken:
-		return fmt.Sprintf("worker %d is lost: its row carries another acquisition, by node %q, or was reseeded", l.Worker, l.Node)
+		return fmt.Sprintf("worker %d is lost: its row carries another acquisition, by node %q, or was reseeded",
+			l.Worker, l.Node)
 	case l.Retired:
 		return fmt.Sprintf("worker %d is lost: it was retired", l.Worker)
 	case l.Expired:
@@ -144,7 +153,8 @@ func (l *Lost) Error() string {
 }
 
 var (
-	// ErrNamespaceMismatch: the database carries another namespace than the one asked for. Nothing but other settings can help.
+	// ErrNamespaceMismatch: the database carries another namespace than the one asked for. Nothing but other settings
+	// can help.
 	ErrNamespaceMismatch = errors.New("the database carries another namespace")
 
 	// ErrElsewhere: this database has the namespace, but its worker rows are in another database.

@@ -7,13 +7,15 @@ import (
 	"time"
 )
 
-// What a keeper tells: to the issuer and to the log. A healthy renewal is not logged. A failure is logged once, until it ends or
-// becomes another one, and each minute while it lasts.
+// What a keeper tells: to the issuer and to the log. A healthy renewal is not logged. A failure is logged once, until
+// it ends or becomes another one, and each minute while it lasts.
 
-// grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later attempt could be right.
+// grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later
+// attempt could be right.
 //
-// Where the database has lost a commit, a worker may come back with an earlier end than the issuer has. That grant cannot be shortened,
-// and need not be: it was acknowledged to this process, which is again the worker's holder. It stays until renewals pass it.
+// Where the database has lost a commit, a worker may come back with an earlier end than the issuer has. That grant
+// cannot be shortened, and need not be: it was acknowledged to this process, which is again the worker's holder. It
+// stays until renewals pass it.
 func (k *Keeper) grant(g Grant, term int64, event string) error {
 	if last := k.last; g.Worker == last.Worker && g.Until < last.Until {
 		if event != "" {
@@ -21,7 +23,8 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 		}
 		g = last
 	} else if err := k.issuer.Grant(g.Worker, g.From, g.Until); err != nil {
-		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w", g.Worker, g.From, g.Until, err)
+		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w",
+			g.Worker, g.From, g.Until, err)
 	}
 	failedFor := k.failing.Lasted(k.clock.Monotonic()).Round(time.Millisecond)
 	recovered := k.failing.Right("")
@@ -70,7 +73,10 @@ func findingOf(err error) string {
 	var lost *Lost
 	switch {
 	case errors.As(err, &refusal):
-		return map[Reason]string{GateClosed: "no worker is granted yet", NoWorker: "no worker is free", Copy: "no worker is granted in a copy or a restored database"}[refusal.Reason]
+		return map[Reason]string{
+			GateClosed: "no worker is granted yet", NoWorker: "no worker is free",
+			Copy: "no worker is granted in a copy or a restored database",
+		}[refusal.Reason]
 	case errors.As(err, &lost):
 		return "the worker is lost"
 	default:
@@ -82,15 +88,17 @@ func findingOf(err error) string {
 func (k *Keeper) logUngated(a Acquired) {
 	if a.Ungated && !k.ungated {
 		k.ungated = true
-		k.log.Warn("the server does not tell its WAL timeline: a failover that loses commits goes unnoticed; run \"pgflurry workers reseed\" after one")
+		k.log.Warn("the server does not tell its WAL timeline: a failover that loses commits goes unnoticed; " +
+			"run \"pgflurry workers reseed\" after one")
 	}
 }
 
 // remindEvery is how often it is said again that something lasts which a person has to mend.
 const remindEvery = time.Minute
 
-// logAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood ahead, and the
-// worker's mark with it. IDs stay unique and go on, but their time is wrong, and sorting by them is for as long.
+// logAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood
+// ahead, and the worker's mark with it. IDs stay unique and go on, but their time is wrong, and sorting by them is for
+// as long.
 func (k *Keeper) logAhead(worker int, databaseMicros int64) {
 	ahead := k.clock.duration(k.clock.Now() - databaseMicros/k.clock.unit)
 	if ahead <= k.clock.duration(k.protocol.window) {
@@ -98,14 +106,17 @@ func (k *Keeper) logAhead(worker int, databaseMicros int64) {
 		return
 	}
 	if due, _ := k.ahead.Wrong("ahead", k.clock.Monotonic()); due {
-		k.log.Error("IDs are far ahead of the database's clock, which must have stood ahead once", "worker", worker, "ahead", ahead.Round(time.Second),
-			"hint", fmt.Sprintf("If that clock is right now, restart this proxy, which then takes another worker, and run \"pgflurry workers retire %d\".", worker))
+		k.log.Error("IDs are far ahead of the database's clock, which must have stood ahead once",
+			"worker", worker, "ahead", ahead.Round(time.Second),
+			"hint", fmt.Sprintf("If that clock is right now, restart this proxy, which then takes another worker, "+
+				"and run \"pgflurry workers retire %d\".", worker))
 	}
 }
 
 func (k *Keeper) logLost(l *Lost) {
 	if l.CommitLost() {
-		k.log.Error("the database has lost a commit it had acknowledged; was it failed over to an asynchronous standby, or restored?",
+		k.log.Error("the database has lost a commit it had acknowledged; "+
+			"was it failed over to an asynchronous standby, or restored?",
 			"worker", l.Worker, "acknowledged", l.Acknowledged, "mark", l.Mark)
 	}
 }

@@ -19,12 +19,14 @@ var renewSQL string
 //go:embed release.sql
 var releaseSQL string
 
-// Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round trip on an
-// open connection. After any outcome but a clean acknowledgement the connection is closed and the next call opens another.
+// Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round
+// trip on an open connection. After any outcome but a clean acknowledgement the connection is closed and the next call
+// opens another.
 type Postgres struct{ writer *acknowledge.Writer }
 
-// NewPostgres makes a Store for the database config names; nothing is opened yet. The user needs SELECT and UPDATE on pgflurry.namespace and
-// pgflurry.worker. Where several hosts are named, a standby is passed over. config is copied; its DialFunc is used.
+// NewPostgres makes a Store for the database config names; nothing is opened yet. The user needs SELECT and UPDATE on
+// pgflurry.namespace and pgflurry.worker. Where several hosts are named, a standby is passed over. config is copied;
+// its DialFunc is used.
 func NewPostgres(config *pgconn.Config) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config)}
 }
@@ -32,8 +34,9 @@ func NewPostgres(config *pgconn.Config) *Postgres {
 // Acquire implements Store.
 func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	lowest, top := r.Range.ends()
-	c, err := p.writer.Write(ctx, acquireSQL, acknowledge.Text(r.Namespace), acknowledge.Text(r.Owner), acknowledge.Text(r.Node),
-		acknowledge.Text(r.Address), acknowledge.Text(r.Version), acknowledge.Number(r.Window), acknowledge.Number(int64(lowest)), acknowledge.Number(int64(top)))
+	c, err := p.writer.Write(ctx, acquireSQL, acknowledge.Text(r.Namespace), acknowledge.Text(r.Owner),
+		acknowledge.Text(r.Node), acknowledge.Text(r.Address), acknowledge.Text(r.Version),
+		acknowledge.Number(r.Window), acknowledge.Number(int64(lowest)), acknowledge.Number(int64(top)))
 	if err != nil {
 		return Acquired{}, fmt.Errorf("acquiring a worker: %w", err)
 	}
@@ -44,7 +47,10 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	a.Grant = Grant{Worker: a.Worker, From: c.Number(), Until: c.Number()}
 	a.DatabaseMicros = c.Number()
 	gate := Refusal{Reason: GateClosed, Until: c.Number(), Wait: c.Micros()}
-	none := Refusal{Reason: NoWorker, Workers: int(c.Number()), Retired: int(c.Number()), Until: c.Number(), Wait: max(0, c.Micros()), Range: r.Range}
+	none := Refusal{
+		Reason: NoWorker, Workers: int(c.Number()), Retired: int(c.Number()), Until: c.Number(),
+		Wait: max(0, c.Micros()), Range: r.Range,
+	}
 	switch {
 	case c.Err() != nil:
 		return Acquired{}, p.unread("acquiring a worker", c.Err())
@@ -66,14 +72,18 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 // Renew implements Store.
 func (p *Postgres) Renew(ctx context.Context, r Renewal) (Renewed, error) {
 	c, err := p.writer.Write(ctx, renewSQL, acknowledge.Text(r.Namespace), acknowledge.Number(int64(r.Worker)),
-		acknowledge.Text(r.Owner), acknowledge.Number(r.Term), acknowledge.Number(r.Acknowledged), acknowledge.Number(r.Wanted), acknowledge.Number(r.Window))
+		acknowledge.Text(r.Owner), acknowledge.Number(r.Term), acknowledge.Number(r.Acknowledged),
+		acknowledge.Number(r.Wanted), acknowledge.Number(r.Window))
 	if err != nil {
 		return Renewed{}, fmt.Errorf("renewing worker %d: %w", r.Worker, err)
 	}
 	namespace, home, copied := c.Text(), c.Text(), c.Bool()
 	renewed := !c.Null()
 	answer := Renewed{Until: c.Number(), DatabaseMicros: c.Number()}
-	lost := Lost{Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.Number(), Taken: c.Bool(), Node: c.Text(), Retired: c.Bool(), Expired: c.Bool()}
+	lost := Lost{
+		Worker: r.Worker, Acknowledged: r.Acknowledged, Mark: c.Number(), Taken: c.Bool(), Node: c.Text(),
+		Retired: c.Bool(), Expired: c.Bool(),
+	}
 	switch {
 	case c.Err() != nil:
 		return Renewed{}, p.unread(fmt.Sprintf("renewing worker %d", r.Worker), c.Err())
@@ -113,9 +123,11 @@ func (p *Postgres) unread(doing string, cause error) error {
 }
 
 func mismatch(want, found string) error {
-	return fmt.Errorf("%w: expected namespace %s, found %s; check the lease database's URL", ErrNamespaceMismatch, want, found)
+	return fmt.Errorf("%w: expected namespace %s, found %s; check the lease database's URL",
+		ErrNamespaceMismatch, want, found)
 }
 
 func elsewhere(namespace, home string) error {
-	return fmt.Errorf("%w: the worker rows of namespace %s are in %q; give the lease database's URL as that one", ErrElsewhere, namespace, home)
+	return fmt.Errorf("%w: the worker rows of namespace %s are in %q; give the lease database's URL as that one",
+		ErrElsewhere, namespace, home)
 }

@@ -7,7 +7,9 @@ import (
 	"pgflurry/tests/support/scripted"
 )
 
-var aRenewal = Renewal{Lease: Lease{Namespace: "n", Worker: 3, Owner: "o", Term: 1}, Acknowledged: 60000, Wanted: 70000, Window: 60000}
+var aRenewal = Renewal{
+	Lease: Lease{Namespace: "n", Worker: 3, Owner: "o", Term: 1}, Acknowledged: 60000, Wanted: 70000, Window: 60000,
+}
 
 // renewed is a renewal acknowledged up to tick 70000.
 var renewed = []string{"n", "NULL", "f", "70000", "10000000", "60000", "f", "node", "f", "f"}

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A protocol decides what a keeper does next. It takes what happened and the monotonic time, does no I/O, starts nothing, and has no
-// clock of its own, so a test can lead many of them through any history.
+// A protocol decides what a keeper does next. It takes what happened and the monotonic time, does no I/O, starts
+// nothing, and has no clock of its own, so a test can lead many of them through any history.
 //
 // It is used as: next, then exactly one of acquired, refused, unknownAcquire, or renewed, lost, unknownRenew.
 type protocol struct {
@@ -71,7 +71,8 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 	}
 }
 
-// acquired takes the lease in hand. sent is when the attempt began: measured from there, a slow answer does not lengthen trust.
+// acquired takes the lease in hand. sent is when the attempt began: measured from there, a slow answer does not
+// lengthen trust.
 func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
 	p.held = &held{Lease: a.Lease, from: a.Grant.From, until: a.Grant.Until, reserve: p.first}
 	p.planRenewal(sent, a.Grant.Until-a.Grant.From)
@@ -124,7 +125,8 @@ func (p *protocol) unknownRenew(err error, now time.Duration) {
 	p.due = now + p.backoff(renewBackoff, longestRenewPause)
 }
 
-// failedAcquire counts a failure and says how long to pause: briefly where a lease is in hand that may be renewed after all.
+// failedAcquire counts a failure and says how long to pause: briefly where a lease is in hand that may be renewed after
+// all.
 func (p *protocol) failedAcquire() time.Duration {
 	p.failures++
 	p.elsewhere = false

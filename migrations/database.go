@@ -87,7 +87,8 @@ func (d *database) begin(ctx context.Context) error {
 	}
 	f := &d.facts
 	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
-		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner, &f.mayCreateInPublic, &f.revision)
+		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner,
+		&f.mayCreateInPublic, &f.revision)
 	if err != nil {
 		return failed("asking the server what it is", err)
 	}
@@ -109,17 +110,22 @@ func (d *database) mayMigrate() error {
 	f, role := d.facts, pgx.Identifier{d.facts.role}.Sanitize()
 	switch {
 	case f.recovery:
-		return refuse("Give the URL of the primary.", "the server of database %q is a standby: it takes no writes", f.database)
+		return refuse("Give the URL of the primary.", "the server of database %q is a standby: it takes no writes",
+			f.database)
 	case !f.hasSchema && !f.mayCreateSchema:
-		return refuse(fmt.Sprintf("As the owner of the database run: GRANT CREATE ON DATABASE %s TO %s;", pgx.Identifier{f.database}.Sanitize(), role),
+		return refuse(fmt.Sprintf("As the owner of the database run: GRANT CREATE ON DATABASE %s TO %s;",
+			pgx.Identifier{f.database}.Sanitize(), role),
 			"role %q may not create schema pgflurry in database %q", f.role, f.database)
 	case !f.ownsSchema:
 		return refuse("Run the migration as that role, or as a member of it.",
-			"schema pgflurry of database %q belongs to role %q, and %q is not a member of it", f.database, f.schemaOwner, f.role)
+			"schema pgflurry of database %q belongs to role %q, and %q is not a member of it",
+			f.database, f.schemaOwner, f.role)
 	case !f.hasPublic:
-		return refuse("Run: CREATE SCHEMA public;", "database %q has no schema public, where next_snowflake() belongs", f.database)
+		return refuse("Run: CREATE SCHEMA public;", "database %q has no schema public, where next_snowflake() belongs",
+			f.database)
 	case !f.mayCreateInPublic:
-		return refuse(fmt.Sprintf("As the owner of the database or of the schema run: GRANT CREATE ON SCHEMA public TO %s;", role),
+		return refuse(fmt.Sprintf("As the owner of the database or of the schema run: "+
+			"GRANT CREATE ON SCHEMA public TO %s;", role),
 			"role %q may not create next_snowflake() in schema public of database %q", f.role, f.database)
 	}
 	return nil
@@ -135,7 +141,8 @@ func (d *database) notNewer() error {
 	return newer
 }
 
-// lock waits until no other migration of this database runs. It holds until the session ends, and this session does the writing.
+// lock waits until no other migration of this database runs. It holds until the session ends, and this session does the
+// writing.
 func (d *database) lock(ctx context.Context) error {
 	var said *pgconn.PgError
 	switch _, err := d.Exec(ctx, lockSQL, lockKey); {
@@ -143,7 +150,8 @@ func (d *database) lock(ctx context.Context) error {
 		var holder int
 		_ = d.QueryRow(ctx, holderSQL, lockKey).Scan(&holder) // without it the message says less
 		return refuse("Wait until that has ended, or end it: SELECT pg_terminate_backend(PID).",
-			"another migration of this database, or somebody who took its lock, has held it for a minute: the session with PID %d", holder)
+			"another migration of this database, or somebody who took its lock, has held it for a minute: "+
+				"the session with PID %d", holder)
 	case err != nil:
 		return failed("waiting for another migration of this database", err)
 	}
@@ -175,8 +183,8 @@ func (d *database) inTransaction(ctx context.Context, doing string, do func() er
 	return nil
 }
 
-// acknowledged runs a write that must not be lost, and refuses an acknowledgement with a warning in it: a commit whose wait for its
-// synchronous standby was cancelled looks like success in every other respect.
+// acknowledged runs a write that must not be lost, and refuses an acknowledgement with a warning in it: a commit whose
+// wait for its synchronous standby was cancelled looks like success in every other respect.
 func (d *database) acknowledged(write func() error) error {
 	d.warnings = nil
 	if err := write(); err != nil {

@@ -23,11 +23,11 @@ var (
 	dropSchemaSQL string
 )
 
-// Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of the
-// database's clock (a later namespace could repeat it), and while anything in the database uses a function of pgflurry.
-// A function in public that is not pgflurry's stays, whatever its name.
-// It refuses, too, to take the home from databases that have joined the namespace, unless leaveJoined says so. A database without
-// pgflurry is left as it is; removed is false then.
+// Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of
+// the database's clock (a later namespace could repeat it), and while anything in the database uses a function of
+// pgflurry. A function in public that is not pgflurry's stays, whatever its name.
+// It refuses, too, to take the home from databases that have joined the namespace, unless leaveJoined says so. A
+// database without pgflurry is left as it is; removed is false then.
 func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err error) {
 	d, err := open(ctx, url)
 	if err != nil {
@@ -110,7 +110,8 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 	return d.nothingAhead(ctx)
 }
 
-// noneJoined refuses while other databases draw from the namespace that is at home here: nobody would know any more which workers they have.
+// noneJoined refuses while other databases draw from the namespace that is at home here: nobody would know any more
+// which workers they have.
 func (d *database) noneJoined(ctx context.Context) error {
 	joined, err := d.joined(ctx)
 	if err != nil || len(joined) == 0 {

@@ -23,14 +23,15 @@ var (
 	stillUnderWaySQL string
 )
 
-// freshWorker gives the function another worker, with a mark of its own: the old one's is out of reach, because the clock once stood
-// far ahead. Everything else is in place already.
+// freshWorker gives the function another worker, with a mark of its own: the old one's is out of reach, because the
+// clock once stood far ahead. Everything else is in place already.
 //
-// A call that is under way may have read the old text, and would put the old worker on a tick of the new beginning. So the transactions
-// that were open when the text changed must end first.
+// A call that is under way may have read the old text, and would put the old worker on a tick of the new beginning. So
+// the transactions that were open when the text changed must end first.
 //
-// The order makes each end in the middle harmless. First the claim: what fails behind it wastes a worker. Then the text: until the
-// marks are set the function waits for the clock as before. Then lane and mark. Then the home is told how far the old worker got.
+// The order makes each end in the middle harmless. First the claim: what fails behind it wastes a worker. Then the
+// text: until the marks are set the function waits for the clock as before. Then lane and mark. Then the home is told
+// how far the old worker got.
 func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if err != nil {
@@ -40,7 +41,8 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 	case present.Home == "":
 		h = &home{database: d, row: present}
 	case h == nil:
-		return refuse("Add --join with the URL of that database.", "the workers of database %q are in %s", present.Database, present.Home)
+		return refuse("Add --join with the URL of that database.", "the workers of database %q are in %s",
+			present.Database, present.Home)
 	}
 	c, err := h.claim(ctx, d, s.Version)
 	if err != nil {
@@ -94,7 +96,8 @@ func (d *database) outlive(ctx context.Context) error {
 		}
 		if time.Now().After(end) {
 			return refuse("Let them end, or end them with pg_terminate_backend(PID), and run it again.",
-				"transactions that were open before are open still, and may draw with the old worker: the sessions with PIDs %v", left)
+				"transactions that were open before are open still, and may draw with the old worker: "+
+					"the sessions with PIDs %v", left)
 		}
 	}
 }

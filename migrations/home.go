@@ -44,13 +44,16 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	row, err := namespace.Read(ctx, d.Conn)
 	if err == nil {
 		if why, copied := row.Copied(); copied {
-			err = refuse(`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`, "--join: %s", why)
+			err = refuse(`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`,
+				"--join: %s", why)
 		} else if row.Home != "" {
-			err = refuse("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s", row.Database, row.Home)
+			err = refuse("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s",
+				row.Database, row.Home)
 		}
 	}
 	if err == nil && row.Disposable {
-		err = refuse("Make the namespace of the other database by itself, with --disposable.", "--join: the namespace of database %q is disposable: nothing can join it", row.Database)
+		err = refuse("Make the namespace of the other database by itself, with --disposable.",
+			"--join: the namespace of database %q is disposable: nothing can join it", row.Database)
 	}
 	if err == nil {
 		err = d.notNewer()
@@ -62,8 +65,8 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	return &home{database: d, row: row}, nil
 }
 
-// address is how people find a database: host:port/name, without user and password. A host that means "this machine" is told by the
-// machine's name: seen from another machine, the same words mean another server.
+// address is how people find a database: host:port/name, without user and password. A host that means "this machine" is
+// told by the machine's name: seen from another machine, the same words mean another server.
 func address(c *pgx.ConnConfig) string {
 	host := c.Host
 	ip, err := netip.ParseAddr(host)
@@ -82,12 +85,13 @@ type claim struct {
 	id     string // UUID: owner in the row
 }
 
-// claim takes a worker for the database d, for good. It commits before anything carries the worker: if what follows fails, the
-// worker is lost, and never used twice.
+// claim takes a worker for the database d, for good. It commits before anything carries the worker: if what follows
+// fails, the worker is lost, and never used twice.
 func (h *home) claim(ctx context.Context, d *database, version string) (claim, error) {
 	var c claim
 	err := h.acknowledged(func() error {
-		return h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version), h.row.ID).Scan(&c.worker, &c.mark, &c.id)
+		return h.QueryRow(ctx, claimSQL, d.facts.database, address(d.settings), nullable(version), h.row.ID).
+			Scan(&c.worker, &c.mark, &c.id)
 	})
 	if err == nil {
 		return c, nil
@@ -102,50 +106,60 @@ func (h *home) claim(ctx context.Context, d *database, version string) (claim, e
 		return claim{}, failed("reading the workers of "+address(h.settings), err)
 	}
 	if now, err := namespace.Read(ctx, h.Conn); err != nil || now.ID != h.row.ID {
-		return claim{}, refuse("Run it again.", "%s was namespace %s a moment ago, and is not any more", address(h.settings), h.row.ID)
+		return claim{}, refuse("Run it again.", "%s was namespace %s a moment ago, and is not any more",
+			address(h.settings), h.row.ID)
 	}
 	switch {
 	case !complete:
 		return claim{}, refuse(`On each database that ever joined run: pgflurry migrate up --database URL --join HOME
 Then say that all of them stand in the home's rows: pgflurry migrate up --database HOME --joins-complete`,
-			"%s was failed over, restored or reseeded since it gave its last worker, and may have forgotten a database that joined; it knows: %s",
+			"%s was failed over, restored or reseeded since it gave its last worker, and may have forgotten a "+
+				"database that joined; it knows: %s",
 			address(h.settings), holders)
 	case wait != nil:
 		left := max(0, time.Duration(*wait)*time.Millisecond).Truncate(time.Second) + time.Second
 		return claim{}, refuse(fmt.Sprintf("Try again in %s.", left),
-			"the workers for database functions that are left in %s may have issued IDs that are ahead of the clock", address(h.settings))
+			"the workers for database functions that are left in %s may have issued IDs that are ahead of the clock",
+			address(h.settings))
 	}
-	return claim{}, refuse("Their number was fixed when the namespace was made, and each is given out once, for good. Use another namespace for this database.",
-		"all %d workers for database functions in %s are taken: %s", h.row.DatabaseWorkers, address(h.settings), holders)
+	return claim{}, refuse("Their number was fixed when the namespace was made, and each is given out once, for good. "+
+		"Use another namespace for this database.",
+		"all %d workers for database functions in %s are taken: %s",
+		h.row.DatabaseWorkers, address(h.settings), holders)
 }
 
-// reclaim compares the claim of a joined database with the home's row. A failover or an old backup of the home may have forgotten
-// it: then it is written down again. given is true if the worker was given to another database meanwhile. moved says that the
-// database has another address for good.
-func (h *home) reclaim(ctx context.Context, d *database, present namespace.Namespace, s Settings) (given bool, err error) {
+// reclaim compares the claim of a joined database with the home's row. A failover or an old backup of the home may have
+// forgotten it: then it is written down again. given is true if the worker was given to another database meanwhile.
+// moved says that the database has another address for good.
+func (h *home) reclaim(
+	ctx context.Context, d *database, present namespace.Namespace, s Settings,
+) (given bool, err error) {
 	var ours, here bool
 	var node, from string
 	var claim string
 	var at *time.Time
 	err = h.acknowledged(func() error {
-		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, present.Claim, d.facts.database, address(d.settings), nullable(s.Version), s.Moved, h.row.ID).
+		return h.QueryRow(ctx, reclaimSQL, present.FunctionWorker, present.Claim, d.facts.database, address(d.settings),
+			nullable(s.Version), s.Moved, h.row.ID).
 			Scan(&ours, &here, &node, &from, &at, &claim)
 	})
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return false, refuse("Give the URL of the database it joined.", "%s has no worker %d for a database function, which this database uses",
+		return false, refuse("Give the URL of the database it joined.",
+			"%s has no worker %d for a database function, which this database uses",
 			address(h.settings), present.FunctionWorker)
 	case err != nil:
 		return false, failed("looking for the worker of this database in "+address(h.settings), err)
 	case !ours:
 		return true, nil
 	case !here:
-		return false, refuse(`If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
+		return false,
+			refuse(`If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
   pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
 If this is the same database and only its address has changed, or the original is gone for good and no other copy has taken its place, run
   pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`,
-			"worker %d was claimed by database %q at %s on %s, and this database is at %s", present.FunctionWorker, node, from,
-			at.UTC().Format(time.DateTime), address(d.settings))
+				"worker %d was claimed by database %q at %s on %s, and this database is at %s",
+				present.FunctionWorker, node, from, at.UTC().Format(time.DateTime), address(d.settings))
 	}
 	if _, err := d.Exec(ctx, takeClaimSQL, claim); err != nil {
 		return false, failed("writing down the claim", err)

@@ -34,12 +34,14 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return err
 	}
-	_, err = d.Exec(ctx, createJoinedSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits, layout.SequenceBits,
-		layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker, address(h.settings), c.id)
+	_, err = d.Exec(ctx, createJoinedSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker,
+		address(h.settings), c.id)
 	if err != nil {
 		return failed("making the namespace row", err)
 	}
-	_, err = d.Exec(ctx, sameWindowsSQL, h.row.MaxWindow.Microseconds(), h.row.Skew.Microseconds(), h.row.Quarantine.Microseconds())
+	_, err = d.Exec(ctx, sameWindowsSQL, h.row.MaxWindow.Microseconds(), h.row.Skew.Microseconds(),
+		h.row.Quarantine.Microseconds())
 	if err != nil {
 		return failed("taking over the windows of the namespace", err)
 	}
@@ -58,8 +60,8 @@ func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
 	return d.goOnAt(ctx, c)
 }
 
-// rejoin sees that the home knows whose the worker of this joined database is. If another database was given it meanwhile, this one
-// gets another.
+// rejoin sees that the home knows whose the worker of this joined database is. If another database was given it
+// meanwhile, this one gets another.
 func (d *database) rejoin(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
 	given, err := h.reclaim(ctx, d, present, s)
 	if err != nil || !given {

@@ -22,14 +22,15 @@ var (
 	printTailSQL string
 )
 
-// Print writes, as one script, what Up runs in a database without pgflurry. Settings that need a database (JoinURL, NewNamespace,
-// Moved) are refused.
+// Print writes, as one script, what Up runs in a database without pgflurry. Settings that need a database (JoinURL,
+// NewNamespace, Moved) are refused.
 func Print(w io.Writer, s Settings) error {
 	if err := s.validate(); err != nil {
 		return err
 	}
 	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete {
-		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker and --joins-complete need the database: they cannot be printed")
+		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker "+
+			"and --joins-complete need the database: they cannot be printed")
 	}
 	layout, err := s.layout(generator.DefaultLayout())
 	if err != nil {
@@ -50,8 +51,9 @@ func Print(w io.Writer, s Settings) error {
 		fmt.Fprintf(&out, "\n-- %s\n%s", file.Name, file.SQL)
 	}
 	out.WriteString("\n")
-	fmt.Fprintf(&out, printNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits, layout.SequenceBits,
-		layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(), workers, s.Disposable)
+	fmt.Fprintf(&out, printNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+		layout.SequenceBits, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(),
+		workers, s.Disposable)
 	out.WriteString("\n" + sqlfuncs.Install().SQL + "\n" + printTailSQL)
 	_, err = io.WriteString(w, out.String())
 	return err

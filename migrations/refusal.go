@@ -29,7 +29,9 @@ func refuse(hint, format string, values ...any) error {
 func failed(doing string, err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
-		return &Refusal{what: fmt.Sprintf("%s: %s (SQLSTATE %s)", doing, said.Message, said.Code), hint: said.Hint, cause: err}
+		return &Refusal{
+			what: fmt.Sprintf("%s: %s (SQLSTATE %s)", doing, said.Message, said.Code), hint: said.Hint, cause: err,
+		}
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -8,8 +8,9 @@ import (
 //go:embed queries/without_rows.sql
 var withoutRowsSQL string
 
-// recordRestored writes down which migrations a schema holds that came from a dump without data (pg_dump --schema-only, structure.sql):
-// its tables are there, the record of the migrations is empty. What then follows makes the rows, as in a new database.
+// recordRestored writes down which migrations a schema holds that came from a dump without data (pg_dump --schema-only,
+// structure.sql): its tables are there, the record of the migrations is empty. What then follows makes the rows, as in
+// a new database.
 func (d *database) recordRestored(ctx context.Context, list []migration) error {
 	var restored bool
 	if err := d.QueryRow(ctx, withoutRowsSQL).Scan(&restored); err != nil {
@@ -20,7 +21,8 @@ func (d *database) recordRestored(ctx context.Context, list []migration) error {
 	}
 	if d.facts.revision == 0 {
 		return refuse("Restore the dump with the data of schema pgflurry.",
-			"schema pgflurry of database %q has tables but no record of its migrations, and does not say of which revision it is", d.facts.database)
+			"schema pgflurry of database %q has tables but no record of its migrations, and does not say of which "+
+				"revision it is", d.facts.database)
 	}
 	for _, m := range list {
 		if m.version > d.facts.revision {

@@ -20,7 +20,8 @@ type rest struct {
 	left   time.Duration // rounded up to a second
 }
 
-// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not over.
+// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not
+// over.
 func (d *database) nothingAhead(ctx context.Context) error {
 	rests, err := list(ctx, d, "reading the marks", restsSQL, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
@@ -31,7 +32,8 @@ func (d *database) nothingAhead(ctx context.Context) error {
 	if err != nil || len(rests) == 0 {
 		return err
 	}
-	return refuse("Stop all proxies of the namespace and whatever calls next_snowflake() first, or it will take longer.",
+	return refuse("Stop all proxies of the namespace and whatever calls next_snowflake() first, "+
+		"or it will take longer.",
 		"try again in %s: until then IDs may exist that are, or just were, ahead of the clock of the database:\n  %s",
 		rests[0].left, strings.Join(summary(rests), "\n  "))
 }
@@ -39,7 +41,8 @@ func (d *database) nothingAhead(ctx context.Context) error {
 // mostLines is how many lines a message lists before it only counts.
 const mostLines = 8
 
-// summary is one line for all that have the same time left, which after a reseed are nearly all. list: the longest first.
+// summary is one line for all that have the same time left, which after a reseed are nearly all. list: the longest
+// first.
 func summary(list []rest) []string {
 	var lines []string
 	for len(list) > 0 {

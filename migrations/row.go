@@ -26,7 +26,8 @@ var (
 )
 
 // ownRow makes sure that the namespace row is this database's own.
-// It makes the row, or judges the one that is there and does what the operator has said. What the row is for, and what a copy is, stands in package namespace.
+// It makes the row, or judges the one that is there and does what the operator has said. What the row is for, and what
+// a copy is, stands in package namespace.
 func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
@@ -44,13 +45,16 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	}
 	switch {
 	case h != nil && h.facts.database == d.facts.database && h.facts.started.Equal(d.facts.started):
-		return refuse("Leave --join out.", "database %q is the home of namespace %s itself", present.Database, present.ID)
+		return refuse("Leave --join out.", "database %q is the home of namespace %s itself",
+			present.Database, present.ID)
 	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
 		return refuse(`On the copy, and on no other, add --copy. Be sure which of the two it is: the other one keeps its workers.`,
-			"database %q and %s are both the home of namespace %s: one of them is a copy of the files of the other's server",
+			"database %q and %s are both the home of namespace %s: "+
+				"one of them is a copy of the files of the other's server",
 			present.Database, address(h.settings), present.ID)
 	case s.NewNamespace && why == "":
-		return refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) and the original lives on, add --copy.",
+		return refuse("If it is a copy of the files of a server (base backup, snapshot, clone of the machine) and the "+
+			"original lives on, add --copy.",
 			"database %q is not a copy: it belongs to namespace %s", present.Database, present.ID)
 	case s.NewNamespace:
 		return d.script(ctx, "making the copy a namespace of its own", newNamespaceSQL)
@@ -74,7 +78,8 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 // found makes the row: of a new namespace, or of one whose home is elsewhere.
 func (d *database) found(ctx context.Context, s Settings, h *home) error {
 	if s.NewNamespace || s.Moved || s.Copy || s.FreshWorker || s.JoinsComplete {
-		return refuse("Leave --new-namespace, --moved, --copy, --fresh-worker and --joins-complete out.", "database %q has no namespace yet", d.facts.database)
+		return refuse("Leave --new-namespace, --moved, --copy, --fresh-worker and --joins-complete out.",
+			"database %q has no namespace yet", d.facts.database)
 	}
 	if h != nil {
 		return d.joinNew(ctx, s, h)
@@ -96,11 +101,13 @@ func (d *database) unchanged(ctx context.Context, s Settings, present namespace.
 		return err
 	}
 	if s.DatabaseWorkers != 0 && s.DatabaseWorkers != present.DatabaseWorkers {
-		return refuse("This number cannot change. Leave it out.", "the namespace of database %q keeps %d workers for database functions, not %d",
+		return refuse("This number cannot change. Leave it out.",
+			"the namespace of database %q keeps %d workers for database functions, not %d",
 			d.facts.database, present.DatabaseWorkers, s.DatabaseWorkers)
 	}
 	if s.Disposable && !present.Disposable {
-		return refuse("Leave --disposable out, or make another database for tests.", "the namespace of database %q is not disposable, and cannot become it", d.facts.database)
+		return refuse("Leave --disposable out, or make another database for tests.",
+			"the namespace of database %q is not disposable, and cannot become it", d.facts.database)
 	}
 	return d.create(ctx, s, layout) // only compares the layout, because the row is there
 }
@@ -119,7 +126,8 @@ func (d *database) moved(ctx context.Context, s Settings, present namespace.Name
 			"database %q has joined a namespace whose workers are in %s", present.Database, present.Home)
 	case present.Home == "" && h != nil:
 		return refuse("Leave --join out if the original is gone for good; leave --moved out if it lives.",
-			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away", present.Database)
+			"database %q is a copy of the home of its namespace, and cannot move to a worker that its home gave away",
+			present.Database)
 	case present.Home != "":
 		if err := d.rejoin(ctx, s, present, h); err != nil {
 			return err
@@ -132,8 +140,8 @@ func (d *database) moved(ctx context.Context, s Settings, present namespace.Name
 	return d.script(ctx, "writing down which database this is", identifySQL)
 }
 
-// originalGone refuses while the database that this one shall take the place of is still on this server: its function would go on with
-// the same worker. An original on another server cannot be seen from here.
+// originalGone refuses while the database that this one shall take the place of is still on this server: its function
+// would go on with the same worker. An original on another server cannot be seen from here.
 func (d *database) originalGone(ctx context.Context) error {
 	var name string
 	var oid uint32
@@ -144,13 +152,14 @@ func (d *database) originalGone(ctx context.Context) error {
 	case err != nil:
 		return failed("looking for the original", err)
 	}
-	return refuse(fmt.Sprintf("Drop %s first. If both shall stay, use --join to share one ID space, or --new-namespace.", pgx.Identifier{name}.Sanitize()),
+	return refuse(fmt.Sprintf("Drop %s first. If both shall stay, use --join to share one ID space, "+
+		"or --new-namespace.", pgx.Identifier{name}.Sanitize()),
 		"database %q has not moved: its original, database %q (oid %d), still exists on this server",
 		d.facts.database, name, oid)
 }
 
-// placeTaken refuses while another database of this server is the home already: another copy has taken the place of the original. Copies on
-// other servers, and databases that do not let this role in, cannot be seen from here.
+// placeTaken refuses while another database of this server is the home already: another copy has taken the place of the
+// original. Copies on other servers, and databases that do not let this role in, cannot be seen from here.
 func (d *database) placeTaken(ctx context.Context, present namespace.Namespace) error {
 	if present.Home != "" {
 		return nil // the home knows
@@ -170,7 +179,8 @@ func (d *database) placeTaken(ctx context.Context, present namespace.Namespace) 
 		conn.Close(ctx)
 		if _, copied := other.Copied(); err == nil && !copied && other.ID == present.ID && other.Home == "" {
 			return refuse("If this copy shall stay as well, use --join or --new-namespace.",
-				"database %q is the home of namespace %s already: another copy has taken the place of the original", name, present.ID)
+				"database %q is the home of namespace %s already: another copy has taken the place of the original",
+				name, present.ID)
 		}
 	}
 	return nil
@@ -184,7 +194,8 @@ func foreign(present namespace.Namespace, h *home, why string) error {
 			present.Database, present.ID, h.row.ID, address(h.settings))
 	}
 	return refuse("A database belongs to one namespace for good: its IDs could meet those of another.",
-		"database %q belongs to namespace %s, not to %s of %s", present.Database, present.ID, h.row.ID, address(h.settings))
+		"database %q belongs to namespace %s, not to %s of %s",
+		present.Database, present.ID, h.row.ID, address(h.settings))
 }
 
 // refuseCopy says what a copy can become, and the command for each.

@@ -7,20 +7,25 @@ import (
 	"pgflurry/generator"
 )
 
-// Settings say what a namespace shall be. The zero value is right for most: what exists stays, what is new gets the default layout.
+// Settings say what a namespace shall be. The zero value is right for most: what exists stays, what is new gets the
+// default layout.
 type Settings struct {
-	Layout          string        // "T/D/W/S" or a preset; "": that of the existing row, else generator.DefaultLayout
-	Epoch           time.Time     // instant of tick 0; zero: as above
-	Unit            time.Duration // length of a tick; zero: as above
-	DatabaseWorkers int           // workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
-	JoinURL         string        // make this database another one of the namespace that is at home there
-	NewNamespace    bool          // this copy of a database shall be an ID space of its own
-	Moved           bool          // this copy takes the place of its original, which is gone for good; or the database was set back in place
-	Copy            bool          // this database is a copy although it looks original, and the original lives on; with JoinURL or NewNamespace
-	FreshWorker     bool          // the function gets another worker: the mark of its own is out of reach
-	JoinsComplete   bool          // this home knows every database that has joined, although it was failed over, restored or reseeded
-	Disposable      bool          // a new namespace is for tests: copies of the database give the same IDs
-	Version         string        // of the program, for people who list workers
+	Layout string        // "T/D/W/S" or a preset; "": that of the existing row, else generator.DefaultLayout
+	Epoch  time.Time     // instant of tick 0; zero: as above
+	Unit   time.Duration // length of a tick; zero: as above
+	// workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
+	DatabaseWorkers int
+	JoinURL         string // make this database another one of the namespace that is at home there
+	NewNamespace    bool   // this copy of a database shall be an ID space of its own
+	// this copy takes the place of its original, which is gone for good; or the database was set back in place
+	Moved bool
+	// this database is a copy although it looks original, and the original lives on; with JoinURL or NewNamespace
+	Copy        bool
+	FreshWorker bool // the function gets another worker: the mark of its own is out of reach
+	// this home knows every database that has joined, although it was failed over, restored or reseeded
+	JoinsComplete bool
+	Disposable    bool   // a new namespace is for tests: copies of the database give the same IDs
+	Version       string // of the program, for people who list workers
 }
 
 // validate refuses settings that contradict each other.
@@ -29,9 +34,11 @@ func (s Settings) validate() error {
 	case s.NewNamespace && (s.Moved || s.JoinURL != ""):
 		return refuse("Choose one.", "--new-namespace and --join or --moved exclude each other")
 	case s.Moved && s.Copy:
-		return refuse("Say --moved if the original is gone for good, --copy if it lives on.", "--moved and --copy exclude each other")
+		return refuse("Say --moved if the original is gone for good, --copy if it lives on.",
+			"--moved and --copy exclude each other")
 	case s.Copy && !s.NewNamespace && s.JoinURL == "":
-		return refuse("Add --join HOME to share one ID space with the original, or --new-namespace for one of its own.", "--copy says that this is a copy, but not what it shall be")
+		return refuse("Add --join HOME to share one ID space with the original, or --new-namespace for one of its own.",
+			"--copy says that this is a copy, but not what it shall be")
 	case s.Disposable && (s.JoinURL != "" || s.NewNamespace || s.Moved || s.Copy):
 		return refuse("Leave --disposable out.", "--disposable is for a new namespace")
 	case s.FreshWorker && (s.NewNamespace || s.Moved || s.Copy):
@@ -78,7 +85,8 @@ func spell(l generator.Layout) string {
 func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
 	if s.DatabaseWorkers >= layout.Workers() {
 		return 0, refuse("Ask for fewer, or choose a layout with more worker bits.",
-			"%d database workers were asked for, but layout %s has %d workers, and at least one must be left for a proxy",
+			"%d database workers were asked for, but layout %s has %d workers, and at least one must be "+
+				"left for a proxy",
 			s.DatabaseWorkers, layout, layout.Workers())
 	}
 	if s.DatabaseWorkers > 0 {

@@ -27,7 +27,9 @@ func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
 }
 
 func TestASmallLayoutKeepsFewWorkersForDatabases(t *testing.T) {
-	for layout, want := range map[string]int{"41/0/1/12": 1, "41/0/2/12": 1, "41/0/4/12": 4, "javascript": 16, "41/0/10/12": 16, "40/0/16/7": 16} {
+	for layout, want := range map[string]int{
+		"41/0/1/12": 1, "41/0/2/12": 1, "41/0/4/12": 4, "javascript": 16, "41/0/10/12": 16, "40/0/16/7": 16,
+	} {
 		l, err := generator.ParseLayout(layout)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +41,9 @@ func TestASmallLayoutKeepsFewWorkersForDatabases(t *testing.T) {
 }
 
 func TestPrintRefusesWhatNeedsTheDatabase(t *testing.T) {
-	for _, s := range []Settings{{JoinURL: "postgres://x"}, {NewNamespace: true}, {Moved: true}, {FreshWorker: true}, {JoinsComplete: true}} {
+	for _, s := range []Settings{
+		{JoinURL: "postgres://x"}, {NewNamespace: true}, {Moved: true}, {FreshWorker: true}, {JoinsComplete: true},
+	} {
 		if err := Print(new(strings.Builder), s); err == nil {
 			t.Errorf("%+v was printed", s)
 		}

@@ -36,12 +36,13 @@ type State struct {
 	Namespace  *namespace.Namespace // nil: none yet
 	Copied     string               // why this is a copy of another database; "": it is none
 	Joined     []Joined             // in a home: the databases that have joined
-	Drawers    []string             // roles that may set the function's sequences, or draw from them, and so make IDs come twice
-	Newer      error                // the schema is newer than this program, which cannot judge it; nil: it is not
-	Left       time.Duration        // until the last tick of the layout has passed, by the server's clock; at most 292 years
-	Functions  []Function           // that are not as this version installs them; empty: all are
-	Kept       []Kept               // names of pgflurry's that another function of the database has: no alias in public
-	Unchecked  string               // why the functions could not be compared; "": they were
+	// roles that may set the function's sequences, or draw from them, and so make IDs come twice
+	Drawers   []string
+	Newer     error         // the schema is newer than this program, which cannot judge it; nil: it is not
+	Left      time.Duration // until the last tick of the layout has passed, by the server's clock; at most 292 years
+	Functions []Function    // that are not as this version installs them; empty: all are
+	Kept      []Kept        // names of pgflurry's that another function of the database has: no alias in public
+	Unchecked string        // why the functions could not be compared; "": they were
 }
 
 // An Applied is one migration of this version.
@@ -53,8 +54,9 @@ type Applied struct {
 
 // A Function is one that is not as this version installs it.
 type Function struct {
-	Name  string // with the types of its arguments
-	State string // "missing" or "changed": an Up repairs it; "foreign": not pgflurry's, and an Up refuses until it is gone
+	Name string // with the types of its arguments
+	// "missing" or "changed": an Up repairs it; "foreign": not pgflurry's, and an Up refuses until it is gone
+	State string
 }
 
 // A Kept is a name that in public is not pgflurry's: its function is called with schema pgflurry.
@@ -78,7 +80,8 @@ func (d *database) joined(ctx context.Context) ([]Joined, error) {
 
 // Pending says whether an Up has anything to do.
 func (s State) Pending() bool {
-	return s.Namespace == nil || len(s.Functions) > 0 || slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
+	return s.Namespace == nil || len(s.Functions) > 0 ||
+		slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
 }
 
 // InPlace says whether everything is as this version needs it, and is known to be.
@@ -86,8 +89,8 @@ func (s State) InPlace() bool {
 	return !s.Pending() && s.Copied == "" && s.Unchecked == "" && s.Newer == nil
 }
 
-// Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a transaction
-// that it rolls back, so for that it needs the rights of Up.
+// Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a
+// transaction that it rolls back, so for that it needs the rights of Up.
 func Status(ctx context.Context, url string) (State, error) {
 	d, err := open(ctx, url)
 	if err != nil {
@@ -146,7 +149,9 @@ func (d *database) appliedUnread(err error) error {
 	err = failed("reading which migrations were applied", err)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
-		return &Refusal{what: err.Error(), hint: "As the owner run: " + namespace.GrantLease(d.settings.User), cause: err}
+		return &Refusal{
+			what: err.Error(), hint: "As the owner run: " + namespace.GrantLease(d.settings.User), cause: err,
+		}
 	}
 	return err
 }
@@ -215,10 +220,11 @@ func (d *database) foreign(ctx context.Context) ([]Function, error) {
 	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
 		return nil, err
 	}
-	return list(ctx, d, "reading the functions in public", foreignSQL, func(row pgx.CollectableRow) (f Function, err error) {
-		f.State, err = "foreign", row.Scan(&f.Name)
-		return f, err
-	})
+	return list(ctx, d, "reading the functions in public",
+		foreignSQL, func(row pgx.CollectableRow) (f Function, err error) {
+			f.State, err = "foreign", row.Scan(&f.Name)
+			return f, err
+		})
 }
 
 // functions maps each function to a digest of its definition and comment.

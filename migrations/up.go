@@ -103,8 +103,8 @@ func (d *database) create(ctx context.Context, s Settings, layout generator.Layo
 	if err != nil {
 		return err
 	}
-	_, err = d.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits, layout.SequenceBits,
-		layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable)
+	_, err = d.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable)
 	if err != nil {
 		return failed("making the namespace", err)
 	}

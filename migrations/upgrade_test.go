@@ -23,7 +23,8 @@ func later(files map[string]string) fstest.MapFS {
 }
 
 const (
-	color  = "ALTER TABLE pgflurry.worker ADD COLUMN color text;\n\n-- Down\nALTER TABLE pgflurry.worker DROP COLUMN color;\n"
+	color = "ALTER TABLE pgflurry.worker ADD COLUMN color text;\n\n-- Down\nALTER TABLE pgflurry.worker " +
+		"DROP COLUMN color;\n"
 	size   = "CREATE TABLE pgflurry.size (n int);\n\n-- Down\nDROP TABLE pgflurry.size;\n"
 	broken = "CREATE TABLE pgflurry.size (n int); SELECT 1/0;\n\n-- Down\nDROP TABLE pgflurry.size;\n"
 )

@@ -23,9 +23,10 @@ var (
 	answerableSegmentsSQL string
 )
 
-// Answerable says what a proxy of the namespace wantID may answer in the database of conn: ids of next_snowflake() and its kin, segments
-// of next_segment(tag) and next_segments(tag, n), where the role of conn is the one that reserves blocks. A database of another
-// namespace, without one, or a copy is an answer (nothing), not an error; errors are those of the connection and of missing rights.
+// Answerable says what a proxy of the namespace wantID may answer in the database of conn: ids of next_snowflake() and
+// its kin, segments of next_segment(tag) and next_segments(tag, n), where the role of conn is the one that reserves
+// blocks. A database of another namespace, without one, or a copy is an answer (nothing), not an error; errors are
+// those of the connection and of missing rights.
 //
 // It is one round trip where the query mode of conn needs no other one, as pgx.QueryExecModeExec.
 func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (ids, segments Answers, err error) {
@@ -66,11 +67,16 @@ func answerableIDs(row pgx.Row, database string) (Answers, error) {
 	case !installed:
 		return Answers{Why: fmt.Sprintf("database %q lacks pgflurry's public.next_snowflake()", database)}, nil
 	case !everybody:
-		return Answers{Why: fmt.Sprintf("EXECUTE on next_snowflake() was revoked from PUBLIC in database %q: PostgreSQL decides who may call it", database)}, nil
+		return Answers{Why: fmt.Sprintf("EXECUTE on next_snowflake() was revoked from PUBLIC in database %q: "+
+			"PostgreSQL decides who may call it", database)}, nil
 	case overload != "":
-		return Answers{Why: fmt.Sprintf("database %q has another function of the name, %s: PostgreSQL decides which is meant", database, overload)}, nil
+		return Answers{
+			Why: fmt.Sprintf("database %q has another function of the name, %s: PostgreSQL decides which is meant",
+				database, overload),
+		}, nil
 	case elsewhere != "":
-		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: calls that name no schema are forwarded", database, elsewhere)}, nil
+		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: "+
+			"calls that name no schema are forwarded", database, elsewhere)}, nil
 	}
 	return Answers{All: true, Unqualified: true}, nil
 }
@@ -83,16 +89,22 @@ func answerableSegments(row pgx.Row, database string) (Answers, error) {
 	}
 	switch {
 	case beside != "":
-		return Answers{Why: fmt.Sprintf("database %q has another function of the name, %s: PostgreSQL decides which is meant", database, beside)}, nil
+		return Answers{
+			Why: fmt.Sprintf("database %q has another function of the name, %s: PostgreSQL decides which is meant",
+				database, beside),
+		}, nil
 	case !installed:
-		return Answers{Why: fmt.Sprintf("database %q lacks one of pgflurry's functions next_segment(text) and next_segments(text, bigint), in pgflurry or in public", database)}, nil
+		return Answers{Why: fmt.Sprintf("database %q lacks one of pgflurry's functions next_segment(text) and "+
+			"next_segments(text, bigint), in pgflurry or in public", database)}, nil
 	case !everybody:
-		return Answers{Why: fmt.Sprintf("EXECUTE on next_segment() was revoked from PUBLIC in database %q: PostgreSQL decides who may call it", database)}, nil
+		return Answers{Why: fmt.Sprintf("EXECUTE on next_segment() was revoked from PUBLIC in database %q: "+
+			"PostgreSQL decides who may call it", database)}, nil
 	case !mayReserve:
 		return Answers{Why: fmt.Sprintf("role %q may not reserve blocks in database %q; as the owner run: %s",
 			role, database, GrantLease(role))}, nil
 	case elsewhere != "":
-		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: calls that name no schema are forwarded", database, elsewhere)}, nil
+		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: "+
+			"calls that name no schema are forwarded", database, elsewhere)}, nil
 	}
 	return Answers{All: true, Unqualified: true}, nil
 }

@@ -13,35 +13,38 @@
 //	                                            ├─ may_draw() in the function SNF03
 //	                                            └─ migrate, serve, workers    a refusal that says what to run
 //
-// A copy of a database that draws on gives the IDs of its original. So the question "is this the database that the row was
-// written for?" has one answer, in SQL (sqlfuncs/identity.sql), and everything that grants, draws or migrates asks it.
+// A copy of a database that draws on gives the IDs of its original. So the question "is this the database that the row
+// was written for?" has one answer, in SQL (sqlfuncs/identity.sql), and everything that grants, draws or migrates asks
+// it.
 //
 // # What it compares
 //
-//   - The system identifier: made by initdb. A dump restored on another server, or pg_upgrade, changes it. Servers that do not tell it
-//     are not compared by it.
+//   - The system identifier: made by initdb. A dump restored on another server, or pg_upgrade, changes it. Servers that
+//     do not tell it are not compared by it.
 //   - The oid of the database: a template copy has another. Renaming keeps it, so a swap of names changes nothing.
 //   - The oids of the tables pgflurry.namespace and pgflurry.worker: a dump restored in place has made another table.
 //
 // # What the answers mean
 //
 //   - The original: everything works.
-//   - A copy: nothing is granted, renewed or drawn until somebody says what it shall be. "pgflurry migrate up" takes the word:
-//     --join (another database of the same space), --new-namespace, or --moved (the original is gone).
-//   - A disposable namespace, for tests: its copies count as originals. That is chosen when it is made, and cannot be changed.
+//   - A copy: nothing is granted, renewed or drawn until somebody says what it shall be. "pgflurry migrate up" takes
+//     the word: --join (another database of the same space), --new-namespace, or --moved (the original is gone).
+//   - A disposable namespace, for tests: its copies count as originals. That is chosen when it is made, and cannot be
+//     changed.
 //
 // # When it is asked
 //
-// Lease statements ask at each acquisition and renewal, the program at each command, serve at each look at a database. The function
-// asks once in a session, before its first ID: a session cannot move to another database. Its own text names the ID space and
-// the worker that it was written for, and the row must say the same.
+// Lease statements ask at each acquisition and renewal, the program at each command, serve at each look at a database.
+// The function asks once in a session, before its first ID: a session cannot move to another database. Its own text
+// names the ID space and the worker that it was written for, and the row must say the same.
 //
 // # What stays invisible
 //
-// A copy of a server's files (base backup, snapshot, clone of a machine) shares all three values with its original. Nobody can
-// notice it until it speaks to the home of its namespace: there each database's claim stands with the address it was made from, and a
-// claim from another address is refused until somebody says --moved (the original is gone) or --copy (it lives on). A claim that moves is
-// used up: the home writes a new one, so a second copy cannot follow. Two machines that
+// A copy of a server's files (base backup, snapshot, clone of a machine) shares all three values with its original.
+// Nobody can notice it until it speaks to the home of its namespace: there each database's claim stands with the
+// address it was made from, and a claim from another address is refused until somebody says --moved (the original is
+// gone) or --copy (it lives on). A claim that moves is used up: the home writes a new one, so a second copy cannot
+// follow. Two machines that
 // reach their servers by the same name and port, and a clone that never asks, stay unnoticed.
 //
 // # Invariants

@@ -43,8 +43,8 @@ const Revision = 1
 //go:embed read.sql
 var readSQL string
 
-// Read reads the row in the database of conn. A database without one gives a *NotMigratedError; a role that may not read it,
-// an error with a hint.
+// Read reads the row in the database of conn. A database without one gives a *NotMigratedError; a role that may not
+// read it, an error with a hint.
 func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 	return scan(conn, conn.QueryRow(ctx, readSQL))
 }
@@ -54,8 +54,9 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	var n Namespace
 	var unit, maxWindow, skew, quarantine int64
 	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
-		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew, &quarantine,
-		&n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom, &n.copied, &n.Database)
+		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew,
+		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom,
+		&n.copied, &n.Database)
 	if err != nil {
 		return Namespace{}, readError(conn, err)
 	}
@@ -63,15 +64,17 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	n.Layout.Unit = microseconds(unit)
 	n.MaxWindow, n.Skew, n.Quarantine = microseconds(maxWindow), microseconds(skew), microseconds(quarantine)
 	if err := n.Layout.Validate(); err != nil {
-		return Namespace{}, fmt.Errorf("the namespace row of database %q has a layout that this version does not know: %w", n.Database, err)
+		return Namespace{},
+			fmt.Errorf("the namespace row of database %q has a layout that this version does not know: %w",
+				n.Database, err)
 	}
 	return n, nil
 }
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// Copied says whether this is another database than the row was written for: restored, cloned or made from a template, or restored in
-// place. why is a sentence for people. See the package comment for what it cannot see.
+// Copied says whether this is another database than the row was written for: restored, cloned or made from a template,
+// or restored in place. why is a sentence for people. See the package comment for what it cannot see.
 func (n Namespace) Copied() (why string, copied bool) { return n.copied, n.copied != "" }
 
 // Serves is an error if a program of this revision may not keep leases in the database, or could not.
@@ -102,7 +105,8 @@ type NewerError struct {
 }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("schema pgflurry of database %q has revision %d, and this program knows revision %d", e.Database, e.Revision, Revision)
+	return fmt.Sprintf("schema pgflurry of database %q has revision %d, and this program knows revision %d",
+		e.Database, e.Revision, Revision)
 }
 
 // Hint says which version to use.

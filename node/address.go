@@ -21,7 +21,8 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 		}
 		return "unix", address, nil
 	case !strings.Contains(address, ":"), connstring.MayHoldPassword(address):
-		return "", "", fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket", flag, connstring.Shown(address))
+		return "", "", fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket",
+			flag, connstring.Shown(address))
 	}
 	return "tcp", address, nil
 }

@@ -34,8 +34,8 @@
 //
 // # The end
 //
-//  1. The proxy takes no more sessions, and sends those away that are between transactions. It waits for the others up to
-//     DrainTimeout. IDs are still given.
+//  1. The proxy takes no more sessions, and sends those away that are between transactions. It waits for the others up
+//     to DrainTimeout. IDs are still given.
 //  2. The generator is sealed.
 //  3. The worker is released.
 //  4. The listener is closed: until then requests to cancel a statement are passed on.

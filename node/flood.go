@@ -124,7 +124,9 @@ func (k *lineKinds) end() {
 			pending = append(pending, seen)
 		}
 	}
-	slices.SortFunc(pending, func(a, b *lineKind) int { return cmp.Compare(a.last.Time.UnixNano(), b.last.Time.UnixNano()) })
+	slices.SortFunc(pending, func(a, b *lineKind) int {
+		return cmp.Compare(a.last.Time.UnixNano(), b.last.Time.UnixNano())
+	})
 	for _, seen := range pending {
 		seen.write()
 	}

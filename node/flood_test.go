@@ -62,7 +62,8 @@ func TestOfAFloodOneLineASecondIsWrittenAndNoneIsLost(t *testing.T) {
 		if n := standFor(t, got); n != all {
 			t.Errorf("the lines stand for %d, expected %d:\n%s", n, all, strings.Join(got, "\n"))
 		}
-		if last := got[len(got)-1]; !strings.Contains(last, "client=127.0.0.1:1049 ") || !strings.Contains(last, `cause="port 1049"`) {
+		if last := got[len(got)-1]; !strings.Contains(last, "client=127.0.0.1:1049 ") ||
+			!strings.Contains(last, `cause="port 1049"`) {
 			t.Errorf("the last line has not the attributes of the last: %s", last)
 		}
 		log.Warn("session refused", "client", "x")
@@ -105,7 +106,8 @@ func TestOnlyEqualLinesAreCountedTogether(t *testing.T) {
 		time.Sleep(time.Millisecond)
 		log.With("client", "y").Debug("session begins")
 		end()
-		if got := lines(); len(got) != 10 || !strings.Contains(got[8], "database=app repeated=1") || !strings.Contains(got[9], "client=y repeated=1") {
+		if got := lines(); len(got) != 10 || !strings.Contains(got[8], "database=app repeated=1") ||
+			!strings.Contains(got[9], "client=y repeated=1") {
 			t.Errorf("two lines that came twice:\n%s", strings.Join(got, "\n"))
 		}
 	})

@@ -19,15 +19,17 @@ func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 		var s proxy.Settings
 		Limits{MaxLogins: c.logins}.apply(&s, 1, c.descriptors)
 		if s.MaxClients != c.clients || s.MaxLogins != c.want {
-			t.Errorf("with %d descriptors and --max-logins %d: %d clients and %d logins; expected %d and %d", c.descriptors, c.logins, s.MaxClients, s.MaxLogins, c.clients, c.want)
+			t.Errorf("with %d descriptors and --max-logins %d: %d clients and %d logins; expected %d and %d",
+				c.descriptors, c.logins, s.MaxClients, s.MaxLogins, c.clients, c.want)
 		}
 	}
 }
 
 func TestLimitsBelowZeroAreRefused(t *testing.T) {
 	for flag, l := range map[string]Limits{
-		"--max-connections": {MaxConnections: -1}, "--max-logins ": {MaxLogins: -1}, "--max-logins-per-address": {MaxLoginsPerAddress: -1},
-		"--login-timeout": {LoginTimeout: -1}, "--client-tls-timeout": {ClientTLSTimeout: -1},
+		"--max-connections": {MaxConnections: -1}, "--max-logins ": {MaxLogins: -1},
+		"--max-logins-per-address": {MaxLoginsPerAddress: -1},
+		"--login-timeout":          {LoginTimeout: -1}, "--client-tls-timeout": {ClientTLSTimeout: -1},
 	} {
 		if err := l.check(); err == nil || !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s below zero: %v", flag, err)

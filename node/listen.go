@@ -23,7 +23,8 @@ func Listen(address string) (net.Listener, error) {
 		switch c, err := net.DialTimeout(network, place, time.Second); {
 		case err == nil:
 			c.Close()
-			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path", place)
+			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path",
+				place)
 		case errors.Is(err, connstring.ConnectionRefused):
 			if err := os.Remove(place); err != nil {
 				return nil, fmt.Errorf("--listen %s: removing the socket a former process left: %w", place, err)
@@ -58,7 +59,8 @@ func notItself(own net.Addr, network, upstream string, leaseDatabase *pgx.ConnCo
 	}
 	leaseNetwork, leaseAddress := pgconn.NetworkAddress(leaseDatabase.Host, leaseDatabase.Port)
 	if isOwn(own, leaseNetwork, leaseAddress) {
-		return fmt.Errorf("--lease-database leads to %s, this proxy's own --listen; name the PostgreSQL server itself", leaseAddress)
+		return fmt.Errorf("--lease-database leads to %s, this proxy's own --listen; name the PostgreSQL server itself",
+			leaseAddress)
 	}
 	return nil
 }

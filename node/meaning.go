@@ -42,7 +42,8 @@ func meaningOfCode(code string) meaning {
 		return away
 	// Too many connections and other scarcity, all errors of a pooler, cancelled, a lock, a rollback: the next look may
 	// be luckier.
-	case slices.Contains([]string{"53", "08", "40"}, code[:min(2, len(code))]), slices.Contains([]string{"57014", "57P05", "55P03"}, code):
+	case slices.Contains([]string{"53", "08", "40"}, code[:min(2, len(code))]),
+		slices.Contains([]string{"57014", "57P05", "55P03"}, code):
 		return unasked
 	}
 	return refused

@@ -44,7 +44,8 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 		}
 		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
 			fields := append([]any{"cause", connstring.Explain(err)}, n.clock.since(lasted)...)
-			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL", withHint(fields, hint.Of(connstring.Explain(err)))...)
+			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",
+				withHint(fields, hint.Of(connstring.Explain(err)))...)
 		}
 		sleep(ctx, pause)
 	}
@@ -56,14 +57,16 @@ func (n *Node) agrees(ns namespace.Namespace) error {
 		return err
 	}
 	if ns.Disposable {
-		n.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs", "database", ns.Database)
+		n.log.Warn("the ID space is disposable, FOR TESTS ONLY: copies of this database give the same IDs",
+			"database", ns.Database)
 	}
 	if n.settings.Window > ns.MaxWindow {
 		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that",
 			n.settings.Window, ns.MaxWindow)
 	}
 	if end := ns.Layout.End(); end.Sub(n.clock.wall()) < namespace.LayoutWarning {
-		n.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout", "layout", ns.Layout, "end", end)
+		n.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout",
+			"layout", ns.Layout, "end", end)
 	}
 	return nil
 }
@@ -82,9 +85,11 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 	case err != nil && ns.Layout.DatacenterBits > 0:
 		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
 	case err != nil:
-		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
+		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the "+
+			"namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
 	case highest < ns.DatabaseWorkers:
-		return lease.Range{}, hint.With(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for functions of databases", number, lowest, highest, ns.DatabaseWorkers-1),
+		return lease.Range{}, hint.With(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for "+
+			"functions of databases", number, lowest, highest, ns.DatabaseWorkers-1),
 			"Choose a higher datacenter.")
 	}
 	return lease.Range{Lowest: lowest, Highest: highest}, nil

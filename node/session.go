@@ -91,7 +91,9 @@ func (e *brokenError) Error() string {
 func (e *brokenError) Unwrap() error { return e.cause }
 
 // throughUpstream is the lease role's way to the upstream: the one that sessions take, TLS included.
-func throughUpstream(config *pgx.ConnConfig, network, upstream string, dial func(context.Context) (net.Conn, error)) *pgx.ConnConfig {
+func throughUpstream(
+	config *pgx.ConnConfig, network, upstream string, dial func(context.Context) (net.Conn, error),
+) *pgx.ConnConfig {
 	there := config.Copy()
 	there.Fallbacks, there.TLSConfig, there.ValidateConnect = nil, nil, nil
 	there.Host, there.Port = upstream, 0

@@ -62,15 +62,18 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 		s.Databases = []string{config.Database}
 	}
 	for _, name := range s.Databases { // they are logged
-		if strings.Contains(name, "://") || strings.Contains(name, "password=") || strings.Contains(name, ":") && strings.Contains(name, "@") {
+		if strings.Contains(name, "://") || strings.Contains(name, "password=") ||
+			strings.Contains(name, ":") && strings.Contains(name, "@") {
 			return nil, fmt.Errorf("--databases has %s; expected names of databases", connstring.NotRepeated)
 		}
 	}
 	if s.Name == "" {
-		return nil, errors.New("--node is missing, and this system does not tell its name; expected a name that stays the same after a restart")
+		return nil, errors.New("--node is missing, and this system does not tell its name; " +
+			"expected a name that stays the same after a restart")
 	}
 	if _, err := strconv.ParseUint(s.Datacenter, 10, 31); s.Datacenter != "" && err != nil {
-		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any", connstring.Shown(s.Datacenter))
+		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any",
+			connstring.Shown(s.Datacenter))
 	}
 	if s.Window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.Window)

@@ -63,15 +63,19 @@ func (t *TLS) complete() error {
 	case t.Client != "disable" && t.ClientCert == "":
 		return fmt.Errorf("--client-tls %s needs --client-tls-cert and --client-tls-key", t.Client)
 	case t.ClientCA != "" && t.Client != "require":
-		return fmt.Errorf("--client-tls-ca needs --client-tls require; with %s a client without TLS would need no certificate", t.Client)
+		return fmt.Errorf("--client-tls-ca needs --client-tls require; "+
+			"with %s a client without TLS would need no certificate", t.Client)
 	case t.Auth == "password" && t.Client != "require":
-		return fmt.Errorf("--client-auth password needs --client-tls require; with %s passwords could cross the network in clear text", t.Client)
+		return fmt.Errorf("--client-auth password needs --client-tls require; "+
+			"with %s passwords could cross the network in clear text", t.Client)
 	case mode == pgtls.Disable && t.UpstreamCA+t.UpstreamCert != "":
-		return errors.New("--upstream-tls-ca or --upstream-tls-cert is given, but --upstream-tls is disable; expected verify-full or another mode")
+		return errors.New("--upstream-tls-ca or --upstream-tls-cert is given, but --upstream-tls is disable; " +
+			"expected verify-full or another mode")
 	case mode >= pgtls.VerifyCA && t.UpstreamCA == "":
 		return fmt.Errorf(`--upstream-tls %s needs --upstream-tls-ca: a file, or "system"`, t.Upstream)
 	case t.UpstreamCA == systemCAs && mode != pgtls.VerifyFull:
-		return fmt.Errorf("--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: with %s anybody's certificate of a public CA would do", t.Upstream)
+		return fmt.Errorf("--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: "+
+			"with %s anybody's certificate of a public CA would do", t.Upstream)
 	}
 	return nil
 }
@@ -133,8 +137,10 @@ func (t *TLS) load(log *slog.Logger) (client *pgtls.Client, upstream pgtls.Upstr
 // warn logs what is allowed and may surprise.
 func (t *TLS) warn(log *slog.Logger, network, address string) {
 	if t.Upstream == "disable" {
-		if host, _, err := net.SplitHostPort(address); t.Client != "disable" && network == "tcp" && err == nil && !isLoopback(host) {
-			log.Warn("what clients send inside TLS goes on to the upstream in plain text", "upstream", address, "hint", "Use --upstream-tls verify-full.")
+		if host, _, err := net.SplitHostPort(address); t.Client != "disable" && network == "tcp" && err == nil &&
+			!isLoopback(host) {
+			log.Warn("what clients send inside TLS goes on to the upstream in plain text",
+				"upstream", address, "hint", "Use --upstream-tls verify-full.")
 		}
 		return
 	}
@@ -143,14 +149,18 @@ func (t *TLS) warn(log *slog.Logger, network, address string) {
 		return
 	}
 	if t.Client != "disable" && t.Auth == "relay" {
-		log.Warn("TLS on both sides: clients that bind SCRAM to the certificate are refused, unless the proxy has the server's own",
-			"hint", "Give --client-auth password, or set channel_binding=disable in the clients, or let them connect without TLS over loopback or a Unix socket.")
+		log.Warn("TLS on both sides: clients that bind SCRAM to the certificate are refused, unless the proxy has "+
+			"the server's own",
+			"hint", "Give --client-auth password, or set channel_binding=disable in the clients, "+
+				"or let them connect without TLS over loopback or a Unix socket.")
 	}
 	if t.Auth == "password" && t.Upstream != "verify-full" {
-		log.Warn("whoever answers in place of the upstream can ask for the passwords of clients", "upstream-tls", t.Upstream, "hint", "Use --upstream-tls verify-full.")
+		log.Warn("whoever answers in place of the upstream can ask for the passwords of clients",
+			"upstream-tls", t.Upstream, "hint", "Use --upstream-tls verify-full.")
 	}
 	if t.UpstreamCert != "" && t.ClientCA == "" {
-		log.Warn("a server with the method cert lets in whoever reaches the proxy as the user that --upstream-tls-cert names",
+		log.Warn("a server with the method cert lets in whoever reaches the proxy as the user "+
+			"that --upstream-tls-cert names",
 			"hint", "Let only those clients reach it: --client-tls-ca, loopback, or a Unix socket.")
 	}
 }

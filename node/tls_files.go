@@ -24,7 +24,8 @@ func readCertificate(prefix, certFile, keyFile string, log *slog.Logger) (*tls.C
 	}
 	pair, err := tls.X509KeyPair(cert, key)
 	if err != nil {
-		return nil, fmt.Errorf("--%s-cert %s and --%s-key %s: %w; expected a certificate and its key without a passphrase, both PEM", prefix, certFile, prefix, keyFile, err)
+		return nil, fmt.Errorf("--%s-cert %s and --%s-key %s: %w; "+
+			"expected a certificate and its key without a passphrase, both PEM", prefix, certFile, prefix, keyFile, err)
 	}
 	if until := pair.Leaf.NotAfter; time.Now().After(until) {
 		log.Warn("a certificate has expired", "file", certFile, "until", until)

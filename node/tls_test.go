@@ -11,23 +11,32 @@ import (
 
 func TestFlagsOfTLSThatContradictEachOtherAreRefusedWithASentence(t *testing.T) {
 	with := func(change func(*TLS)) TLS {
-		s := TLS{Client: "require", ClientCert: "c", ClientKey: "k", ClientCA: "a", Auth: "password", Upstream: "verify-full", UpstreamCA: "u"}
+		s := TLS{
+			Client: "require", ClientCert: "c", ClientKey: "k", ClientCA: "a", Auth: "password",
+			Upstream: "verify-full", UpstreamCA: "u",
+		}
 		change(&s)
 		return s
 	}
 	for says, s := range map[string]TLS{
 		"": with(func(*TLS) {}),
-		`--client-tls is "on"; expected disable, allow or require`:                     with(func(s *TLS) { s.Client = "on" }),
-		`--client-auth is "scram"; expected relay or password`:                         with(func(s *TLS) { s.Auth = "scram" }),
-		`--upstream-tls: "allow" is no mode of TLS`:                                    with(func(s *TLS) { s.Upstream = "allow" }),
-		"--client-tls-cert and --client-tls-key belong together":                       with(func(s *TLS) { s.ClientKey = "" }),
-		"--upstream-tls-cert and --upstream-tls-key belong together":                   with(func(s *TLS) { s.UpstreamCert = "c" }),
-		"--client-tls require needs --client-tls-cert and --client-tls-key":            with(func(s *TLS) { s.ClientCert, s.ClientKey = "", "" }),
-		"--client-tls-ca needs --client-tls require; with allow":                       with(func(s *TLS) { s.Client = "" }),
-		"--client-auth password needs --client-tls require; with allow":                with(func(s *TLS) { s.Client, s.ClientCA = "allow", "" }),
-		"but --upstream-tls is disable":                                                with(func(s *TLS) { s.Upstream = "" }),
-		"--upstream-tls verify-full needs --upstream-tls-ca":                           with(func(s *TLS) { s.UpstreamCA = "" }),
-		"--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: with": with(func(s *TLS) { s.UpstreamCA, s.Upstream = "system", "require" }),
+		`--client-tls is "on"; expected disable, allow or require`:   with(func(s *TLS) { s.Client = "on" }),
+		`--client-auth is "scram"; expected relay or password`:       with(func(s *TLS) { s.Auth = "scram" }),
+		`--upstream-tls: "allow" is no mode of TLS`:                  with(func(s *TLS) { s.Upstream = "allow" }),
+		"--client-tls-cert and --client-tls-key belong together":     with(func(s *TLS) { s.ClientKey = "" }),
+		"--upstream-tls-cert and --upstream-tls-key belong together": with(func(s *TLS) { s.UpstreamCert = "c" }),
+		"--client-tls require needs --client-tls-cert and --client-tls-key": with(func(s *TLS) {
+			s.ClientCert, s.ClientKey = "", ""
+		}),
+		"--client-tls-ca needs --client-tls require; with allow": with(func(s *TLS) { s.Client = "" }),
+		"--client-auth password needs --client-tls require; with allow": with(func(s *TLS) {
+			s.Client, s.ClientCA = "allow", ""
+		}),
+		"but --upstream-tls is disable":                      with(func(s *TLS) { s.Upstream = "" }),
+		"--upstream-tls verify-full needs --upstream-tls-ca": with(func(s *TLS) { s.UpstreamCA = "" }),
+		"--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: with": with(func(s *TLS) {
+			s.UpstreamCA, s.Upstream = "system", "require"
+		}),
 	} {
 		err := s.complete()
 		if says == "" {
@@ -55,15 +64,30 @@ func TestServeSaysWhatTLSDoesNotProtect(t *testing.T) {
 		network, address string
 		says             string // "": nothing
 	}{
-		"plain text":                   {TLS{}, "tcp", "db:5432", ""},
-		"a sidecar":                    {TLS{Upstream: "verify-full", UpstreamCA: "system"}, "tcp", "db:5432", ""},
-		"beside the server":            {TLS{ClientCert: "c", ClientKey: "k"}, "tcp", "127.0.0.1:5432", ""},
-		"a proxy that asks":            {TLS{Client: "require", ClientCert: "c", ClientKey: "k", Auth: "password", Upstream: "verify-full", UpstreamCA: "u"}, "tcp", "db:5432", ""},
-		"TLS on a Unix socket":         {TLS{Upstream: "require"}, "unix", "/run/s", "no effect on a Unix socket"},
-		"plain text behind TLS":        {TLS{ClientCert: "c", ClientKey: "k"}, "tcp", "db:5432", "goes on to the upstream in plain text"},
-		"TLS on both sides":            {TLS{ClientCert: "c", ClientKey: "k", Upstream: "require"}, "tcp", "db:5432", "bind SCRAM"},
-		"passwords for anybody":        {TLS{Client: "require", ClientCert: "c", ClientKey: "k", Auth: "password", Upstream: "require"}, "tcp", "db:5432", "can ask for the passwords"},
-		"one certificate for everyone": {TLS{Upstream: "require", UpstreamCert: "c", UpstreamKey: "k"}, "tcp", "db:5432", "lets in whoever reaches the proxy"},
+		"plain text":        {TLS{}, "tcp", "db:5432", ""},
+		"a sidecar":         {TLS{Upstream: "verify-full", UpstreamCA: "system"}, "tcp", "db:5432", ""},
+		"beside the server": {TLS{ClientCert: "c", ClientKey: "k"}, "tcp", "127.0.0.1:5432", ""},
+		"a proxy that asks": {TLS{
+			Client: "require", ClientCert: "c", ClientKey: "k", Auth: "password", Upstream: "verify-full",
+			UpstreamCA: "u",
+		}, "tcp", "db:5432", ""},
+		"TLS on a Unix socket": {TLS{Upstream: "require"}, "unix", "/run/s", "no effect on a Unix socket"},
+		"plain text behind TLS": {
+			TLS{ClientCert: "c", ClientKey: "k"}, "tcp", "db:5432", "goes on to the upstream in plain text",
+		},
+		"TLS on both sides": {
+			TLS{ClientCert: "c", ClientKey: "k", Upstream: "require"}, "tcp", "db:5432", "bind SCRAM",
+		},
+		"passwords for anybody": {
+			TLS{Client: "require", ClientCert: "c", ClientKey: "k", Auth: "password", Upstream: "require"},
+			"tcp",
+			"db:5432", "can ask for the passwords",
+		},
+		"one certificate for everyone": {
+			TLS{Upstream: "require", UpstreamCert: "c", UpstreamKey: "k"},
+			"tcp", "db:5432",
+			"lets in whoever reaches the proxy",
+		},
 	} {
 		var log strings.Builder
 		if err := c.settings.complete(); err != nil {
@@ -83,9 +107,13 @@ func TestAFileOfCAsIsReadWholeOrNotAtAll(t *testing.T) {
 		content []byte
 		says    string // "": it can be used
 	}{
-		"two, and words":            {slices.Concat([]byte("# ours\n"), first, []byte("# theirs\n"), second), ""},
-		"half written":              {slices.Concat(first, second[:len(second)/2]), "holds 2 certificates, of which 1 can be read; expected PEM"},
-		"one that is no X.509":      {slices.Concat(first, []byte(broken)), "holds a certificate that cannot be read (number 2)"},
+		"two, and words": {slices.Concat([]byte("# ours\n"), first, []byte("# theirs\n"), second), ""},
+		"half written": {
+			slices.Concat(first, second[:len(second)/2]), "holds 2 certificates, of which 1 can be read; expected PEM",
+		},
+		"one that is no X.509": {
+			slices.Concat(first, []byte(broken)), "holds a certificate that cannot be read (number 2)",
+		},
 		"nothing":                   {nil, "holds no certificate; expected PEM"},
 		"the beginning of just one": {first[:len(first)/2], "holds no certificate; expected PEM"},
 	} {

@@ -149,14 +149,18 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	ids, numbers := levelOf(judged), levelOf(segments)
 	d.permit(ids, numbers)
 	d.report(finding{about: aboutIDs, what: idFindings[ids], why: judged.Why, fault: slog.LevelWarn})
-	d.report(finding{about: aboutSegments, what: segmentFindings[numbers], why: segments.Why, fault: slog.LevelInfo}) // to have none is no fault
+	// to have none is no fault
+	d.report(finding{about: aboutSegments, what: segmentFindings[numbers], why: segments.Why, fault: slog.LevelInfo})
 	return nil
 }
 
 // unanswered is a look that has judged nothing. A database that is away keeps its permission: IDs go on. A refusal ends
 // it at once, and three looks in a row end it that upstream could have answered.
 func (d *databaseWatch) unanswered(err error) {
-	f := finding{about: aboutIDs, what: "database could not be looked at", why: err.Error(), hint: lookHint(err), fault: slog.LevelWarn}
+	f := finding{
+		about: aboutIDs, what: "database could not be looked at", why: err.Error(), hint: lookHint(err),
+		fault: slog.LevelWarn,
+	}
 	says := meaningOf(err)
 	if says == unasked {
 		d.unasked++
@@ -166,7 +170,8 @@ func (d *databaseWatch) unanswered(err error) {
 		d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
 	case d.unasked >= mostUnasked:
 		d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
-		f.what = fmt.Sprintf("the permission has expired, for %d looks in a row had no answer: %s", mostUnasked, idFindings[proxy.AnswerNothing])
+		f.what = fmt.Sprintf("the permission has expired, for %d looks in a row had no answer: %s",
+			mostUnasked, idFindings[proxy.AnswerNothing])
 		f.kind = f.what // whatever each look fails of
 	}
 	d.report(f)
@@ -184,16 +189,20 @@ func (e *wrongDatabase) Hint() string { return e.hint }
 func (w *watcher) fits(name string, ns namespace.Namespace) error {
 	if ns.ID != w.id {
 		return &wrongDatabase{
-			why:  fmt.Sprintf("database %q carries namespace %s, but the lease database carries %s: their IDs may repeat each other's", name, ns.ID, w.id),
-			hint: "Leave the database out of --databases, or make it part of the namespace before it holds IDs: pgflurry migrate up --database URL --join LEASE_URL.",
+			why: fmt.Sprintf("database %q carries namespace %s, but the lease database carries %s: "+
+				"their IDs may repeat each other's", name, ns.ID, w.id),
+			hint: "Leave the database out of --databases, or make it part of the namespace before it holds IDs: " +
+				"pgflurry migrate up --database URL --join LEASE_URL.",
 		}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if other, taken := w.functions[ns.FunctionWorker]; taken && other != name {
 		return &wrongDatabase{
-			why:  fmt.Sprintf("the functions of databases %q and %q have the same worker %d: their IDs repeat each other's", other, name, ns.FunctionWorker),
-			hint: "One of them was restored, or joined before its home was. Give it a worker of its own: pgflurry migrate up --database URL --join LEASE_URL.",
+			why: fmt.Sprintf("the functions of databases %q and %q have the same worker %d: "+
+				"their IDs repeat each other's", other, name, ns.FunctionWorker),
+			hint: "One of them was restored, or joined before its home was. Give it a worker of its own: " +
+				"pgflurry migrate up --database URL --join LEASE_URL.",
 		}
 	}
 	w.functions[ns.FunctionWorker] = name

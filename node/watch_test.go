@@ -83,7 +83,8 @@ func TestInvariant3WhatALookFailsOfDecidesAboutThePermission(t *testing.T) {
 					t.Fatalf("after look %d the permission has ended: %v", look, ended)
 				}
 			}
-			if n := strings.Count(log.String(), "has expired"); n != 0 && c.ends != mostUnasked || n != 1 && c.ends == mostUnasked {
+			if n := strings.Count(log.String(), "has expired"); n != 0 && c.ends != mostUnasked ||
+				n != 1 && c.ends == mostUnasked {
 				t.Errorf("the end is told %d times:\n%s", n, log)
 			}
 			for _, level := range permitted.ids {
@@ -110,7 +111,8 @@ func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T)
 	for _, err := range []error{&loginError{&pgconn.PgError{Code: "08P01"}}, silent, full} {
 		d.unanswered(err)
 	}
-	if n := strings.Count(log.String(), "has expired"); n != 1 || !strings.HasSuffix(strings.TrimSpace(log.String()), "53300)\"") {
+	if n := strings.Count(log.String(), "has expired"); n != 1 ||
+		!strings.HasSuffix(strings.TrimSpace(log.String()), "53300)\"") {
 		t.Errorf("the end is told %d times, and something after it:\n%s", n, log)
 	}
 }
@@ -135,7 +137,8 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 				}
 				return dial(ctx, network, address)
 			}
-			d, permitted, log := watchOf(t, config, pauses{look: time.Millisecond, timeout: time.Minute, remind: time.Hour})
+			d, permitted, log := watchOf(t, config,
+				pauses{look: time.Millisecond, timeout: time.Minute, remind: time.Hour})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			ended := make(chan error)
@@ -164,7 +167,9 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithItsBegin(t *testing.T) {
 				t.Errorf("after %v there are %d lines, expected %d with %q:\n%s", time.Since(began), n, want, text, log)
 			}
 		}
-		wrong := &loginError{&pgconn.PgError{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"}}
+		wrong := &loginError{
+			&pgconn.PgError{Severity: "FATAL", Code: "28P01", Message: "password authentication failed"},
+		}
 		for range 60 {
 			d.unanswered(wrong)
 			time.Sleep(time.Second)

@@ -15,8 +15,8 @@ type account struct {
 	switched bool // not the user of this process, which is root
 }
 
-// serverAccount is this process's user, but for root, which PostgreSQL refuses: then the owner of an existing data folder,
-// else user postgres, else nobody. PostgreSQL also needs a passwd entry.
+// serverAccount is this process's user, but for root, which PostgreSQL refuses: then the owner of an existing data
+// folder, else user postgres, else nobody. PostgreSQL also needs a passwd entry.
 func serverAccount(data string) (account, error) {
 	if os.Geteuid() != 0 {
 		who, err := user.Current()
@@ -29,7 +29,9 @@ func serverAccount(data string) (account, error) {
 		if owner, _, known := ownerOf(info); known && owner != 0 {
 			who, err := user.LookupId(strconv.FormatUint(uint64(owner), 10))
 			if err != nil {
-				return account{}, fmt.Errorf("data folder %s belongs to user %d, who has no passwd entry, which PostgreSQL needs: %w", data, owner, err)
+				return account{},
+					fmt.Errorf("data folder %s belongs to user %d, who has no passwd entry, which PostgreSQL needs: %w",
+						data, owner, err)
 			}
 			return accountOf(who, true)
 		}
@@ -39,7 +41,9 @@ func serverAccount(data string) (account, error) {
 			return accountOf(who, true)
 		}
 	}
-	return account{}, fmt.Errorf("PostgreSQL does not run as root, and this machine has neither a user postgres nor a user nobody; run this as another user")
+	return account{},
+		fmt.Errorf("PostgreSQL does not run as root, and this machine has neither a user postgres nor a " +
+			"user nobody; run this as another user")
 }
 
 func accountOf(who *user.User, switched bool) (account, error) {
@@ -71,16 +75,19 @@ type ImpassableError struct {
 }
 
 func (e *ImpassableError) Error() string {
-	return fmt.Sprintf("PostgreSQL does not run as root, so it runs as user %s here, who cannot reach %s: folder %s has mode %04o",
+	return fmt.Sprintf("PostgreSQL does not run as root, so it runs as user %s here, who cannot reach %s: "+
+		"folder %s has mode %04o",
 		e.User, e.Path, e.Folder, e.Mode.Perm())
 }
 
 // Hint says what to do next.
 func (e *ImpassableError) Hint() string {
-	return "Choose a folder that everybody can pass through, such as one below /var/tmp, or run this as another user than root."
+	return "Choose a folder that everybody can pass through, such as one below /var/tmp, or run this as another " +
+		"user than root."
 }
 
-// Passable returns an *ImpassableError if the user that the server would run as cannot reach path. The last parts of path may not exist yet.
+// Passable returns an *ImpassableError if the user that the server would run as cannot reach path. The last parts of
+// path may not exist yet.
 func Passable(path string) error {
 	who, err := serverAccount(path)
 	if err != nil {

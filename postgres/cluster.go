@@ -54,8 +54,8 @@ type runner interface {
 	stop(ctx context.Context) error // fast, then immediate; idempotent
 }
 
-// Start runs a private cluster and returns when it accepts connections; ctx bounds the start only. The caller owns the cluster and
-// calls Stop. Errors are for people and carry the end of the server's log.
+// Start runs a private cluster and returns when it accepts connections; ctx bounds the start only. The caller owns the
+// cluster and calls Stop. Errors are for people and carry the end of the server's log.
 func Start(ctx context.Context, settings Settings) (*Cluster, error) {
 	if settings.Data == "" {
 		return nil, fmt.Errorf("no data folder is named for the private PostgreSQL")

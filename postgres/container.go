@@ -58,17 +58,20 @@ func startContainer(ctx context.Context, s Settings) (*Cluster, error) {
 	if err != nil {
 		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 		defer cancel()
-		return nil, errors.Join(fmt.Errorf("%s did not become ready: %w; %s", s.Provider, err, logTail(s.Log, 0)), c.stop(stopping))
+		return nil, errors.Join(fmt.Errorf("%s did not become ready: %w; %s", s.Provider, err, logTail(s.Log, 0)),
+			c.stop(stopping))
 	}
 	return cluster, nil
 }
 
-// launch starts the container. It stays after its end, for its log, until stop removes it. Its name is made of the data folder's,
-// because a container outlives a starter that is killed, and PostgreSQL cannot see a server in another container on its data.
+// launch starts the container. It stays after its end, for its log, until stop removes it. Its name is made of the data
+// folder's, because a container outlives a starter that is killed, and PostgreSQL cannot see a server in another
+// container on its data.
 func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*container, int, error) {
 	name := fmt.Sprintf("pgflurry-%08x", crc32.ChecksumIEEE([]byte(s.Data)))
 	if _, err := d.run(ctx, "container", "inspect", name); err == nil {
-		return nil, 0, fmt.Errorf("container %s of an earlier run still has data folder %s; remove it with \"docker rm --force %s\", or name another folder", name, s.Data, name)
+		return nil, 0, fmt.Errorf("container %s of an earlier run still has data folder %s; "+
+			"remove it with \"docker rm --force %s\", or name another folder", name, s.Data, name)
 	}
 	if err := mountable(s); err != nil {
 		return nil, 0, err
@@ -79,7 +82,8 @@ func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*contain
 	}
 	out, err := d.run(ctx, d.runArgs(s, name, port)...)
 	if err != nil {
-		_, _ = d.run(context.WithoutCancel(ctx), "rm", "--force", name) // made, but not started, if the port was not free
+		// made, but not started, if the port was not free
+		_, _ = d.run(context.WithoutCancel(ctx), "rm", "--force", name)
 		return nil, 0, fmt.Errorf("Docker image %s does not start (%w); %s", d.Image, err, firstLine(out))
 	}
 	c := &container{docker: d, id: name, ended: make(chan struct{})}
@@ -110,7 +114,8 @@ func (c *container) follow(path string, unlock func()) error {
 	return nil
 }
 
-// mountable makes what the container sees as /pgflurry: the access rules, a folder for the socket, and, made by the image itself, data.
+// mountable makes what the container sees as /pgflurry: the access rules, a folder for the socket, and, made by the
+// image itself, data.
 func mountable(s Settings) error {
 	// Made here, because Docker would make it root's. The image's user must pass through, whatever the umask.
 	sockets := filepath.Join(s.Data, "sockets")
@@ -119,7 +124,8 @@ func mountable(s Settings) error {
 	}
 	// What comes through the port that is open on this machine's loopback has another address inside.
 	hba := strings.NewReplacer("127.0.0.1/32", "all", "::1/128", "all").Replace(s.HBA)
-	err := errors.Join(os.Chmod(s.Data, 0o755), os.Chmod(sockets, 0o777), os.WriteFile(filepath.Join(s.Data, "pg_hba.conf"), []byte(hba), 0o644))
+	err := errors.Join(os.Chmod(s.Data, 0o755), os.Chmod(sockets, 0o777),
+		os.WriteFile(filepath.Join(s.Data, "pg_hba.conf"), []byte(hba), 0o644))
 	if err != nil {
 		return fmt.Errorf("the data folder belongs to another user, who ran this before: %w", err)
 	}
@@ -131,12 +137,14 @@ func (d Docker) runArgs(s Settings, name string, port int) []string {
 	number := strconv.Itoa(port)
 	args := []string{
 		"run", "--detach", "--name", name, "--shm-size", "256m", "--publish", "127.0.0.1:" + number + ":" + number,
-		"--volume", s.Data + ":/pgflurry", "--env", "PGDATA=/pgflurry/data", "--env", "PGPORT=" + number, "--env", "POSTGRES_USER=" + s.User,
+		"--volume", s.Data + ":/pgflurry", "--env", "PGDATA=/pgflurry/data", "--env", "PGPORT=" + number, "--env",
+		"POSTGRES_USER=" + s.User,
 	}
 	if s.Password != "" {
 		args = append(args, "--env", "POSTGRES_PASSWORD="+s.Password)
 	} else {
-		args = append(args, "--env", "POSTGRES_HOST_AUTH_METHOD=trust") // lets the image begin without a password; the rules are ours
+		// lets the image begin without a password; the rules are ours
+		args = append(args, "--env", "POSTGRES_HOST_AUTH_METHOD=trust")
 	}
 	if uid := os.Getuid(); uid != 0 {
 		args = append(args, "--user", fmt.Sprintf("%d:%d", uid, os.Getgid()))
@@ -146,7 +154,8 @@ func (d Docker) runArgs(s Settings, name string, port int) []string {
 		args = append(args, "-c", option+"="+s.Options[option])
 	}
 	// The image's own preparations use the first socket.
-	return append(args, "-c", "hba_file=/pgflurry/pg_hba.conf", "-c", "unix_socket_directories=/var/run/postgresql,/pgflurry/sockets")
+	return append(args, "-c", "hba_file=/pgflurry/pg_hba.conf",
+		"-c", "unix_socket_directories=/var/run/postgresql,/pgflurry/sockets")
 }
 
 // pid is the postmaster's number outside the container.
@@ -158,7 +167,8 @@ func (c *container) pid(ctx context.Context) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(out))
 }
 
-// ready logs in until it works: the image's first server, which only prepares the data folder, does not listen on TCP, though Docker does.
+// ready logs in until it works: the image's first server, which only prepares the data folder, does not listen on TCP,
+// though Docker does.
 func (c *container) ready(ctx context.Context, url string) error {
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()

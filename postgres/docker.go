@@ -19,14 +19,16 @@ type Docker struct {
 	Image string // such as "postgres:17"; it must behave like the official one
 }
 
-// Locate decides what runs the server: the binaries in dir, if dir is not empty; the image, if it is not empty; else the newest
-// binaries on this machine; else DefaultImage where Docker answers. The error has a hint, or says why the image cannot be had.
+// Locate decides what runs the server: the binaries in dir, if dir is not empty; the image, if it is not empty; else
+// the newest binaries on this machine; else DefaultImage where Docker answers. The error has a hint, or says why the
+// image cannot be had.
 func Locate(ctx context.Context, dir, image string) (Provider, error) {
 	if err := checkSystem(); err != nil {
 		return Provider{}, err
 	}
 	if dir != "" && image != "" {
-		return Provider{}, fmt.Errorf("both a folder of server binaries (%s) and a Docker image (%s) are named; only one can run", dir, image)
+		return Provider{}, fmt.Errorf("both a folder of server binaries (%s) and a Docker image (%s) are named; "+
+			"only one can run", dir, image)
 	}
 	if image != "" {
 		docker, err := findDocker(ctx, image)
@@ -81,7 +83,8 @@ func (d Docker) fetch(ctx context.Context, progress func(string)) error {
 	return nil
 }
 
-// run runs the docker command in a process group of its own, so that Ctrl-C does not cut it short, and returns all it said.
+// run runs the docker command in a process group of its own, so that Ctrl-C does not cut it short, and returns all it
+// said.
 func (d Docker) run(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, d.CLI, args...)
 	command.SysProcAttr = attributes(account{})

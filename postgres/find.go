@@ -39,8 +39,9 @@ var packaged = []string{
 	"/nix/var/nix/profiles/default/bin", "/usr/bin", // Nix, Fedora's own
 }
 
-// Find returns the newest PostgreSQL server of version 15 or newer: in dir (or dir/bin) alone if dir is not empty, else on PATH
-// and in the packagers' folders. The error has a hint. It runs "postgres --version" for each one found, and nothing else.
+// Find returns the newest PostgreSQL server of version 15 or newer: in dir (or dir/bin) alone if dir is not empty, else
+// on PATH and in the packagers' folders. The error has a hint. It runs "postgres --version" for each one found, and
+// nothing else.
 func Find(dir string) (Binaries, error) {
 	var places []string
 	if dir != "" {
@@ -61,7 +62,8 @@ func findIn(places []string, named bool) (Binaries, error) {
 		case err != nil:
 			missing.unusable = append(missing.unusable, err.Error())
 		case found.Major < oldestMajor:
-			missing.unusable = append(missing.unusable, fmt.Sprintf("%s holds PostgreSQL %s, which is older than %d", dir, found.Version, oldestMajor))
+			missing.unusable = append(missing.unusable,
+				fmt.Sprintf("%s holds PostgreSQL %s, which is older than %d", dir, found.Version, oldestMajor))
 		case found.Major > best.Major:
 			best = found
 		}
@@ -117,7 +119,8 @@ func inspect(dir string) (Binaries, error) {
 	}
 	match := versionLine.FindStringSubmatch(string(out))
 	if match == nil {
-		return Binaries{}, fmt.Errorf("%s --version says %q, which is no version of PostgreSQL", server, strings.TrimSpace(string(out)))
+		return Binaries{}, fmt.Errorf("%s --version says %q, which is no version of PostgreSQL",
+			server, strings.TrimSpace(string(out)))
 	}
 	major, err := strconv.Atoi(match[2])
 	if err != nil {

@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// longestSocketPath is what fits into the kernel's sockaddr_un with its closing zero: 107 bytes on Linux, 103 on macOS and the BSDs.
+// longestSocketPath is what fits into the kernel's sockaddr_un with its closing zero: 107 bytes on Linux, 103 on macOS
+// and the BSDs.
 const longestSocketPath = 103
 
-// lock keeps a second pgflurry off the data folder. The returned function gives it back; the file stays, since removing it would
-// let two processes lock two files of one name.
+// lock keeps a second pgflurry off the data folder. The returned function gives it back; the file stays, since removing
+// it would let two processes lock two files of one name.
 func lock(data string) (unlock func(), err error) {
 	file, err := os.OpenFile(data+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if errors.Is(err, os.ErrPermission) {
@@ -25,16 +26,19 @@ func lock(data string) (unlock func(), err error) {
 	if err := lockFile(file); err != nil {
 		holder, _ := os.ReadFile(file.Name())
 		file.Close()
-		return nil, fmt.Errorf("data folder %s is in use by process %s; name another one, or stop that process", data, strings.TrimSpace(string(holder)))
+		return nil, fmt.Errorf("data folder %s is in use by process %s; name another one, or stop that process",
+			data, strings.TrimSpace(string(holder)))
 	}
-	if err := errors.Join(file.Truncate(0), func() error { _, err := fmt.Fprintln(file, os.Getpid()); return err }()); err != nil {
+	if err := errors.Join(file.Truncate(0),
+		func() error { _, err := fmt.Fprintln(file, os.Getpid()); return err }()); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("the data folder's lock cannot be written: %w", err)
 	}
 	return func() { file.Close() }, nil
 }
 
-// socketDir is the data folder, or, where the socket's path would be too long or would need quoting, a new folder below /tmp.
+// socketDir is the data folder, or, where the socket's path would be too long or would need quoting, a new folder below
+// /tmp.
 func socketDir(data string, who account) (dir string, remove func(), err error) {
 	if len(filepath.Join(data, ".s.PGSQL.65535")) <= longestSocketPath && !strings.ContainsAny(data, `,"' `+"\t\n") {
 		return data, func() {}, nil
@@ -51,8 +55,9 @@ func socketDir(data string, who account) (dir string, remove func(), err error) 
 	return dir, remove, nil
 }
 
-// checkPidFile looks at a postmaster.pid that an earlier server left. A dead one is PostgreSQL's own business; a live one is an
-// error; one whose number now belongs to something else, as after a restart of the machine, would stop PostgreSQL for nothing and is removed.
+// checkPidFile looks at a postmaster.pid that an earlier server left. A dead one is PostgreSQL's own business; a live
+// one is an error; one whose number now belongs to something else, as after a restart of the machine, would stop
+// PostgreSQL for nothing and is removed.
 func checkPidFile(data string) error {
 	pid, _ := readPidFile(data)
 	if pid == 0 || !runs(pid) {
@@ -65,10 +70,12 @@ func checkPidFile(data string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("a PostgreSQL server (process %d) already runs on data folder %s; stop it with \"kill -INT %d\", or name another data folder", pid, data, pid)
+	return fmt.Errorf("a PostgreSQL server (process %d) already runs on data folder %s; "+
+		"stop it with \"kill -INT %d\", or name another data folder", pid, data, pid)
 }
 
-// readPidFile returns the first line of postmaster.pid and the eighth, the server's state; 0 and "" where they are not there yet.
+// readPidFile returns the first line of postmaster.pid and the eighth, the server's state; 0 and "" where they are not
+// there yet.
 func readPidFile(data string) (pid int, status string) {
 	content, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
 	if err != nil {

@@ -114,14 +114,16 @@ func initdb(ctx context.Context, s Settings, who account, dir string) error {
 func checkVersion(s Settings) error {
 	content, err := os.ReadFile(filepath.Join(s.Data, "PG_VERSION"))
 	if errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("folder %s is not empty and holds no PostgreSQL cluster; name another data folder, or an empty one", s.Data)
+		return fmt.Errorf("folder %s is not empty and holds no PostgreSQL cluster; "+
+			"name another data folder, or an empty one", s.Data)
 	}
 	if err != nil {
 		return fmt.Errorf("the data folder cannot be read: %w", err)
 	}
 	made := strings.TrimSpace(string(content))
 	if made != strconv.Itoa(s.Binaries.Major) {
-		return fmt.Errorf("data folder %s was made by PostgreSQL %s, but the server found is %s; name the binaries of version %s, or another data folder",
+		return fmt.Errorf("data folder %s was made by PostgreSQL %s, but the server found is %s; "+
+			"name the binaries of version %s, or another data folder",
 			s.Data, made, s.Binaries, made)
 	}
 	return nil
@@ -132,7 +134,8 @@ func environment() []string {
 	env := []string{"LC_ALL=C"}
 	for _, pair := range os.Environ() {
 		name, _, _ := strings.Cut(pair, "=")
-		if strings.HasPrefix(name, "PG") || strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE" || name == "NOTIFY_SOCKET" {
+		if strings.HasPrefix(name, "PG") || strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE" ||
+			name == "NOTIFY_SOCKET" {
 			continue
 		}
 		env = append(env, pair)

@@ -82,7 +82,8 @@ func TestInvariant2ServerHasAProcessGroupOfItsOwn(t *testing.T) {
 	cluster := start(t, quick(t))
 	group, err := syscall.Getpgid(cluster.PID)
 	if err != nil || group != cluster.PID || group == syscall.Getpgrp() {
-		t.Errorf("the server (process %d) is in group %d, the test in %d: %v", cluster.PID, group, syscall.Getpgrp(), err)
+		t.Errorf("the server (process %d) is in group %d, the test in %d: %v",
+			cluster.PID, group, syscall.Getpgrp(), err)
 	}
 }
 
@@ -132,7 +133,8 @@ func TestInvariant3ServerEndsWithAStarterThatIsKilled(t *testing.T) {
 func TestInvariant4AServerAlreadyOnTheDataFolderIsLeftAlone(t *testing.T) {
 	settings := quick(t)
 	cluster := start(t, settings)
-	if _, err := Start(t.Context(), settings); err == nil || !strings.Contains(err.Error(), "is in use by process "+fmt.Sprint(os.Getpid())) {
+	if _, err := Start(t.Context(), settings); err == nil ||
+		!strings.Contains(err.Error(), "is in use by process "+fmt.Sprint(os.Getpid())) {
 		t.Errorf("second start on a locked data folder: %v", err)
 	}
 	// A server that something else started holds no lock of ours.

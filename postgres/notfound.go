@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// notFoundError says that no PostgreSQL server of a usable version is on this machine, where it was looked for, and how to install one.
+// notFoundError says that no PostgreSQL server of a usable version is on this machine, where it was looked for, and how
+// to install one.
 type notFoundError struct {
 	looked   []string // places, as patterns
 	unusable []string // servers found that cannot be used, each with the reason
@@ -16,7 +17,8 @@ type notFoundError struct {
 
 func (e *notFoundError) Error() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "no PostgreSQL server %d or newer was found; looked in %s", oldestMajor, strings.Join(e.looked, ", "))
+	fmt.Fprintf(&s, "no PostgreSQL server %d or newer was found; looked in %s",
+		oldestMajor, strings.Join(e.looked, ", "))
 	for _, unusable := range e.unusable {
 		s.WriteString("; " + unusable)
 	}
@@ -36,9 +38,9 @@ func (e *notFoundError) Hint() string {
 // installers maps the ID of an os-release file to the command that brings a server.
 var installers = map[string]string{
 	"debian": "apt-get install postgresql", "ubuntu": "apt-get install postgresql",
-	"fedora": "dnf install postgresql-server", "rhel": "dnf install postgresql-server", "centos": "dnf install postgresql-server",
-	"suse": "zypper install postgresql-server", "opensuse": "zypper install postgresql-server",
-	"alpine": "apk add postgresql", "arch": "pacman -S postgresql",
+	"fedora": "dnf install postgresql-server", "rhel": "dnf install postgresql-server",
+	"centos": "dnf install postgresql-server", "suse": "zypper install postgresql-server",
+	"opensuse": "zypper install postgresql-server", "alpine": "apk add postgresql", "arch": "pacman -S postgresql",
 }
 
 func installCommand(goos, release string, root bool) string {
@@ -52,7 +54,8 @@ func installCommand(goos, release string, root bool) string {
 			return "sudo " + command
 		}
 	}
-	return "apt-get install postgresql (Debian, Ubuntu), dnf install postgresql-server (Fedora, RHEL), brew install postgresql@17 (Homebrew)"
+	return "apt-get install postgresql (Debian, Ubuntu), dnf install postgresql-server (Fedora, " +
+		"RHEL), brew install postgresql@17 (Homebrew)"
 }
 
 // distributions are the words of ID and ID_LIKE, ID first.

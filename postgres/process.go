@@ -132,7 +132,8 @@ func serverArgs(s Settings, port int, sockets string) []string {
 	}
 	return append(args,
 		"-c", "listen_addresses=127.0.0.1", "-c", "port="+strconv.Itoa(port), "-c", "unix_socket_directories="+sockets,
-		"-c", "hba_file="+filepath.Join(s.Data, "pg_hba.conf"), "-c", "logging_collector=off", "-c", "log_destination=stderr")
+		"-c", "hba_file="+filepath.Join(s.Data, "pg_hba.conf"), "-c", "logging_collector=off",
+		"-c", "log_destination=stderr")
 }
 
 // choosePort returns port if it is free, or a free one for 0.

@@ -33,7 +33,8 @@ func quick(t *testing.T) Settings {
 		t.Fatal(err)
 	}
 	if provider.Docker.Image != "" {
-		t.Skip("this machine has Docker and no server binaries, which this test is about; the tests of containers run instead")
+		t.Skip("this machine has Docker and no server binaries, which this test is about; " +
+			"the tests of containers run instead")
 	}
 	return Settings{Provider: provider, Data: place(t) + "/data", Options: map[string]string{"fsync": "off"}}
 }

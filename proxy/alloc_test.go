@@ -37,8 +37,9 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 	all.SetSegments(AnswerAll)
 	client, upstream := &endless{bytes: fromClient}, &endless{bytes: fromUpstream}
 	s := &session{
-		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client), upstream: upstream,
-		permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()), fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()),
+		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client),
+		upstream: upstream, permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()),
+		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()),
 	}
 	s.conversation = newConversation(false, newBatches(), s.mayAnswer)
 	if relay, err := s.conversation.takeReply(backendReadyForQuery, []byte{statusIdle}); !relay || err != nil {
@@ -98,11 +99,13 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 		"bind of what was prepared": join(bindIt, describeIt, executeAll, syncIt),
 		"the same in binary":        join(bindBinary, describeIt, executeAll, syncIt),
 		"fifty in a pipeline":       join(bytes.Repeat(join(bindIt, describeIt, executeAll), 50), syncIt),
-		"fifty by turns":            join(bytes.Repeat(join(bindIt, describeIt, executeAll, bindBinary, executeAll), 25), syncIt),
-		"a thousand":                query("SELECT * FROM next_snowflakes(1000)"),
-		"series":                    query("SELECT next_snowflake() FROM generate_series(1, 100)"),
-		"number of a tag":           query("SELECT next_segment('order')"),
-		"number of a bound tag":     join(parse("", "SELECT next_segment($1)"), bindTag("order"), describeIt, executeAll, syncIt),
+		"fifty by turns": join(
+			bytes.Repeat(join(bindIt, describeIt, executeAll, bindBinary, executeAll), 25), syncIt),
+		"a thousand":      query("SELECT * FROM next_snowflakes(1000)"),
+		"series":          query("SELECT next_snowflake() FROM generate_series(1, 100)"),
+		"number of a tag": query("SELECT next_segment('order')"),
+		"number of a bound tag": join(parse("", "SELECT next_segment($1)"), bindTag("order"), describeIt,
+			executeAll, syncIt),
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(request, nil)
@@ -143,9 +146,15 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 
 func TestForwardingAllocatesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ request, reply []byte }{
-		"simple query":    {query("SELECT 1"), join(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
-		"unnamed request": {join(parse("", "SELECT 1"), bindIt, describeIt, executeAll, syncIt), join(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
-		"named bind":      {join(bind("", "s"), describeIt, executeAll, syncIt), join(bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+		"simple query": {query("SELECT 1"), join(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))},
+		"unnamed request": {
+			join(parse("", "SELECT 1"), bindIt, describeIt, executeAll, syncIt),
+			join(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I')),
+		},
+		"named bind": {
+			join(bind("", "s"), describeIt, executeAll, syncIt),
+			join(bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I')),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(c.request, c.reply)
@@ -160,7 +169,8 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 				t.Errorf("%v allocations per statement; expected none", n)
 			}
 			if s.conversation.owed.Load() != 0 || s.answers.Load() != 0 {
-				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded", s.conversation.owed.Load(), s.answers.Load())
+				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded",
+					s.conversation.owed.Load(), s.answers.Load())
 			}
 		})
 	}

@@ -56,7 +56,8 @@ func (r *runs) skip(n int) {
 	r.all[r.next].count -= n
 }
 
-// answer answers the Query or the batch of which this is the last message; false, and nothing is done, if its IDs cannot be had.
+// answer answers the Query or the batch of which this is the last message; false, and nothing is done, if its IDs
+// cannot be had.
 func (s *session) answer(f frame.Frame) (done bool, err error) {
 	in, c := s.fromClient, s.conversation
 	if f.Kind == frontendQuery {
@@ -112,8 +113,8 @@ func (s *session) writeQuery(f *statement.Form) error {
 	return nil
 }
 
-// writeRequests answers a request as often as it came: [ParseComplete] [ParameterDescription RowDescription] BindComplete [RowDescription], one
-// DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
+// writeRequests answers a request as often as it came: [ParseComplete] [ParameterDescription RowDescription]
+// BindComplete [RowDescription], one DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
 func (s *session) writeRequests(u *request) error {
 	formats := s.conversation.batch.formats[u.formats.begin:u.formats.end]
 	for left := u.times; left > 0; left-- {
@@ -161,8 +162,8 @@ func (s *session) writeRequest(u *request, formats []uint16) (value, after int, 
 	return value, after, nil
 }
 
-// writeAgain answers up to n more of a request that gives one ID: reply, the answer to the first, with another ID at [value:after]. It says
-// how many it has answered: as many as there is room for, and as follow each other.
+// writeAgain answers up to n more of a request that gives one ID: reply, the answer to the first, with another ID at
+// [value:after]. It says how many it has answered: as many as there is room for, and as follow each other.
 func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, after, n int) int {
 	n = min(n, (frame.ReplyChunk-len(s.out))/len(reply))
 	if n <= 0 {
@@ -205,8 +206,8 @@ func (s *session) writeRows(f *statement.Form, rows int, formats []uint16) error
 	return nil
 }
 
-// gather makes room for a reply, and writes those before it when they fill a chunk. A session has a buffer for them only from its
-// first answer until they are written.
+// gather makes room for a reply, and writes those before it when they fill a chunk. A session has a buffer for them
+// only from its first answer until they are written.
 func (s *session) gather() error {
 	if len(s.out) >= frame.ReplyChunk {
 		if err := s.flushAnswers(); err != nil {
@@ -219,7 +220,8 @@ func (s *session) gather() error {
 	return nil
 }
 
-// reserveBatch takes all that the batch asks for: numbers of tags first, which are the likelier to be missing, then all IDs at once.
+// reserveBatch takes all that the batch asks for: numbers of tags first, which are the likelier to be missing, then all
+// IDs at once.
 func (s *session) reserveBatch() bool {
 	b := s.conversation.batch
 	s.runs.reset()

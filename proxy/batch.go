@@ -128,8 +128,8 @@ func (c *conversation) hearPart(kind byte, body []byte, size int) (d decision) {
 	return d
 }
 
-// hearParse: the Parse of a named statement is always forwarded, so that DEALLOCATE, EXECUTE and duplicate names stay PostgreSQL's
-// business.
+// hearParse: the Parse of a named statement is always forwarded, so that DEALLOCATE, EXECUTE and duplicate names stay
+// PostgreSQL's business.
 func (c *conversation) hearParse(body []byte, size int) decision {
 	name, _, f := c.readParse(body, true)
 	if len(name) > 0 || f == nil || f.CountParam || !c.allows(f) {
@@ -231,8 +231,9 @@ func (c *conversation) hearExecute(body []byte) decision {
 	return hold
 }
 
-// repeats looks for requests behind the one that was just executed that are the same bytes, as in a pipeline: all that was decided about
-// it holds for them. It takes them into the batch and returns their size in bytes. held is what is held, unread what follows.
+// repeats looks for requests behind the one that was just executed that are the same bytes, as in a pipeline: all that
+// was decided about it holds for them. It takes them into the batch and returns their size in bytes. held is what is
+// held, unread what follows.
 func (c *conversation) repeats(held, unread []byte) (size int) {
 	u := c.batch.last()
 	same := held[u.begin:]

@@ -12,15 +12,23 @@ func TestABatchOfWholeRequestsIsAnswered(t *testing.T) {
 	closeIt, describeStatement := message('C', []byte{'P', 0}), message('D', []byte{'S', 0})
 	one := message('E', z(""), []byte{0, 0, 0, 1})
 	for name, c := range map[string]struct{ said, heard []byte }{
-		"all there can be":    {join(ourParse, describeStatement, bindIt, describeIt, executeAll, closeIt), join(parseDone, types, ourRow, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), closeDone)},
-		"as little as can be": {join(ourParse, bindIt, executeAll, bindIt, executeAll), join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), bindDone, dataRow("2"), complete("SELECT 1"))},
+		"all there can be": {
+			join(ourParse, describeStatement, bindIt, describeIt, executeAll, closeIt),
+			join(parseDone, types, ourRow, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), closeDone),
+		},
+		"as little as can be": {
+			join(ourParse, bindIt, executeAll, bindIt, executeAll),
+			join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), bindDone, dataRow("2"), complete("SELECT 1")),
+		},
 		"described before its Bind, again": {
 			join(ourParse, bindIt, executeAll, describeStatement, bindIt, one),
-			join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), types, ourRow, bindDone, dataRow("2"), message('s')),
+			join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), types, ourRow, bindDone,
+				dataRow("2"), message('s')),
 		},
 		"closed each": {
 			join(bytes.Repeat(join(ourParse, bindIt, executeAll, closeIt), 2)),
-			join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), closeDone, parseDone, bindDone, dataRow("2"), complete("SELECT 1"), closeDone),
+			join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), closeDone, parseDone, bindDone, dataRow("2"),
+				complete("SELECT 1"), closeDone),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,14 +61,15 @@ func TestABatchThatHoldsAnythingElseIsForwardedWhole(t *testing.T) {
 	request := join(ourParse, bindIt, describeIt, executeAll)
 	describeNamed := message('D', []byte{'S'}, z("n"))
 	for name, batch := range map[string][]byte{
-		"a statement of the client's":     join(request, parse("", "SELECT 1"), bindIt, executeAll, syncIt),
-		"the same first":                  join(parse("", "SELECT 1"), bindIt, executeAll, request, syncIt),
-		"a named Parse":                   join(request, parse("n", ourText), syncIt),
-		"a named portal":                  join(ourParse, bind("p", ""), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt),
-		"a second Execute":                join(request, executeAll, syncIt),
-		"a second Describe":               join(ourParse, bindIt, describeIt, describeIt, executeAll, syncIt),
-		"a second Bind":                   join(ourParse, bindIt, bindIt, executeAll, syncIt),
-		"a second Close":                  join(request, message('C', []byte{'P', 0}), message('C', []byte{'P', 0}), syncIt),
+		"a statement of the client's": join(request, parse("", "SELECT 1"), bindIt, executeAll, syncIt),
+		"the same first":              join(parse("", "SELECT 1"), bindIt, executeAll, request, syncIt),
+		"a named Parse":               join(request, parse("n", ourText), syncIt),
+		"a named portal":              join(ourParse, bind("p", ""), message('E', z("p"), []byte{0, 0, 0, 0}), syncIt),
+		"a second Execute":            join(request, executeAll, syncIt),
+		"a second Describe":           join(ourParse, bindIt, describeIt, describeIt, executeAll, syncIt),
+		"a second Bind":               join(ourParse, bindIt, bindIt, executeAll, syncIt),
+		"a second Close": join(request, message('C', []byte{'P', 0}),
+			message('C', []byte{'P', 0}), syncIt),
 		"a Describe behind the Execute":   join(request, describeIt, syncIt),
 		"the Close of a statement":        join(request, message('C', []byte{'S', 0}), syncIt),
 		"a Describe of what is not known": join(request, describeNamed, syncIt),
@@ -75,9 +84,11 @@ func TestABatchThatHoldsAnythingElseIsForwardedWhole(t *testing.T) {
 		"a malformed Bind":                join(ourParse, message('B', z("")), executeAll, syncIt),
 		"a malformed Sync":                join(request, message('S', []byte{0})),
 		"nothing but a Sync":              syncIt,
-		"rows in parts":                   join(parse("", "SELECT * FROM next_snowflakes(5)"), bindIt, message('E', z(""), []byte{0, 0, 0, 2}), syncIt),
-		"more than a buffer holds":        join(bytes.Repeat(request, 1+frame.WideSize/len(request)), syncIt),
-		"more IDs than a batch may have":  join(bytes.Repeat(join(parse("", "SELECT * FROM next_snowflakes(10000)"), bindIt, executeAll), 11), syncIt),
+		"rows in parts": join(parse("", "SELECT * FROM next_snowflakes(5)"), bindIt,
+			message('E', z(""), []byte{0, 0, 0, 2}), syncIt),
+		"more than a buffer holds": join(bytes.Repeat(request, 1+frame.WideSize/len(request)), syncIt),
+		"more IDs than a batch may have": join(
+			bytes.Repeat(join(parse("", "SELECT * FROM next_snowflakes(10000)"), bindIt, executeAll), 11), syncIt),
 	} {
 		t.Run(name, func(t *testing.T) {
 			ids := &counter{}

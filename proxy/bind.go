@@ -24,9 +24,9 @@ type bindValues struct {
 	formats []uint16 // of the result, behind those that were there
 }
 
-// readBind reads a Bind after its two names: parameter formats, parameters, result formats. countType is the type of the count
-// if it is a parameter. The result formats are appended to formats. ok is false where anything is not as the form needs it, so that
-// PostgreSQL judges it.
+// readBind reads a Bind after its two names: parameter formats, parameters, result formats. countType is the type of
+// the count if it is a parameter. The result formats are appended to formats. ok is false where anything is not as the
+// form needs it, so that PostgreSQL judges it.
 func readBind(b []byte, f *statement.Form, countType uint32, formats []uint16) (x bindValues, ok bool) {
 	x = bindValues{rows: f.Rows}
 	var few [2]uint16
@@ -115,12 +115,13 @@ func formatOf(formats []uint16, i int) uint16 {
 	return formats[i]
 }
 
-// readCount reads a row count of one of the integer types. Text is digits alone: what else PostgreSQL may read as a number
-// is its own to read.
+// readCount reads a row count of one of the integer types. Text is digits alone: what else PostgreSQL may read as a
+// number is its own to read.
 func readCount(value []byte, oid uint32, binaryFormat bool) (int64, bool) {
 	switch {
 	case !binaryFormat && (oid == oidInt2 || oid == oidInt4 || oid == oidInt8):
-		if len(value) == 0 || len(value) > 5 || bytes.ContainsFunc(value, func(r rune) bool { return r < '0' || r > '9' }) {
+		if len(value) == 0 || len(value) > 5 ||
+			bytes.ContainsFunc(value, func(r rune) bool { return r < '0' || r > '9' }) {
 			return 0, false
 		}
 		n, err := strconv.ParseInt(string(value), 10, 64)

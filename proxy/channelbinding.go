@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 )
 
-// SCRAM's channel binding ties a login to the certificate the client sees, https://www.postgresql.org/docs/current/sasl-authentication.html.
-// A proxy that ends TLS shows its own, so that a relayed login with binding fails, unless both legs show the same one. So the
-// mechanism with binding (PLUS) is taken out of upstream's offer. What a client then answers is told by the flag its first
-// message begins with:
+// SCRAM's channel binding ties a login to the certificate the client sees,
+// https://www.postgresql.org/docs/current/sasl-authentication.html. A proxy that ends TLS shows its own, so that a
+// relayed login with binding fails, unless both legs show the same one. So the mechanism with binding (PLUS) is taken
+// out of upstream's offer. What a client then answers is told by the flag its first message begins with:
 //
 //	n  it cannot bind, or shall not    upstream accepts it
 //	y  it could, and believes that     upstream would call it an attack, rightly from where it sits. The proxy ends
@@ -70,7 +70,8 @@ func authMessage(kind int, parts ...[]byte) []byte {
 	return end(append(b, bytes.Join(parts, nil)...), at)
 }
 
-// withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte, as the list is by another.
+// withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte, as the list is by
+// another.
 func withoutPlus(mechanisms []byte) (offer []byte, cut bool) {
 	for len(mechanisms) > 0 && mechanisms[0] != 0 {
 		name, rest, ok := bytes.Cut(mechanisms, []byte{0})

@@ -71,14 +71,16 @@ func TestAnOfferOfPlusAloneEndsTheSessionWithAHint(t *testing.T) {
 
 func TestTheOfferOfPlusPassesWhereBothSidesShowOneCertificate(t *testing.T) {
 	ca := authority.New(t, "CA")
-	one, other := ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}}), ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}})
+	one, other := ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}}),
+		ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}})
 	trusted := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test"}
 	for _, pair := range []authority.Pair{one, other} {
 		offer, err := pgtls.NewClient(one.TLS, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.ClientTLS = offer }, reaches(pgtls.Upstream{Mode: pgtls.Require}))
+		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.ClientTLS = offer },
+			reaches(pgtls.Upstream{Mode: pgtls.Require}))
 		r.requestsTLS(trusted)
 		r.send(startup("user", "u", "database", "d"))
 		if err := r.takesTLS(shows(pair)); err != nil {

@@ -7,7 +7,8 @@ import (
 	"pgflurry/proxy/frame"
 )
 
-// headBytes is how much of a message is looked at that is larger than the buffer: two names, and the byte before a name.
+// headBytes is how much of a message is looked at that is larger than the buffer: two names, and the byte before a
+// name.
 const headBytes = 2*(nameBytes+1) + 1
 
 // errTerminated: the client said goodbye.
@@ -29,8 +30,8 @@ func (s *session) relayClient() error {
 	}
 }
 
-// takeMessages takes the messages that are there. Replies and forwarded messages are written once per drained read buffer, and never
-// held back for more input; only what may yet be answered waits for its Sync.
+// takeMessages takes the messages that are there. Replies and forwarded messages are written once per drained read
+// buffer, and never held back for more input; only what may yet be answered waits for its Sync.
 func (s *session) takeMessages() error {
 	in := s.fromClient
 	for {
@@ -93,8 +94,8 @@ func (s *session) clientGone(cause error) error {
 	return cause
 }
 
-// flush writes the local replies to the client, then what is committed to upstream. In this order: a local reply belongs
-// before the replies to anything forwarded after it.
+// flush writes the local replies to the client, then what is committed to upstream. In this order: a local reply
+// belongs before the replies to anything forwarded after it.
 func (s *session) flush() error {
 	if err := s.flushAnswers(); err != nil {
 		return err

@@ -208,7 +208,8 @@ func TestNoTLSRecordCarriesMoreThanEightKilobytes(t *testing.T) {
 		}
 		const most = 8<<10 + 1 + 8 + 16 // type (1.3), nonce (1.2), tag
 		if wire.longest > most || wire.longest < 8<<10 {
-			t.Errorf("TLS %x: the longest record has %d bytes; expected more than 8192, at most %d", version, wire.longest, most)
+			t.Errorf("TLS %x: the longest record has %d bytes; expected more than 8192, at most %d",
+				version, wire.longest, most)
 		}
 	}
 }

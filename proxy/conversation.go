@@ -17,14 +17,14 @@ const (
 	answer                  // can be answered with all that is held, if the IDs can be had
 )
 
-// conversation is what the client and upstream have said, as far as it matters for the question who answers. It does no I/O: the
-// client's messages and upstream's replies go in, decisions come out.
+// conversation is what the client and upstream have said, as far as it matters for the question who answers. It does no
+// I/O: the client's messages and upstream's replies go in, decisions come out.
 //
-// hear, repeats, forwards, answeredQuery and answeredBatch belong to the goroutine that reads the client; takeReply and relayed to the
-// one that reads upstream.
+// hear, repeats, forwards, answeredQuery and answeredBatch belong to the goroutine that reads the client; takeReply and
+// relayed to the one that reads upstream.
 type conversation struct {
-	// owed counts the entries whose ReadyForQuery is yet to be relayed. While it is 0 nobody but the client's goroutine changes
-	// anything here.
+	// owed counts the entries whose ReadyForQuery is yet to be relayed. While it is 0 nobody but the client's goroutine
+	// changes anything here.
 	owed atomic.Int32
 	// started: the first ReadyForQuery came, so the client is authenticated.
 	started atomic.Bool
@@ -58,12 +58,13 @@ type conversation struct {
 }
 
 const (
-	// maxOwed is how many batches may be owed before a client has to wait for upstream: far more than any upstream needs to be kept
-	// busy, and half a megabyte of entries.
+	// maxOwed is how many batches may be owed before a client has to wait for upstream: far more than any upstream
+	// needs to be kept busy, and half a megabyte of entries.
 	maxOwed = 4 << 10
 	// maxEarly is how many messages other than passwords a client may send before it is authenticated.
 	maxEarly = 1000
-	// maxNamed is how many named statements of a session are remembered, and how many a batch can make; the ones beyond it are forwarded.
+	// maxNamed is how many named statements of a session are remembered, and how many a batch can make; the ones beyond
+	// it are forwarded.
 	maxNamed = 1000
 	// maxBatchIDs is how many IDs one batch may ask for: as many as a layout of 4096 a tick gives in half of patience.
 	maxBatchIDs = 100_000
@@ -105,8 +106,8 @@ func (c *conversation) release() {
 	}
 }
 
-// hear decides about one whole message of the client. size is that of its frame in bytes. Before the next one what is held has to be
-// released if it says forward, and the batch answered or released if it says answer.
+// hear decides about one whole message of the client. size is that of its frame in bytes. Before the next one what is
+// held has to be released if it says forward, and the batch answered or released if it says answer.
 func (c *conversation) hear(kind byte, body []byte, size int) decision {
 	if !c.holds() && !c.quiescent() {
 		return forward
@@ -146,7 +147,8 @@ func (c *conversation) match(text []byte) *statement.Form {
 	return f
 }
 
-// answeredQuery: the Query for which hear said answer was answered. In PostgreSQL it would have dropped the unnamed statement and portal.
+// answeredQuery: the Query for which hear said answer was answered. In PostgreSQL it would have dropped the unnamed
+// statement and portal.
 func (c *conversation) answeredQuery() {
 	c.knownUnnamed = nil
 	c.unnamed.statementDiffers, c.unnamed.portalDiffers, c.unnamed.parse = true, true, c.unnamed.parse[:0]
@@ -157,14 +159,15 @@ func (c *conversation) answeredBatch(held []byte) {
 	if b := c.batch; b.parse.end > 0 {
 		c.kept = known{form: b.unnamed, state: live, epoch: c.epoch}
 		c.knownUnnamed = &c.kept
-		c.unnamed.statementDiffers, c.unnamed.parse = true, append(c.unnamed.parse[:0], held[b.parse.begin:b.parse.end]...)
+		c.unnamed.statementDiffers, c.unnamed.parse = true,
+			append(c.unnamed.parse[:0], held[b.parse.begin:b.parse.end]...)
 	}
 	c.unnamed.portalDiffers = true
 	c.release()
 }
 
-// forwards notes a message that is about to be forwarded; before is what has to be sent before it. body may be cut off, which whole
-// denies. What was held must be given up first, and forwarded message by message.
+// forwards notes a message that is about to be forwarded; before is what has to be sent before it. body may be cut off,
+// which whole denies. What was held must be given up first, and forwarded message by message.
 func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -258,7 +261,8 @@ func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before 
 	return before
 }
 
-// forwardsParse forgets the statement that its name had, and learns the new one if it is worth it and the batch does not fail.
+// forwardsParse forgets the statement that its name had, and learns the new one if it is worth it and the batch does
+// not fail.
 func (c *conversation) forwardsParse(e *entry, body []byte, whole bool) {
 	name, text, f := c.readParse(body, whole)
 	c.forget(name)
@@ -282,8 +286,8 @@ func trimZero(text []byte) []byte {
 	return text
 }
 
-// push enters what upstream will owe. While a Query copies in, upstream reads what comes as part of the copy, and nobody can know
-// what it makes of it.
+// push enters what upstream will owe. While a Query copies in, upstream reads what comes as part of the copy, and
+// nobody can know what it makes of it.
 func (c *conversation) push(e entry) {
 	if c.relaying {
 		return
@@ -296,8 +300,8 @@ func (c *conversation) push(e entry) {
 	c.owed.Add(1)
 }
 
-// relayOnly gives up telling the replies to what comes from here on apart: the session only relays. It is locked, or nobody else
-// knows c yet.
+// relayOnly gives up telling the replies to what comes from here on apart: the session only relays. It is locked, or
+// nobody else knows c yet.
 func (c *conversation) relayOnly() {
 	if c.relaying {
 		return
@@ -308,8 +312,8 @@ func (c *conversation) relayOnly() {
 	c.room.Broadcast()
 }
 
-// awaitRoom makes a client wait that is thousands of batches ahead of upstream, as PostgreSQL would by not reading. All that it has
-// sent must have been passed on. Upstream needs nothing more from the client for its replies.
+// awaitRoom makes a client wait that is thousands of batches ahead of upstream, as PostgreSQL would by not reading. All
+// that it has sent must have been passed on. Upstream needs nothing more from the client for its replies.
 func (c *conversation) awaitRoom() {
 	if c.owed.Load() <= maxOwed {
 		return

@@ -12,8 +12,8 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// talk is a conversation between a client and a model of PostgreSQL, beside the same client and a model without a proxy. What upstream
-// says may be on its way for as long as it likes.
+// talk is a conversation between a client and a model of PostgreSQL, beside the same client and a model without a
+// proxy. What upstream says may be on its way for as long as it likes.
 type talk struct {
 	c        *conversation
 	upstream *postgres
@@ -130,14 +130,20 @@ func (t *talk) answer(m clientMessage) {
 	say(backendReadyForQuery, string(t.c.status))
 }
 
-// sayDirectly says it to PostgreSQL without a proxy: one that has forgotten what README says that an answered batch leaves behind.
+// sayDirectly says it to PostgreSQL without a proxy: one that has forgotten what README says that an answered batch
+// leaves behind.
 func (t *talk) sayDirectly(m clientMessage) {
 	t.expected = append(t.expected, t.direct.take(m.kind, m.body)...)
 }
 
 var (
-	modelNames = []string{"", "n", strings.Repeat("x", 63), strings.Repeat("x", 63) + "A", strings.Repeat("x", 63) + "B"}
-	modelTexts = []string{oursText, oursText, oursText, "SELECT 1", badText, failText, wipeText, slyText, twoText, undecodable, "", "BEGIN", "COMMIT", "ROLLBACK"}
+	modelNames = []string{
+		"", "n", strings.Repeat("x", 63), strings.Repeat("x", 63) + "A", strings.Repeat("x", 63) + "B",
+	}
+	modelTexts = []string{
+		oursText, oursText, oursText, "SELECT 1", badText, failText, wipeText, slyText, twoText, undecodable, "",
+		"BEGIN", "COMMIT", "ROLLBACK",
+	}
 )
 
 // drawBatch draws the messages up to a Sync, or a Query.
@@ -183,13 +189,16 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 		case 4:
 			add(frontendParse, join(z(name.Draw(t, "name")), z(text.Draw(t, "text")), []byte{0, 0}))
 		case 5:
-			add(frontendBind, join(z(rapid.SampledFrom([]string{"", "p"}).Draw(t, "portal")), z(name.Draw(t, "name")), make([]byte, 6)))
+			add(frontendBind, join(z(rapid.SampledFrom([]string{"", "p"}).Draw(t, "portal")), z(name.Draw(t, "name")),
+				make([]byte, 6)))
 		case 6:
-			add(frontendDescribe, target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
+			add(frontendDescribe,
+				target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
 		case 7:
 			add(frontendExecute, join(z(rapid.SampledFrom([]string{"", "", "p"}).Draw(t, "portal")), make([]byte, 4)))
 		case 8:
-			add(frontendClose, target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
+			add(frontendClose,
+				target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
 		case 9:
 			add(frontendFlush, make([]byte, rapid.IntRange(0, 1).Draw(t, "flush")))
 		case 10:
@@ -202,8 +211,8 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 	return batch
 }
 
-// forgets is what README promises no client of the proxy: what an answered batch leaves behind is gone with the next that is
-// forwarded, unless that begins by using it.
+// forgets is what README promises no client of the proxy: what an answered batch leaves behind is gone with the next
+// that is forwarded, unless that begins by using it.
 func (t *talk) forgets(batch []clientMessage) {
 	if !t.portal || batch[0].kind == frontendSync {
 		return

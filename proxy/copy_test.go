@@ -80,7 +80,8 @@ func TestCopyDoneThatComesTooLateIsIgnored(t *testing.T) {
 	r.send(copyData, copyDone)
 	r.toUpstream(copyData, copyDone)
 	r.answersAgain("1")
-	r.relays(join(query("SELECT 1"), copyDone), join(complete("SELECT 1"), ready('I'))) // behind one that is owed a reply
+	// behind one that is owed a reply
+	r.relays(join(query("SELECT 1"), copyDone), join(complete("SELECT 1"), ready('I')))
 	r.relays(query("SELECT 2"), join(complete("SELECT 1"), ready('I')))
 	r.answersAgain("2")
 }
@@ -96,7 +97,9 @@ func TestAnErrorBehindACopyOfTheSameQueryIsNotTheCopys(t *testing.T) {
 
 // If the batch has failed upstream skips the Query, and owes nothing for it.
 func TestBehindAQueryInsideAnUnfinishedBatchTheSessionOnlyRelays(t *testing.T) {
-	for name, inside := range map[string][]byte{"Query": query("SELECT 1"), "FunctionCall": message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0})} {
+	for name, inside := range map[string][]byte{
+		"Query": query("SELECT 1"), "FunctionCall": message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}),
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, &counter{})
 			r.relays(join(bind("x", "unknown"), inside, syncIt), join(theirFailure, ready('I')))
@@ -113,7 +116,9 @@ func TestAMalformedFlushIsAnErrorLikeAnyOtherToItsSync(t *testing.T) {
 }
 
 func TestAfterAMessageThatEndsTheSessionNothingIsAnswered(t *testing.T) {
-	for name, fatal := range map[string][]byte{"of no type that there is": message('y', z("what")), "a password after the login": message('p', z("secret"))} {
+	for name, fatal := range map[string][]byte{
+		"of no type that there is": message('y', z("what")), "a password after the login": message('p', z("secret")),
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, &counter{})
 			r.send(fatal, ourQuery)

@@ -7,11 +7,12 @@ import (
 	"time"
 )
 
-// fairTime is how long one of a crowd may stay whoever else comes. A login takes less, but for one of a person who types.
+// fairTime is how long one of a crowd may stay whoever else comes. A login takes less, but for one of a person who
+// types.
 const fairTime = 5 * time.Second
 
-// origin is where a client comes from, as far as limits tell clients apart: its address, of IPv6 the 64 bits of its network, since one
-// machine has all addresses below them. Unix sockets and what has no address share the zero value.
+// origin is where a client comes from, as far as limits tell clients apart: its address, of IPv6 the 64 bits of its
+// network, since one machine has all addresses below them. Unix sockets and what has no address share the zero value.
 type origin = netip.Prefix
 
 func originOf(a net.Addr) origin {
@@ -31,13 +32,14 @@ func originOf(a net.Addr) origin {
 	return from
 }
 
-// crowd is a limited number of places for clients of whom nobody knows yet who they are. Where it is full, somebody gives way to a
-// newcomer, or the newcomer is refused:
+// crowd is a limited number of places for clients of whom nobody knows yet who they are. Where it is full, somebody
+// gives way to a newcomer, or the newcomer is refused:
 //
-//   - the oldest from the address that has most of them, if those are more than the newcomer's address would have: who takes many places
-//     from one address locks out nobody else;
+//   - the oldest from the address that has most of them, if those are more than the newcomer's address would have: who
+//     takes many places from one address locks out nobody else;
 //   - otherwise the oldest of all, if it has had its time: places are not held for as long as a timeout lasts;
-//   - otherwise nobody. Of many honest clients that come at once, those that are at it finish, and the others come again.
+//   - otherwise nobody. Of many honest clients that come at once, those that are at it finish, and the others come
+//     again.
 //
 // Its methods are safe for concurrent use.
 type crowd struct {
@@ -61,10 +63,13 @@ type member struct {
 }
 
 func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
-	return &crowd{most: most, mostEach: mostEach, fairTime: fairTime, from: make(map[origin][]*member), left: make(chan struct{})}
+	return &crowd{
+		most: most, mostEach: mostEach, fairTime: fairTime, from: make(map[origin][]*member), left: make(chan struct{}),
+	}
 }
 
-// enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more. away must not block.
+// enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more. away must not
+// block.
 func (c *crowd) enter(from origin, away func()) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()

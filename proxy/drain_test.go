@@ -38,7 +38,8 @@ func TestCancelRequestsPassWhileTheProxyDrains(t *testing.T) {
 	r.expect(up, "upstream", [][]byte{packet})
 	up.Close()
 	r.reply(theirFailure, ready('I'))
-	if got := r.rest(r.client); !bytes.HasPrefix(got, join(theirFailure, ready('I'))) || bytes.Count(got, []byte("57P01")) != 1 {
+	if got := r.rest(r.client); !bytes.HasPrefix(got, join(theirFailure, ready('I'))) ||
+		bytes.Count(got, []byte("57P01")) != 1 {
 		t.Fatalf("the client got %q; expected upstream's error, then FATAL 57P01", got)
 	}
 	<-drained

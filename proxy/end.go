@@ -56,8 +56,8 @@ func (s *session) upstreamGone(err error) clientError {
 	return clientError{failUpstreamLost, err}
 }
 
-// refusesTLS: in TLS 1.3 an upstream refuses the proxy's certificate after the handshake, and then closes its socket, which may
-// overtake the alert that says why.
+// refusesTLS: in TLS 1.3 an upstream refuses the proxy's certificate after the handshake, and then closes its socket,
+// which may overtake the alert that says why.
 func (s *session) refusesTLS(err error) bool {
 	failed := new(net.OpError)
 	if s.conversation.started.Load() || !errors.As(err, &failed) {
@@ -80,7 +80,8 @@ func (s *session) clientEnded(err error) {
 	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
 		// What was sent before is still carried out, and answered as long as the client listens.
 		s.leaving.Store(true)
-		if half, ok := s.upstream.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok && half.CloseWrite() == nil {
+		if half, ok := s.upstream.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok &&
+			half.CloseWrite() == nil {
 			return
 		}
 	case errors.As(err, &own):
@@ -95,12 +96,13 @@ func (s *session) clientEnded(err error) {
 	}
 	s.leaving.Store(true)
 	s.cancel()
-	_ = s.client.SetWriteDeadline(time.Now().Add(frame.FarewellTime)) // the Close waits for relayUpstream, which may be writing
+	// the Close waits for relayUpstream, which may be writing
+	_ = s.client.SetWriteDeadline(time.Now().Add(frame.FarewellTime))
 	s.upstream.Close()
 }
 
-// farewell tells the client why it is sent away. A client that does not read, or an upstream that stalls in the middle of
-// a message, delays it for frame.FarewellTime at most; then both connections are closed, and it goes without.
+// farewell tells the client why it is sent away. A client that does not read, or an upstream that stalls in the middle
+// of a message, delays it for frame.FarewellTime at most; then both connections are closed, and it goes without.
 func (s *session) farewell(code failure) {
 	late := time.AfterFunc(frame.FarewellTime, func() {
 		s.closeBoth()
@@ -116,8 +118,9 @@ func (s *session) kill(code failure) {
 	s.closeBoth()
 }
 
-// closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (frame.Inbox), which may be writing to the
-// other side: relayUpstream's writes have a deadline by now (farewell), and when it has ended relayClient waits for nothing.
+// closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (frame.Inbox), which may be
+// writing to the other side: relayUpstream's writes have a deadline by now (farewell), and when it has ended
+// relayClient waits for nothing.
 func (s *session) closeBoth() {
 	s.upstream.Close()
 	s.client.Close()
@@ -126,8 +129,8 @@ func (s *session) closeBoth() {
 // interrupt makes relayClient look whether it should end.
 func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
 
-// atRest says that the client can be sent away without losing anything: no transaction, nothing owed, nothing half sent in
-// either direction.
+// atRest says that the client can be sent away without losing anything: no transaction, nothing owed, nothing half sent
+// in either direction.
 func (s *session) atRest() bool {
 	return s.conversation.atRest() && s.fromClient.Empty() && s.toClient.Idle()
 }
@@ -142,5 +145,6 @@ func (s *session) loginLate() {
 
 // isProbe: a client that connected and left without a byte, as health checks do.
 func isProbe(err error) bool {
-	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(pgtls.HandshakeError)) && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
+	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(pgtls.HandshakeError)) &&
+		(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))
 }

@@ -53,8 +53,9 @@ func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
 	}
 	for name, by := range ends {
 		for last, message := range map[string][]byte{
-			"query": query("SELECT 1"), "batch": join(parse("", "SELECT 1"), bindIt, executeAll, syncIt), "half a message": query("SELECT 1")[:8],
-			"answered query": ourQuery, "flush": join(parse("s", "SELECT 1"), flushIt), "copy data": copyData,
+			"query": query("SELECT 1"), "batch": join(parse("", "SELECT 1"), bindIt, executeAll, syncIt),
+			"half a message": query("SELECT 1")[:8], "answered query": ourQuery,
+			"flush": join(parse("s", "SELECT 1"), flushIt), "copy data": copyData,
 		} {
 			t.Run(fmt.Sprintf("%s of the client behind a %s", name, last), func(t *testing.T) {
 				end(t, by, false, message, func(heard []byte) bool {
@@ -63,7 +64,8 @@ func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
 			})
 		}
 		for last, message := range map[string][]byte{
-			"ReadyForQuery": join(complete("SELECT 1"), ready('I')), "row": dataRow("1"), "half a message": dataRow("1")[:6], "notice": message('N', z("SNOTICE"), []byte{0}),
+			"ReadyForQuery": join(complete("SELECT 1"), ready('I')), "row": dataRow("1"),
+			"half a message": dataRow("1")[:6], "notice": message('N', z("SNOTICE"), []byte{0}),
 		} {
 			t.Run(fmt.Sprintf("%s of upstream behind a %s", name, last), func(t *testing.T) {
 				end(t, by, true, message, func(heard []byte) bool { // and perhaps a farewell

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// failure is a code of the proxy's own errors. What a client may read of each stands in clientTexts, and only there; the
-// cause goes to the log.
+// failure is a code of the proxy's own errors. What a client may read of each stands in clientTexts, and only there;
+// the cause goes to the log.
 type failure int
 
 const (
@@ -40,31 +40,87 @@ type clientText struct {
 	hint     string
 }
 
-// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. Where upstream cannot be reached it is 57P03, not 08001:
-// of all errors that a server can send, libpq tries the next one of host=a,b after that one only.
+// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. Where upstream cannot be reached it is
+// 57P03, not 08001: of all errors that a server can send, libpq tries the next one of host=a,b after that one only.
 var clientTexts = map[failure]clientText{
-	failProtocol:     {"08P01", "the client's message does not follow the protocol", "The proxy's log names the message. Check the driver, or what stands between it and the proxy."},
-	failDial:         {"57P03", "could not connect to the PostgreSQL server behind the proxy", "Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause."},
-	failLogin:        {"08006", "the connection was not established within the login timeout", "Connect again. If it recurs, look whether PostgreSQL answers slowly."},
-	failUpstreamLost: {"08006", "the connection to the PostgreSQL server behind the proxy was lost", "Whether the last transaction was committed is unknown. Connect again."},
-	failDesync:       {"08P01", "the proxy lost track of the connection's state", "Connect again, and report the proxy's log line to its makers."},
-	failDraining:     {"57P01", "terminating connection because the proxy is shutting down", "Connect again; another proxy can serve this connection."},
-	failNotAccepting: {"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection."},
-	failTooMany:      {"53300", "too many connections to the proxy", "Wait until others have left, or raise the proxy's --max-connections."},
-	failInternal:     {"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers."},
+	failProtocol: {
+		"08P01", "the client's message does not follow the protocol",
+		"The proxy's log names the message. Check the driver, or what stands between it and the proxy.",
+	},
+	failDial: {
+		"57P03", "could not connect to the PostgreSQL server behind the proxy",
+		"Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause.",
+	},
+	failLogin: {
+		"08006", "the connection was not established within the login timeout",
+		"Connect again. If it recurs, look whether PostgreSQL answers slowly.",
+	},
+	failUpstreamLost: {
+		"08006", "the connection to the PostgreSQL server behind the proxy was lost",
+		"Whether the last transaction was committed is unknown. Connect again.",
+	},
+	failDesync: {
+		"08P01", "the proxy lost track of the connection's state",
+		"Connect again, and report the proxy's log line to its makers.",
+	},
+	failDraining: {
+		"57P01", "terminating connection because the proxy is shutting down",
+		"Connect again; another proxy can serve this connection.",
+	},
+	failNotAccepting: {
+		"57P03", "the proxy is shutting down", "Connect again; another proxy can serve this connection.",
+	},
+	failTooMany: {
+		"53300", "too many connections to the proxy",
+		"Wait until others have left, or raise the proxy's --max-connections.",
+	},
+	failInternal: {
+		"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers.",
+	},
 
-	failEncryptionTwice: {"0A000", "unsupported frontend protocol: a request for encryption inside TLS, or sent twice", "Check the driver, or what stands between it and the proxy."},
+	failEncryptionTwice: {
+		"0A000", "unsupported frontend protocol: a request for encryption inside TLS, or sent twice",
+		"Check the driver, or what stands between it and the proxy.",
+	},
 	// PostgreSQL's own words.
-	failAfterSSL:    {"08P01", "received unencrypted data after SSL request", "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."},
-	failAfterGSSENC: {"08P01", "received unencrypted data after GSSAPI encryption request", "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."},
+	failAfterSSL: {
+		"08P01", "received unencrypted data after SSL request",
+		"This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.",
+	},
+	failAfterGSSENC: {
+		"08P01", "received unencrypted data after GSSAPI encryption request",
+		"This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.",
+	},
 
-	failTLSRequired:         {"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client."},
-	failALPN:                {"08P01", "TLS without SSLRequest needs the protocol name postgresql (ALPN)", "Use sslnegotiation=direct of libpq 17 or newer, or none."},
-	failUpstreamTLS:         {"57P03", "no TLS connection to the PostgreSQL server behind the proxy could be made", "Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. The proxy's log has the cause."},
-	failUpstreamCertificate: {"57P03", "the certificate of the PostgreSQL server behind the proxy is not trusted", "Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. The proxy's log has the cause."},
-	failBinding:             {"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS", "Set channel_binding=disable in the client, or give the proxy --client-auth password or the server's own certificate."},
-	failCleartext:           {"28000", "the PostgreSQL server behind the proxy asks for the password in clear text over an unencrypted network", "Give the proxy --upstream-tls, or let the server use scram-sha-256."},
-	failProof:               {"28000", "the password exchange with the PostgreSQL server behind the proxy failed", "What answers there may not be that server. The proxy's log has the cause."},
+	failTLSRequired: {
+		"28000", "the proxy accepts no sessions without TLS", "Set sslmode=require, or a stronger one, in the client.",
+	},
+	failALPN: {
+		"08P01", "TLS without SSLRequest needs the protocol name postgresql (ALPN)",
+		"Use sslnegotiation=direct of libpq 17 or newer, or none.",
+	},
+	failUpstreamTLS: {
+		"57P03", "no TLS connection to the PostgreSQL server behind the proxy could be made", "Compare the " +
+			"proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. The proxy's log has the cause.",
+	},
+	failUpstreamCertificate: {
+		"57P03", "the certificate of the PostgreSQL server behind the proxy is not trusted",
+		"Compare the server's certificate with the proxy's --upstream-tls-ca and the host name in its --upstream. " +
+			"The proxy's log has the cause.",
+	},
+	failBinding: {
+		"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS", "Set channel_binding=disable in the " +
+			"client, or give the proxy --client-auth password or the server's own certificate.",
+	},
+	failCleartext: {
+		"28000",
+		"the PostgreSQL server behind the proxy asks for the password in clear text over an unencrypted network",
+		"Give the proxy --upstream-tls, or let the server use scram-sha-256.",
+	},
+	failProof: {
+		"28000", "the password exchange with the PostgreSQL server behind the proxy failed",
+		"What answers there may not be that server. The proxy's log has the cause.",
+	},
 }
 
 // clientError is a failure that the client is told, with the cause that only the log is told.
@@ -99,7 +155,8 @@ func fatalMessage(code failure) []byte {
 	return b
 }
 
-// tellClient writes the FATAL of err where it has one. The connection is about to close, so a failed write is nothing new.
+// tellClient writes the FATAL of err where it has one. The connection is about to close, so a failed write is nothing
+// new.
 func tellClient(conn net.Conn, err error) {
 	var e clientError
 	if errors.As(err, &e) {

@@ -33,7 +33,8 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 9, 0, 3, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		rest := bytes.NewReader(append(bytes.Clone(stream), "surplus"...))
-		_, o, err := readOpening(&memory{in: iotest.OneByteReader(rest)}, tlsOffer{}) // nothing comes in the same moment
+		// nothing comes in the same moment
+		_, o, err := readOpening(&memory{in: iotest.OneByteReader(rest)}, tlsOffer{})
 		if err != nil {
 			return
 		}
@@ -63,9 +64,15 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 
 func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 	f.Add(bindIt[frame.HeaderSize:], false, false)
-	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1})[frame.HeaderSize:], true, false)
-	f.Add(message('B', z(""), z("s"), []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 5}, []byte("order"), []byte{0, 0})[frame.HeaderSize:], false, true)
-	f.Add(message('B', z(""), z("s"), []byte{0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 'x', 0, 0, 0, 1, '5', 0, 0})[frame.HeaderSize:], true, true)
+	f.Add(message('B', z(""), z("s"), []byte{
+		0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1,
+	})[frame.HeaderSize:], true, false)
+	f.Add(message('B', z(""), z("s"), []byte{
+		0, 1, 0, 1, 0, 1, 0, 0, 0, 5,
+	}, []byte("order"), []byte{0, 0})[frame.HeaderSize:], false, true)
+	f.Add(message('B', z(""), z("s"), []byte{
+		0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 'x', 0, 0, 0, 1, '5', 0, 0,
+	})[frame.HeaderSize:], true, true)
 	f.Fuzz(func(t *testing.T, body []byte, count, named bool) {
 		_, rest := cutName(body)
 		_, rest = cutName(rest)
@@ -81,7 +88,8 @@ func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 		if err := m.Decode(body); err != nil {
 			t.Fatalf("accepted a Bind the other codec refuses: %v", err)
 		}
-		if len(m.ResultFormatCodes) != len(b.formats) || len(m.Parameters) != form.Params() || b.rows < 1 || b.rows*2 > statement.MaxIDs {
+		if len(m.ResultFormatCodes) != len(b.formats) || len(m.Parameters) != form.Params() || b.rows < 1 ||
+			b.rows*2 > statement.MaxIDs {
 			t.Fatalf("read %+v of %+v", b, m)
 		}
 		if named && !bytes.Equal(b.tag, m.Parameters[0]) || !named && b.tag != nil {

@@ -21,8 +21,8 @@ type tlsOffer struct {
 	away          func() // ends the connection; does not block
 }
 
-// accept does a handshake, of which begun has been read. It costs no more than its first record until that is whole and there is a place
-// for it. The connection it returns is to be used even after an error.
+// accept does a handshake, of which begun has been read. It costs no more than its first record until that is whole and
+// there is a place for it. The connection it returns is to be used even after an error.
 func (o tlsOffer) accept(conn net.Conn, begun []byte, direct bool) (net.Conn, error) {
 	if o.Client == nil {
 		return conn, pgtls.ErrNoTLS

@@ -113,7 +113,8 @@ func TestAMalformedMessageEndsASessionWhoseUpstreamStallsInsideAMessage(t *testi
 	r.proxy.Wait()
 }
 
-// newUnbufferedRig has a client whose writes end when the proxy has read them, and to whom nothing is written that it has not read.
+// newUnbufferedRig has a client whose writes end when the proxy has read them, and to whom nothing is written that it
+// has not read.
 func newUnbufferedRig(t *testing.T, around ...func(net.Conn) net.Conn) *rig {
 	r := newRigBeforeStartup(t, &counter{})
 	r.client.Close()
@@ -231,7 +232,8 @@ func TestNothingFollowsTheFarewell(t *testing.T) {
 		}()
 		r.upstream.Close()
 		got := <-done
-		if at := bytes.Index(got, fatalMessage(failUpstreamLost)); at >= 0 && at+len(fatalMessage(failUpstreamLost)) < len(got) {
+		if at := bytes.Index(got, fatalMessage(failUpstreamLost)); at >= 0 &&
+			at+len(fatalMessage(failUpstreamLost)) < len(got) {
 			t.Fatalf("after its FATAL the client got %q", got[at:])
 		}
 	}

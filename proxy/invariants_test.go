@@ -115,7 +115,8 @@ func TestInvariant5OneBindDrawsItsIDsOnce(t *testing.T) {
 	ids := &counter{}
 	r := newRig(t, ids)
 	r.send(ourParse, bindIt, describeIt, executeAll, bindIt, executeAll, syncIt)
-	r.toClient(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), bindDone, dataRow("2"), complete("SELECT 1"), ready('I'))
+	r.toClient(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), bindDone, dataRow("2"),
+		complete("SELECT 1"), ready('I'))
 	again := join(ourParse, bindIt, executeAll, executeAll, syncIt) // which gives no row the second time
 	r.send(again)
 	r.toUpstream(again)

@@ -6,8 +6,8 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// known is a prepared statement whose text is an answered form. The client's goroutine makes it when the Parse is sent; upstream's
-// goroutine decides what becomes of it.
+// known is a prepared statement whose text is an answered form. The client's goroutine makes it when the Parse is sent;
+// upstream's goroutine decides what becomes of it.
 type known struct {
 	form  *statement.Form
 	state knownState
@@ -39,7 +39,8 @@ func (c *conversation) knownAs(name []byte) *known {
 // answerable finds the statement of that name if it is surely there. Only while nothing is owed.
 func (c *conversation) answerable(name []byte) *known {
 	k := c.knownAs(name)
-	if k == nil || k.state != live || k.epoch != c.epoch && len(name) > 0 { // what deallocates spares the unnamed statement
+	// what deallocates spares the unnamed statement
+	if k == nil || k.state != live || k.epoch != c.epoch && len(name) > 0 {
 		return nil
 	}
 	return k
@@ -54,8 +55,8 @@ func (c *conversation) forget(name []byte) {
 	delete(c.named, string(name[:min(len(name), nameBytes)]))
 }
 
-// remember gives a statement its name; false: it is not remembered. Of a longer name PostgreSQL keeps a part, and what other bytes mean
-// depends on the client's encoding.
+// remember gives a statement its name; false: it is not remembered. Of a longer name PostgreSQL keeps a part, and what
+// other bytes mean depends on the client's encoding.
 func (c *conversation) remember(name []byte, k *known) bool {
 	switch {
 	case len(name) == 0:
@@ -86,8 +87,8 @@ func (c *conversation) remember(name []byte, k *known) bool {
 	return true
 }
 
-// readParse reads a Parse. The form is nil where the text is none that may be answered, where the client declares parameter
-// types that the form has no place for, and where the message is not whole.
+// readParse reads a Parse. The form is nil where the text is none that may be answered, where the client declares
+// parameter types that the form has no place for, and where the message is not whole.
 func (c *conversation) readParse(body []byte, whole bool) (name, text []byte, f *statement.Form) {
 	name, rest := cutName(body)
 	text, types, ok := cutTypes(rest)
@@ -108,8 +109,8 @@ func (c *conversation) readParse(body []byte, whole bool) (name, text []byte, f 
 	return name, text, f
 }
 
-// cutTypes splits a Parse after its name: the text, and the OIDs of the parameters' types, four bytes each. False where it is not
-// well-formed.
+// cutTypes splits a Parse after its name: the text, and the OIDs of the parameters' types, four bytes each. False where
+// it is not well-formed.
 func cutTypes(b []byte) (text, types []byte, ok bool) {
 	text, b = cutName(b)
 	if len(b) < 2 || len(b) != 2+4*int(binary.BigEndian.Uint16(b)) {

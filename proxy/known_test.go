@@ -54,11 +54,16 @@ func TestWhatMayHaveDeallocatedAStatementForgetsIt(t *testing.T) {
 		"the second of two that fails":    {query("DEALLOCATE ALL; SELECT 1/0"), failed},
 		"the second of two, as it begins": {query("SELECT 1; DEALLOCATE ALL; SELECT 1/0"), failed},
 		"a text that is too large":        {query("SELECT '" + strings.Repeat("x", 9000) + "'"), failed},
-		"its Close":                       {join(message('C', []byte{'S'}, z("s")), syncIt), join(closeDone, ready('I'))},
-		"its Close, and a Parse that fails": {
-			join(message('C', []byte{'S'}, z("s")), parse("s", "bad"), syncIt), join(closeDone, theirFailure, ready('I')),
+		"its Close": {
+			join(message('C', []byte{'S'}, z("s")), syncIt), join(closeDone, ready('I')),
 		},
-		"a FunctionCall":      {message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), join(message('V', []byte{0, 0, 0, 0}), ready('I'))},
+		"its Close, and a Parse that fails": {
+			join(message('C', []byte{'S'}, z("s")), parse("s", "bad"), syncIt),
+			join(closeDone, theirFailure, ready('I')),
+		},
+		"a FunctionCall": {
+			message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), join(message('V', []byte{0, 0, 0, 0}), ready('I')),
+		},
 		"a Parse of its name": {join(parse("s", "SELECT 5"), syncIt), failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -73,13 +78,22 @@ func TestWhatMayHaveDeallocatedAStatementForgetsIt(t *testing.T) {
 func TestWhatCannotHaveDeallocatedAStatementForgetsNothing(t *testing.T) {
 	failed := join(theirFailure, ready('I'))
 	for name, spares := range map[string]struct{ request, reply []byte }{
-		"a unique key":                   {query("INSERT INTO t VALUES (1);"), failed},
-		"an extended statement":          {join(parse("", "INSERT INTO t VALUES (1)"), bindIt, executeAll, syncIt), join(parseDone, bindDone, theirFailure, ready('I'))},
-		"a long statement":               {join(parse("x", "INSERT INTO t VALUES ('"+strings.Repeat(";", 9000)+"')"), syncIt), failed},
-		"DISCARD TEMP":                   {query("DISCARD TEMP"), join(complete("DISCARD TEMP"), ready('I'))},
-		"several commands that succeed":  {query("SELECT 1; RESET ALL"), join(complete("SELECT 1"), complete("RESET"), ready('I'))},
-		"the Close of a portal":          {join(message('C', []byte{'P'}, z("s")), syncIt), join(closeDone, ready('I'))},
-		"the Close of another statement": {join(message('C', []byte{'S'}, z("s2")), syncIt), join(closeDone, ready('I'))},
+		"a unique key": {query("INSERT INTO t VALUES (1);"), failed},
+		"an extended statement": {
+			join(parse("", "INSERT INTO t VALUES (1)"), bindIt, executeAll, syncIt),
+			join(parseDone, bindDone, theirFailure, ready('I')),
+		},
+		"a long statement": {
+			join(parse("x", "INSERT INTO t VALUES ('"+strings.Repeat(";", 9000)+"')"), syncIt), failed,
+		},
+		"DISCARD TEMP": {query("DISCARD TEMP"), join(complete("DISCARD TEMP"), ready('I'))},
+		"several commands that succeed": {
+			query("SELECT 1; RESET ALL"), join(complete("SELECT 1"), complete("RESET"), ready('I')),
+		},
+		"the Close of a portal": {join(message('C', []byte{'P'}, z("s")), syncIt), join(closeDone, ready('I'))},
+		"the Close of another statement": {
+			join(message('C', []byte{'S'}, z("s2")), syncIt), join(closeDone, ready('I')),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, &counter{})
@@ -96,7 +110,8 @@ func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.learns(long)
 	r.knows(long, "1")
-	r.relays(join(message('C', []byte{'S'}, z(long+"A")), parse(long+"B", "SELECT 5"), syncIt), join(closeDone, parseDone, ready('I')))
+	r.relays(join(message('C', []byte{'S'}, z(long+"A")), parse(long+"B", "SELECT 5"), syncIt),
+		join(closeDone, parseDone, ready('I')))
 	r.knowsNot(long)
 	r.learns(long + "A")
 	r.knowsNot(long + "A") // which is answered by PostgreSQL as it knows it
@@ -117,7 +132,8 @@ func TestARowCountComesFromAParameterWhoseTypeIsKnown(t *testing.T) {
 	none, types := message('t', []byte{0, 0}), message('t', []byte{0, 1, 0, 0, 0, 20})
 	r.relays(join(parse("s", "SELECT * FROM next_snowflakes($1)"), syncIt), join(parseDone, ready('I')))
 	r.relays(counted("s"), join(bindDone, complete("SELECT 0"), ready('I'))) // not described: the type of $1 is unknown
-	r.relays(join(describe("other"), describe("s"), describe("other"), syncIt), join(none, ourRow, types, ourRow, none, ourRow, ready('I')))
+	r.relays(join(describe("other"), describe("s"), describe("other"), syncIt),
+		join(none, ourRow, types, ourRow, none, ourRow, ready('I')))
 	r.send(counted("s"))
 	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
 }
@@ -160,7 +176,8 @@ func TestAClosedUnnamedStatementIsGone(t *testing.T) {
 
 func TestTheUnnamedStatementIsGoneWithAForwardedQuery(t *testing.T) {
 	r := newRig(t, &counter{})
-	r.relays(join(parse("", ourText), message('D', []byte{'S', 0}), syncIt), join(parseDone, message('t', []byte{0, 0}), ourRow, ready('I')))
+	r.relays(join(parse("", ourText), message('D', []byte{'S', 0}), syncIt),
+		join(parseDone, message('t', []byte{0, 0}), ourRow, ready('I')))
 	r.knows("", "1")
 	r.relays(query("SELECT 1"), join(complete("SELECT 1"), ready('I')))
 	r.knowsNot("")

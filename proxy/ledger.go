@@ -21,7 +21,8 @@ type entry struct {
 	risky  bool // a Query that may deallocate statements
 	// Replies to the proxy's own messages at its front (unnamed.go), which come in this order.
 	ownCloses, ownParses uint8
-	// Upstream's unnamed objects that the batch may leave there, and that it drops if it does not fail and does not make them.
+	// Upstream's unnamed objects that the batch may leave there, and that it drops if it does not fail and does not
+	// make them.
 	makes, drops unnamedObjects
 	// Of a Query: how often upstream has begun to copy in, and how many ends of copies the client has sent behind it.
 	copies, copyEnds int32
@@ -219,7 +220,8 @@ func (c *conversation) over(e *entry, status byte) {
 	c.done++
 }
 
-// unasked: upstream says something while it owes nothing. What may come at any time does not get here; an error may be its farewell.
+// unasked: upstream says something while it owes nothing. What may come at any time does not get here; an error may be
+// its farewell.
 func (c *conversation) unasked(kind byte) error {
 	if kind == backendErrorResponse {
 		return nil
@@ -227,8 +229,8 @@ func (c *conversation) unasked(kind byte) error {
 	return c.confused()
 }
 
-// confused: what upstream says fits nothing that was sent, or it waits for data among which something else was sent. The session goes
-// on without answers, unless replies to the proxy's own messages are among what is owed.
+// confused: what upstream says fits nothing that was sent, or it waits for data among which something else was sent.
+// The session goes on without answers, unless replies to the proxy's own messages are among what is owed.
 func (c *conversation) confused() error {
 	for i := c.ledger.first; i < len(c.ledger.entries); i++ {
 		if e := &c.ledger.entries[i]; e.ownCloses > 0 || e.ownParses > 0 {
@@ -266,7 +268,8 @@ func (c *conversation) forgetNamed(e *entry) {
 	e.learns = unnamed
 }
 
-// forgets tells from its tag whether a command may have deallocated statements (pgbouncer #972; DO and CALL may run any SQL).
+// forgets tells from its tag whether a command may have deallocated statements (pgbouncer #972; DO and CALL may run any
+// SQL).
 func forgets(tag []byte) bool {
 	for _, t := range [...]string{"DEALLOCATE", "DISCARD ALL", "DO", "CALL"} {
 		if len(tag) > len(t) && string(tag[:len(t)]) == t && (tag[len(t)] == 0 || tag[len(t)] == ' ') {

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// What bounds clients of whom nobody knows yet who they are. Each costs a descriptor and some memory, and there may be any number.
+// What bounds clients of whom nobody knows yet who they are. Each costs a descriptor and some memory, and there may be
+// any number.
 //
 //	Settings.MaxClients            all connections: descriptors
 //	Settings.MaxLogins, …PerAddress  from accept until PostgreSQL has let the client in (AuthenticationOk): memory
@@ -14,16 +15,17 @@ import (
 //	Settings.MaxSessions           connections to PostgreSQL: those that are still logging in give way
 //	maxCancels                     those that only cancel a statement: connections to PostgreSQL
 //
-// In all but the first a crowd decides who gives way (crowd.go). It ends at AuthenticationOk, not at the first ReadyForQuery, since that
-// is where PostgreSQL's own authentication_timeout ends: what comes behind it is PostgreSQL's time, or that of a pooler's queue.
+// In all but the first a crowd decides who gives way (crowd.go). It ends at AuthenticationOk, not at the first
+// ReadyForQuery, since that is where PostgreSQL's own authentication_timeout ends: what comes behind it is PostgreSQL's
+// time, or that of a pooler's queue.
 
 const (
 	defaultHandshakeTimeout = 5 * time.Second
-	// maxHandshakes is how many TLS handshakes are at work at once, each with up to 150 kB of memory. Others wait, with no more than
-	// their first record. A handshake takes a millisecond of a processor.
+	// maxHandshakes is how many TLS handshakes are at work at once, each with up to 150 kB of memory. Others wait, with
+	// no more than their first record. A handshake takes a millisecond of a processor.
 	maxHandshakes = 64
-	// maxCancels is how many requests to cancel a statement are on their way at once. Each is a connection to PostgreSQL for about a
-	// millisecond.
+	// maxCancels is how many requests to cancel a statement are on their way at once. Each is a connection to
+	// PostgreSQL for about a millisecond.
 	maxCancels = 32
 )
 
@@ -70,8 +72,8 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 	return &admitted{limits: l, from: from, login: login}
 }
 
-// turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to, so it does not
-// wait. Where TLS is required nothing is said in plain text.
+// turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to,
+// so it does not wait. Where TLS is required nothing is said in plain text.
 func (p *Proxy) turnAway(conn net.Conn, why string) {
 	p.limits.turnedAway.Add(1)
 	if !p.requireTLS {

@@ -81,7 +81,9 @@ func TestALoginCountsUntilUpstreamLetsTheClientIn(t *testing.T) {
 }
 
 func TestALoginThatFailsGivesItsPlaceBack(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.MaxLogins, s.MaxLoginsPerAddress, s.MaxSessions, s.MaxClients = 1, 1, 1, 1 })
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+		s.MaxLogins, s.MaxLoginsPerAddress, s.MaxSessions, s.MaxClients = 1, 1, 1, 1
+	})
 	for range 3 {
 		up := r.asksForIn(r.client)
 		r.write(up, [][]byte{theirFailure})
@@ -99,7 +101,9 @@ func TestALoginThatFailsGivesItsPlaceBack(t *testing.T) {
 }
 
 func TestASessionThatDoesNotReachUpstreamGivesItsPlaceBack(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.Network, s.Address, s.MaxSessions = "unix", t.TempDir()+"/none", 1 })
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+		s.Network, s.Address, s.MaxSessions = "unix", t.TempDir()+"/none", 1
+	})
 	for range 3 {
 		r.send(startup("user", "u"))
 		r.toClient(fatalMessage(failDial))
@@ -306,7 +310,8 @@ func TestConnectionsOfClientsAreLimited(t *testing.T) {
 	}
 	r.asksForIn(second)
 	// The log's handler counts lines of one message that name a client (package node).
-	if n := len(regexp.MustCompile(`(?m)msg="connection turned away".* client=`).FindAllString(log.text(), -1)); n != 100 {
+	if n := len(regexp.MustCompile(`(?m)msg="connection turned away".* client=`).FindAllString(log.text(),
+		-1)); n != 100 {
 		t.Errorf("%d lines tell of 100 connections that were turned away", n)
 	}
 	if n := r.proxy.Stats().TurnedAway; n != 100 {
@@ -361,9 +366,13 @@ func TestCancelRequestsOnTheirWayAreLimited(t *testing.T) {
 
 func TestAHandshakeHasADeadlineOfItsOwn(t *testing.T) {
 	offer, _ := offers(t)
-	for name, said := range map[string][]byte{"nothing": nil, "half a record": {22, 3, 1, 1, 0, 1}, "a record": append([]byte{22, 3, 1, 0, 4}, 1, 0, 1, 0)} {
+	for name, said := range map[string][]byte{
+		"nothing": nil, "half a record": {22, 3, 1, 1, 0, 1}, "a record": append([]byte{22, 3, 1, 0, 4}, 1, 0, 1, 0),
+	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRigBeforeStartup(t, &counter{}, offer, func(s *Settings) { s.HandshakeTimeout = 50 * time.Millisecond })
+			r := newRigBeforeStartup(t, &counter{}, offer, func(s *Settings) {
+				s.HandshakeTimeout = 50 * time.Millisecond
+			})
 			r.send(sslRequest, said)
 			if got := r.rest(r.client); string(got) != "S" {
 				t.Errorf("the client got %q; expected S and the end", got)

@@ -37,7 +37,9 @@ func loggedAfter(t *testing.T, said ...[]byte) string {
 	var log logged
 	back := listen(t)
 	back.Close() // upstream is away
-	p, err := New(Settings{Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	p, err := New(Settings{
+		Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,8 +71,10 @@ func TestProbesThatConnectAndLeaveAreSilent(t *testing.T) {
 
 func TestEveryLineOfASessionNamesIt(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(loggedAfter(t, []byte{0, 0}, startup("user", "u"))), "\n")
-	if len(lines) != 2 || !strings.Contains(lines[0], "session=1 client=127.0.0.1:") || !strings.Contains(lines[1], "session=2 client=127.0.0.1:") {
-		t.Errorf("a torn packet and an upstream that is away were logged as %q; expected a line each, with its session", lines)
+	if len(lines) != 2 || !strings.Contains(lines[0], "session=1 client=127.0.0.1:") ||
+		!strings.Contains(lines[1], "session=2 client=127.0.0.1:") {
+		t.Errorf("a torn packet and an upstream that is away were logged as %q; expected a line each, with its session",
+			lines)
 	}
 }
 
@@ -94,14 +98,16 @@ func (r *rig) isOver() {
 func TestARefusedLoginIsLoggedWithWhoWhereAndWhy(t *testing.T) {
 	var log logged
 	r := loginOf(t, &log)
-	fatal := message('E', z("SFATAL"), z("VFATAL"), z("C28P01"), z("Mpassword authentication failed for user \"ann\""), []byte{0})
+	fatal := message('E', z("SFATAL"), z("VFATAL"), z("C28P01"),
+		z("Mpassword authentication failed for user \"ann\""), []byte{0})
 	r.reply(fatal)
 	r.upstream.Close()
 	if got := r.rest(r.client); !bytes.Equal(got, fatal) {
 		t.Errorf("the client got %q", got)
 	}
 	r.isOver()
-	want := fmt.Sprintf("level=INFO msg=\"login refused by PostgreSQL\" session=1 client=%v user=ann database=app upstream_port=%d sqlstate=28P01\n",
+	want := fmt.Sprintf("level=INFO msg=\"login refused by PostgreSQL\" session=1 client=%v user=ann database=app "+
+		"upstream_port=%d sqlstate=28P01\n",
 		r.client.LocalAddr(), r.upstream.RemoteAddr().(*net.TCPAddr).Port)
 	if text := log.text(); strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, want) {
 		t.Errorf("the log says\n%sexpected one line that ends with\n%s", text, want)
@@ -128,8 +134,10 @@ func TestALostPostgreSQLIsLoggedWithAllThatFindsTheSession(t *testing.T) {
 	r.upstream.Close()
 	r.rest(r.client)
 	r.isOver()
-	want := fmt.Sprintf("session=1 client=%v user=ann database=app upstream_port=%d", r.client.LocalAddr(), r.upstream.RemoteAddr().(*net.TCPAddr).Port)
-	if text := log.text(); !strings.Contains(text, want) || !strings.Contains(text, "PostgreSQL server behind the proxy was lost") {
+	want := fmt.Sprintf("session=1 client=%v user=ann database=app upstream_port=%d",
+		r.client.LocalAddr(), r.upstream.RemoteAddr().(*net.TCPAddr).Port)
+	if text := log.text(); !strings.Contains(text, want) ||
+		!strings.Contains(text, "PostgreSQL server behind the proxy was lost") {
 		t.Errorf("the log says %q; expected %q and that PostgreSQL was lost", text, want)
 	}
 }
@@ -173,7 +181,9 @@ func TestAClientThatIsLostAmongItsRowsIsNotLoggedAsALostPostgreSQL(t *testing.T)
 			r.rest(r.upstream)
 			r.isOver()
 			text := log.text()
-			if strings.Count(text, "\n") != 1 || !strings.Contains(text, "level=INFO msg=\"session ended: the client's connection was lost\"") || !strings.Contains(text, "connection reset by peer") {
+			if strings.Count(text, "\n") != 1 ||
+				!strings.Contains(text, "level=INFO msg=\"session ended: the client's connection was lost\"") ||
+				!strings.Contains(text, "connection reset by peer") {
 				t.Errorf("the log says\n%sexpected one line, that the client was lost", text)
 			}
 		})

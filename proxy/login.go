@@ -19,12 +19,12 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It returns at
-// the first message that is no such request; that stays in the inbox, and the relay goes on with it: the session begins,
-// upstream refuses the password in its own words, or it wants what only the client can give.
+// logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It
+// returns at the first message that is no such request; that stays in the inbox, and the relay goes on with it: the
+// session begins, upstream refuses the password in its own words, or it wants what only the client can give.
 //
-// Of the password nothing is kept: the buffers it came through are wiped, and what the SCRAM library copies is garbage when
-// logIn returns.
+// Of the password nothing is kept: the buffers it came through are wiped, and what the SCRAM library copies is garbage
+// when logIn returns.
 func (s *session) logIn() error {
 	var password []byte
 	defer func() { clear(password) }()
@@ -55,9 +55,11 @@ func (s *session) logIn() error {
 	}
 }
 
-// wantsPassword says that a password answers the request. Of SASL, OAuth and what may come are between client and server.
+// wantsPassword says that a password answers the request. Of SASL, OAuth and what may come are between client and
+// server.
 func wantsPassword(kind int, mechanisms []byte) bool {
-	return kind == authCleartext || kind == authMD5 || kind == authSASL && bytes.Contains(mechanisms, []byte(scramPlain))
+	return kind == authCleartext || kind == authMD5 ||
+		kind == authSASL && bytes.Contains(mechanisms, []byte(scramPlain))
 }
 
 // prove answers one request for a password.
@@ -85,7 +87,8 @@ func (s *session) exposed() bool {
 	return !inside && tcp && !address.IP.IsLoopback()
 }
 
-// md5Proof is what PostgreSQL's md5 method asks for: the hash of the hash that it stores, with a salt of this connection.
+// md5Proof is what PostgreSQL's md5 method asks for: the hash of the hash that it stores, with a salt of this
+// connection.
 func md5Proof(user string, password, salt []byte) []byte {
 	both := bytes.Join([][]byte{password, []byte(user)}, nil) // in one piece, so that there is no other to wipe
 	defer clear(both)
@@ -110,7 +113,9 @@ func (s *session) askForPassword() ([]byte, error) {
 	case kind == frontendTerminate:
 		return nil, errTerminated
 	case kind != frontendPassword || bytes.IndexByte(body, 0) != len(body)-1:
-		return nil, clientError{failProtocol, fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body))}
+		return nil, clientError{
+			failProtocol, fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body)),
+		}
 	}
 	return body[:len(body)-1], nil
 }
@@ -159,10 +164,14 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		}
 		kind, said := authRequest(f.Body)
 		if f.Kind != backendAuthentication || kind != expected {
-			return clientError{failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, kind, expected)}
+			return clientError{
+				failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, kind, expected),
+			}
 		}
 		if count := iterations(string(said)); count > maxIterations {
-			return clientError{failProof, fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations)}
+			return clientError{
+				failProof, fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations),
+			}
 		}
 		answer, err := conversation.Step(string(said))
 		if err != nil {
@@ -178,11 +187,12 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 	return nil
 }
 
-// maxIterations bounds what an answer to SCRAM costs, since what asks may be no PostgreSQL: a third of a second. PostgreSQL's
-// default is 4096. Only the end of the computation ends it, so the login timeout would not.
+// maxIterations bounds what an answer to SCRAM costs, since what asks may be no PostgreSQL: a third of a second.
+// PostgreSQL's default is 4096. Only the end of the computation ends it, so the login timeout would not.
 const maxIterations = 1_000_000
 
-// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count; 0 where there is none that is a number.
+// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count; 0 where there is none that is a
+// number.
 func iterations(said string) int {
 	fields := strings.Split(said, ",")
 	if len(fields) < 3 {
@@ -197,7 +207,9 @@ func iterations(said string) int {
 
 // newSCRAM chooses the mechanism as libpq does.
 // PostgreSQL takes the user of the startup packet and none from SCRAM.
-func (s *session) newSCRAM(mechanisms []byte, password string) (mechanism string, c *scram.ClientConversation, err error) {
+func (s *session) newSCRAM(
+	mechanisms []byte, password string,
+) (mechanism string, c *scram.ClientConversation, err error) {
 	without, plus := withoutPlus(mechanisms)
 	if !bytes.Contains(append([]byte{0}, without...), []byte("\x00"+scramPlain+"\x00")) {
 		return "", nil, fmt.Errorf("upstream offers %q; expected %s", mechanisms, scramPlain)

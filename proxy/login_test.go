@@ -52,7 +52,9 @@ func TestAPasswordIsAskedForAndGivenInTheWayUpstreamWants(t *testing.T) {
 		"cleartext": {authMessage(authCleartext), password("secret"), password("secret")},
 		// md5(md5("secret" + "u") + salt), by md5sum
 		"a token of 60 kB": {authMessage(authCleartext), password(token), password(token)},
-		"md5":              {authMessage(authMD5, []byte("salt")), password("secret"), password("md5f0e7c406521852962c8b0cf264d8bcbd")},
+		"md5": {
+			authMessage(authMD5, []byte("salt")), password("secret"), password("md5f0e7c406521852962c8b0cf264d8bcbd"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := asks(t).started()
@@ -71,7 +73,8 @@ func TestAPasswordIsAskedForAndGivenInTheWayUpstreamWants(t *testing.T) {
 func TestWhatNoPasswordAnswersIsRelayed(t *testing.T) {
 	refusal := message('E', z("SFATAL"), z("VFATAL"), z("C28P01"), z("Mno"), []byte{0})
 	for name, said := range map[string][]byte{
-		"trust": join(authOK, ready('I')), "a refusal": refusal, "GSSAPI": authMessage(7), "OAuth": saslOffer("OAUTHBEARER"), "nonsense": message('R', []byte{1}),
+		"trust": join(authOK, ready('I')), "a refusal": refusal, "GSSAPI": authMessage(7),
+		"OAuth": saslOffer("OAUTHBEARER"), "nonsense": message('R', []byte{1}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := asks(t).started()
@@ -150,7 +153,8 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 	})
 }
 
-// challenged is a session whose client gave its password, and whose upstream answers with a challenge of so many iterations.
+// challenged is a session whose client gave its password, and whose upstream answers with a challenge of so many
+// iterations.
 func challenged(t *testing.T, iterations string) *rig {
 	t.Helper()
 	r := asks(t).started()

@@ -92,8 +92,8 @@ func end(b []byte, at int) []byte {
 	return b
 }
 
-// cutName takes a name, which ends with a zero byte, off the front. Of a message that is cut off the end may not be in sight; then
-// all there is counts as the name, and it is not empty.
+// cutName takes a name, which ends with a zero byte, off the front. Of a message that is cut off the end may not be in
+// sight; then all there is counts as the name, and it is not empty.
 func cutName(b []byte) (name, rest []byte) {
 	name, rest, found := bytes.Cut(b, []byte{0})
 	if !found && len(name) == 0 {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// postgres is a model of a PostgreSQL session as far as the conversation has to understand it: what is prepared, what is bound, what
-// fails, and what is skipped. It takes whole messages and says what a server would.
+// postgres is a model of a PostgreSQL session as far as the conversation has to understand it: what is prepared, what
+// is bound, what fails, and what is skipped. It takes whole messages and says what a server would.
 type postgres struct {
 	named    map[string]string
 	unnamed  *string

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// passOnce passes on a packet that begins no session. Of those that come while too many are on their way, only that is logged: a
-// CancelRequest promises nothing.
+// passOnce passes on a packet that begins no session. Of those that come while too many are on their way, only that is
+// logged: a CancelRequest promises nothing.
 func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logger) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
@@ -33,8 +33,8 @@ func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logg
 	}
 }
 
-// relayOnce passes on one packet, and whatever upstream says to it until it closes. To a CancelRequest it says nothing; as libpq does,
-// the client waits for the close: then it was handled.
+// relayOnce passes on one packet, and whatever upstream says to it until it closes. To a CancelRequest it says nothing;
+// as libpq does, the client waits for the close: then it was handled.
 func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, raw []byte) error {
 	upstream, err := p.dialUpstream(ctx)
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// A place is one of Settings.MaxSessions: a connection to upstream. It is taken before upstream is reached, since upstream
-// then has a process for the session, whether or not its client ever sends a password. So that strangers cannot hold all of
-// them until a timeout ends, one that has not logged in gives way to a newcomer as the crowd of them decides; a session that
-// has logged in never does.
+// A place is one of Settings.MaxSessions: a connection to upstream. It is taken before upstream is reached, since
+// upstream then has a process for the session, whether or not its client ever sends a password. So that strangers
+// cannot hold all of them until a timeout ends, one that has not logged in gives way to a newcomer as the crowd of them
+// decides; a session that has logged in never does.
 //
-// Who gives way has an heir: the newcomer takes over the place at once, and waits until the other's connections are closed,
-// so that upstream never has more. The heir may have to give way itself meanwhile; then its own heir waits for both. So each
-// place is one of a session that has logged in, or of one of the crowd, at any time.
+// Who gives way has an heir: the newcomer takes over the place at once, and waits until the other's connections are
+// closed, so that upstream never has more. The heir may have to give way itself meanwhile; then its own heir waits for
+// both. So each place is one of a session that has logged in, or of one of the crowd, at any time.
 
-// takePlace takes the place of one more session, and waits for the one that gives way, until the login has to be over. away
-// ends the session if it has to give way itself; it does not block. The place is given back when nothing comes of the
-// session, or when that has ended (givePlace).
+// takePlace takes the place of one more session, and waits for the one that gives way, until the login has to be over.
+// away ends the session if it has to give way itself; it does not block. The place is given back when nothing comes of
+// the session, or when that has ended (givePlace).
 func (p *Proxy) takePlace(from origin, login time.Time, away func()) (*member, error) {
 	m, before, err := p.tryPlace(from, away)
 	if before == nil {

@@ -18,32 +18,33 @@ import (
 const (
 	defaultLoginTimeout = 60 * time.Second
 	defaultDialTimeout  = 10 * time.Second
-	// acceptPause is the wait after an accept that failed, for want of descriptors as a rule; it doubles up to maxAcceptPause.
+	// acceptPause is the wait after an accept that failed, for want of descriptors as a rule; it doubles up to
+	// maxAcceptPause.
 	acceptPause    = 5 * time.Millisecond
 	maxAcceptPause = time.Second
 )
 
 // IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently.
 type IDs interface {
-	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means: none at this very
-	// moment, soon again.
+	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means: none at this
+	// very moment, soon again.
 	TryNextN(n int) (first int64, count int, err error)
 	// NextN does the same and waits for at least one.
 	NextN(ctx context.Context, n int) (first int64, count int, err error)
 }
 
-// Segments gives dense numbers of business tags from memory; segment.Source satisfies it. Both methods are called concurrently, and
-// do not keep tag. n is at least 1. Any error means: PostgreSQL itself has to be asked.
+// Segments gives dense numbers of business tags from memory; segment.Source satisfies it. Both methods are called
+// concurrently, and do not keep tag. n is at least 1. Any error means: PostgreSQL itself has to be asked.
 type Segments interface {
-	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means: none at
-	// this very moment, soon again.
+	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means:
+	// none at this very moment, soon again.
 	TryNextN(tag []byte, n int) (first int64, count int, err error)
 	// NextN does the same and waits for at least one.
 	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
 }
 
-// Permission says which answered forms a session may get from memory. It may change while sessions use it; the zero value
-// and nil permit nothing.
+// Permission says which answered forms a session may get from memory. It may change while sessions use it; the zero
+// value and nil permit nothing.
 type Permission struct{ ids, segments atomic.Int32 }
 
 // Level is how much a Permission permits.
@@ -74,29 +75,30 @@ func (p *Permission) allows(f *statement.Form) bool {
 
 // Settings configures a Proxy.
 type Settings struct {
-	// Network and Address of the upstream as net.Dial takes them: "tcp" and "host:port", or "unix" and the socket's path.
+	// Network and Address of the upstream as net.Dial takes them: "tcp" and "host:port", or "unix" and the socket's
+	// path.
 	Network, Address string
 	// IDs answers from memory. Required.
 	IDs IDs
 	// Permission finds what sessions to a database may get from memory; nil for none. It is called once a session.
 	Permission func(database string) *Permission
-	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none. It is
-	// called once a session.
+	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none.
+	// It is called once a session.
 	Segments func(database string) Segments
-	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero or less. A session counts from
-	// before upstream is reached for it until both its connections are closed. Requests to cancel a statement have a limit of their
-	// own. Where all places are taken, a session that has not logged in gives way as under MaxLogins, so that nobody fills them
-	// without a password.
+	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero or less. A
+	// session counts from before upstream is reached for it until both its connections are closed. Requests to cancel a
+	// statement have a limit of their own. Where all places are taken, a session that has not logged in gives way as
+	// under MaxLogins, so that nobody fills them without a password.
 	MaxSessions int
-	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero or less. One more is closed.
-	// Each needs up to two descriptors.
+	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero or
+	// less. One more is closed. Each needs up to two descriptors.
 	MaxClients int
-	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. One counts from accept until
-	// upstream has let the client in. One more is closed, or has another one closed that has had its time or comes from an address
-	// with many more of them (crowd.go).
+	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. One
+	// counts from accept until upstream has let the client in. One more is closed, or has another one closed that has
+	// had its time or comes from an address with many more of them (crowd.go).
 	MaxLogins int
-	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. The addresses of an IPv6 network of 64 bits are
-	// one, and so are all Unix sockets.
+	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. The addresses of an IPv6
+	// network of 64 bits are one, and so are all Unix sockets.
 	MaxLoginsPerAddress int
 	// HandshakeTimeout bounds a TLS handshake with a client, from the moment it may begin; 5 s if zero.
 	HandshakeTimeout time.Duration
@@ -110,8 +112,8 @@ type Settings struct {
 	RequireTLS bool
 	// UpstreamTLS protects the connections to upstream. SetUpstreamTLS changes it.
 	UpstreamTLS pgtls.Upstream
-	// AskPassword makes the proxy log in for its clients: where upstream wants a password in any way, the client is asked for
-	// it in clear text. Nothing is kept of it. Needs RequireTLS.
+	// AskPassword makes the proxy log in for its clients: where upstream wants a password in any way, the client is
+	// asked for it in clear text. Nothing is kept of it. Needs RequireTLS.
 	AskPassword bool
 	// Log gets the causes that clients are not told; discarded if nil.
 	Log *slog.Logger
@@ -154,16 +156,19 @@ func New(s Settings) (*Proxy, error) {
 		return nil, errors.New("proxy settings have no IDs; expected a generator")
 	}
 	if s.Network != "tcp" && s.Network != "unix" || s.Address == "" {
-		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path", s.Network, s.Address)
+		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path",
+			s.Network, s.Address)
 	}
 	if s.AskPassword && !s.RequireTLS || s.RequireTLS && s.ClientTLS == nil {
-		return nil, errors.New("proxy settings ask for passwords without requiring TLS, or require TLS without a certificate")
+		return nil,
+			errors.New("proxy settings ask for passwords without requiring TLS, or require TLS without a certificate")
 	}
 	p := &Proxy{
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
-		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
-		sessions: make(map[*session]struct{}), changed: make(chan struct{}), buffers: frame.NewBuffers(), batches: newBatches(),
-		limits: newLimits(s, fairTime), handshakeTimeout: s.HandshakeTimeout,
+		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS,
+		askPassword: s.AskPassword, sessions: make(map[*session]struct{}), changed: make(chan struct{}),
+		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(s, fairTime),
+		handshakeTimeout: s.HandshakeTimeout,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -218,8 +223,8 @@ func (p *Proxy) Serve(ln net.Listener) error {
 }
 
 // Drain sends clients away and returns when none is left: those that owe and are owed nothing at once, others at their
-// next ReadyForQuery outside a transaction, all when ctx ends. The caller closes the listener afterwards: until the last
-// session has ended, cancel requests are still passed on.
+// next ReadyForQuery outside a transaction, all when ctx ends. The caller closes the listener afterwards: until the
+// last session has ended, cancel requests are still passed on.
 func (p *Proxy) Drain(ctx context.Context) {
 	p.draining.Store(true)
 	p.each((*session).interrupt)

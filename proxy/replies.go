@@ -22,8 +22,8 @@ func (s *session) relayUpstream() error {
 	}
 }
 
-// takeReplies passes on the messages that are there. A run of whole ones is one write; the part of a message that has not come
-// yet never delays the messages before it.
+// takeReplies passes on the messages that are there. A run of whole ones is one write; the part of a message that has
+// not come yet never delays the messages before it.
 func (s *session) takeReplies() error {
 	in := s.fromUpstream
 	for {
@@ -83,8 +83,8 @@ func (s *session) streamReply() error {
 	return s.tell(func(w io.Writer) error { return s.fromUpstream.Stream(w, f.Size) })
 }
 
-// flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client that
-// has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
+// flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client
+// that has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
 func (s *session) flushReplies() error {
 	in := s.fromUpstream
 	if len(in.Committed()) == 0 && s.conversation.done == 0 {
@@ -96,7 +96,8 @@ func (s *session) flushReplies() error {
 	})
 }
 
-// tell writes to the client. While the proxy drains, relayClient looks again: it may have found the writer busy, or replies owed.
+// tell writes to the client. While the proxy drains, relayClient looks again: it may have found the writer busy, or
+// replies owed.
 func (s *session) tell(f func(io.Writer) error) error {
 	err := s.toClient.Do(f)
 	if s.proxy.draining.Load() {

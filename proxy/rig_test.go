@@ -231,19 +231,20 @@ func startup(parameters ...string) []byte {
 func z(text string) []byte { return append([]byte(text), 0) }
 
 var (
-	authOK       = message('R', []byte{0, 0, 0, 0})
-	syncIt       = message('S')
-	flushIt      = message('H')
-	parseDone    = message('1')
-	bindDone     = message('2')
-	closeDone    = message('3')
-	executeAll   = message('E', z(""), []byte{0, 0, 0, 0})
-	describeIt   = message('D', []byte{'P', 0})
-	bindIt       = bind("", "")
-	bindBinary   = message('B', z(""), z(""), []byte{0, 0, 0, 0, 0, 1, 0, 1})
-	ourParse     = parse("", "SELECT next_snowflake()")
-	ourQuery     = query("SELECT next_snowflake()")
-	ourRow       = message('T', []byte{0, 1}, z("next_snowflake"), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
+	authOK     = message('R', []byte{0, 0, 0, 0})
+	syncIt     = message('S')
+	flushIt    = message('H')
+	parseDone  = message('1')
+	bindDone   = message('2')
+	closeDone  = message('3')
+	executeAll = message('E', z(""), []byte{0, 0, 0, 0})
+	describeIt = message('D', []byte{'P', 0})
+	bindIt     = bind("", "")
+	bindBinary = message('B', z(""), z(""), []byte{0, 0, 0, 0, 0, 1, 0, 1})
+	ourParse   = parse("", "SELECT next_snowflake()")
+	ourQuery   = query("SELECT next_snowflake()")
+	ourRow     = message('T', []byte{0, 1}, z("next_snowflake"),
+		[]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
 	theirFailure = message('E', z("SERROR"), z("VERROR"), z("C42703"), z("Mno"), []byte{0})
 )
 

@@ -6,9 +6,9 @@ import (
 	"github.com/xdg-go/stringprep"
 )
 
-// PostgreSQL prepares passwords by RFC 4013 with rules of its own (pg_saslprep): a character that is both a space and mapped to
-// nothing is a space; what is prohibited is looked for before normalisation; what cannot be prepared, or becomes nothing, stays
-// as it is. A password that were prepared otherwise would be a wrong one.
+// PostgreSQL prepares passwords by RFC 4013 with rules of its own (pg_saslprep): a character that is both a space and
+// mapped to nothing is a space; what is prohibited is looked for before normalisation; what cannot be prepared, or
+// becomes nothing, stays as it is. A password that were prepared otherwise would be a wrong one.
 var (
 	passwordMapping = func() stringprep.Mapping {
 		m := maps.Clone(stringprep.TableB1)

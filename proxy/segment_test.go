@@ -41,7 +41,8 @@ func parseTyped(name, text string, oid uint16) []byte {
 	return message('P', z(name), z(text), []byte{0, 1, 0, 0, byte(oid >> 8), byte(oid)})
 }
 
-var segmentRow = message('T', []byte{0, 1}, z("next_segment"), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
+var segmentRow = message('T', []byte{0, 1}, z("next_segment"),
+	[]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
 
 func TestNumbersOfATagAreAnsweredFromItsSource(t *testing.T) {
 	r := newRig(t, &counter{})
@@ -53,7 +54,8 @@ func TestNumbersOfATagAreAnsweredFromItsSource(t *testing.T) {
 	r.toClient(bindDone, dataRow("3"), complete("SELECT 1"), ready('I'))
 	for _, oid := range []uint16{0, oidText, oidVarchar} {
 		r.send(parseTyped("", "SELECT next_segment($1)", oid), bindTag("order"), executeAll, syncIt)
-		r.toClient(parseDone, bindDone, dataRow(map[uint16]string{0: "4", oidText: "5", oidVarchar: "6"}[oid]), complete("SELECT 1"), ready('I'))
+		r.toClient(parseDone, bindDone, dataRow(map[uint16]string{0: "4", oidText: "5", oidVarchar: "6"}[oid]),
+			complete("SELECT 1"), ready('I'))
 	}
 	r.send(ourQuery)
 	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I')) // IDs come from elsewhere
@@ -62,12 +64,14 @@ func TestNumbersOfATagAreAnsweredFromItsSource(t *testing.T) {
 func TestATagAndACountAreBoundTogether(t *testing.T) {
 	r := newRig(t, &counter{})
 	declared := message('t', []byte{0, 2, 0, 0, 0, 25, 0, 0, 0, 20})
-	row := message('T', []byte{0, 1}, z("next_segments"), []byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
+	row := message('T', []byte{0, 1}, z("next_segments"),
+		[]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 20, 0, 8, 255, 255, 255, 255, 0, 0})
 	r.relays(
 		join(parse("s", "SELECT * FROM next_segments($1, $2)"), message('D', z("Ss")), syncIt),
 		join(parseDone, declared, row, ready('I')))
 	bound := func(formats []byte, count string) []byte {
-		return message('B', z(""), z("s"), formats, []byte{0, 2, 0, 0, 0, 5}, []byte("order"), []byte{0, 0, 0, byte(len(count))}, []byte(count), []byte{0, 0})
+		return message('B', z(""), z("s"), formats, []byte{0, 2, 0, 0, 0, 5}, []byte("order"),
+			[]byte{0, 0, 0, byte(len(count))}, []byte(count), []byte{0, 0})
 	}
 	r.send(bound([]byte{0, 0}, "2"), executeAll, syncIt)
 	r.toClient(bindDone, dataRow("1"), dataRow("2"), complete("SELECT 2"), ready('I'))
@@ -86,7 +90,9 @@ func TestATagThatGivesNothingIsForwarded(t *testing.T) {
 		join(parse("", "SELECT next_segment($1)"), bindTag(""), executeAll, syncIt),
 		join(parse("", "SELECT next_segment($1)"), bindTag("\xc3\xa9"), executeAll, syncIt),
 		join(parse("", "SELECT next_segment($1)"), bindTag("a\x00b"), executeAll, syncIt),
-		join(parse("", "SELECT next_segment($1)"), message('B', z(""), z(""), []byte{0, 0, 0, 1, 255, 255, 255, 255, 0, 0}), executeAll, syncIt), // NULL
+		// NULL
+		join(parse("", "SELECT next_segment($1)"),
+			message('B', z(""), z(""), []byte{0, 0, 0, 1, 255, 255, 255, 255, 0, 0}), executeAll, syncIt),
 		join(parse("", "SELECT next_segment($1)"), bindIt, executeAll, syncIt),
 		join(parseTyped("", "SELECT next_segment($1)", oidInt8), bindTag("order"), executeAll, syncIt),
 		join(parseTyped("", "SELECT next_segment('order')", oidText), bindTag("order"), executeAll, syncIt),

@@ -15,8 +15,8 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// maxBodyBeforeReady is the largest body of a message in bytes that is taken from an unauthenticated client, as PostgreSQL does for
-// passwords.
+// maxBodyBeforeReady is the largest body of a message in bytes that is taken from an unauthenticated client, as
+// PostgreSQL does for passwords.
 const maxBodyBeforeReady = 65535
 
 var (
@@ -40,7 +40,8 @@ type session struct {
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
 	conversation *conversation
-	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy (channelbinding.go).
+	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy
+	// (channelbinding.go).
 	keepsBinding bool
 	bindingCut   atomic.Bool // it was taken out of upstream's offer
 	leaving      atomic.Bool // the client has left or is being sent away: upstream's end is no news
@@ -59,8 +60,8 @@ type session struct {
 	sawFatal     bool // upstream has told the client why it ends
 }
 
-// serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so the words
-// for the log are elsewhere.
+// serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so
+// the words for the log are elsewhere.
 func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	log := p.log.With("session", id, "client", conn.RemoteAddr())
 	defer a.leave()
@@ -79,8 +80,8 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	s.ended(s.relay(login))
 }
 
-// begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told, or where
-// what the client sent begins none, such as a request to cancel a statement.
+// begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told,
+// or where what the client sent begins none, such as a request to cancel a statement.
 func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Logger) (client net.Conn, s *session) {
 	client = conn // or TLS on top of it
 	var o opening
@@ -117,7 +118,9 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 	if err := conn.SetDeadline(login); err != nil {
 		return conn, opening{}, err
 	}
-	offer := tlsOffer{p.clientTLS.Load(), p.handshakeTimeout, login, p.limits.handshakes, a.from, func() { p.giveWay(conn) }}
+	offer := tlsOffer{p.clientTLS.Load(), p.handshakeTimeout, login, p.limits.handshakes, a.from, func() {
+		p.giveWay(conn)
+	}}
 	client, o, err := readOpening(conn, offer)
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && !errors.As(err, new(pgtls.HandshakeError)) {
 		err = clientError{failLogin, err}
@@ -149,8 +152,9 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 		}
 	}()
 	s := &session{
-		proxy: p, log: log, opening: o, admitted: a, stranger: stranger, client: client, toClient: frame.NewWriter(client),
-		permission: p.permission(o.database), segments: p.segments(o.database), fromClient: frame.NewInbox(client, p.buffers),
+		proxy: p, log: log, opening: o, admitted: a, stranger: stranger, client: client,
+		toClient: frame.NewWriter(client), permission: p.permission(o.database), segments: p.segments(o.database),
+		fromClient: frame.NewInbox(client, p.buffers),
 	}
 	s.conversation = newConversation(o.replication, p.batches, s.mayAnswer)
 	s.fromClient.SetMax(maxBodyBeforeReady)
@@ -209,8 +213,8 @@ func (s *session) safely(relay func() error) (err error) {
 	return relay()
 }
 
-// apart runs f on a stack of its own. Dialling and handshakes need a deep one, which a session would otherwise keep as long as it
-// lives: it would be a third of what an idle one costs.
+// apart runs f on a stack of its own. Dialling and handshakes need a deep one, which a session would otherwise keep as
+// long as it lives: it would be a third of what an idle one costs.
 func apart(log *slog.Logger, f func() error) error {
 	err := error(clientError{code: failInternal})
 	done := make(chan struct{})

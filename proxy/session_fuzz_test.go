@@ -21,18 +21,26 @@ const (
 	moments
 )
 
-// FuzzWhateverPeersSayASessionEnds lets both peers of a session say anything, in pieces of any size, and hang up. The session must end,
-// with nothing left of it (goleak), and the client must be told nothing after a FATAL of the proxy's.
+// FuzzWhateverPeersSayASessionEnds lets both peers of a session say anything, in pieces of any size, and hang up. The
+// session must end, with nothing left of it (goleak), and the client must be told nothing after a FATAL of the proxy's.
 func FuzzWhateverPeersSayASessionEnds(f *testing.F) {
 	reply := join(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
 	for _, seed := range []struct{ client, upstream []byte }{
 		{join(startup("user", "u", "database", "d"), ourQuery), join(authOK, ready('I'))},
 		{join(ourParse, bindIt, describeIt, executeAll, syncIt), nil},
 		{join(parse("s", "SELECT 1"), bind("", "s"), executeAll, executeAll, syncIt, ourQuery), reply},
-		{join(query("COPY t FROM STDIN"), copyData, syncIt, copyDone, ourQuery), join(copyIn, complete("COPY 1"), ready('I'))},
-		{join(ourParse, bindIt, executeAll, parse("s", "x"), executeAll, syncIt), join(parseDone, theirFailure, ready('E'))},
+		{
+			join(query("COPY t FROM STDIN"), copyData, syncIt, copyDone, ourQuery),
+			join(copyIn, complete("COPY 1"), ready('I')),
+		},
+		{
+			join(ourParse, bindIt, executeAll, parse("s", "x"), executeAll, syncIt),
+			join(parseDone, theirFailure, ready('E')),
+		},
 		{[]byte{'Q', 0, 0, 0, 3}, []byte{'D', 0xff, 0xff, 0xff, 0xff}},
-		{message('p', z("secret")), join(message('R', []byte{0, 0, 0, 10}, z("SCRAM-SHA-256-PLUS"), z("SCRAM-SHA-256"), []byte{0}), message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0}))},
+		{message('p', z("secret")), join(message('R', []byte{
+			0, 0, 0, 10,
+		}, z("SCRAM-SHA-256-PLUS"), z("SCRAM-SHA-256"), []byte{0}), message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0}))},
 		{[]byte{0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0}, nil},
 		{message('F', []byte{0, 0, 0, 1}), message('E', z("VFATAL"), []byte{0})},
 	} {
@@ -62,7 +70,8 @@ func FuzzWhateverPeersSayASessionEnds(f *testing.F) {
 		told, _ := io.ReadAll(client)
 		<-over
 		for code := range clientTexts {
-			if fatal := fatalMessage(code); bytes.Contains(told, fatal) && !bytes.HasSuffix(told, fatal) && !bytes.Contains(fromUpstream, fatal) {
+			if fatal := fatalMessage(code); bytes.Contains(told, fatal) && !bytes.HasSuffix(told, fatal) &&
+				!bytes.Contains(fromUpstream, fatal) {
 				t.Fatalf("after its FATAL the client was told %q", told)
 			}
 		}
@@ -95,7 +104,9 @@ func newFuzzed(f *testing.F) (*Proxy, *atomic.Pointer[part]) {
 	})
 	all := &Permission{}
 	all.Set(AnswerAll)
-	p, err := New(Settings{Network: "unix", Address: address, IDs: &counter{}, Permission: func(string) *Permission { return all }})
+	p, err := New(Settings{Network: "unix", Address: address, IDs: &counter{}, Permission: func(string) *Permission {
+		return all
+	}})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -17,7 +17,9 @@ import (
 func TestEncryptionRequestsAreRefusedInAnyOrderAndTheStartupFollows(t *testing.T) {
 	ssl := []byte{0, 0, 0, 8, 4, 210, 22, 47}
 	gss := []byte{0, 0, 0, 8, 4, 210, 22, 48}
-	for name, asked := range map[string][][]byte{"ssl": {ssl}, "gss": {gss}, "ssl then gss": {ssl, gss}, "gss then ssl": {gss, ssl}} {
+	for name, asked := range map[string][][]byte{
+		"ssl": {ssl}, "gss": {gss}, "ssl then gss": {ssl, gss}, "gss then ssl": {gss, ssl},
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{})
 			for _, request := range asked {
@@ -32,7 +34,9 @@ func TestEncryptionRequestsAreRefusedInAnyOrderAndTheStartupFollows(t *testing.T
 }
 
 func TestALengthThatNoFirstPacketCanHaveEndsTheConnectionAtItsLastByte(t *testing.T) {
-	for name, length := range map[string][]byte{"below 8": {0, 0, 0, 7}, "above 10,004": {0, 0, 0x27, 0x15}, "of a message": {'X', 0, 0, 0}} {
+	for name, length := range map[string][]byte{
+		"below 8": {0, 0, 0, 7}, "above 10,004": {0, 0, 0x27, 0x15}, "of a message": {'X', 0, 0, 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRigBeforeStartup(t, &counter{})
 			r.send(length)
@@ -68,13 +72,16 @@ func TestAPacketThatPostgreSQLRefusesIsPassedOnAndSoIsItsRefusal(t *testing.T) {
 		r.toClient(fatalMessage(failTLSRequired))
 	})
 	t.Run("upstream is away", func(t *testing.T) {
-		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.Network, s.Address = "unix", t.TempDir()+"/none" })
+		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+			s.Network, s.Address = "unix", t.TempDir()+"/none"
+		})
 		r.send([]byte{0, 0, 0, 8, 0, 2, 0, 0})
 		r.toClient(fatalMessage(failDial))
 	})
 }
 
-// serveOne runs a proxy with these settings for a client that says one thing, and returns what the client was told to the end.
+// serveOne runs a proxy with these settings for a client that says one thing, and returns what the client was told to
+// the end.
 func serveOne(t *testing.T, front net.Listener, s Settings, said []byte) (p *Proxy, told []byte, err error) {
 	t.Helper()
 	p, err = New(s)
@@ -95,7 +102,8 @@ func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
 	gone := listen(t)
 	gone.Close()
 	front := listen(t)
-	p, got, err := serveOne(t, front, Settings{Network: "tcp", Address: gone.Addr().String(), IDs: &counter{}}, startup("user", "u"))
+	p, got, err := serveOne(t, front, Settings{Network: "tcp", Address: gone.Addr().String(), IDs: &counter{}},
+		startup("user", "u"))
 	if err != nil || !bytes.Contains(got, []byte("57P03")) || !bytes.Contains(got, []byte("--upstream")) {
 		t.Fatalf("the client got %q (%v); expected FATAL 57P03 with a hint", got, err)
 	}
@@ -236,7 +244,8 @@ func TestTheDrainTimeoutEndsEverySession(t *testing.T) {
 
 func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 	front := listen(t)
-	p, got, _ := serveOne(t, front, Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}, LoginTimeout: time.Millisecond}, []byte{0, 0})
+	p, got, _ := serveOne(t, front,
+		Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}, LoginTimeout: time.Millisecond}, []byte{0, 0})
 	if !bytes.Contains(got, []byte("08006")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)
 	}
@@ -246,7 +255,9 @@ func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 
 func TestTheLoginTimeoutEndsASessionWhoseUpstreamNeverAnswers(t *testing.T) {
 	back, front := listen(t), listen(t)
-	p, got, _ := serveOne(t, front, Settings{Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, LoginTimeout: 50 * time.Millisecond}, startup("user", "u"))
+	p, got, _ := serveOne(t, front,
+		Settings{Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, LoginTimeout: 50 * time.Millisecond},
+		startup("user", "u"))
 	if !bytes.Contains(got, []byte("08006")) || !bytes.Contains(got, []byte("login timeout")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)
 	}
@@ -300,7 +311,8 @@ func TestTheConnectionAboveTheLimitGetsAFatalAndCancelRequestsStillPass(t *testi
 	second := r.dial()
 	defer second.Close()
 	second.Write(startup("user", "u"))
-	if got := r.rest(second); !bytes.Contains(got, []byte("53300")) || !bytes.Contains(got, []byte("--max-connections")) {
+	if got := r.rest(second); !bytes.Contains(got, []byte("53300")) ||
+		!bytes.Contains(got, []byte("--max-connections")) {
 		t.Fatalf("the second client got %q; expected FATAL 53300", got)
 	}
 	cancel := r.dial()

@@ -33,10 +33,10 @@ type opening struct {
 }
 
 // readOpening reads first packets until one says what the connection is for, and returns the connection to go on with,
-// which is inside TLS if the client asked for it. GSSENCRequest is refused with N, and so is SSLRequest without an offer;
-// each may come once, in any order. What a client (or somebody in between) sends in plain text behind a request for encryption is
-// never believed: behind an N it is refused, as PostgreSQL does, and behind an S it is taken for a TLS record.
-// io.EOF before the first byte is a probe and comes back as io.EOF.
+// which is inside TLS if the client asked for it. GSSENCRequest is refused with N, and so is SSLRequest without an
+// offer; each may come once, in any order. What a client (or somebody in between) sends in plain text behind a request
+// for encryption is never believed: behind an N it is refused, as PostgreSQL does, and behind an S it is taken for a
+// TLS record. io.EOF before the first byte is a probe and comes back as io.EOF.
 func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 	var asked [2]bool
 	for first := true; ; first = false {
@@ -61,7 +61,9 @@ func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 		}
 		which := &asked[code-codeSSL]
 		if _, inside := conn.(pgtls.Conn); inside || *which {
-			return conn, opening{}, clientError{failEncryptionTwice, fmt.Errorf("encryption request %d inside TLS, or sent twice", code)}
+			return conn, opening{}, clientError{
+				failEncryptionTwice, fmt.Errorf("encryption request %d inside TLS, or sent twice", code),
+			}
 		}
 		*which = true
 		if conn, err = answerEncryption(conn, code, surplus, offer); err != nil {
@@ -91,7 +93,8 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 	return conn, nil
 }
 
-// parseOpening reads the packet that says what the connection is for. PostgreSQL judges it, so nothing here is an error.
+// parseOpening reads the packet that says what the connection is for. PostgreSQL judges it, so nothing here is an
+// error.
 func parseOpening(raw []byte, code uint32) opening {
 	switch {
 	case code == codeCancel:
@@ -107,9 +110,9 @@ const (
 	codeSize   = 4
 )
 
-// readHead reads the length and the code of a packet, and one byte more if it has come: whatever stands behind a request for
-// encryption shows there, and every other packet is longer. A length that no packet can have is an error as soon as it is there. Of
-// the first packet, the first byte of TLS is as good.
+// readHead reads the length and the code of a packet, and one byte more if it has come: whatever stands behind a
+// request for encryption shows there, and every other packet is longer. A length that no packet can have is an error as
+// soon as it is there. Of the first packet, the first byte of TLS is as good.
 func readHead(conn net.Conn, first bool) ([]byte, error) {
 	head, n := make([]byte, lengthSize+codeSize+1), 0
 	for n < lengthSize+codeSize {
@@ -143,12 +146,13 @@ func readRest(conn net.Conn, head []byte) (raw, surplus []byte, err error) {
 	return raw, head[n:], nil
 }
 
-// impossibleLength is a first packet that cannot be one: of another protocol, as a rule. PostgreSQL hangs up without a byte, and so
-// does the proxy.
+// impossibleLength is a first packet that cannot be one: of another protocol, as a rule. PostgreSQL hangs up without a
+// byte, and so does the proxy.
 type impossibleLength uint32
 
 func (e impossibleLength) Error() string {
-	return fmt.Sprintf("the first packet claims %d bytes; expected %d to %d", uint32(e), lengthSize+codeSize, maxStartup)
+	return fmt.Sprintf("the first packet claims %d bytes; expected %d to %d",
+		uint32(e), lengthSize+codeSize, maxStartup)
 }
 
 // tornPacket is a connection that ended inside its first packet; one that ended before it is a probe.
@@ -159,8 +163,8 @@ func (e tornPacket) Error() string {
 }
 func (e tornPacket) Unwrap() error { return e.cause }
 
-// parseStartup reads the parameters that decide whether the session may be answered. The packet is relayed as it came, so
-// PostgreSQL judges everything else in it.
+// parseStartup reads the parameters that decide whether the session may be answered. The packet is relayed as it came,
+// so PostgreSQL judges everything else in it.
 func parseStartup(raw []byte) opening {
 	o := opening{raw: raw}
 	rest := raw[lengthSize+codeSize:]
@@ -201,5 +205,6 @@ func cutParameter(b []byte) (name, value string, rest []byte, ok bool) {
 // replication session, which is never answered.
 func isFalse(value string) bool {
 	v := strings.ToLower(value)
-	return v != "" && (v == "0" || v == "of" || v == "off" || strings.HasPrefix("false", v) || strings.HasPrefix("no", v))
+	return v != "" &&
+		(v == "0" || v == "of" || v == "off" || strings.HasPrefix("false", v) || strings.HasPrefix("no", v))
 }

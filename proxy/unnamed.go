@@ -5,13 +5,15 @@ import (
 	"unicode/utf8"
 )
 
-// unnamed is what the client believes of its unnamed statement and portal, where a batch that was answered has made that differ from what
-// upstream has. Nobody can notice before extended-query messages are forwarded. So the next batch of those begins with messages of
-// the proxy's own: Close of the statement, Close of the portal. Their replies are swallowed. An error, such as that of a
-// cancel request, is the client's: upstream skips its batch, so what is left of before is neither run nor read.
+// unnamed is what the client believes of its unnamed statement and portal, where a batch that was answered has made
+// that differ from what upstream has. Nobody can notice before extended-query messages are forwarded. So the next batch
+// of those begins with messages of the proxy's own: Close of the statement, Close of the portal. Their replies are
+// swallowed. An error, such as that of a cancel request, is the client's: upstream skips its batch, so what is left of
+// before is neither run nor read.
 //
-// The statement is gone from then on (26000), unless the client's batch begins by using it: then the Parse that was answered follows the
-// Closes. So is the portal in any case (34000). A Query needs no help: it drops both as it begins to run.
+// The statement is gone from then on (26000), unless the client's batch begins by using it: then the Parse that was
+// answered follows the Closes. So is the portal in any case (34000). A Query needs no help: it drops both as it begins
+// to run.
 //
 // Close of the statement comes first, because it cannot fail. It is left out where a Parse follows that does the same.
 type unnamed struct {
@@ -26,7 +28,8 @@ func (c *conversation) inTheWay() bool {
 	return s.statementDiffers && c.there&unnamedStatement != 0 || s.portalDiffers && c.there&unnamedPortal != 0
 }
 
-// putRight makes what has to be sent in front of a batch that begins with this message, and enters it in e, the batch's entry.
+// putRight makes what has to be sent in front of a batch that begins with this message, and enters it in e, the batch's
+// entry.
 func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (before []byte) {
 	s := &c.unnamed
 	portal := s.portalDiffers && c.there&unnamedPortal != 0
@@ -55,8 +58,8 @@ func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (b
 	return before
 }
 
-// usesUnnamed says that a message uses the unnamed statement. Of a portal's name no more is looked at than PostgreSQL looks at, which
-// is in sight also where the message is larger than the buffer.
+// usesUnnamed says that a message uses the unnamed statement. Of a portal's name no more is looked at than PostgreSQL
+// looks at, which is in sight also where the message is larger than the buffer.
 func usesUnnamed(kind byte, body []byte) bool {
 	switch kind {
 	case frontendBind:
@@ -70,8 +73,9 @@ func usesUnnamed(kind byte, body []byte) bool {
 	return false
 }
 
-// dropsUnnamed says that PostgreSQL drops the unnamed statement before anything of the message can fail (drop_unnamed_stmt): it is a Parse of
-// another that can be taken apart, and of characters that are the same in every encoding.
+// dropsUnnamed says that PostgreSQL drops the unnamed statement before anything of the message can fail
+// (drop_unnamed_stmt): it is a Parse of another that can be taken apart, and of characters that are the same in every
+// encoding.
 func dropsUnnamed(kind byte, body []byte, whole bool) bool {
 	if kind != frontendParse || !whole {
 		return false

@@ -23,24 +23,38 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 		status     byte
 		next, sent []byte
 	}{
-		"a named statement":                    {'I', other, closeUnnamedStatement},
-		"a Parse of a name":                    {'I', join(parse("n", "SELECT 1"), syncIt), closeUnnamedStatement},
-		"a Parse that cannot be decoded":       {'I', join(parse("", "SELECT '\xff'"), syncIt), closeUnnamedStatement},
-		"a Parse whose end is missing":         {'I', join(message('P', z(""), z("SELECT 1"), []byte{0, 1}), syncIt), closeUnnamedStatement},
-		"a Parse larger than the buffer":       {'I', join(parse("", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement},
-		"a Parse, behind a portal":             {'T', join(parse("", "SELECT 1"), syncIt), both},
-		"but not a Parse that drops it":        {'I', join(parse("", "SELECT 1"), syncIt), nil},
-		"a Bind with a long name":              {'I', join(bind("p", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement},
-		"a Bind to a portal with such a name":  {'I', join(bind(string(bytes.Repeat([]byte{'x'}, 9000)), ""), syncIt), closeUnnamedStatement},
-		"a malformed Sync":                     {'I', message('S', []byte{'x'}), closeUnnamedStatement},
-		"a malformed Flush":                    {'I', join(message('H', []byte{'x'}), syncIt), closeUnnamedStatement},
-		"a portal in a block":                  {'T', join(executeAll, syncIt), both},
-		"the statement that the client parsed": {'I', join(bindIt, executeAll, describeIt, syncIt), join(closeUnnamedStatement, ourParse)},
-		"the same, described":                  {'I', join(message('D', []byte{'S', 0}), syncIt), join(closeUnnamedStatement, ourParse)},
-		"the same, in a block":                 {'T', join(bindIt, describeIt, describeIt, syncIt), join(both, ourParse)},
-		"nor a Query, which drops both":        {'T', query("SELECT 1"), nil},
-		"nor a FunctionCall, which uses none":  {'T', message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), nil},
-		"nor a Sync, which uses none":          {'T', syncIt, nil},
+		"a named statement":              {'I', other, closeUnnamedStatement},
+		"a Parse of a name":              {'I', join(parse("n", "SELECT 1"), syncIt), closeUnnamedStatement},
+		"a Parse that cannot be decoded": {'I', join(parse("", "SELECT '\xff'"), syncIt), closeUnnamedStatement},
+		"a Parse whose end is missing": {
+			'I', join(message('P', z(""), z("SELECT 1"), []byte{0, 1}), syncIt), closeUnnamedStatement,
+		},
+		"a Parse larger than the buffer": {
+			'I', join(parse("", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement,
+		},
+		"a Parse, behind a portal":      {'T', join(parse("", "SELECT 1"), syncIt), both},
+		"but not a Parse that drops it": {'I', join(parse("", "SELECT 1"), syncIt), nil},
+		"a Bind with a long name": {
+			'I', join(bind("p", string(bytes.Repeat([]byte{'x'}, 9000))), syncIt), closeUnnamedStatement,
+		},
+		"a Bind to a portal with such a name": {
+			'I', join(bind(string(bytes.Repeat([]byte{'x'}, 9000)), ""), syncIt), closeUnnamedStatement,
+		},
+		"a malformed Sync":    {'I', message('S', []byte{'x'}), closeUnnamedStatement},
+		"a malformed Flush":   {'I', join(message('H', []byte{'x'}), syncIt), closeUnnamedStatement},
+		"a portal in a block": {'T', join(executeAll, syncIt), both},
+		"the statement that the client parsed": {
+			'I', join(bindIt, executeAll, describeIt, syncIt), join(closeUnnamedStatement, ourParse),
+		},
+		"the same, described": {
+			'I', join(message('D', []byte{'S', 0}), syncIt), join(closeUnnamedStatement, ourParse),
+		},
+		"the same, in a block": {
+			'T', join(bindIt, describeIt, describeIt, syncIt), join(both, ourParse),
+		},
+		"nor a Query, which drops both":       {'T', query("SELECT 1"), nil},
+		"nor a FunctionCall, which uses none": {'T', message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), nil},
+		"nor a Sync, which uses none":         {'T', syncIt, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, c.status)
@@ -51,12 +65,15 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 	}
 }
 
-// What a Query leaves there that PostgreSQL cannot read is closed by the batch behind it, and so is what a FunctionCall does.
+// What a Query leaves there that PostgreSQL cannot read is closed by the batch behind it, and so is what a FunctionCall
+// does.
 func TestWhatIsNotExtendedPutsOffTheClose(t *testing.T) {
 	for name, c := range map[string]struct{ between, reply []byte }{
 		"a Query that cannot be decoded": {query("SELECT '\xff'"), join(theirFailure, ready('I'))},
-		"a FunctionCall":                 {message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), join(message('V', []byte{0, 0, 0, 0}), ready('I'))},
-		"a Sync":                         {syncIt, ready('I')},
+		"a FunctionCall": {
+			message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}), join(message('V', []byte{0, 0, 0, 0}), ready('I')),
+		},
+		"a Sync": {syncIt, ready('I')},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'I')
@@ -113,8 +130,9 @@ func TestNothingIsClosedThatUpstreamDoesNotHave(t *testing.T) {
 
 func TestWhatUpstreamMayHaveIsClosedAlsoBehindABatchThatFailed(t *testing.T) {
 	for name, failed := range map[string][]byte{
-		"the Close may have been skipped": join(parse("", "SELECT 5"), bindIt, closeUnnamedPortal, closeUnnamedStatement, syncIt),
-		"a Query that was refused":        query("bad"),
+		"the Close may have been skipped": join(parse("", "SELECT 5"), bindIt, closeUnnamedPortal,
+			closeUnnamedStatement, syncIt),
+		"a Query that was refused": query("bad"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'I')
@@ -132,10 +150,14 @@ func TestOfTheRepliesToTheProxysOwnMessagesTheClientGetsErrorsAlone(t *testing.T
 	farewell := message('E', z("SFATAL"), z("VFATAL"), z("C57P01"), []byte{0})
 	rest := join(bindDone, ourRow, ourRow, ready('T'))
 	for name, c := range map[string]struct{ reply, relayed []byte }{
-		"as they should be":      {join(closeDone, closeDone, parseDone, rest), rest},
-		"what comes unasked":     {join(notice, closeDone, closeDone, parameter, parseDone, rest), join(notice, parameter, rest)},
-		"the portal's error":     {join(closeDone, theirFailure, ready('E')), join(theirFailure, ready('E'))},
-		"the Parse's error":      {join(closeDone, closeDone, theirFailure, ready('E')), join(theirFailure, ready('E'))},
+		"as they should be": {join(closeDone, closeDone, parseDone, rest), rest},
+		"what comes unasked": {
+			join(notice, closeDone, closeDone, parameter, parseDone, rest), join(notice, parameter, rest),
+		},
+		"the portal's error": {join(closeDone, theirFailure, ready('E')), join(theirFailure, ready('E'))},
+		"the Parse's error": {
+			join(closeDone, closeDone, theirFailure, ready('E')), join(theirFailure, ready('E')),
+		},
 		"the end of the session": {farewell, farewell},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,7 +181,9 @@ func TestOfTheRepliesToTheProxysOwnMessagesTheClientGetsErrorsAlone(t *testing.T
 }
 
 func TestAReplyThatCannotBeToldFromTheProxysOwnEndsTheSession(t *testing.T) {
-	for name, stray := range map[string][]byte{"out of order": parseDone, "of nothing that was sent": complete("SELECT 1"), "too early": ready('I')} {
+	for name, stray := range map[string][]byte{
+		"out of order": parseDone, "of nothing that was sent": complete("SELECT 1"), "too early": ready('I'),
+	} {
 		t.Run(name, func(t *testing.T) {
 			r := prepared(t, 'I')
 			r.requestAnswered("1", 'I')

@@ -25,11 +25,12 @@ func (p *Proxy) SetUpstreamTLS(u pgtls.Upstream) error {
 	return nil
 }
 
-// SetClientTLS replaces what clients get that connect from now on; nil refuses TLS. Sessions that are open go on as they are.
+// SetClientTLS replaces what clients get that connect from now on; nil refuses TLS. Sessions that are open go on as
+// they are.
 func (p *Proxy) SetClientTLS(t *pgtls.Client) { p.clientTLS.Store(t) }
 
-// DialUpstream connects to upstream as sessions do. Inside TLS it returns a *tls.Conn, by which drivers know that SCRAM can be
-// bound to the certificate.
+// DialUpstream connects to upstream as sessions do. Inside TLS it returns a *tls.Conn, by which drivers know that SCRAM
+// can be bound to the certificate.
 func (p *Proxy) DialUpstream(ctx context.Context) (net.Conn, error) {
 	conn, err := p.dialUpstream(ctx)
 	if secure, inside := conn.(pgtls.Conn); inside {
@@ -70,8 +71,8 @@ func (p *Proxy) dialPlain(ctx context.Context) (net.Conn, error) {
 	return dialer.DialContext(ctx, p.network, p.address)
 }
 
-// reach connects to upstream and hands it the startup packet. As with libpq's sslmode=prefer, an upstream that lets nobody in
-// by TLS is tried without.
+// reach connects to upstream and hands it the startup packet. As with libpq's sslmode=prefer, an upstream that lets
+// nobody in by TLS is tried without.
 func (s *session) reach(login time.Time) error {
 	err := s.start(s.proxy.dialUpstream)
 	if err == nil && s.proxy.upstreamTLS.Load().Mode() == pgtls.Prefer && s.refused(login) {
@@ -97,7 +98,8 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	if err != nil {
 		return err
 	}
-	s.upstream, s.fromUpstream = upstreamConn{upstream, frame.NewOutlet(upstream)}, frame.NewInbox(upstream, s.proxy.buffers)
+	s.upstream, s.fromUpstream = upstreamConn{upstream, frame.NewOutlet(upstream)},
+		frame.NewInbox(upstream, s.proxy.buffers)
 	s.fromUpstream.AllowWide()
 	s.keepsBinding = pgtls.SameCertificate(s.client, upstream)
 	if _, err := upstream.Write(s.opening.raw); err != nil {
@@ -110,12 +112,14 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	return nil
 }
 
-// refused says that upstream's first word inside TLS is that pg_hba.conf has no line for it. The word stays in the inbox.
+// refused says that upstream's first word inside TLS is that pg_hba.conf has no line for it. The word stays in the
+// inbox.
 func (s *session) refused(login time.Time) bool {
 	if _, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn); !inside || s.upstream.SetReadDeadline(login) != nil {
 		return false
 	}
 	defer context.AfterFunc(s.proxy.ctx, func() { s.upstream.Close() })() // no session yet, so no drain would reach it
 	f, err := s.fromUpstream.Await()
-	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == backendErrorResponse && string(errorField(f.Body, 'C')) == "28000"
+	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == backendErrorResponse &&
+		string(errorField(f.Body, 'C')) == "28000"
 }

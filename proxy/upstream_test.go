@@ -166,7 +166,9 @@ func TestDialUpstreamInsideTLSGivesWhatDriversBindSCRAMTo(t *testing.T) {
 
 func TestADrainEndsAPreferThatWaitsForUpstreamsFirstWord(t *testing.T) {
 	pair := authority.New(t, "CA").Issue(t, authority.Leaf{})
-	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}), func(s *Settings) { s.LoginTimeout = 100 * giveUp })
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}), func(s *Settings) {
+		s.LoginTimeout = 100 * giveUp
+	})
 	r.send(startup("user", "u", "database", "d"))
 	if err := r.takesTLS(shows(pair)); err != nil {
 		t.Fatal(err)
@@ -195,7 +197,8 @@ func TestAnUpstreamThatRefusesTheProxysCertificateIsAFatalWithAHint(t *testing.T
 	for name, own := range map[string]*tls.Certificate{"none": nil, "of an unknown CA": &stranger.TLS} {
 		t.Run(name, func(t *testing.T) {
 			var log strings.Builder
-			r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require, Certificate: own}), logsTo(&log))
+			r := newRigBeforeStartup(t, &counter{},
+				reaches(pgtls.Upstream{Mode: pgtls.Require, Certificate: own}), logsTo(&log))
 			r.send(startup("user", "u", "database", "d"))
 			strict := shows(ca.Issue(t, authority.Leaf{}))
 			strict.ClientAuth, strict.ClientCAs = tls.RequireAndVerifyClientCert, ca.Pool()
@@ -223,7 +226,9 @@ func TestAnUpstreamThatResetsTheConnectionBehindTheHandshakeIsAFatalWithTheHintO
 }
 
 func TestAnUpstreamThatNeverAnswersTheRequestForTLSIsGivenUp(t *testing.T) {
-	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}), func(s *Settings) { s.DialTimeout = 1 })
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Prefer}), func(s *Settings) {
+		s.DialTimeout = 1
+	})
 	r.send(startup("user", "u", "database", "d"))
 	if got := string(r.rest(r.client)); !strings.Contains(got, "57P03") {
 		t.Errorf("the client got %q; expected FATAL 57P03", got)

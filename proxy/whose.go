@@ -5,8 +5,9 @@ import (
 	"net"
 )
 
-// whose makes each line of a session tell whose it is: log has its number and the client's address, here come user and database, and the
-// proxy's port towards upstream, by which pg_stat_activity.client_port finds the backend. A Unix socket has none.
+// whose makes each line of a session tell whose it is: log has its number and the client's address, here come user and
+// database, and the proxy's port towards upstream, by which pg_stat_activity.client_port finds the backend. A Unix
+// socket has none.
 func (s *session) whose(log *slog.Logger) *slog.Logger {
 	fields := []any{"user", s.opening.user, "database", s.opening.database}
 	if local, tcp := s.upstream.LocalAddr().(*net.TCPAddr); tcp {
@@ -15,7 +16,8 @@ func (s *session) whose(log *slog.Logger) *slog.Logger {
 	return log.With(fields...)
 }
 
-// loginRefused says that upstream let a client not in: its FATAL came before the first ReadyForQuery. What it said is for the client.
+// loginRefused says that upstream let a client not in: its FATAL came before the first ReadyForQuery. What it said is
+// for the client.
 func (s *session) loginRefused(body []byte) {
 	if isFatal(body) && !s.conversation.started.Load() {
 		s.log.Info("login refused by PostgreSQL", "sqlstate", string(errorField(body, 'C')))

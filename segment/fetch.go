@@ -8,8 +8,9 @@ import (
 	"time"
 )
 
-// Run fetches blocks until ctx ends, whatever the database does meanwhile, and returns when fetches that are under way are over, 2 s
-// later at most. Call it once. Let nobody need numbers any more before ctx ends: what is left then is skipped.
+// Run fetches blocks until ctx ends, whatever the database does meanwhile, and returns when fetches that are under way
+// are over, 2 s later at most. Call it once. Let nobody need numbers any more before ctx ends: what is left then is
+// skipped.
 func (s *Source) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	for range fetchers {
@@ -103,7 +104,8 @@ func (s *Source) keepRefreshing(ctx context.Context) {
 	}
 }
 
-// refresh notices tags that were removed, and rows that have changed. Where the database does not answer everything goes on as it was.
+// refresh notices tags that were removed, and rows that have changed. Where the database does not answer everything
+// goes on as it was.
 func (s *Source) refresh(ctx context.Context, store Store) error {
 	for batch := range slices.Chunk(s.inUse(), refreshAtOnce) {
 		tags := make([]string, len(batch))
@@ -174,7 +176,8 @@ func (s *Source) compare(u use, row Row, ok bool) {
 // removed forgets a tag that has no row, with the buffer locked.
 func (s *Source) removed(b *buffer, at time.Duration) {
 	if b.supply.mark > 0 {
-		s.log.Info("the tag was removed: no numbers of it are given any more", "tag", b.supply.tag, "skipped", b.supply.left())
+		s.log.Info("the tag was removed: no numbers of it are given any more", "tag", b.supply.tag,
+			"skipped", b.supply.left())
 	}
 	b.supply.forget(at)
 }
@@ -187,7 +190,8 @@ func (s *Source) end() {
 	for _, b := range s.buffers {
 		b.mu.Lock()
 		if b.supply.mark > 0 {
-			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", b.supply.left(), "given", b.supply.given)
+			s.log.Info("numbers are left and skipped", "tag", b.supply.tag, "skipped", b.supply.left(),
+				"given", b.supply.given)
 		}
 		b.supply.drop()
 		b.wake()

@@ -74,7 +74,8 @@ func TestSettingsAreChecked(t *testing.T) {
 	if _, err := New(Settings{}); err == nil || !strings.Contains(err.Error(), "store") {
 		t.Errorf("no store: error %v", err)
 	}
-	if _, err := New(Settings{Open: func() Store { return nil }, MaxTags: -1}); err == nil || !strings.Contains(err.Error(), "-1") {
+	if _, err := New(Settings{Open: func() Store { return nil }, MaxTags: -1}); err == nil ||
+		!strings.Contains(err.Error(), "-1") {
 		t.Errorf("negative tags: error %v", err)
 	}
 }

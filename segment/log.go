@@ -14,7 +14,8 @@ func (s *Source) logFailure(ctx context.Context, b *buffer, err error) {
 	}
 	b.lastLogged = err.Error()
 	if errors.Is(err, ErrExhausted) {
-		s.log.Error("no block is left: the tag has come to the end of bigint", "tag", b.supply.tag, "left", b.supply.left())
+		s.log.Error("no block is left: the tag has come to the end of bigint", "tag", b.supply.tag,
+			"left", b.supply.left())
 		return
 	}
 	s.log.Warn("no block could be fetched", "tag", b.supply.tag, "left", b.supply.left(), "cause", err)
@@ -22,7 +23,8 @@ func (s *Source) logFailure(ctx context.Context, b *buffer, err error) {
 
 // logWentBack says what no correct database does.
 func (s *Source) logWentBack(b *buffer, found, acknowledged, skipped int64) {
-	s.log.Error("the row of the tag has fallen back: the database has lost a commit, or the tag was made anew too soon; numbers below the acknowledged one may have been given twice",
+	s.log.Error("the row of the tag has fallen back: the database has lost a commit, or the tag was made anew too "+
+		"soon; numbers below the acknowledged one may have been given twice",
 		"tag", b.supply.tag, "max_id", found, "acknowledged", acknowledged, "skipped", skipped)
 }
 
@@ -45,7 +47,8 @@ func (s *Source) Stats() (all []Stats) {
 		b.mu.Lock()
 		if u := &b.supply; u.blocks > 0 {
 			all = append(all, Stats{
-				Tag: u.tag, Given: u.given, Left: u.left(), Skipped: u.skipped, Blocks: u.blocks, Unknown: u.unknown, Size: u.size,
+				Tag: u.tag, Given: u.given, Left: u.left(), Skipped: u.skipped, Blocks: u.blocks,
+				Unknown: u.unknown, Size: u.size,
 			})
 		}
 		b.mu.Unlock()

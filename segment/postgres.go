@@ -19,18 +19,20 @@ var (
 	rowsSQL string
 )
 
-// Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round trip on an open
-// connection; after any outcome but a clean acknowledgement the next call opens another.
+// Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round
+// trip on an open connection; after any outcome but a clean acknowledgement the next call opens another.
 type Postgres struct{ writer *acknowledge.Writer }
 
-// NewPostgres makes a Store for the database config names; nothing is opened yet. The user needs SELECT and UPDATE on pgflurry.segment.
+// NewPostgres makes a Store for the database config names; nothing is opened yet. The user needs SELECT and UPDATE on
+// pgflurry.segment.
 func NewPostgres(config *pgconn.Config) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config)}
 }
 
 // Fetch implements Store.
 func (p *Postgres) Fetch(ctx context.Context, r Request) (Block, error) {
-	row, err := p.writer.Write(ctx, fetchSQL, acknowledge.Text(r.Tag), acknowledge.Number(r.Size), acknowledge.Number(r.Above), acknowledge.Text(strconv.FormatBool(r.Raise)))
+	row, err := p.writer.Write(ctx, fetchSQL, acknowledge.Text(r.Tag), acknowledge.Number(r.Size),
+		acknowledge.Number(r.Above), acknowledge.Text(strconv.FormatBool(r.Raise)))
 	if err != nil {
 		return Block{}, fmt.Errorf("fetching a block of tag %q: %w", r.Tag, err)
 	}
@@ -50,7 +52,8 @@ func (p *Postgres) Fetch(ctx context.Context, r Request) (Block, error) {
 		return b, fmt.Errorf("tag %q: %w", r.Tag, ErrFellBack)
 	case nothing:
 		return Block{}, fmt.Errorf("tag %q: %w", r.Tag, ErrExhausted)
-	case b.First < max(b.Before, r.Above) || (b.Before < r.Above && !r.Raise) || b.Until-b.First != min(max(r.Size, b.Step), maxBlock):
+	case b.First < max(b.Before, r.Above) || (b.Before < r.Above && !r.Raise) ||
+		b.Until-b.First != min(max(r.Size, b.Step), maxBlock):
 		err = fmt.Errorf("the numbers [%d, %d) are not what was asked for", b.First, b.Until)
 	default:
 		return b, nil

@@ -20,7 +20,8 @@ func TestInvariant2AFetchIsOnlyAcknowledgedCleanly(t *testing.T) {
 			config, connections := scripted.Server(t, &spoiled, &good)
 			store := NewPostgres(config)
 			defer store.Close()
-			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) || errors.Is(err, ErrExhausted) {
+			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) ||
+				errors.Is(err, ErrExhausted) {
 				t.Fatalf("block %+v, error %v; expected an unknown outcome", b, err)
 			}
 			b, err := store.Fetch(t.Context(), aRequest)
@@ -50,7 +51,8 @@ func TestInvariant2ABlockThatWasNotAskedForIsUnknown(t *testing.T) {
 			config, connections := scripted.Server(t, &odd, &good)
 			store := NewPostgres(config)
 			defer store.Close()
-			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) || errors.Is(err, ErrExhausted) {
+			if b, err := store.Fetch(t.Context(), aRequest); err == nil || errors.Is(err, ErrUnknownTag) ||
+				errors.Is(err, ErrExhausted) {
 				t.Fatalf("block %+v, error %v; expected an unknown outcome", b, err)
 			}
 			if _, err := store.Fetch(t.Context(), aRequest); err != nil || connections.Load() != 2 {

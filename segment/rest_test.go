@@ -20,7 +20,14 @@ func TestFetchesThatFailComeLessAndLessOften(t *testing.T) {
 		for _, c := range []struct {
 			after   time.Duration
 			fetches int
-		}{{0, 1}, {99 * time.Millisecond, 1}, {time.Millisecond, 2}, {199 * time.Millisecond, 2}, {time.Millisecond, 3}, {400 * time.Millisecond, 4}} {
+		}{
+			{0, 1},
+			{99 * time.Millisecond, 1},
+			{time.Millisecond, 2},
+			{199 * time.Millisecond, 2},
+			{time.Millisecond, 3},
+			{400 * time.Millisecond, 4},
+		} {
 			time.Sleep(c.after)
 			for range 10 {
 				if _, err := r.draw("order", 1); !errors.Is(err, ErrResting) {

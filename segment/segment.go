@@ -33,7 +33,8 @@ const (
 	refreshAtOnce = 1000
 	// idleLimit is how long a connection is kept that nothing needs.
 	idleLimit = time.Minute
-	// fetchers fetch for tags that have been used before, so that two blocked rows leave room; one more is for new ones.
+	// fetchers fetch for tags that have been used before, so that two blocked rows leave room; one more is for new
+	// ones.
 	fetchers = 3
 )
 
@@ -87,8 +88,9 @@ func New(s Settings) (*Source, error) {
 	}, nil
 }
 
-// TryNextN takes up to n numbers of a tag, first … first+count-1, n at least 1. A count of 0 without an error means: none at this
-// very moment, soon again. tag is not kept. Errors: ErrUnknownTag, ErrExhausted, ErrResting, ErrTooManyTags, ErrEnded.
+// TryNextN takes up to n numbers of a tag, first … first+count-1, n at least 1. A count of 0 without an error means:
+// none at this very moment, soon again. tag is not kept. Errors: ErrUnknownTag, ErrExhausted, ErrResting,
+// ErrTooManyTags, ErrEnded.
 func (s *Source) TryNextN(tag []byte, n int) (first int64, count int, err error) {
 	first, count, _, err = s.take(tag, n, false)
 	return first, count, err
@@ -136,8 +138,8 @@ func (s *Source) buffer(tag []byte) (*buffer, error) {
 	return b, nil
 }
 
-// take gives what there is, and begins the next fetch where one is due. Who wants to wait gets a channel that is closed when
-// there is something new.
+// take gives what there is, and begins the next fetch where one is due. Who wants to wait gets a channel that is closed
+// when there is something new.
 func (s *Source) take(tag []byte, n int, wait bool) (first int64, count int, changed <-chan struct{}, err error) {
 	b, err := s.locked(tag)
 	if err != nil {

@@ -79,7 +79,8 @@ func TestInvariant2ALostAnswerGivesNothingAndItsBlockIsSkipped(t *testing.T) {
 		if st := r.Stats(); st[0].Unknown != 1 || st[0].Blocks != 1 {
 			t.Errorf("counted as %+v", st)
 		}
-		if !strings.Contains(r.log.String(), "no block could be fetched") || !strings.Contains(r.log.String(), "fetched again") {
+		if !strings.Contains(r.log.String(), "no block could be fetched") ||
+			!strings.Contains(r.log.String(), "fetched again") {
 			t.Errorf("the log says nothing of it:\n%s", r.log)
 		}
 	})
@@ -217,7 +218,8 @@ func TestInvariant7TagsAreFoundAtOnceAndRemovedOnesStopWithinAMinute(t *testing.
 		if _, err := r.draw("order", 1); !errors.Is(err, ErrUnknownTag) {
 			t.Errorf("a tag that was removed a minute ago gives: error %v, expected %v", err, ErrUnknownTag)
 		}
-		if !strings.Contains(r.log.String(), "the tag was removed") || !strings.Contains(r.log.String(), "skipped=1989") {
+		if !strings.Contains(r.log.String(), "the tag was removed") ||
+			!strings.Contains(r.log.String(), "skipped=1989") {
 			t.Errorf("the log does not tell:\n%s", r.log)
 		}
 		of.do(func() { of.rows["order"] = &counter{next: 5, step: 10} })
@@ -266,7 +268,8 @@ func TestInvariant8ARefreshThatFindsTheRowFallenBackRaisesItAtOnce(t *testing.T)
 	})
 }
 
-// The fetch that would be the first to notice is lost with its answer. Had it raised the row in passing, nobody would ever know.
+// The fetch that would be the first to notice is lost with its answer. Had it raised the row in passing, nobody would
+// ever know.
 func TestInvariant8AFallBackIsNoticedThoughTheAnswerOfAFetchWasLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newTable("order")

@@ -10,10 +10,11 @@ const maxBlock = 1_000_000
 
 // Request asks for a block.
 type Request struct {
-	Tag   string
-	Size  int64 // numbers, 1 … maxBlock; the row's step is the least there are
-	Above int64 // the block begins here or later: what this process was given before must not come again; 0: nothing was
-	Raise bool  // also where the row is below Above: the caller gives nothing any more of what it has
+	Tag  string
+	Size int64 // numbers, 1 … maxBlock; the row's step is the least there are
+	// the block begins here or later: what this process was given before must not come again; 0: nothing was
+	Above int64
+	Raise bool // also where the row is below Above: the caller gives nothing any more of what it has
 }
 
 // Block is a clean acknowledgement: the numbers [First, Until) are this process's alone.
@@ -33,7 +34,8 @@ type Row struct {
 var (
 	// ErrUnknownTag: the tag has no row. A clean answer.
 	ErrUnknownTag = errors.New("the tag has no row in pgflurry.segment")
-	// ErrFellBack: max_id of the row is below Request.Above, and Request.Raise was not set. A clean answer: nothing was taken.
+	// ErrFellBack: max_id of the row is below Request.Above, and Request.Raise was not set. A clean answer: nothing was
+	// taken.
 	ErrFellBack = errors.New("the row has forgotten what it gave")
 	// ErrExhausted: the tag has come to the end of bigint. A clean answer.
 	ErrExhausted = errors.New("the tag has come to the end of bigint")
@@ -47,10 +49,12 @@ var (
 
 // Store is the table as one goroutine sees it.
 //
-// An error that wraps ErrUnknownTag, ErrFellBack or ErrExhausted is a clean answer. Every other error of Fetch means that the outcome is
-// unknown: a block may have been taken, may not have, or may still be. Every call ends when its context does.
+// An error that wraps ErrUnknownTag, ErrFellBack or ErrExhausted is a clean answer. Every other error of Fetch means
+// that the outcome is unknown: a block may have been taken, may not have, or may still be. Every call ends when its
+// context does.
 type Store interface {
-	// Fetch takes a block from the row of a tag. With ErrFellBack it tells what the row says: Block.Before and Block.Step.
+	// Fetch takes a block from the row of a tag. With ErrFellBack it tells what the row says: Block.Before and
+	// Block.Step.
 	Fetch(context.Context, Request) (Block, error)
 	// Rows gives the rows of those of the tags that have one.
 	Rows(ctx context.Context, tags []string) ([]Row, error)

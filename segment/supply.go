@@ -21,10 +21,11 @@ type span struct{ next, until int64 }
 
 func (s span) left() int64 { return s.until - s.next }
 
-// A supply is one tag's two blocks, and the decision when to fetch the next and how large. It does no I/O, starts nothing, has no lock
-// and no clock of its own: at is monotonic, from any origin.
+// A supply is one tag's two blocks, and the decision when to fetch the next and how large. It does no I/O, starts
+// nothing, has no lock and no clock of its own: at is monotonic, from any origin.
 //
-// It is used as: take whenever numbers are wanted; where due says so, begin, and later exactly one of fetched, fellBack and failed.
+// It is used as: take whenever numbers are wanted; where due says so, begin, and later exactly one of fetched, fellBack
+// and failed.
 type supply struct {
 	tag            string
 	current, ahead span
@@ -113,7 +114,8 @@ func (s *supply) fetched(b Block, at time.Duration) {
 	}
 }
 
-// fellBack: the row has forgotten blocks that it gave. What is left of them is dropped, and only then the row is raised.
+// fellBack: the row has forgotten blocks that it gave. What is left of them is dropped, and only then the row is
+// raised.
 func (s *supply) fellBack() {
 	s.drop()
 	s.fetching, s.raise = false, true
@@ -140,7 +142,8 @@ func (s *supply) forget(at time.Duration) {
 	s.why, s.rest = ErrUnknownTag, at+unknownRest
 }
 
-// refreshed takes in a row that was read after mark had been acknowledged. wentBack: it is below mark; what is left of the blocks is dropped.
+// refreshed takes in a row that was read after mark had been acknowledged. wentBack: it is below mark; what is left of
+// the blocks is dropped.
 func (s *supply) refreshed(r Row, mark int64) (wentBack bool) {
 	if s.mark == 0 { // forgotten meanwhile
 		return false

@@ -38,8 +38,8 @@ func (c *counter) complete(s *supply, r Request, at time.Duration) (fellBack boo
 	return false
 }
 
-// A model of any history of one tag: draws, fetches that end well, fail or lose their answer, a function that draws from the same row, time that
-// passes, a changed step, a row that loses commits.
+// A model of any history of one tag: draws, fetches that end well, fail or lose their answer, a function that draws
+// from the same row, time that passes, a changed step, a row that loses commits.
 type history struct {
 	row     counter
 	supply  supply
@@ -47,8 +47,8 @@ type history struct {
 	pending *Request
 	given   map[int64]bool // by anybody
 	last    int64          // number that the supply gave
-	// doubtful: numbers below it may come twice, from the supply and from those who drew from a row that had fallen back, until the
-	// supply notices. It cannot once they have brought the row to its mark again.
+	// doubtful: numbers below it may come twice, from the supply and from those who drew from a row that had fallen
+	// back, until the supply notices. It cannot once they have brought the row to its mark again.
 	doubtful int64
 }
 
@@ -105,7 +105,8 @@ func (h *history) answer(t *rapid.T) {
 		below := h.row.next < r.Above
 		if fellBack := h.row.complete(&h.supply, r, h.at); fellBack {
 			if !below || h.supply.left() > 0 {
-				t.Fatalf("%d numbers are left after a row had %d and %d was acknowledged", h.supply.left(), h.row.next, r.Above)
+				t.Fatalf("%d numbers are left after a row had %d and %d was acknowledged",
+					h.supply.left(), h.row.next, r.Above)
 			}
 			return
 		}
@@ -121,7 +122,9 @@ func (h *history) answer(t *rapid.T) {
 func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := history{
-			row:   counter{next: rapid.Int64Range(1, 1000).Draw(t, "first"), step: rapid.Int64Range(1, 5000).Draw(t, "step")},
+			row: counter{
+				next: rapid.Int64Range(1, 1000).Draw(t, "first"), step: rapid.Int64Range(1, 5000).Draw(t, "step"),
+			},
 			given: map[int64]bool{},
 		}
 		t.Repeat(map[string]func(*rapid.T){
@@ -139,11 +142,14 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 				h.row.next += n
 			},
 			"time": func(t *rapid.T) {
-				h.at += rapid.SampledFrom([]time.Duration{time.Microsecond, time.Second, time.Minute, 16 * time.Minute, time.Hour}).Draw(t, "passes")
+				h.at += rapid.SampledFrom([]time.Duration{
+					time.Microsecond, time.Second, time.Minute, 16 * time.Minute, time.Hour,
+				}).Draw(t, "passes")
 			},
 			"new step": func(t *rapid.T) { h.row.step = rapid.Int64Range(1, maxBlock).Draw(t, "step") },
 			"refresh": func(*rapid.T) {
-				if mark := h.supply.mark; mark > 0 && h.supply.refreshed(Row{Next: h.row.next, Step: h.row.step}, mark) != (h.row.next < mark) {
+				if mark := h.supply.mark; mark > 0 &&
+					h.supply.refreshed(Row{Next: h.row.next, Step: h.row.step}, mark) != (h.row.next < mark) {
 					t.Fatalf("a row with %d, though %d was acknowledged", h.row.next, mark)
 				}
 			},
@@ -151,7 +157,8 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 				if rapid.IntRange(0, 9).Draw(t, "rarely") == 0 && h.row.next > 1 && h.pending == nil {
 					h.row.next = rapid.Int64Range(1, h.row.next-1).Draw(t, "back to")
 					h.doubtful = h.supply.mark
-					h.given = map[int64]bool{} // what the others gave may come again; what the supply gave must not come from it (last)
+					// what the others gave may come again; what the supply gave must not come from it (last)
+					h.given = map[int64]bool{}
 				}
 			},
 		})
@@ -192,7 +199,8 @@ func TestInvariant5TheSizeFollowsHowLongBlocksLast(t *testing.T) {
 	} {
 		usesUp(t, s, row, c.life)
 		if s.size != c.size {
-			t.Errorf("after block %d, which lasted %v, the next fetch is of %d numbers, expected %d", i, c.life, s.size, c.size)
+			t.Errorf("after block %d, which lasted %v, the next fetch is of %d numbers, expected %d",
+				i, c.life, s.size, c.size)
 		}
 	}
 	for range 12 {
@@ -281,7 +289,8 @@ func TestInvariant8ARowThatFellBackIsRaisedAndTheRestIsNotGiven(t *testing.T) {
 	}
 	row.next = 10 // again, and now a fetch is the first to notice
 	if !row.answer(s, 0) || row.next != 10 || s.left() != 0 {
-		t.Errorf("the fetch does not say that the row had fallen back, or took from it: it is at %d, %d numbers are left", row.next, s.left())
+		t.Errorf("the fetch does not say that the row had fallen back, or took from it: "+
+			"it is at %d, %d numbers are left", row.next, s.left())
 	}
 	row.answer(s, 0)
 	if first, n := s.take(1, 0); first != 4001 || n != 1 {

@@ -2,7 +2,8 @@
 //
 // Every file can be run again at any time: it creates what is missing and replaces what differs. They run after the
 // migrations, within one transaction, with search_path set to "pg_catalog, pg_temp" (each name outside pg_catalog is
-// written with its schema): first those of Files in their order, then the call of pgflurry.create_namespace, then Install.
+// written with its schema): first those of Files in their order, then the call of pgflurry.create_namespace, then
+// Install.
 package sqlfuncs
 
 import (
@@ -67,12 +68,12 @@ func Files(revision int) []File {
 	return all
 }
 
-// Install writes the layout of the namespace row into the functions that carry it, and makes the aliases in public; the row
-// must be there.
+// Install writes the layout of the namespace row into the functions that carry it, and makes the aliases in public; the
+// row must be there.
 func Install() File { return file("install.sql") }
 
-// Drop removes all functions and the sequence that Install made, and none of the user's own. Names must have run. It fails, changing
-// nothing, while something depends on them.
+// Drop removes all functions and the sequence that Install made, and none of the user's own. Names must have run. It
+// fails, changing nothing, while something depends on them.
 func Drop() File { return file("drop.sql") }
 
 func file(name string) File {

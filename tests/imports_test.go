@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// The import rules, stated once. A package may import those of ours that its line names, and modules that its line names; the
-// standard library is open to all. A package without a line fails the test.
+// The import rules, stated once. A package may import those of ours that its line names, and modules that its line
+// names; the standard library is open to all. A package without a line fails the test.
 var rules = map[string]struct{ ours, modules []string }{
 	"generator":       {},
 	"sqlfuncs":        {},
@@ -30,38 +30,69 @@ var rules = map[string]struct{ ours, modules []string }{
 	"proxy/statement": {},
 	"proxy/frame":     {},
 	"proxy/pgtls":     {},
-	"proxy":           {ours: []string{"proxy/frame", "proxy/pgtls", "proxy/statement"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep"}},
-	"postgres":        {modules: []string{"github.com/jackc/pgx/v5"}},
-	"namespace":       {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"migrations":      {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"node":            {ours: []string{"connstring", "generator", "hint", "lease", "namespace", "proxy", "proxy/pgtls", "reminder", "segment"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"cmd/pgflurry":    {ours: []string{"connstring", "generator", "hint", "lease", "migrations", "namespace", "node", "postgres"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"}},
+	"proxy": {ours: []string{"proxy/frame", "proxy/pgtls", "proxy/statement"}, modules: []string{
+		"github.com/jackc/pgx/v5", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
+	}},
+	"postgres":   {modules: []string{"github.com/jackc/pgx/v5"}},
+	"namespace":  {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"migrations": {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"node": {ours: []string{
+		"connstring", "generator", "hint", "lease", "namespace", "proxy", "proxy/pgtls", "reminder", "segment",
+	}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"cmd/pgflurry": {
+		ours:    []string{"connstring", "generator", "hint", "lease", "migrations", "namespace", "node", "postgres"},
+		modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+	},
 
 	// the benchmark's module
-	"bench":                    {},
-	"bench/statistics":         {},
-	"bench/trial":              {modules: []string{"golang.org/x/sys"}},
-	"bench/report":             {ours: []string{"bench/statistics", "bench/trial"}, modules: []string{"github.com/aclements/go-moremath"}},
-	"bench/driver":             {ours: []string{"bench/trial"}, modules: []string{"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"}},
-	"bench/servers":            {ours: []string{"bench/driver", "postgres"}, modules: []string{"github.com/go-sql-driver/mysql"}},
-	"bench/suites":             {ours: []string{"bench/driver", "bench/report", "bench/servers", "bench/statistics", "bench/trial"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"bench/suites/inprocess":   {ours: []string{"bench/report", "bench/trial", "generator", "lease"}, modules: rivals},
-	"bench/charts":             {ours: []string{"bench/report", "bench/statistics", "bench/trial"}, modules: []string{"gonum.org/v1/plot"}},
-	"bench/console":            {ours: []string{"bench/charts", "bench/report", "bench/trial"}, modules: []string{"github.com/schollz/progressbar/v3"}},
-	"bench/cmd/pgflurry-bench": {ours: []string{"bench/console", "bench/driver", "bench/report", "bench/servers", "bench/suites", "bench/suites/inprocess", "bench/trial"}, modules: []string{"github.com/spf13/cobra"}},
+	"bench":            {},
+	"bench/statistics": {},
+	"bench/trial":      {modules: []string{"golang.org/x/sys"}},
+	"bench/report": {
+		ours: []string{"bench/statistics", "bench/trial"}, modules: []string{"github.com/aclements/go-moremath"},
+	},
+	"bench/driver": {ours: []string{"bench/trial"}, modules: []string{
+		"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9",
+		"github.com/go-sql-driver/mysql",
+	}},
+	"bench/servers": {ours: []string{"bench/driver", "postgres"}, modules: []string{"github.com/go-sql-driver/mysql"}},
+	"bench/suites": {
+		ours:    []string{"bench/driver", "bench/report", "bench/servers", "bench/statistics", "bench/trial"},
+		modules: []string{"github.com/jackc/pgx/v5"},
+	},
+	"bench/suites/inprocess": {ours: []string{"bench/report", "bench/trial", "generator", "lease"}, modules: rivals},
+	"bench/charts": {
+		ours: []string{"bench/report", "bench/statistics", "bench/trial"}, modules: []string{"gonum.org/v1/plot"},
+	},
+	"bench/console": {ours: []string{"bench/charts", "bench/report", "bench/trial"}, modules: []string{
+		"github.com/schollz/progressbar/v3",
+	}},
+	"bench/cmd/pgflurry-bench": {ours: []string{
+		"bench/console", "bench/driver", "bench/report", "bench/servers", "bench/suites",
+		"bench/suites/inprocess", "bench/trial",
+	}, modules: []string{"github.com/spf13/cobra"}},
 }
 
 // rivals are libraries for IDs that the benchmark measures.
-var rivals = []string{"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid", "github.com/google/uuid"}
+var rivals = []string{
+	"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid",
+	"github.com/google/uuid",
+}
 
 // benchOnly are required by the benchmark's module and not by the product's.
-var benchOnly = append([]string{"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql", "github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3", "github.com/aclements/go-moremath"}, rivals...)
+var benchOnly = append([]string{
+	"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql",
+	"github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3", "github.com/aclements/go-moremath",
+}, rivals...)
 
 // nested are the other modules of the house: their packages are not among those of go list pgflurry/... .
 var nested = []string{"bench", "tests/clients/go"}
 
 // neverLinked must not be in any program, not even through another module: it is for tests.
-var neverLinked = []string{"github.com/jackc/pgproto3/v2", "github.com/wasilibs/go-pgquery", "pgregory.net/rapid", "go.uber.org/goleak", "github.com/ory/dockertest/v3", "github.com/Shopify/toxiproxy/v2", "github.com/rs/zerolog"}
+var neverLinked = []string{
+	"github.com/jackc/pgproto3/v2", "github.com/wasilibs/go-pgquery", "pgregory.net/rapid", "go.uber.org/goleak",
+	"github.com/ory/dockertest/v3", "github.com/Shopify/toxiproxy/v2", "github.com/rs/zerolog",
+}
 
 type goPackage struct {
 	ImportPath, Name string
@@ -86,7 +117,9 @@ func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
 					t.Errorf("%s imports %s, which its layer may not know", name, own)
 				}
 			case strings.Contains(strings.Split(path, "/")[0], "."):
-				if !slices.ContainsFunc(rule.modules, func(m string) bool { return path == m || strings.HasPrefix(path, m+"/") }) {
+				if !slices.ContainsFunc(rule.modules, func(m string) bool {
+					return path == m || strings.HasPrefix(path, m+"/")
+				}) {
 					t.Errorf("%s imports %s, which has no line in the import rules", name, path)
 				}
 			}
@@ -102,7 +135,9 @@ func TestNoProgramLinksWhatIsForTests(t *testing.T) {
 		}
 		programs++
 		for _, dep := range p.Deps {
-			if slices.ContainsFunc(neverLinked, func(m string) bool { return dep == m || strings.HasPrefix(dep, m+"/") }) {
+			if slices.ContainsFunc(neverLinked, func(m string) bool {
+				return dep == m || strings.HasPrefix(dep, m+"/")
+			}) {
 				t.Errorf("%s links %s", p.ImportPath, dep)
 			}
 		}
@@ -112,8 +147,8 @@ func TestNoProgramLinksWhatIsForTests(t *testing.T) {
 	}
 }
 
-// nestedPackages are those of the benchmark's module. Their imports are read from the files, because go list would want the
-// modules of others, which a machine that builds the product does not have.
+// nestedPackages are those of the benchmark's module. Their imports are read from the files, because go list would want
+// the modules of others, which a machine that builds the product does not have.
 func nestedPackages(t *testing.T) []goPackage {
 	t.Helper()
 	imports := make(map[string][]string)

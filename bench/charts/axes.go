@@ -24,7 +24,9 @@ var colours = []color.RGBA{
 
 var faint = color.Gray{0xe0}
 
-var glyphs = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{}}
+var glyphs = []draw.GlyphDrawer{
+	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{},
+}
 
 // logarithmic makes an axis so, with a label at 1, 2 and 5 of every power of ten.
 func logarithmic(a *plot.Axis) {
@@ -82,8 +84,8 @@ func titled(c draw.Canvas, title, caption string) draw.Canvas {
 	return c
 }
 
-// plotted draws a plot with the unit of its lower axis below that. The plot's own label would take room at the right, as if it stood in the
-// arithmetic middle of the axis, which is not that of a logarithmic one.
+// plotted draws a plot with the unit of its lower axis below that. The plot's own label would take room at the right,
+// as if it stood in the arithmetic middle of the axis, which is not that of a logarithmic one.
 func plotted(p *plot.Plot, c draw.Canvas, unit string) {
 	style := written(12)
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
@@ -94,5 +96,7 @@ func plotted(p *plot.Plot, c draw.Canvas, unit string) {
 }
 
 func written(size vg.Length) draw.TextStyle {
-	return draw.TextStyle{Color: color.Black, Font: font.From(plot.DefaultFont, size), Handler: text.Plain{Fonts: font.DefaultCache}}
+	return draw.TextStyle{
+		Color: color.Black, Font: font.From(plot.DefaultFont, size), Handler: text.Plain{Fonts: font.DefaultCache},
+	}
 }

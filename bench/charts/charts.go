@@ -22,7 +22,8 @@ type chart struct {
 	draw          func(draw.Canvas)
 }
 
-// preferredClients is the number of clients that charts of one number show, where it was measured; else the greatest one.
+// preferredClients is the number of clients that charts of one number show, where it was measured; else the greatest
+// one.
 const preferredClients = 16
 
 // chartsOf makes the charts of a report: of each task that more than one contender did, those of what was measured.
@@ -46,9 +47,15 @@ func chartsOf(r *report.Report) ([]chart, error) {
 			make func() (chart, error)
 		}{
 			{"throughput", true, func() (chart, error) { return throughput(r, at) }},
-			{"latency", some(func(f report.Figure) bool { return len(f.Latency) > 0 }), func() (chart, error) { return latency(r, at) }},
-			{"cpu", some(func(f report.Figure) bool { return f.ServerCPU != nil && f.ServerCPU.Median > 0 }), func() (chart, error) { return serverCPU(r, at) }},
-			{"index", some(func(f report.Figure) bool { return f.Index != nil }), func() (chart, error) { return indexSize(r, at) }},
+			{"latency", some(func(f report.Figure) bool { return len(f.Latency) > 0 }), func() (chart, error) {
+				return latency(r, at)
+			}},
+			{"cpu", some(func(f report.Figure) bool {
+				return f.ServerCPU != nil && f.ServerCPU.Median > 0
+			}), func() (chart, error) { return serverCPU(r, at) }},
+			{"index", some(func(f report.Figure) bool { return f.Index != nil }), func() (chart, error) {
+				return indexSize(r, at)
+			}},
 			{r.ByWhat(), len(clients) > 1, func() (chart, error) { return byClients(r, figures, clients) }},
 		} {
 			if !c.has {
@@ -126,7 +133,8 @@ func caption(r *report.Report, rounds int) string {
 	if rounds == 1 {
 		times = "round"
 	}
-	line := fmt.Sprintf("%s, %d CPUs, %s, %s; medians and quartiles of %d %s", r.Machine.Processor, r.Machine.CPUs, r.Machine.System, r.Began.UTC().Format("2006-01-02"), rounds, times)
+	line := fmt.Sprintf("%s, %d CPUs, %s, %s; medians and quartiles of %d %s",
+		r.Machine.Processor, r.Machine.CPUs, r.Machine.System, r.Began.UTC().Format("2006-01-02"), rounds, times)
 	if r.Incomplete != "" {
 		line += "\nINCOMPLETE: " + r.Incomplete
 	}

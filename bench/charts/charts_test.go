@@ -32,7 +32,8 @@ func sampleReport() *report.Report {
 		return f
 	}
 	return &report.Report{
-		Kind: report.KindIDs, Began: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Machine: report.Machine{Processor: "A Processor", CPUs: 2, System: "A System"},
+		Kind: report.KindIDs, Began: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC),
+		Machine: report.Machine{Processor: "A Processor", CPUs: 2, System: "A System"},
 		Figures: []report.Figure{
 			figure("one by one", "fast source", 1, 12345), figure("one by one", "slow source", 1, 20),
 			figure("one by one", "fast source", 8, 54321), figure("one by one", "slow source", 8, 30),
@@ -71,15 +72,20 @@ func drawn(t *testing.T, r *report.Report) map[string]string {
 
 func TestThereAreChartsOfWhatWasMeasuredWhereThereIsSomethingToCompare(t *testing.T) {
 	charts := drawn(t, sampleReport())
-	for _, name := range []string{"throughput-one-by-one", "latency-one-by-one", "clients-one-by-one", "throughput-batch-prepared", "cpu-batch-prepared"} {
+	for _, name := range []string{
+		"throughput-one-by-one", "latency-one-by-one", "clients-one-by-one", "throughput-batch-prepared",
+		"cpu-batch-prepared",
+	} {
 		if charts[name] == "" {
 			t.Errorf("there is no chart %s", name)
 		}
 	}
 	if len(charts) != 5 {
-		t.Errorf("%d charts; expected 5: the batch has one number of clients and no round trips, and one task a single source", len(charts))
+		t.Errorf("%d charts; expected 5: the batch has one number of clients and no round trips, "+
+			"and one task a single source", len(charts))
 	}
-	if text := charts["cpu-batch-prepared"]; !strings.Contains(text, ">2.5<") || !strings.Contains(text, ">7.5<") || above(text, "slow source", "fast source") {
+	if text := charts["cpu-batch-prepared"]; !strings.Contains(text, ">2.5<") || !strings.Contains(text, ">7.5<") ||
+		above(text, "slow source", "fast source") {
 		t.Error("the chart of the processor time does not show it, or the greatest on top")
 	}
 	if above(charts["throughput-one-by-one"], "slow source", "fast source") {
@@ -99,7 +105,9 @@ func TestEveryChartNamesItsMachineItsDateAndItsRoundsAndSaysIfTheRunWasIncomplet
 	r := sampleReport()
 	r.Incomplete = "context canceled"
 	for name, text := range drawn(t, r) {
-		for _, want := range []string{"A Processor", "A System", "2026-01-02", "9 rounds", "INCOMPLETE: context canceled"} {
+		for _, want := range []string{
+			"A Processor", "A System", "2026-01-02", "9 rounds", "INCOMPLETE: context canceled",
+		} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s lacks %q", name, want)
 			}
@@ -121,7 +129,8 @@ func TestWhatWasNotMeasuredHasNoMark(t *testing.T) {
 func TestTheBarOfAMarkGoesFromTheFirstToTheThirdQuartile(t *testing.T) {
 	narrow, wide := sampleReport(), sampleReport()
 	for i := range narrow.Figures {
-		narrow.Figures[i].PerSecond.Low, narrow.Figures[i].PerSecond.High = narrow.Figures[i].PerSecond.Median, narrow.Figures[i].PerSecond.Median
+		narrow.Figures[i].PerSecond.Low, narrow.Figures[i].PerSecond.High = narrow.Figures[i].PerSecond.Median,
+			narrow.Figures[i].PerSecond.Median
 	}
 	d := func(r *report.Report) (low, high float64) {
 		dots := newDots(r, "", r.Figures[:1])
@@ -161,12 +170,14 @@ func TestABarFromAQuartileOfZeroGoesToTheEdgeOfTheLogarithmicAxis(t *testing.T) 
 
 func TestAChartByClientsNamesWhatTheReportCounts(t *testing.T) {
 	r := sampleReport()
-	if text := drawn(t, r)["clients-one-by-one"]; !strings.Contains(text, ">Throughput by clients: one by one<") || !strings.Contains(text, ">clients<") {
+	if text := drawn(t, r)["clients-one-by-one"]; !strings.Contains(text, ">Throughput by clients: one by one<") ||
+		!strings.Contains(text, ">clients<") {
 		t.Error("a report that names nothing is not drawn by clients")
 	}
 	r.Counts = "goroutines"
 	charts := drawn(t, r)
-	if text := charts["goroutines-one-by-one"]; !strings.Contains(text, ">Throughput by goroutines: one by one<") || !strings.Contains(text, ">goroutines<") || strings.Contains(text, "clients<") {
+	if text := charts["goroutines-one-by-one"]; !strings.Contains(text, ">Throughput by goroutines: one by one<") ||
+		!strings.Contains(text, ">goroutines<") || strings.Contains(text, "clients<") {
 		t.Error("a report by goroutines is not drawn so, or also by clients")
 	}
 }
@@ -179,7 +190,9 @@ func TestAnAxisHasTicksWithinItsEndsThatPeopleCanRead(t *testing.T) {
 	if got := strings.Join(labels, " "); got != "1k 2k 5k 10k 20k" {
 		t.Errorf("ticks %q", got)
 	}
-	for f, want := range map[float64]string{0.5: "0.5", 999: "999", 999.6: "1k", 12345: "12.3k", 999_600: "1M", 4_096_000: "4.1M", 2e9: "2G"} {
+	for f, want := range map[float64]string{
+		0.5: "0.5", 999: "999", 999.6: "1k", 12345: "12.3k", 999_600: "1M", 4_096_000: "4.1M", 2e9: "2G",
+	} {
 		if got := rounded(f); got != want {
 			t.Errorf("%v is written %q; expected %q", f, got, want)
 		}
@@ -198,7 +211,8 @@ func TestFiguresThatAreNearlyEqualStandOnAnAxisWithLabels(t *testing.T) {
 		r.Figures[i].PerSecond = statistics.Spread{Low: 3000, Median: 3000, High: 3000, N: 9}
 	}
 	for name, text := range drawn(t, r) {
-		if strings.HasPrefix(name, "throughput") && (!strings.Contains(text, ">2k<") || !strings.Contains(text, ">5k<")) {
+		if strings.HasPrefix(name, "throughput") &&
+			(!strings.Contains(text, ">2k<") || !strings.Contains(text, ">5k<")) {
 			t.Errorf("the axis of %s has no labels", name)
 		}
 	}
@@ -206,9 +220,13 @@ func TestFiguresThatAreNearlyEqualStandOnAnAxisWithLabels(t *testing.T) {
 
 func TestRoundTripsAreInTheOrderOfTheirMean(t *testing.T) {
 	trips := func(contender string, mean, half float64) report.Figure {
-		return report.Figure{Contender: contender, Latency: map[string]statistics.Spread{trial.Mean: {Median: mean}, "p50": {Median: half}}}
+		return report.Figure{Contender: contender, Latency: map[string]statistics.Spread{
+			trial.Mean: {Median: mean}, "p50": {Median: half},
+		}}
 	}
-	if got := byMean([]report.Figure{trips("even", 150, 147), trips("starving", 352, 36)}); got[0].Contender != "starving" || got[1].Contender != "even" {
+	if got := byMean([]report.Figure{
+		trips("even", 150, 147), trips("starving", 352, 36),
+	}); got[0].Contender != "starving" || got[1].Contender != "even" {
 		t.Errorf("from the bottom: %s, %s; expected the lowest mean on top", got[0].Contender, got[1].Contender)
 	}
 }

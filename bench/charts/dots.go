@@ -22,8 +22,9 @@ type dots struct {
 	legend         plot.Legend
 	lines          int
 	title, caption string
-	unit           string               // of the axis
-	toTheEdge      []func(left float64) // bars whose first quartile is 0, which this axis does not have; called with where it begins
+	unit           string // of the axis
+	// bars whose first quartile is 0, which this axis does not have; called with where it begins
+	toTheEdge []func(left float64)
 }
 
 // mark is a figure on the line of a contender.
@@ -48,28 +49,40 @@ const (
 
 // throughput draws figures of one task and one number of clients, the fastest on top.
 func throughput(r *report.Report, figures []report.Figure) (chart, error) {
-	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", greatest, figures, func(f report.Figure) statistics.Spread { return f.PerSecond })
+	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", greatest,
+		figures, func(f report.Figure) statistics.Spread { return f.PerSecond })
 }
 
 // serverCPU draws the processor time of all servers together for an operation, the least on top.
 func serverCPU(r *report.Report, figures []report.Figure) (chart, error) {
 	unit := "microseconds of all servers together per " + strings.TrimSuffix(figures[0].Unit, "s") + ", logarithmic"
-	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.ServerCPU == nil || f.ServerCPU.Median == 0 })
-	return single(r, "Processor time", unit, least, figures, func(f report.Figure) statistics.Spread { return *f.ServerCPU })
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool {
+		return f.ServerCPU == nil || f.ServerCPU.Median == 0
+	})
+	return single(r, "Processor time", unit, least, figures, func(f report.Figure) statistics.Spread {
+		return *f.ServerCPU
+	})
 }
 
 // indexSize draws the size of the primary key's index, the smallest on top.
 func indexSize(r *report.Report, figures []report.Figure) (chart, error) {
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Index == nil })
-	return single(r, "Index of the primary key", "MiB, logarithmic", least, figures, func(f report.Figure) statistics.Spread {
-		const mebi = 1 << 20
-		return statistics.Spread{Low: f.Index.Low / mebi, Median: f.Index.Median / mebi, High: f.Index.High / mebi, N: f.Index.N}
-	})
+	return single(r, "Index of the primary key", "MiB, logarithmic", least,
+		figures, func(f report.Figure) statistics.Spread {
+			const mebi = 1 << 20
+			return statistics.Spread{
+				Low: f.Index.Low / mebi, Median: f.Index.Median / mebi, High: f.Index.High / mebi, N: f.Index.N,
+			}
+		})
 }
 
 // single draws one spread of each figure, with its value beside it, the best on top.
-func single(r *report.Report, what, unit string, best order, figures []report.Figure, of func(report.Figure) statistics.Spread) (chart, error) {
-	figures = slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int { return int(best) * compare(of(a).Median, of(b).Median) })
+func single(
+	r *report.Report, what, unit string, best order, figures []report.Figure, of func(report.Figure) statistics.Spread,
+) (chart, error) {
+	figures = slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int {
+		return int(best) * compare(of(a).Median, of(b).Median)
+	})
 	d := newDots(r, what, figures)
 	d.unit = unit
 	marks := make([]mark, len(figures))
@@ -106,8 +119,8 @@ func latency(r *report.Report, figures []report.Figure) (chart, error) {
 	return d.chart(), nil
 }
 
-// byMean orders figures by the mean of a round trip, the lowest last. A percentile would not do: where few of the clients run on while the others
-// wait, half of the round trips are short and the mean is not.
+// byMean orders figures by the mean of a round trip, the lowest last. A percentile would not do: where few of the
+// clients run on while the others wait, half of the round trips are short and the mean is not.
 func byMean(figures []report.Figure) []report.Figure {
 	return slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int {
 		return compare(b.Latency[trial.Mean].Median, a.Latency[trial.Mean].Median)
@@ -115,7 +128,10 @@ func byMean(figures []report.Figure) []report.Figure {
 }
 
 func newDots(r *report.Report, what string, figures []report.Figure) *dots {
-	d := &dots{plot: plot.New(), legend: newLegend(), lines: len(figures), title: what + ": " + plain(figures[0].Workload), caption: caption(r, figures[0].PerSecond.N)}
+	d := &dots{
+		plot: plot.New(), legend: newLegend(), lines: len(figures), title: what + ": " + plain(figures[0].Workload),
+		caption: caption(r, figures[0].PerSecond.N),
+	}
 	var names []string
 	for _, f := range figures {
 		names = append(names, plain(f.Contender))
@@ -129,7 +145,8 @@ func newDots(r *report.Report, what string, figures []report.Figure) *dots {
 	return d
 }
 
-// add puts marks of one kind onto the chart; those of no figure are left out. Without a name they have no line in the legend.
+// add puts marks of one kind onto the chart; those of no figure are left out. Without a name they have no line in the
+// legend.
 func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name string) error {
 	marks = slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.spread.Median <= 0 })
 	if len(marks) == 0 {

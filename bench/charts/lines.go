@@ -18,7 +18,8 @@ const (
 	legendWidth = 3.6 * vg.Inch // at the right of the lines
 )
 
-// byClients draws the throughput of each contender at one task over the number of clients, or whatever the report counts as such; the legend has the order of the right ends.
+// byClients draws the throughput of each contender at one task over the number of clients, or whatever the report
+// counts as such; the legend has the order of the right ends.
 func byClients(r *report.Report, figures []report.Figure, clients []int) (chart, error) {
 	p, legend := plot.New(), newLegend()
 	legend.Left = true
@@ -36,7 +37,8 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (chart,
 		}{make(plotter.XYs, len(series)), make(plotter.YErrors, len(series))}
 		for j, f := range series {
 			points.XYs[j] = plotter.XY{X: float64(f.Clients), Y: f.PerSecond.Median}
-			points.YErrors[j].Low, points.YErrors[j].High = f.PerSecond.Low-f.PerSecond.Median, f.PerSecond.High-f.PerSecond.Median
+			points.YErrors[j].Low, points.YErrors[j].High = f.PerSecond.Low-f.PerSecond.Median,
+				f.PerSecond.High-f.PerSecond.Median
 		}
 		line, marks, err := plotter.NewLinePoints(points.XYs)
 		if err != nil {

@@ -15,9 +15,9 @@ import (
 
 const resultsJSON = "results.json"
 
-// WriteResults puts results.md, results.json and the charts of a report into a folder, which it makes if absent, and says so on out. It
-// replaces older results there once all is written, and takes away their charts that the report does not have. A report without a sample is
-// an error and replaces nothing.
+// WriteResults puts results.md, results.json and the charts of a report into a folder, which it makes if absent, and
+// says so on out. It replaces older results there once all is written, and takes away their charts that the report does
+// not have. A report without a sample is an error and replaces nothing.
 func WriteResults(r *report.Report, folder string, out io.Writer) error {
 	if len(r.Samples) == 0 {
 		return fmt.Errorf("nothing was measured, so nothing is written; what is in %s stays as it was", folder)
@@ -47,7 +47,8 @@ func WriteResults(r *report.Report, folder string, out io.Writer) error {
 	if err := replace(aside, folder); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nwritten: %s, and beside it %s and %d charts, each as SVG and PNG\n", filepath.Join(folder, "results.md"), resultsJSON, len(all))
+	fmt.Fprintf(out, "\nwritten: %s, and beside it %s and %d charts, each as SVG and PNG\n",
+		filepath.Join(folder, "results.md"), resultsJSON, len(all))
 	return nil
 }
 
@@ -63,7 +64,8 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// replace moves all files of one folder into another, and removes from that the charts of the results before that are not among them.
+// replace moves all files of one folder into another, and removes from that the charts of the results before that are
+// not among them.
 func replace(aside, folder string) error {
 	gone := chartsOfResults(filepath.Join(folder, resultsJSON))
 	files, err := os.ReadDir(aside)

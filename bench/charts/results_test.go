@@ -18,7 +18,8 @@ func replaced(t *testing.T, r *report.Report, folder string) []string {
 	t.Helper()
 	r.Samples = []trial.Sample{{Workload: "w", Contender: "c", Round: 1}}
 	var said bytes.Buffer
-	if err := WriteResults(r, folder, &said); err != nil || !strings.Contains(said.String(), filepath.Join(folder, "results.md")) {
+	if err := WriteResults(r, folder, &said); err != nil ||
+		!strings.Contains(said.String(), filepath.Join(folder, "results.md")) {
 		t.Fatalf("error %v, said %q", err, said.String())
 	}
 	return names(t, folder)
@@ -48,11 +49,16 @@ func TestResultsReplaceThoseBeforeThemChartsAndAll(t *testing.T) {
 	r := sampleReport()
 	r.Figures = r.Figures[:4]
 	r.Title = "Another run"
-	want := []string{"clients-one-by-one.png", "clients-one-by-one.svg", "cpu-of-mine.svg", "latency-one-by-one.png", "latency-one-by-one.svg", "results.json", "results.md", "throughput-one-by-one.png", "throughput-one-by-one.svg"}
+	want := []string{
+		"clients-one-by-one.png", "clients-one-by-one.svg", "cpu-of-mine.svg", "latency-one-by-one.png",
+		"latency-one-by-one.svg", "results.json", "results.md", "throughput-one-by-one.png",
+		"throughput-one-by-one.svg",
+	}
 	if got := replaced(t, r, folder); !slices.Equal(got, want) {
 		t.Errorf("%v; expected %v: no chart of the run before, and what is not of it", got, want)
 	}
-	if text, err := os.ReadFile(filepath.Join(folder, "results.md")); err != nil || !strings.Contains(string(text), "Another run") {
+	if text, err := os.ReadFile(filepath.Join(folder, "results.md")); err != nil ||
+		!strings.Contains(string(text), "Another run") {
 		t.Errorf("results.md is not replaced (error %v)", err)
 	}
 }
@@ -74,7 +80,8 @@ func untouched(t *testing.T, folder string) func() bool {
 func TestAReportThatMeasuredNothingReplacesNoResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	same := untouched(t, folder)
-	if err := WriteResults(&report.Report{Incomplete: "interrupted"}, folder, io.Discard); err == nil || !strings.Contains(err.Error(), "nothing was measured") || !same() {
+	if err := WriteResults(&report.Report{Incomplete: "interrupted"}, folder, io.Discard); err == nil ||
+		!strings.Contains(err.Error(), "nothing was measured") || !same() {
 		t.Errorf("error %v, or older results were touched", err)
 	}
 }

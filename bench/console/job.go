@@ -22,17 +22,20 @@ type Job struct {
 	Report   *report.Report
 	Bases    []string                                              // contenders that ratios are taken to
 	Verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: there are no targets
-	Out      string                                                // folder for results and charts; empty: they are not written
+	// folder for results and charts; empty: they are not written
+	Out string
 }
 
-// Run measures, with the table on out and where it is on progress. What is finished is written even if it fails or ctx ends.
+// Run measures, with the table on out and where it is on progress. What is finished is written even if it fails or ctx
+// ends.
 func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	j.announce(out)
 	r := j.Report
 	printLine, hide := showProgress(progress, &j.Plan)
 	failed := 0
 	j.Plan.Failed = func(round int, _ trial.Trial, why error) {
-		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)", strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, j.Plan.Rounds))
+		line := fmt.Sprintf("%s (it failed in %s, and had no more turns)",
+			strings.ReplaceAll(why.Error(), "\n", "; "), roundName(round, j.Plan.Rounds))
 		printLine("not run: " + line)
 		r.NotRun = append(r.NotRun, line)
 		failed++
@@ -40,7 +43,8 @@ func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	samples, err := trial.Run(ctx, j.Plan)
 	hide()
 	if err == nil && failed > 0 {
-		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured", failed, len(j.Plan.Trials))
+		err = fmt.Errorf("%d of %d trials failed, and are listed as not run; all others are measured",
+			failed, len(j.Plan.Trials))
 	}
 	if err != nil {
 		r.Incomplete = fmt.Sprintf("%v, after %d of %d turns", err, len(samples), j.Plan.Rounds*len(j.Plan.Trials))
@@ -68,7 +72,8 @@ func (j Job) announce(out io.Writer) {
 	for _, what := range r.NotRun {
 		fmt.Fprintln(out, "not run:", what)
 	}
-	fmt.Fprintf(out, "%s, %s: about %v\n\n", trial.Counted(len(j.Plan.Trials), "trial"), trial.Counted(j.Plan.Rounds, "round"), j.Plan.Estimate().Round(time.Second))
+	fmt.Fprintf(out, "%s, %s: about %v\n\n", trial.Counted(len(j.Plan.Trials), "trial"),
+		trial.Counted(j.Plan.Rounds, "round"), j.Plan.Estimate().Round(time.Second))
 }
 
 // write puts results and charts into the folder.

@@ -11,22 +11,24 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// showProgress shows on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere. printLine writes a line between, end
-// takes the bar away.
+// showProgress shows on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere.
+// printLine writes a line between, end takes the bar away.
 func showProgress(w io.Writer, p *trial.Plan) (printLine func(line string), end func()) {
 	file, is := w.(*os.File)
 	if info, err := statOf(file, is); err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		announced := -1
 		p.Progress = func(behind time.Duration, round int, _ trial.Trial) {
 			if round != announced {
-				fmt.Fprintf(w, "%s; about %v left\n", roundName(round, p.Rounds), (p.Estimate() - behind).Round(time.Second))
+				fmt.Fprintf(w, "%s; about %v left\n",
+					roundName(round, p.Rounds), (p.Estimate() - behind).Round(time.Second))
 				announced = round
 			}
 		}
 		return func(line string) { fmt.Fprintln(w, line) }, func() {}
 	}
-	bar := progressbar.NewOptions64(p.Estimate().Milliseconds(), progressbar.OptionSetWriter(w), progressbar.OptionSetPredictTime(true),
-		progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish())
+	bar := progressbar.NewOptions64(p.Estimate().Milliseconds(), progressbar.OptionSetWriter(w),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20),
+		progressbar.OptionClearOnFinish())
 	p.Progress = func(behind time.Duration, round int, next trial.Trial) {
 		bar.Describe(fmt.Sprintf("%s: %s, %s", roundName(round, p.Rounds), next.Workload.Name, next.Contender))
 		_ = bar.Set64(behind.Milliseconds())

@@ -7,7 +7,7 @@
 //	Pgbench       pgbench, so that anyone can check with a tool that is not ours
 //	Rows          a million rows out and in, which pgbench would keep, and cannot copy in
 //
-// The first four draw the same way but for the round trip itself (drawFrom). Pgbench connects within its run and does not say
-// when it has. So the same clients run once each right before, which is the count's Opening, and a figure is the difference of
-// the two. results.json has both.
+// The first four draw the same way but for the round trip itself (drawFrom). Pgbench connects within its run and does
+// not say when it has. So the same clients run once each right before, which is the count's Opening, and a figure is
+// the difference of the two. results.json has both.
 package driver

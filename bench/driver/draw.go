@@ -84,8 +84,8 @@ type postgresClient struct {
 
 func (c *postgresClient) close(ctx context.Context) { _ = c.conn.Close(ctx) }
 
-// drawFrom connects so many clients, each of which draws once, and then all together for a time. What is before and after that time counts
-// nowhere.
+// drawFrom connects so many clients, each of which draws once, and then all together for a time. What is before and
+// after that time counts nowhere.
 func drawFrom(clients int, dial func(context.Context) (client, error)) trial.Turn {
 	return func(ctx context.Context, duration time.Duration, measure trial.Measure) (trial.Count, error) {
 		drawers := make([]*drawer, clients)

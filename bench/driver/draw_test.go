@@ -13,11 +13,13 @@ import (
 
 func TestAnAddressThatCannotBeReadIsRefusedWithoutItsPassword(t *testing.T) {
 	for _, address := range []string{"redis://me:secret@%zz", "redis://me:secret@host:port", "http://me:secret@host"} {
-		if _, err := openRedis(address); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "expected redis://") {
+		if _, err := openRedis(address); err == nil || strings.Contains(err.Error(), "secret") ||
+			!strings.Contains(err.Error(), "expected redis://") {
 			t.Errorf("%s: error %v", address, err)
 		}
 	}
-	if _, err := MariaDBVersion(t.Context(), "me:secret@nowhere"); err == nil || strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "expected user:") {
+	if _, err := MariaDBVersion(t.Context(), "me:secret@nowhere"); err == nil ||
+		strings.Contains(err.Error(), "secret") || !strings.Contains(err.Error(), "expected user:") {
 		t.Errorf("a data source name without address: error %v", err)
 	}
 }
@@ -55,13 +57,15 @@ func TestEachClientConnectsAndDrawsOnceBeforeTheMeasuredTimeAndLeavesAfterIt(t *
 	for _, clients := range []int{1, 3} {
 		c := noted{new(notes)}
 		var before, after int
-		count, err := drawFrom(clients, c.dial)(t.Context(), 5*time.Millisecond, func(work func() (trial.Count, error)) (trial.Count, error) {
-			before = len(c.did)
-			count, err := work()
-			after = len(c.did)
-			return count, err
-		})
-		want := slices.Concat(slices.Repeat([]string{"dial", "trip"}, clients), slices.Repeat([]string{"trip"}, int(count.Operations)), slices.Repeat([]string{"close"}, clients))
+		count, err := drawFrom(clients, c.dial)(t.Context(),
+			5*time.Millisecond, func(work func() (trial.Count, error)) (trial.Count, error) {
+				before = len(c.did)
+				count, err := work()
+				after = len(c.did)
+				return count, err
+			})
+		want := slices.Concat(slices.Repeat([]string{"dial", "trip"}, clients),
+			slices.Repeat([]string{"trip"}, int(count.Operations)), slices.Repeat([]string{"close"}, clients))
 		if err != nil || before != 2*clients || after != len(want)-clients || !slices.Equal(c.did, want) {
 			t.Errorf("%d clients were measured from %d to %d of %v (error %v)", clients, before, after, c.did, err)
 		}
@@ -74,6 +78,7 @@ func TestTheMeanIsOfAllRoundTripsAndNotOfWhatThePercentilesShow(t *testing.T) {
 		t.Fatal(err)
 	}
 	if mean := count.Latency[trial.Mean]; mean <= 0 || mean > count.Elapsed/time.Duration(count.Operations) {
-		t.Errorf("the mean is %v; expected about %v: one client was busy for %v with %d", mean, count.Elapsed/time.Duration(count.Operations), count.Elapsed, count.Operations)
+		t.Errorf("the mean is %v; expected about %v: one client was busy for %v with %d",
+			mean, count.Elapsed/time.Duration(count.Operations), count.Elapsed, count.Operations)
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// FixedBytes is one client on a plain socket that writes the same bytes for each ID and reads one reply, whichever server is asked: what
-// servers spend then differs by the servers alone, and by no driver.
+// FixedBytes is one client on a plain socket that writes the same bytes for each ID and reads one reply, whichever
+// server is asked: what servers spend then differs by the servers alone, and by no driver.
 type FixedBytes struct {
 	dial  func(context.Context) (net.Conn, error)
 	ask   []byte
@@ -59,14 +59,19 @@ func (c *plainClient) close(context.Context) {
 // SimpleBytes asks PostgreSQL, or what stands in front of it, by a Query.
 func SimpleBytes(target, sql string) (FixedBytes, error) {
 	ask, err := (&pgproto3.Query{String: sql}).Encode(nil)
-	return FixedBytes{dial: func(ctx context.Context) (net.Conn, error) { return dialPostgres(ctx, target, "") }, ask: ask, reply: oneRow}, err
+	return FixedBytes{dial: func(ctx context.Context) (net.Conn, error) {
+		return dialPostgres(ctx, target, "")
+	}, ask: ask, reply: oneRow}, err
 }
 
 // PreparedBytes asks by Bind, Execute and Sync of a statement that is prepared before.
 func PreparedBytes(target, sql string) (FixedBytes, error) {
-	f := FixedBytes{dial: func(ctx context.Context) (net.Conn, error) { return dialPostgres(ctx, target, sql) }, reply: oneRow}
+	f := FixedBytes{
+		dial: func(ctx context.Context) (net.Conn, error) { return dialPostgres(ctx, target, sql) }, reply: oneRow,
+	}
 	for _, message := range []pgproto3.FrontendMessage{
-		&pgproto3.Bind{PreparedStatement: prepared, ResultFormatCodes: binaryResult}, &pgproto3.Execute{}, &pgproto3.Sync{},
+		&pgproto3.Bind{PreparedStatement: prepared, ResultFormatCodes: binaryResult}, &pgproto3.Execute{},
+		&pgproto3.Sync{},
 	} {
 		var err error
 		if f.ask, err = message.Encode(f.ask); err != nil {

@@ -15,10 +15,12 @@ const (
 
 func TestAReplyThatHoldsNoIDIsAnError(t *testing.T) {
 	for reply, want := range map[string]string{
-		"2\x00\x00\x00\x04" + row + tag + ready: "", row + tag: "EOF", tag + ready: "0 came", row + row + tag + ready: "2 came",
+		"2\x00\x00\x00\x04" + row + tag + ready: "", row + tag: "EOF", tag + ready: "0 came",
+		row + row + tag + ready: "2 came",
 		"E\x00\x00\x00\x17SERROR\x00C22012\x00Mno\x00\x00" + ready: "22012",
 	} {
-		if err := oneRow(bufio.NewReader(strings.NewReader(reply))); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+		if err := oneRow(bufio.NewReader(strings.NewReader(reply))); (err == nil) != (want == "") ||
+			err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v; expected %q", reply, err, want)
 		}
 	}

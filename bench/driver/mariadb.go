@@ -16,10 +16,12 @@ import (
 //go:embed mariadb/*.sql
 var mariadbSQL embed.FS
 
-// MariaDBDraw is clients that draw from MariaDB or MySQL with prepared statements, each on a connection of its own, with
-// go-sql-driver.
+// MariaDBDraw is clients that draw from MariaDB or MySQL with prepared statements, each on a connection of its own,
+// with go-sql-driver.
 type MariaDBDraw struct {
-	Replace bool // REPLACE INTO and SELECT LAST_INSERT_ID(), two round trips; else an INSERT into an auto_increment table with offset 1 of 2
+	// REPLACE INTO and SELECT LAST_INSERT_ID(), two round trips; else an INSERT into an auto_increment table with
+	// offset 1 of 2
+	Replace bool
 	Clients int
 }
 
@@ -60,10 +62,12 @@ type mariadbClient struct {
 	draw, last *sql.Stmt // last is nil if the answer to draw has the ID
 }
 
-// deadlock is the error of a statement that was chosen to give way (ER_LOCK_DEADLOCK). Concurrent REPLACE INTO meets it.
+// deadlock is the error of a statement that was chosen to give way (ER_LOCK_DEADLOCK). Concurrent REPLACE INTO meets
+// it.
 const deadlock = 1213
 
-// trip tries a statement again that gave way to others, as whoever draws in this way has to; that is part of the time it takes.
+// trip tries a statement again that gave way to others, as whoever draws in this way has to; that is part of the time
+// it takes.
 func (c *mariadbClient) trip(ctx context.Context) (int, error) {
 	result, err := c.draw.ExecContext(ctx)
 	for said := new(mysql.MySQLError); errors.As(err, &said) && said.Number == deadlock; {

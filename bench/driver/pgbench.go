@@ -32,7 +32,8 @@ func NewPgbench(ctx context.Context, binaries, folder string, scripts ...fs.FS) 
 	path := filepath.Join(binaries, "pgbench")
 	if _, err := os.Stat(path); binaries == "" || err != nil {
 		if path, err = exec.LookPath("pgbench"); err != nil {
-			return nil, fmt.Errorf("pgbench is neither in %q nor on PATH; it comes with PostgreSQL (on Debian: postgresql or postgresql-contrib)", binaries)
+			return nil, fmt.Errorf("pgbench is neither in %q nor on PATH; it comes with PostgreSQL (on Debian: "+
+				"postgresql or postgresql-contrib)", binaries)
 		}
 	}
 	version, err := exec.CommandContext(ctx, path, "--version").Output()
@@ -55,8 +56,9 @@ type PgbenchRun struct {
 	Each    int64 // operations in one execution of the script
 }
 
-// Against is the run as a trial's turn, of whole seconds. Every client has a connection of its own, kept through the run. pgbench connects within its run and does
-// not say when it has; so the same clients run once each right before, which is the count's Opening.
+// Against is the run as a trial's turn, of whole seconds. Every client has a connection of its own, kept through the
+// run. pgbench connects within its run and does not say when it has; so the same clients run once each right before,
+// which is the count's Opening.
 func (p *Pgbench) Against(r PgbenchRun, target string) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		opening, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, "--transactions", "1") })
@@ -78,13 +80,16 @@ func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ..
 	if err != nil {
 		return trial.Count{}, fmt.Errorf("connection string: %w", err)
 	}
-	command := exec.CommandContext(ctx, p.path, append(limit, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
-		"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--file", filepath.Join(p.folder, r.Script), to.String())...)
+	command := exec.CommandContext(ctx, p.path,
+		append(limit, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
+			"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--file", filepath.Join(p.folder, r.Script),
+			to.String())...)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to pass on
 	var out, complaints bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaints
 	if err := command.Run(); err != nil {
-		return trial.Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err, lastLine(complaints.String()))
+		return trial.Count{}, fmt.Errorf("%s: %w: %s", strings.Join(command.Args, " "), err,
+			lastLine(complaints.String()))
 	}
 	count, err := readPgbench(out.String())
 	if err != nil {

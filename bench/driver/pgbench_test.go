@@ -20,7 +20,10 @@ func TestPgbenchIsUnderstoodOrRefused(t *testing.T) {
 	if err != nil || c.Operations != 3000 || c.Elapsed != 2*time.Second {
 		t.Errorf("%+v, error %v; expected 3000 in 2s", c, err)
 	}
-	for from, to := range map[string]string{"failed transactions: 0": "failed transactions: 3", "processed: 3000": "processed: 0", "tps": "TPS", "without": "with"} {
+	for from, to := range map[string]string{
+		"failed transactions: 0": "failed transactions: 3", "processed: 3000": "processed: 0", "tps": "TPS",
+		"without": "with",
+	} {
 		if c, err := readPgbench(strings.Replace(pgbenchSaid, from, to, 1)); err == nil {
 			t.Errorf("with %q it was read as %+v", to, c)
 		}

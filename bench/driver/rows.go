@@ -12,8 +12,8 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Rows moves a table of Total rows, three columns and about 70 bytes each, with pgx's connection: pgbench would keep the
-// whole result in memory, and it cannot copy in.
+// Rows moves a table of Total rows, three columns and about 70 bytes each, with pgx's connection: pgbench would keep
+// the whole result in memory, and it cannot copy in.
 type Rows struct {
 	text []byte // the table in COPY's text format
 }
@@ -89,9 +89,11 @@ func (r *Rows) In(target string) trial.Turn {
 // nothing is what comes before a move that needs nothing.
 func nothing(context.Context, *pgconn.PgConn) error { return nil }
 
-// repeated connects and moves the table again and again until d is over, at least once. Only the moving counts, and not what comes before
-// each.
-func repeated(target string, before func(context.Context, *pgconn.PgConn) error, move func(context.Context, *pgconn.PgConn) (time.Duration, error)) trial.Turn {
+// repeated connects and moves the table again and again until d is over, at least once. Only the moving counts, and not
+// what comes before each.
+func repeated(target string, before func(context.Context, *pgconn.PgConn) error,
+	move func(context.Context, *pgconn.PgConn) (time.Duration, error),
+) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		conn, err := pgconn.Connect(ctx, target)
 		if err != nil {

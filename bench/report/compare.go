@@ -29,25 +29,28 @@ type Comparison struct {
 	Alone   []string // trials that one of the runs has alone
 	// Differs lists the versions, settings and machines that are not the same, each with both.
 	Differs []string
-	// OtherMachine says that the runs were on different machines, or different numbers of CPUs; then only ratios are compared.
+	// OtherMachine says that the runs were on different machines, or different numbers of CPUs; then only ratios are
+	// compared.
 	OtherMachine bool
 	// TooFew says that a run had fewer than leastRounds rounds of something, which then is not compared.
 	TooFew bool
 }
 
 const (
-	// chance is how often a figure may differ by chance where nothing changed, in the judgement of the Mann-Whitney U test, which needs to
-	// know nothing of how the figures of the rounds scatter. Quartiles that do not overlap would be far weaker: with three rounds a third of all
-	// figures differ so by chance, with nine one in seventeen.
+	// chance is how often a figure may differ by chance where nothing changed, in the judgement of the Mann-Whitney U
+	// test, which needs to know nothing of how the figures of the rounds scatter. Quartiles that do not overlap would
+	// be far weaker: with three rounds a third of all figures differ so by chance, with nine one in seventeen.
 	chance = 0.01
-	// leastRounds is the least for which the test can say that: rounds that lie wholly apart do so by chance once in 126 with five, in 35 with four.
+	// leastRounds is the least for which the test can say that: rounds that lie wholly apart do so by chance once in
+	// 126 with five, in 35 with four.
 	leastRounds = 5
 )
 
 // Compare finds the figures whose rounds differ by more than chance.
 func Compare(before, after *Report) (Comparison, error) {
 	if before.Kind != after.Kind {
-		return Comparison{}, fmt.Errorf("the older run is of kind %q, this one is of kind %q; expected the same", before.Kind, after.Kind)
+		return Comparison{}, fmt.Errorf("the older run is of kind %q, this one is of kind %q; expected the same",
+			before.Kind, after.Kind)
 	}
 	a, b := before.Machine, after.Machine
 	c := Comparison{OtherMachine: a.Processor != b.Processor || a.CPUs != b.CPUs}
@@ -78,7 +81,10 @@ func Compare(before, after *Report) (Comparison, error) {
 
 // around is what a run was made with.
 func (r *Report) around() map[string]string {
-	all := map[string]string{"processor": r.Machine.Processor, "CPUs": fmt.Sprint(r.Machine.CPUs), "system": r.Machine.System, "Go": r.Machine.Go}
+	all := map[string]string{
+		"processor": r.Machine.Processor, "CPUs": fmt.Sprint(r.Machine.CPUs), "system": r.Machine.System,
+		"Go": r.Machine.Go,
+	}
 	for what, is := range r.Versions {
 		all["version of "+what] = is
 	}
@@ -92,7 +98,8 @@ func differing(before, after map[string]string) (lines []string) {
 	maps.Copy(both, after)
 	for _, name := range slices.Sorted(maps.Keys(both)) {
 		if before[name] != after[name] {
-			lines = append(lines, fmt.Sprintf("%s: %s → %s", name, cmp.Or(before[name], "unknown"), cmp.Or(after[name], "unknown")))
+			lines = append(lines,
+				fmt.Sprintf("%s: %s → %s", name, cmp.Or(before[name], "unknown"), cmp.Or(after[name], "unknown")))
 		}
 	}
 	return lines
@@ -109,11 +116,15 @@ type aspect struct {
 func (c *Comparison) aspects(f Figure) (all []aspect) {
 	for _, base := range []string{Nextval, Direct, PgBouncer} {
 		if base != f.Contender {
-			all = append(all, aspect{"to " + base, true, func(s []trial.Sample) []float64 { return ratios(s, f.Workload, f.Contender, base) }})
+			all = append(all, aspect{"to " + base, true, func(s []trial.Sample) []float64 {
+				return ratios(s, f.Workload, f.Contender, base)
+			}})
 		}
 	}
 	if f.Contender != Redis {
-		all = append(all, aspect{"processor time to " + Redis, false, func(s []trial.Sample) []float64 { return cpuRatios(s, f.Workload, f.Contender, Redis) }})
+		all = append(all, aspect{"processor time to " + Redis, false, func(s []trial.Sample) []float64 {
+			return cpuRatios(s, f.Workload, f.Contender, Redis)
+		}})
 	}
 	each := func(what string, higherIsBetter bool, of func(trial.Sample) (float64, bool)) {
 		all = append(all, aspect{what, higherIsBetter, func(samples []trial.Sample) (values []float64) {
@@ -158,13 +169,15 @@ func (c *Comparison) see(f Figure, of aspect, before, after []float64) {
 		return
 	}
 	old, now := statistics.SpreadOf(before), statistics.SpreadOf(after)
-	c.Changes = append(c.Changes, Change{f.Workload, f.Contender, of.what, old, now, (now.Median > old.Median) == of.higherIsBetter})
+	c.Changes = append(c.Changes,
+		Change{f.Workload, f.Contender, of.what, old, now, (now.Median > old.Median) == of.higherIsBetter})
 }
 
 // Write says it to people.
 func (c Comparison) Write(w io.Writer, than string) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\ncompared with %s: %d of %d figures changed by more than chance (Mann-Whitney U test of the rounds, p < %v)\n", than, len(c.Changes), c.Looked, chance)
+	fmt.Fprintf(&b, "\ncompared with %s: %d of %d figures changed by more than chance (Mann-Whitney U test of the "+
+		"rounds, p < %v)\n", than, len(c.Changes), c.Looked, chance)
 	if c.OtherMachine {
 		b.WriteString("the machines differ: speeds are not compared, only ratios, WAL and sizes\n")
 	}
@@ -179,7 +192,8 @@ func (c Comparison) Write(w io.Writer, than string) error {
 		if change.Better {
 			word = "better"
 		}
-		fmt.Fprintf(&b, "%-6s  %s, %s: %s  %s → %s%s\n", word, strings.ReplaceAll(change.Workload, "`", ""), change.Contender, change.What,
+		fmt.Fprintf(&b, "%-6s  %s, %s: %s  %s → %s%s\n",
+			word, strings.ReplaceAll(change.Workload, "`", ""), change.Contender, change.What,
 			spread(change.Old), spread(change.New), percent(change.Old.Median, change.New.Median))
 	}
 	for _, name := range c.Alone {

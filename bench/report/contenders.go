@@ -6,7 +6,7 @@ const (
 	PgBouncer = "PgBouncer"
 	Nextval   = "nextval"
 	Redis     = "Redis INCR"
-	// ClockReading is one reading of the monotonic clock, without which no ID that carries the time can be made. All that runs in process is
-	// compared with it.
+	// ClockReading is one reading of the monotonic clock, without which no ID that carries the time can be made. All
+	// that runs in process is compared with it.
 	ClockReading = "one reading of the clock"
 )

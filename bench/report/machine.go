@@ -22,7 +22,10 @@ var modelLine = regexp.MustCompile(`(?m)^model name\s*: (.+)$`)
 
 // ThisMachine asks the system, and says "unknown" where that does not say.
 func ThisMachine() Machine {
-	m := Machine{Processor: "unknown processor", CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, Go: runtime.Version()}
+	m := Machine{
+		Processor: "unknown processor", CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Go: runtime.Version(),
+	}
 	if content, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		if model := modelLine.FindSubmatch(content); model != nil {
 			m.Processor = strings.TrimSpace(string(model[1]))

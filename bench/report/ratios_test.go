@@ -16,10 +16,15 @@ func drifting() (trials []trial.Trial, samples []trial.Sample) {
 	}
 	for round, speed := range []int64{4000, 1000, 100} {
 		samples = append(samples,
-			trial.Sample{Workload: "w", Contender: "A", Round: round + 1, Count: trial.Count{Operations: speed, Elapsed: time.Second}},
-			trial.Sample{Workload: "w", Contender: "B", Round: round + 1, Count: trial.Count{Operations: 2 * speed, Elapsed: time.Second}, CPU: map[string]time.Duration{trial.Middle: 3 * time.Millisecond}})
+			trial.Sample{Workload: "w", Contender: "A", Round: round + 1, Count: trial.Count{
+				Operations: speed, Elapsed: time.Second,
+			}},
+			trial.Sample{Workload: "w", Contender: "B", Round: round + 1, Count: trial.Count{
+				Operations: 2 * speed, Elapsed: time.Second,
+			}, CPU: map[string]time.Duration{trial.Middle: 3 * time.Millisecond}})
 	}
-	return trials, append(samples, trial.Sample{Workload: "w", Contender: "B", Round: 4, Count: trial.Count{Operations: 1, Elapsed: time.Second}})
+	return trials, append(samples,
+		trial.Sample{Workload: "w", Contender: "B", Round: 4, Count: trial.Count{Operations: 1, Elapsed: time.Second}})
 }
 
 func TestARatioIsTheMedianOfTheRatiosRoundByRound(t *testing.T) {
@@ -28,7 +33,8 @@ func TestARatioIsTheMedianOfTheRatiosRoundByRound(t *testing.T) {
 		t.Errorf("ratios %v; expected 2 in each of the three rounds that both have finished", r)
 	}
 	figures := Tabulate(trials, samples, []string{"A", "absent"})
-	if len(figures) != 2 || figures[1].Ratios["A"] != ofRounds(2, 2, 2, 3) || len(figures[0].Ratios) != 0 || len(figures[1].Ratios) != 1 {
+	if len(figures) != 2 || figures[1].Ratios["A"] != ofRounds(2, 2, 2, 3) || len(figures[0].Ratios) != 0 ||
+		len(figures[1].Ratios) != 1 {
 		t.Fatalf("figures %+v", figures)
 	}
 	if figures[0].PerSecond.Median != 1000 {
@@ -38,10 +44,13 @@ func TestARatioIsTheMedianOfTheRatiosRoundByRound(t *testing.T) {
 
 func TestProcessorTimeIsComparedRoundByRoundWhereItWasMeasured(t *testing.T) {
 	spent := func(contender string, round int, operations int64, cpu map[string]time.Duration) trial.Sample {
-		return trial.Sample{Workload: "w", Contender: contender, Round: round, Count: trial.Count{Operations: operations, Elapsed: time.Second}, CPU: cpu}
+		return trial.Sample{Workload: "w", Contender: contender, Round: round, Count: trial.Count{
+			Operations: operations, Elapsed: time.Second,
+		}, CPU: cpu}
 	}
 	samples := []trial.Sample{
-		spent("A", 1, 10, map[string]time.Duration{trial.Database: time.Second}), spent("B", 1, 20, map[string]time.Duration{trial.Middle: time.Second, trial.Database: 2 * time.Second}),
+		spent("A", 1, 10, map[string]time.Duration{trial.Database: time.Second}),
+		spent("B", 1, 20, map[string]time.Duration{trial.Middle: time.Second, trial.Database: 2 * time.Second}),
 		spent("A", 2, 10, map[string]time.Duration{trial.Database: time.Second}), spent("B", 2, 10, nil),
 		spent("A", 3, 10, nil), spent("B", 3, 10, map[string]time.Duration{trial.Middle: time.Second}),
 	}

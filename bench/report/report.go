@@ -65,18 +65,21 @@ type Figure struct {
 	Busy *statistics.Spread `json:"processors_busy,omitempty"`
 	// Latency is that of a round trip in microseconds: of each percentile, its spread over the rounds.
 	Latency map[string]statistics.Spread `json:"latency_microseconds,omitempty"`
-	WAL     *statistics.Spread           `json:"wal_bytes,omitempty"`   // bytes per operation; nil if not measured
-	Index   *statistics.Spread           `json:"index_bytes,omitempty"` // of the whole primary key; nil if there was none
+	WAL     *statistics.Spread           `json:"wal_bytes,omitempty"` // bytes per operation; nil if not measured
+	// of the whole primary key; nil if there was none
+	Index *statistics.Spread `json:"index_bytes,omitempty"`
 }
 
-// Tabulate folds samples into figures, in the order of the plan's trials. Trials without a sample have no line; bases are
-// the contenders that ratios are taken to.
+// Tabulate folds samples into figures, in the order of the plan's trials. Trials without a sample have no line; bases
+// are the contenders that ratios are taken to.
 func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Figure {
 	var figures []Figure
 	for _, t := range trials {
 		f := Figure{
-			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit, Contender: t.Contender,
-			Through: t.Through, Ratios: make(map[string]statistics.Spread), CPU: make(map[string]statistics.Spread), CPURatios: make(map[string]statistics.Spread), Latency: make(map[string]statistics.Spread),
+			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit,
+			Contender: t.Contender, Through: t.Through, Ratios: make(map[string]statistics.Spread),
+			CPU: make(map[string]statistics.Spread), CPURatios: make(map[string]statistics.Spread),
+			Latency: make(map[string]statistics.Spread),
 		}
 		var speeds, logged, indexes, busy, together []float64
 		cpu, trips := make(map[string][]float64), make(map[string][]float64)
@@ -159,7 +162,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n`%s`\n\n", r.Title, r.Command)
-	fmt.Fprintf(&b, "%s, %s, %s, %s.\n\n", r.Began.UTC().Format("2006-01-02"), trial.Counted(r.Machine.CPUs, "CPU")+" ("+r.Machine.Processor+")", r.Machine.System, r.Machine.Go)
+	fmt.Fprintf(&b, "%s, %s, %s, %s.\n\n", r.Began.UTC().Format("2006-01-02"),
+		trial.Counted(r.Machine.CPUs, "CPU")+" ("+r.Machine.Processor+")", r.Machine.System, r.Machine.Go)
 	fmt.Fprintf(&b, "%s.\n\n%s.\n\n", pairs(r.Versions, ": ", "; "), pairs(r.Settings, ": ", "; "))
 	if r.Incomplete != "" {
 		fmt.Fprintf(&b, "**Incomplete:** %s.\n\n", r.Incomplete)

@@ -18,7 +18,10 @@ func sampleReport() *Report {
 	for i := range samples {
 		samples[i].Contender = map[string]string{"A": Direct, "B": "pgflurry"}[samples[i].Contender]
 	}
-	r := &Report{Kind: KindPassThrough, Title: "A title", Command: "a command", Began: time.Unix(0, 0), Samples: samples, NotRun: []string{"PgBouncer: it is not here"}, Incomplete: "context canceled, after 7 of 8 turns"}
+	r := &Report{
+		Kind: KindPassThrough, Title: "A title", Command: "a command", Began: time.Unix(0, 0), Samples: samples,
+		NotRun: []string{"PgBouncer: it is not here"}, Incomplete: "context canceled, after 7 of 8 turns",
+	}
 	r.Figures = Tabulate(trials, samples, []string{Direct, PgBouncer})
 	r.Verdicts = []Verdict{AtLeast("w: pgflurry to direct", r.Figures[1].Ratios[Direct], 0.9)}
 	return r
@@ -64,7 +67,8 @@ func TestResultsJSONHoldsAllThatIsNeededToMakeTheTableAgain(t *testing.T) {
 	if err := back.WriteMarkdown(&again); err != nil {
 		t.Fatal(err)
 	}
-	if first.String() != again.String() || len(back.Samples) != len(r.Samples) || back.Samples[1].CPU[trial.Middle] != 3*time.Millisecond {
+	if first.String() != again.String() || len(back.Samples) != len(r.Samples) ||
+		back.Samples[1].CPU[trial.Middle] != 3*time.Millisecond {
 		t.Errorf("from results.json:\n%s\ninstead of\n%s", again.String(), first.String())
 	}
 }
@@ -80,7 +84,9 @@ func TestDigitsAreGrouped(t *testing.T) {
 func TestAFigureThatTheDigitsCannotTellFromZeroIsNoZero(t *testing.T) {
 	of := func(f float64) *statistics.Spread { return &statistics.Spread{Median: f} }
 	for what, row := range map[string]struct{ got, want string }{
-		"processor time":            {spent(Figure{CPU: map[string]statistics.Spread{trial.Middle: *of(0.004)}}, trial.Middle), "< 0.01"},
+		"processor time": {
+			spent(Figure{CPU: map[string]statistics.Spread{trial.Middle: *of(0.004)}}, trial.Middle), "< 0.01",
+		},
 		"a difference below zero":   {serverCPU(Figure{ServerCPU: of(-0.3)}), "< 0.01"},
 		"bytes of the log":          {wal(Figure{WAL: of(0.004)}), "< 0.01"},
 		"not a byte of the log":     {wal(Figure{WAL: of(0)}), "0"},

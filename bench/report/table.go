@@ -23,7 +23,8 @@ func (r *Report) columns() []column {
 		{"workload", true, func(f Figure) string { return f.Workload }},
 		{"contender", true, func(f Figure) string { return f.Contender }},
 		{"per second: median (quartiles)", false, func(f Figure) string {
-			return fmt.Sprintf("%s (%s – %s)", Grouped(f.PerSecond.Median), Grouped(f.PerSecond.Low), Grouped(f.PerSecond.High))
+			return fmt.Sprintf("%s (%s – %s)", Grouped(f.PerSecond.Median), Grouped(f.PerSecond.Low),
+				Grouped(f.PerSecond.High))
 		}},
 	}
 	if r.Kind == KindInProcess {
@@ -42,7 +43,9 @@ func (r *Report) columns() []column {
 	head = append(head, column{"to nextval", false, func(f Figure) string { return ratio(f, Nextval) }})
 	tail = append(tail, column{"WAL bytes, each", false, wal})
 	if r.Kind == KindTargets {
-		tail = append(tail, column{"CPU to Redis INCR's", false, func(f Figure) string { return show(f.CPURatios, Redis) }})
+		tail = append(tail, column{"CPU to Redis INCR's", false, func(f Figure) string {
+			return show(f.CPURatios, Redis)
+		}})
 		return append(head, tail...)
 	}
 	if r.Kind == KindInserts {
@@ -133,8 +136,8 @@ func trip(f Figure, of string) string {
 
 const notMeasured = "not measured"
 
-// small is a figure with as many digits as count. One that the digits cannot tell from zero is said to be so; it may be below zero where it is
-// the difference of two.
+// small is a figure with as many digits as count. One that the digits cannot tell from zero is said to be so; it may be
+// below zero where it is the difference of two.
 func small(f float64) string {
 	switch {
 	case f < 0.005:

@@ -15,7 +15,8 @@ type Verdict struct {
 	Quartiles *[2]float64 `json:"quartiles,omitempty"`
 	Target    float64     `json:"target"`            // at least
 	AtMost    bool        `json:"at_most,omitempty"` // the target is the greatest that the figure may be
-	// Beyond: at the target is not enough; with quartiles on both sides of it there is nothing to choose between the two that are compared.
+	// Beyond: at the target is not enough; with quartiles on both sides of it there is nothing to choose between the
+	// two that are compared.
 	Beyond bool `json:"beyond,omitempty"`
 }
 

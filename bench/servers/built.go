@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Built ties a Go program's file to its source: by its commit, as `go build` stamps it in a checkout, or by its released version; where it
-// has neither, by the beginning of the file's SHA-256, so that two results say at least whether they are of one program.
+// Built ties a Go program's file to its source: by its commit, as `go build` stamps it in a checkout, or by its
+// released version; where it has neither, by the beginning of the file's SHA-256, so that two results say at least
+// whether they are of one program.
 func Built(path string) (string, error) {
 	if info, err := buildinfo.ReadFile(path); err == nil {
 		if of := stampOf(info); of != "" {

@@ -14,10 +14,11 @@ func TestAProgramIsTiedToItsCommitItsVersionOrItsHash(t *testing.T) {
 	}
 	revision := debug.BuildSetting{Key: "vcs.revision", Value: "0123456789abcdef0123"}
 	for want, info := range map[string]*debug.BuildInfo{
-		"commit 0123456789ab":             stamped("v0.0.0-x", revision, debug.BuildSetting{Key: "vcs.modified", Value: "false"}),
-		"commit 0123456789ab and changes": stamped("(devel)", revision, debug.BuildSetting{Key: "vcs.modified", Value: "true"}),
-		"v1.2.3":                          stamped("v1.2.3"),
-		"":                                stamped("(devel)"),
+		"commit 0123456789ab": stamped("v0.0.0-x", revision, debug.BuildSetting{Key: "vcs.modified", Value: "false"}),
+		"commit 0123456789ab and changes": stamped("(devel)", revision,
+			debug.BuildSetting{Key: "vcs.modified", Value: "true"}),
+		"v1.2.3": stamped("v1.2.3"),
+		"":       stamped("(devel)"),
 	} {
 		if got := stampOf(info); got != want {
 			t.Errorf("%+v: %q; expected %q", info, got, want)

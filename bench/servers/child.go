@@ -21,7 +21,8 @@ type child struct {
 	ended   chan struct{}
 }
 
-// startChild starts a server and waits until it accepts connections on address. Ctrl-C does not reach it: it ends by stop.
+// startChild starts a server and waits until it accepts connections on address. Ctrl-C does not reach it: it ends by
+// stop.
 func startChild(ctx context.Context, name, address string, command *exec.Cmd) (*child, error) {
 	c := &child{name: name, command: command, ended: make(chan struct{})}
 	command.Stdout, command.Stderr = &c.said, &c.said
@@ -42,7 +43,8 @@ func startChild(ctx context.Context, name, address string, command *exec.Cmd) (*
 	}
 	if err := c.accepts(ctx, address); err != nil {
 		c.stop()
-		return nil, fmt.Errorf("%s does not accept connections on %s: %w; it said: %s", name, address, err, c.said.String())
+		return nil, fmt.Errorf("%s does not accept connections on %s: %w; it said: %s",
+			name, address, err, c.said.String())
 	}
 	return c, nil
 }

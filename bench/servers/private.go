@@ -34,8 +34,8 @@ type PrivateSettings struct {
 	Say      func(what string) // called with what takes long
 }
 
-// StartPrivate starts PostgreSQL with the schema of pgflurry, and a proxy as a process of its own. The caller calls Stop, also
-// after an error.
+// StartPrivate starts PostgreSQL with the schema of pgflurry, and a proxy as a process of its own. The caller calls
+// Stop, also after an error.
 func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	p := &Private{}
 	binaries, err := postgres.Find(s.Bin)
@@ -57,7 +57,10 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 		return p, err
 	}
 	p.Binaries = binaries.Dir
-	p.Postgres = Server{URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version, Setting: settingsOf(s.Options)}
+	p.Postgres = Server{
+		URL: p.cluster.URL("postgres"), PID: p.cluster.PID, Version: "PostgreSQL " + binaries.Version,
+		Setting: settingsOf(s.Options),
+	}
 	p.program = s.Pgflurry
 	return p, p.startProxy(ctx)
 }
@@ -77,7 +80,8 @@ func (p *Private) startProxy(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s --version: %w", p.program, err)
 	}
-	if out, err := exec.CommandContext(ctx, p.program, "migrate", "up", "--database", p.Postgres.URL).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, p.program, "migrate", "up", "--database", p.Postgres.URL).
+		CombinedOutput(); err != nil {
 		return fmt.Errorf("%s migrate up: %w: %s", p.program, err, out)
 	}
 	p.Proxy, err = p.serve(ctx, "the proxy", "bench")
@@ -107,8 +111,8 @@ func (p *Private) serve(ctx context.Context, name, node string, options ...strin
 	return Server{URL: at(p.Postgres.URL, address), PID: proxy.pid()}, nil
 }
 
-// startPooler runs PgBouncer in session mode, as it comes but for what it must know and a pool that is large enough. Where it is not
-// installed Pooler says so.
+// startPooler runs PgBouncer in session mode, as it comes but for what it must know and a pool that is large enough.
+// Where it is not installed Pooler says so.
 func (p *Private) startPooler(ctx context.Context) error {
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -141,7 +145,10 @@ func (p *Private) startPooler(ctx context.Context) error {
 	}
 	p.children = append(p.children, pooler)
 	name, _, _ := strings.Cut(string(version), "\n")
-	p.Pooler = Server{URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name, Setting: strings.ReplaceAll(poolerSettings, "\n", ", ")}
+	p.Pooler = Server{
+		URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name,
+		Setting: strings.ReplaceAll(poolerSettings, "\n", ", "),
+	}
 	return nil
 }
 

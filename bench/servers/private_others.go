@@ -28,8 +28,8 @@ func (p *Private) Start(ctx context.Context, n Needs) error {
 	return nil
 }
 
-// IdleWindow is the window of the idle proxy. It is short, so that a turn sees several renewals; each reserves as long as the window is, after
-// a third of it, whatever its length.
+// IdleWindow is the window of the idle proxy. It is short, so that a turn sees several renewals; each reserves as long
+// as the window is, after a third of it, whatever its length.
 const IdleWindow = 3 * time.Second
 
 // startIdle runs a second proxy, which nobody will connect to.
@@ -53,7 +53,8 @@ func (p *Private) startRedis(ctx context.Context) error {
 		return err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	server, err := startChild(ctx, "Redis", address, exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--dir", p.Folder, "--save", ""))
+	server, err := startChild(ctx, "Redis", address,
+		exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--dir", p.Folder, "--save", ""))
 	if err != nil {
 		return err
 	}
@@ -78,7 +79,8 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 	if os.Geteuid() == 0 {
 		common = append(common, "--user=root") // it refuses to be root unless it is asked to
 	}
-	install := exec.CommandContext(ctx, installer, append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)
+	install := exec.CommandContext(ctx, installer,
+		append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)
 	if out, err := install.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", installer, err, out)
 	}
@@ -87,8 +89,9 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 		return err
 	}
 	_, port, _ := net.SplitHostPort(address)
-	server, err := startChild(ctx, "MariaDB", address, exec.Command(program, append(common, "--bind-address=127.0.0.1", "--port="+port,
-		"--socket="+filepath.Join(p.Folder, "mariadb.sock"), "--max-connections="+mariadbConnections)...))
+	server, err := startChild(ctx, "MariaDB", address,
+		exec.Command(program, append(common, "--bind-address=127.0.0.1", "--port="+port,
+			"--socket="+filepath.Join(p.Folder, "mariadb.sock"), "--max-connections="+mariadbConnections)...))
 	if err != nil {
 		return err
 	}
@@ -97,7 +100,9 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 	if err := driver.CreateMariaDBDatabase(ctx, root); err != nil {
 		return err
 	}
-	p.MariaDB = Server{URL: root + "pgflurry_bench", PID: server.pid(), Setting: "max_connections = " + mariadbConnections}
+	p.MariaDB = Server{
+		URL: root + "pgflurry_bench", PID: server.pid(), Setting: "max_connections = " + mariadbConnections,
+	}
 	p.MariaDB.Version, err = driver.MariaDBVersion(ctx, p.MariaDB.URL)
 	return err
 }

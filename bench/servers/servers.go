@@ -47,8 +47,8 @@ func (s *Servers) options() []option {
 	}
 }
 
-// Running asks servers that run already for their versions. Each URL may be empty but that of PostgreSQL. Their processor time is
-// not taken: they may be on another machine.
+// Running asks servers that run already for their versions. Each URL may be empty but that of PostgreSQL. Their
+// processor time is not taken: they may be on another machine.
 func Running(ctx context.Context, s Servers) (Servers, error) {
 	for _, server := range s.options() {
 		if server.of.URL == "" {
@@ -75,7 +75,8 @@ func (s Servers) Options() string {
 	return b.String()
 }
 
-// behind says that the server answers, with what PostgreSQL says of itself: what stands in front of it does not say its own version.
+// behind says that the server answers, with what PostgreSQL says of itself: what stands in front of it does not say its
+// own version.
 func behind(ctx context.Context, target string) (string, error) {
 	version, err := driver.PostgresVersion(ctx, target)
 	return "unknown, in front of " + version, err

@@ -26,10 +26,12 @@ var (
 const answerPatience = 30 * time.Second
 
 // errForwarded is what is wrong with IDs that came through the proxy but from the function in the database.
-var errForwarded = errors.New("the proxy forwarded instead of answering from memory; its log says why it has no worker, and pgflurry workers who has which")
+var errForwarded = errors.New("the proxy forwarded instead of answering from memory; " +
+	"its log says why it has no worker, and pgflurry workers who has which")
 
-// Answered refuses what a turn counted if the proxy did not answer: if an ID drawn through it right before or right after is of the function in
-// the database, or, on servers that nobody else uses, if the function gave any ID meanwhile, to whomever.
+// Answered refuses what a turn counted if the proxy did not answer: if an ID drawn through it right before or right
+// after is of the function in the database, or, on servers that nobody else uses, if the function gave any ID
+// meanwhile, to whomever.
 func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		c, err := newForwardingCheck(ctx, s)
@@ -48,7 +50,8 @@ func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 			}
 			after, err := c.answers(ctx)
 			if err == nil && after != before {
-				err = fmt.Errorf("while the proxy was measured, the function in the database gave IDs: %w", errForwarded)
+				err = fmt.Errorf("while the proxy was measured, the function in the database gave IDs: %w",
+					errForwarded)
 			}
 			return count, err
 		})
@@ -109,8 +112,8 @@ func (c forwardingCheck) close(ctx context.Context) {
 	}
 }
 
-// answers draws an ID through the proxy, which must not be the function's, and gives the place where the function's sequence stands; where others
-// draw too, that says nothing and is 0.
+// answers draws an ID through the proxy, which must not be the function's, and gives the place where the function's
+// sequence stands; where others draw too, that says nothing and is 0.
 func (c forwardingCheck) answers(ctx context.Context) (lane int64, err error) {
 	var id, worker int64
 	if err := c.proxy.QueryRow(ctx, nextSnowflakeSQL, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
@@ -120,7 +123,8 @@ func (c forwardingCheck) answers(ctx context.Context) (lane int64, err error) {
 		return 0, err
 	}
 	if worker == c.function {
-		return 0, fmt.Errorf("an ID that was drawn through the proxy has worker %d, the function's: %w", worker, errForwarded)
+		return 0, fmt.Errorf("an ID that was drawn through the proxy has worker %d, the function's: %w",
+			worker, errForwarded)
 	}
 	if c.alone {
 		err = c.direct.QueryRow(ctx, laneSQL).Scan(&lane)

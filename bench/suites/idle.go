@@ -20,11 +20,12 @@ var writesSQL string
 // writes are what a server has written so far: transactions that write, and bytes of its log.
 type writes struct{ transactions, log int64 }
 
-// writesOf counts the transactions that write, in the whole server, from one of them to one that is at least d later. The asking takes
-// none. Proxies with clients write as rarely as idle ones, so another one adds its own.
+// writesOf counts the transactions that write, in the whole server, from one of them to one that is at least d later.
+// The asking takes none. Proxies with clients write as rarely as idle ones, so another one adds its own.
 func writesOf(server string) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
-		ctx, cancel := context.WithTimeoutCause(ctx, d+answerPatience, errors.New("an idle proxy did not renew its lease"))
+		ctx, cancel := context.WithTimeoutCause(ctx, d+answerPatience,
+			errors.New("an idle proxy did not renew its lease"))
 		defer cancel()
 		conn, err := pgx.Connect(ctx, server)
 		if err != nil {

@@ -38,7 +38,8 @@ func (b IDs) Prepare(ctx context.Context) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if _, err := conn.PgConn().Exec(ctx, setupIDsSQL).ReadAll(); err != nil {
-		return fmt.Errorf("what the sources draw from cannot be made: %w; PostgreSQL needs the schema (pgflurry migrate up), and the benchmark the right to make the schema pgflurry_bench", err)
+		return fmt.Errorf("what the sources draw from cannot be made: %w; PostgreSQL needs the schema (pgflurry "+
+			"migrate up), and the benchmark the right to make the schema pgflurry_bench", err)
 	}
 	if target := b.Servers.MariaDB.URL; target != "" {
 		if err := driver.SetUpMariaDB(ctx, target); err != nil {
@@ -51,8 +52,8 @@ func (b IDs) Prepare(ctx context.Context) error {
 	return awaitAnswers(ctx, b.Servers)
 }
 
-// CleanUp takes away what Prepare has made, but for rows named pgflurry_bench in tables of the schema pgflurry: a proxy may
-// still hold numbers of the segment, and none is given twice.
+// CleanUp takes away what Prepare has made, but for rows named pgflurry_bench in tables of the schema pgflurry: a proxy
+// may still hold numbers of the segment, and none is given twice.
 func (b IDs) CleanUp(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
 	if err != nil {
@@ -69,7 +70,8 @@ func (b IDs) CleanUp(ctx context.Context) error {
 	return err
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in. Sources whose server is not there have none.
+// Plan lists the trials; rounds, times and seed are the caller's to fill in. Sources whose server is not there have
+// none.
 func (b IDs) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	for _, clients := range b.Clients {
@@ -95,7 +97,8 @@ func (b IDs) Plan() (trial.Plan, error) {
 				if s.from == fromProxy && s.draws() {
 					run = Answered(b.Servers, run)
 				}
-				p.Trials = append(p.Trials, trial.Trial{Workload: workload, Contender: s.name, Through: s.from.inFront(), Run: run})
+				p.Trials = append(p.Trials,
+					trial.Trial{Workload: workload, Contender: s.name, Through: s.from.inFront(), Run: run})
 			}
 		}
 	}

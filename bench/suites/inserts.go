@@ -14,8 +14,9 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Inserts plans the filling of a table whose primary key comes from each of the sources that do not lock a row for a draw: rows per second,
-// size of the key's index, WAL per row. One connection inserts batchSize rows a statement, each statement a transaction.
+// Inserts plans the filling of a table whose primary key comes from each of the sources that do not lock a row for a
+// draw: rows per second, size of the key's index, WAL per row. One connection inserts batchSize rows a statement, each
+// statement a transaction.
 type Inserts struct {
 	Servers servers.Servers // with a proxy
 	Rows    int             // of the table at the end, a multiple of batchSize
@@ -60,7 +61,8 @@ var insertSources = []keyed{
 	{uuidv7, "uuidv7.sql", false},
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in. A turn fills the table, however long that takes.
+// Plan lists the trials; rounds, times and seed are the caller's to fill in. A turn fills the table, however long that
+// takes.
 func (b Inserts) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	if b.Rows < batchSize || b.Rows%batchSize != 0 {
@@ -80,13 +82,15 @@ func (b Inserts) Plan() (trial.Plan, error) {
 		if k.proxy {
 			fill = Answered(b.Servers, fill)
 		}
-		p.Trials = append(p.Trials, trial.Trial{Workload: trial.WithClients(task, 1, "rows", task), Contender: k.name, Through: k.proxy, Run: fill})
+		p.Trials = append(p.Trials, trial.Trial{
+			Workload: trial.WithClients(task, 1, "rows", task), Contender: k.name, Through: k.proxy, Run: fill,
+		})
 	}
 	return p, nil
 }
 
-// fill makes the table anew and fills it, right after a checkpoint so that each source finds the log in the same state. Only the filling is
-// measured; one statement before it, whose rows are taken away again, makes caches warm.
+// fill makes the table anew and fills it, right after a checkpoint so that each source finds the log in the same state.
+// Only the filling is measured; one statement before it, whose rows are taken away again, makes caches warm.
 func (b Inserts) fill(k keyed, create string) trial.Turn {
 	return func(ctx context.Context, _ time.Duration, measure trial.Measure) (count trial.Count, err error) {
 		conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)

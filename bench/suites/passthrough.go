@@ -26,7 +26,8 @@ var PassThroughWorkloads = []string{SelectWorkload, PipelinedWorkload, RowsWorkl
 // pipelineClients are the clients of the workload pipelined.
 const pipelineClients = 8
 
-// PassThrough plans what a statement costs that is only passed on: the same work directly and through each server in front.
+// PassThrough plans what a statement costs that is only passed on: the same work directly and through each server in
+// front.
 type PassThrough struct {
 	Servers   servers.Servers
 	Pgbench   *driver.Pgbench
@@ -37,7 +38,9 @@ type PassThrough struct {
 
 // contenders are those whose servers are there.
 func (b PassThrough) contenders() (names []string, targets map[string]servers.Server) {
-	targets = map[string]servers.Server{report.Direct: {URL: b.Servers.Postgres.URL}, report.PgBouncer: b.Servers.Pooler, Pgflurry: b.Servers.Proxy}
+	targets = map[string]servers.Server{
+		report.Direct: {URL: b.Servers.Postgres.URL}, report.PgBouncer: b.Servers.Pooler, Pgflurry: b.Servers.Proxy,
+	}
 	for _, name := range []string{report.Direct, report.PgBouncer, Pgflurry} {
 		if targets[name].URL != "" {
 			names = append(names, name)
@@ -56,7 +59,8 @@ func (b PassThrough) Plan() (trial.Plan, error) {
 	}
 	add := func(w trial.Workload, run func(target string) trial.Turn) {
 		for _, name := range names {
-			p.Trials = append(p.Trials, trial.Trial{Workload: w, Contender: name, Through: name != report.Direct, Run: run(targets[name].URL)})
+			p.Trials = append(p.Trials,
+				trial.Trial{Workload: w, Contender: name, Through: name != report.Direct, Run: run(targets[name].URL)})
 		}
 	}
 	for _, workload := range b.Workloads {
@@ -66,19 +70,29 @@ func (b PassThrough) Plan() (trial.Plan, error) {
 				for _, clients := range b.Clients {
 					w := trial.WithClients("`SELECT 1`, "+mode, clients, "statements", SelectWorkload)
 					add(w, func(target string) trial.Turn {
-						return b.Pgbench.Against(driver.PgbenchRun{Script: "pgbench/select.sql", Mode: mode, Clients: clients, Each: 1}, target)
+						return b.Pgbench.Against(driver.PgbenchRun{
+							Script: "pgbench/select.sql", Mode: mode, Clients: clients, Each: 1,
+						}, target)
 					})
 				}
 			}
 		case PipelinedWorkload:
-			w := trial.WithClients(fmt.Sprintf("`SELECT 1` × %d pipelined", driver.PipelineLength), pipelineClients, "statements", PipelinedWorkload)
+			w := trial.WithClients(fmt.Sprintf("`SELECT 1` × %d pipelined", driver.PipelineLength), pipelineClients,
+				"statements", PipelinedWorkload)
 			add(w, func(target string) trial.Turn {
-				return b.Pgbench.Against(driver.PgbenchRun{Script: "pgbench/pipelined.sql", Mode: "prepared", Clients: pipelineClients, Each: driver.PipelineLength}, target)
+				return b.Pgbench.Against(driver.PgbenchRun{
+					Script: "pgbench/pipelined.sql", Mode: "prepared", Clients: pipelineClients,
+					Each: driver.PipelineLength,
+				}, target)
 			})
 		case RowsWorkload:
-			add(trial.Workload{Name: "1,000,000 rows out", Task: "1,000,000 rows out", Unit: "rows", Group: RowsWorkload}, b.Rows.Out)
+			add(trial.Workload{
+				Name: "1,000,000 rows out", Task: "1,000,000 rows out", Unit: "rows", Group: RowsWorkload,
+			}, b.Rows.Out)
 		case CopyWorkload:
-			add(trial.Workload{Name: "1,000,000 rows COPY in", Task: "1,000,000 rows COPY in", Unit: "rows", Group: CopyWorkload}, b.Rows.In)
+			add(trial.Workload{
+				Name: "1,000,000 rows COPY in", Task: "1,000,000 rows COPY in", Unit: "rows", Group: CopyWorkload,
+			}, b.Rows.In)
 		default:
 			return p, fmt.Errorf("there is no workload %q; expected some of %v", workload, PassThroughWorkloads)
 		}

@@ -25,7 +25,9 @@ func PassThroughVerdicts(trials []trial.Trial, figures []report.Figure) []report
 		if f.Contender != Pgflurry {
 			continue
 		}
-		group := trials[slices.IndexFunc(trials, func(t trial.Trial) bool { return t.Workload.Name == f.Workload })].Workload.Group
+		group := trials[slices.IndexFunc(trials, func(t trial.Trial) bool {
+			return t.Workload.Name == f.Workload
+		})].Workload.Group
 		if r, ok := f.Ratios[report.PgBouncer]; ok && group == SelectWorkload {
 			if cells = append(cells, r.Median); where == "" || r.Median < lowest.Median {
 				lowest, where = r, f.Workload
@@ -39,7 +41,10 @@ func PassThroughVerdicts(trials []trial.Trial, figures []report.Figure) []report
 		return verdicts
 	}
 	return append([]report.Verdict{
-		{Claim: fmt.Sprintf("`SELECT 1`: geometric mean of pgflurry to PgBouncer, %d cells", len(cells)), Figure: statistics.GeometricMean(cells), Target: meanToPgBouncer},
+		{
+			Claim:  fmt.Sprintf("`SELECT 1`: geometric mean of pgflurry to PgBouncer, %d cells", len(cells)),
+			Figure: statistics.GeometricMean(cells), Target: meanToPgBouncer,
+		},
 		report.AtLeast("the lowest of them: "+where, lowest, lowestToPgBouncer),
 	}, verdicts...)
 }

@@ -60,7 +60,9 @@ const (
 
 // of is that server among those that there are.
 func (p place) of(s servers.Servers) servers.Server {
-	return [...]servers.Server{fromPostgres: s.Postgres, fromProxy: s.Proxy, fromPooler: s.Pooler, fromRedis: s.Redis, fromMariaDB: s.MariaDB}[p]
+	return [...]servers.Server{
+		fromPostgres: s.Postgres, fromProxy: s.Proxy, fromPooler: s.Pooler, fromRedis: s.Redis, fromMariaDB: s.MariaDB,
+	}[p]
 }
 
 // inFront says that PostgreSQL is behind it.
@@ -101,7 +103,10 @@ var (
 		{"nextval", report.Nextval, "nextval_1000.sql", fromPostgres},
 		{"snowflake-proxy", inBatches, "next_snowflakes_1000.sql", fromProxy},
 		{"series-proxy", "generate_series, proxy", "next_snowflake_1000.sql", fromProxy},
-		{"snowflake-function", "next_snowflakes(1000), function in the database", "next_snowflakes_1000.sql", fromPostgres},
+		{
+			"snowflake-function", "next_snowflakes(1000), function in the database",
+			"next_snowflakes_1000.sql", fromPostgres,
+		},
 	}
 )
 
@@ -159,7 +164,8 @@ func (s source) run(g group, clients int, target string) (trial.Turn, error) {
 func (b IDs) Needs() (n servers.Needs) {
 	for _, s := range oneAtATime {
 		if b.chosen(s) {
-			n.Pooler, n.Redis, n.MariaDB = n.Pooler || s.from == fromPooler, n.Redis || s.from == fromRedis, n.MariaDB || s.from == fromMariaDB
+			n.Pooler, n.Redis, n.MariaDB = n.Pooler || s.from == fromPooler, n.Redis || s.from == fromRedis,
+				n.MariaDB || s.from == fromMariaDB
 		}
 	}
 	return n

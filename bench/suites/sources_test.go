@@ -30,7 +30,8 @@ func TestEverySourceHasItsStatementAndEveryStatementASource(t *testing.T) {
 			t.Errorf("%q is there twice", name)
 		}
 		names[name] = true
-		if _, front := plan.Watch[one.Contender][trial.Middle]; front != one.Through || plan.Watch[one.Contender][trial.Database] == 0 {
+		if _, front := plan.Watch[one.Contender][trial.Middle]; front != one.Through ||
+			plan.Watch[one.Contender][trial.Database] == 0 {
 			t.Errorf("%q is watched as %v", name, plan.Watch[one.Contender])
 		}
 	}
@@ -50,8 +51,9 @@ func TestASourceThatCanRepeatSaysSo(t *testing.T) {
 // everywhere has every server, each with a process of its own.
 func everywhere() servers.Servers {
 	return servers.Servers{
-		Postgres: servers.Server{URL: "p", PID: 1}, Proxy: servers.Server{URL: "x", PID: 2}, Pooler: servers.Server{URL: "b", PID: 3},
-		Redis: servers.Server{URL: "r", PID: 4}, MariaDB: servers.Server{URL: "m", PID: 5},
+		Postgres: servers.Server{URL: "p", PID: 1}, Proxy: servers.Server{URL: "x", PID: 2},
+		Pooler: servers.Server{URL: "b", PID: 3}, Redis: servers.Server{URL: "r", PID: 4},
+		MariaDB: servers.Server{URL: "m", PID: 5},
 	}
 }
 
@@ -73,7 +75,10 @@ func TestASourceWithoutAServerIsListedAsNotRunAndHasNoTrial(t *testing.T) {
 }
 
 func TestOnlyTheServersThatChosenSourcesAskAreNeeded(t *testing.T) {
-	for key, want := range map[string]servers.Needs{"nextval": {}, "redis-incr": {Redis: true}, "mariadb-replace": {MariaDB: true}, "nextval-pgbouncer": {Pooler: true}} {
+	for key, want := range map[string]servers.Needs{
+		"nextval": {}, "redis-incr": {Redis: true}, "mariadb-replace": {MariaDB: true},
+		"nextval-pgbouncer": {Pooler: true},
+	} {
 		if got := (IDs{Sources: []string{key}}).Needs(); got != want {
 			t.Errorf("%s needs %+v; expected %+v", key, got, want)
 		}
@@ -88,7 +93,9 @@ func TestEveryTableOfTheInsertsIsUsed(t *testing.T) {
 	for _, k := range insertSources {
 		used["inserts/"+k.table] = true
 	}
-	if all, err := fs.Glob(tables, "inserts/*.sql"); err != nil || len(all) != len(used) || len(used) != len(insertSources) {
-		t.Errorf("%d tables lie there, %d are used by %d sources (error %v)", len(all), len(used), len(insertSources), err)
+	if all, err := fs.Glob(tables, "inserts/*.sql"); err != nil || len(all) != len(used) ||
+		len(used) != len(insertSources) {
+		t.Errorf("%d tables lie there, %d are used by %d sources (error %v)",
+			len(all), len(used), len(insertSources), err)
 	}
 }

@@ -25,7 +25,9 @@ const (
 )
 
 // TargetWorkloads are all of them, in the order they run.
-var TargetWorkloads = []string{SingleWorkload, PipelinedWorkload, CPUWorkload, BatchWorkload, InsertWorkload, BulkWorkload, IdleWorkload}
+var TargetWorkloads = []string{
+	SingleWorkload, PipelinedWorkload, CPUWorkload, BatchWorkload, InsertWorkload, BulkWorkload, IdleWorkload,
+}
 
 // What the targets name, in the tables and in TargetVerdicts.
 const (
@@ -43,8 +45,8 @@ const (
 // insertClients are the numbers of clients that insert rows.
 var insertClients = []int{1, 16}
 
-// Targets plans what the targets ask: each contender beside the one that it is to beat, with pgbench wherever it can, so that anyone can
-// check with a tool that is not ours.
+// Targets plans what the targets ask: each contender beside the one that it is to beat, with pgbench wherever it can,
+// so that anyone can check with a tool that is not ours.
 type Targets struct {
 	Servers   servers.Servers
 	Pgbench   *driver.Pgbench
@@ -73,7 +75,9 @@ func (b Targets) Prepare(ctx context.Context) error {
 
 // Needs says which servers the workloads ask beside PostgreSQL and the proxy.
 func (b Targets) Needs() servers.Needs {
-	return servers.Needs{Redis: slices.Contains(b.Workloads, CPUWorkload), Idle: slices.Contains(b.Workloads, IdleWorkload)}
+	return servers.Needs{
+		Redis: slices.Contains(b.Workloads, CPUWorkload), Idle: slices.Contains(b.Workloads, IdleWorkload),
+	}
 }
 
 // NotRun says what has no server, and why.
@@ -132,13 +136,16 @@ func (b Targets) trial(p *trial.Plan, w trial.Workload, name string, proxy bool,
 }
 
 func (b Targets) single(p *trial.Plan) error {
-	nextval, through := scripted{report.Nextval, "sources/nextval.sql", false}, scripted{proxied, "sources/next_snowflake.sql", true}
+	nextval, through := scripted{report.Nextval, "sources/nextval.sql", false},
+		scripted{proxied, "sources/next_snowflake.sql", true}
 	function := scripted{inDatabase, "sources/next_snowflake.sql", false}
 	for _, clients := range b.Clients {
-		b.pgbench(p, trial.WithClients(singlePrepared, clients, "IDs", SingleWorkload), driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}, nextval, through, function)
+		b.pgbench(p, trial.WithClients(singlePrepared, clients, "IDs", SingleWorkload),
+			driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1}, nextval, through, function)
 	}
 	for _, clients := range b.Clients {
-		b.pgbench(p, trial.WithClients(singleSimple, clients, "IDs", SingleWorkload), driver.PgbenchRun{Mode: "simple", Clients: clients, Each: 1}, nextval, through)
+		b.pgbench(p, trial.WithClients(singleSimple, clients, "IDs", SingleWorkload),
+			driver.PgbenchRun{Mode: "simple", Clients: clients, Each: 1}, nextval, through)
 	}
 	return nil
 }
@@ -146,7 +153,8 @@ func (b Targets) single(p *trial.Plan) error {
 func (b Targets) pipelined(p *trial.Plan) error {
 	w := trial.WithClients(pipelinedPrepared(), pipelineClients, "IDs", PipelinedWorkload)
 	b.pgbench(p, w, driver.PgbenchRun{Mode: "prepared", Clients: pipelineClients, Each: driver.PipelineLength},
-		scripted{report.Nextval, "pgbench/pipelined_nextval.sql", false}, scripted{proxied, "pgbench/pipelined_snowflake.sql", true})
+		scripted{report.Nextval, "pgbench/pipelined_nextval.sql", false},
+		scripted{proxied, "pgbench/pipelined_snowflake.sql", true})
 	return nil
 }
 
@@ -173,27 +181,33 @@ func (b Targets) cpu(p *trial.Plan) error {
 
 func (b Targets) batch(p *trial.Plan) error {
 	draw := driver.Draw{SQL: nextBatchSQL, Mode: driver.Prepared, Rows: batchSize, Clients: 1}
-	b.trial(p, trial.WithClients(batchPrepared, 1, "IDs", BatchWorkload), inBatches, true, draw.From(b.Servers.Proxy.URL))
+	b.trial(p, trial.WithClients(batchPrepared, 1, "IDs", BatchWorkload), inBatches, true,
+		draw.From(b.Servers.Proxy.URL))
 	return nil
 }
 
 func (b Targets) inserts(p *trial.Plan) error {
 	for _, clients := range insertClients {
-		b.pgbench(p, trial.WithClients(inserted, clients, "rows", InsertWorkload), driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1},
-			scripted{report.Nextval, "pgbench/insert_bigserial.sql", false}, scripted{inDatabase, "pgbench/insert_snowflake.sql", false})
+		b.pgbench(p, trial.WithClients(inserted, clients, "rows", InsertWorkload),
+			driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1},
+			scripted{report.Nextval, "pgbench/insert_bigserial.sql", false},
+			scripted{inDatabase, "pgbench/insert_snowflake.sql", false})
 	}
 	return nil
 }
 
 func (b Targets) bulk(p *trial.Plan) error {
-	b.pgbench(p, trial.WithClients(bulk, 1, "IDs", BulkWorkload), driver.PgbenchRun{Mode: "prepared", Clients: 1, Each: bulkSize},
-		scripted{report.Nextval, "pgbench/bulk_nextval.sql", false}, scripted{inDatabase, "pgbench/bulk_snowflake.sql", false})
+	b.pgbench(p, trial.WithClients(bulk, 1, "IDs", BulkWorkload),
+		driver.PgbenchRun{Mode: "prepared", Clients: 1, Each: bulkSize},
+		scripted{report.Nextval, "pgbench/bulk_nextval.sql", false},
+		scripted{inDatabase, "pgbench/bulk_snowflake.sql", false})
 	return nil
 }
 
 func (b Targets) idle(p *trial.Plan) error {
 	p.WatchProcess(idle, trial.Middle, b.Servers.Idle.PID)
 	w := trial.Workload{Name: idle, Task: idle, Unit: "writes", Group: IdleWorkload}
-	p.Trials = append(p.Trials, trial.Trial{Workload: w, Contender: idle, Through: true, Run: writesOf(b.Servers.Postgres.URL)})
+	p.Trials = append(p.Trials,
+		trial.Trial{Workload: w, Contender: idle, Through: true, Run: writesOf(b.Servers.Postgres.URL)})
 	return nil
 }

@@ -15,7 +15,9 @@ import (
 // targetTrials are those of every workload, with Redis or without.
 func targetTrials(t *testing.T, there servers.Servers) []trial.Trial {
 	t.Helper()
-	plan, err := Targets{Servers: there, Pgbench: new(driver.Pgbench), Workloads: TargetWorkloads, Clients: []int{1, 8, 16, 64}}.Plan()
+	plan, err := Targets{
+		Servers: there, Pgbench: new(driver.Pgbench), Workloads: TargetWorkloads, Clients: []int{1, 8, 16, 64},
+	}.Plan()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,10 @@ func figuresOf(trials []trial.Trial, ratio float64) (figures []report.Figure) {
 	always := statistics.Spread{Low: ratio, Median: ratio, High: ratio, N: 9}
 	to := map[string]statistics.Spread{report.Nextval: always, report.Redis: always}
 	for _, one := range trials {
-		f := report.Figure{Workload: one.Workload.Name, Task: one.Workload.Task, Clients: one.Workload.Clients, Contender: one.Contender, PerSecond: statistics.Spread{Median: layoutRate}}
+		f := report.Figure{
+			Workload: one.Workload.Name, Task: one.Workload.Task, Clients: one.Workload.Clients,
+			Contender: one.Contender, PerSecond: statistics.Spread{Median: layoutRate},
+		}
 		switch f.Contender {
 		case report.Nextval, report.Redis:
 		default:
@@ -49,7 +54,8 @@ func redisThere() servers.Servers {
 
 func TestEveryTargetIsJudgedOnceByItsOwnFigure(t *testing.T) {
 	trials := targetTrials(t, redisThere())
-	// three numbers of clients in two modes; pipelined; twice the processor time; batch; the function at four numbers; two inserts; bulk; idle
+	// three numbers of clients in two modes; pipelined; twice the processor time; batch; the function at four numbers;
+	// two inserts; bulk; idle
 	const want = 6 + 1 + 2 + 1 + 4 + 2 + 1 + 1
 	for ratio, missed := range map[float64][]string{
 		1:   {"1 client: proxy to `nextval`", "16 clients: proxy", "64 clients: proxy", "50 pipelined"},
@@ -59,7 +65,9 @@ func TestEveryTargetIsJudgedOnceByItsOwnFigure(t *testing.T) {
 		verdicts, claims := TargetVerdicts(figuresOf(trials, ratio)), make(map[string]bool)
 		for _, v := range verdicts {
 			claims[v.Claim] = true
-			if expected := slices.ContainsFunc(missed, func(part string) bool { return strings.Contains(v.Claim, part) }); v.Holds() == expected {
+			if expected := slices.ContainsFunc(missed, func(part string) bool {
+				return strings.Contains(v.Claim, part)
+			}); v.Holds() == expected {
 				t.Errorf("with a ratio of %v, %q holds: %v (the target is %v)", ratio, v.Claim, v.Holds(), v.Target)
 			}
 		}

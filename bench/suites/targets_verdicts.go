@@ -24,7 +24,8 @@ const (
 	layoutRate         = 4096e3 // IDs per second of one worker, in the default layout
 )
 
-// TargetVerdicts says which targets are reached, for what was measured: first of the proxy, then of the function in the database.
+// TargetVerdicts says which targets are reached, for what was measured: first of the proxy, then of the function in the
+// database.
 func TargetVerdicts(figures []report.Figure) (all []report.Verdict) {
 	place := func(f report.Figure) int {
 		switch {
@@ -35,7 +36,9 @@ func TargetVerdicts(figures []report.Figure) (all []report.Verdict) {
 		}
 		return 0
 	}
-	for _, f := range slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int { return place(a) - place(b) }) {
+	for _, f := range slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int {
+		return place(a) - place(b)
+	}) {
 		if v, has := verdictOf(f); has {
 			all = append(all, v)
 		}
@@ -55,17 +58,23 @@ func verdictOf(f report.Figure) (report.Verdict, bool) {
 	case f.Task == fixedBytes:
 		spent, measured := f.CPURatios[report.Redis]
 		_, ask, _ := strings.Cut(f.Contender, ": ")
-		return report.AtMost("processor time of the server for one ID: proxy ("+ask+") to Redis `INCR`", spent, cpuToRedis), measured
+		return report.AtMost("processor time of the server for one ID: proxy ("+ask+") to Redis `INCR`", spent,
+			cpuToRedis), measured
 	case f.Contender == inBatches:
-		return report.AtLeast(f.Workload+": proxy to the 4,096,000 a second of the layout", f.PerSecond.Times(1/layoutRate), batchOfLayout), true
+		return report.AtLeast(f.Workload+": proxy to the 4,096,000 a second of the layout",
+			f.PerSecond.Times(1/layoutRate), batchOfLayout), true
 	case f.Contender == inDatabase && single:
-		return report.AtLeast(f.Workload+": function in the database to `nextval`", toNextval, max(functionToNextval[f.Clients], 0.9)), compared
+		return report.AtLeast(f.Workload+": function in the database to `nextval`", toNextval,
+			max(functionToNextval[f.Clients], 0.9)), compared
 	case f.Contender == inDatabase && f.Task == inserted:
-		return report.AtLeast(f.Workload+": `DEFAULT next_snowflake()` to `bigserial`", toNextval, insertsToBigserial[f.Clients]), compared && insertsToBigserial[f.Clients] > 0
+		return report.AtLeast(f.Workload+": `DEFAULT next_snowflake()` to `bigserial`", toNextval,
+			insertsToBigserial[f.Clients]), compared && insertsToBigserial[f.Clients] > 0
 	case f.Contender == inDatabase && f.Task == bulk:
-		return report.AtMost(f.Workload+": time of the function in the database to that of `nextval`", toNextval.Inverse(), bulkTimesOfNextval), compared
+		return report.AtMost(f.Workload+": time of the function in the database to that of `nextval`",
+			toNextval.Inverse(), bulkTimesOfNextval), compared
 	case f.Task == idle:
-		return report.AtMost("a proxy without clients: writes in a third of its window", f.PerSecond.Times((servers.IdleWindow / 3).Seconds()), writesPerIdleThird), true
+		return report.AtMost("a proxy without clients: writes in a third of its window",
+			f.PerSecond.Times((servers.IdleWindow / 3).Seconds()), writesPerIdleThird), true
 	}
 	return report.Verdict{}, false
 }

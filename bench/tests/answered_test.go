@@ -15,7 +15,8 @@ import (
 )
 
 func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
-	private, err := servers.StartPrivate(t.Context(), servers.PrivateSettings{Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Say: func(string) {}})
+	private, err := servers.StartPrivate(t.Context(),
+		servers.PrivateSettings{Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Say: func(string) {}})
 	t.Cleanup(func() {
 		if err := private.Stop(); err != nil {
 			t.Error(err)

@@ -19,7 +19,8 @@ func TestADrawCountsWhatItGotInEveryMode(t *testing.T) {
 	for name, mode := range modes {
 		d := driver.Draw{SQL: "SELECT generate_series(1, 3)", Mode: mode, Rows: 3, Clients: 2}
 		count, err := d.From(url)(t.Context(), 50*time.Millisecond, trial.Unwatched)
-		if err != nil || count.Operations == 0 || count.Operations%3 != 0 || count.Elapsed < 50*time.Millisecond || count.Latency["p50"] <= 0 {
+		if err != nil || count.Operations == 0 || count.Operations%3 != 0 || count.Elapsed < 50*time.Millisecond ||
+			count.Latency["p50"] <= 0 {
 			t.Errorf("%s: %+v, error %v", name, count, err)
 		}
 	}
@@ -28,16 +29,21 @@ func TestADrawCountsWhatItGotInEveryMode(t *testing.T) {
 func TestADrawThatGetsSomethingElseIsAnErrorAndNoFigure(t *testing.T) {
 	url := server.Database(t)
 	for name, mode := range modes {
-		for sql, want := range map[string]string{"SELECT 1 WHERE false": "0 came", "SELECT 1 / (random() * 0)::int": "22012"} {
+		for sql, want := range map[string]string{
+			"SELECT 1 WHERE false": "0 came", "SELECT 1 / (random() * 0)::int": "22012",
+		} {
 			d := driver.Draw{SQL: sql, Mode: mode, Rows: 1, Clients: 2}
-			if count, err := d.From(url)(t.Context(), 50*time.Millisecond, trial.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
+			if count, err := d.From(url)(t.Context(), 50*time.Millisecond, trial.Unwatched); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s: %+v, error %v; expected %q", name, sql, count, err, want)
 			}
 		}
 	}
 }
 
-var plain = map[string]func(target, sql string) (driver.FixedBytes, error){"simple": driver.SimpleBytes, "prepared": driver.PreparedBytes}
+var plain = map[string]func(target, sql string) (driver.FixedBytes, error){
+	"simple": driver.SimpleBytes, "prepared": driver.PreparedBytes,
+}
 
 func TestFixedBytesDrawAsManyAsTheyCountAndOneBefore(t *testing.T) {
 	url := server.Database(t)
@@ -69,12 +75,15 @@ func TestFixedBytesDrawAsManyAsTheyCountAndOneBefore(t *testing.T) {
 func TestFixedBytesThatGetSomethingElseAreAnErrorAndNoFigure(t *testing.T) {
 	url := server.Database(t)
 	for name, draw := range plain {
-		for sql, want := range map[string]string{"SELECT 1 WHERE false": "0 came", "SELECT 1 / (random() * 0)::int": "22012"} {
+		for sql, want := range map[string]string{
+			"SELECT 1 WHERE false": "0 came", "SELECT 1 / (random() * 0)::int": "22012",
+		} {
 			d, err := draw(url, sql)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if count, err := d.From()(t.Context(), 50*time.Millisecond, trial.Unwatched); err == nil || !strings.Contains(err.Error(), want) {
+			if count, err := d.From()(t.Context(), 50*time.Millisecond, trial.Unwatched); err == nil ||
+				!strings.Contains(err.Error(), want) {
 				t.Errorf("%s, %s: %+v, error %v; expected %q", name, sql, count, err, want)
 			}
 		}

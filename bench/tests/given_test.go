@@ -28,11 +28,13 @@ var (
 	mariadbThingsSQL string
 )
 
-// startAll starts all that the command run can be given, as far as it is installed; what the environment asks for has to be.
+// startAll starts all that the command run can be given, as far as it is installed; what the environment asks for has
+// to be.
 func startAll(t *testing.T) servers.Servers {
 	t.Helper()
 	private, err := servers.StartPrivate(t.Context(), servers.PrivateSettings{
-		Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Options: map[string]string{"max_connections": "50"}, Say: func(string) {},
+		Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Options: map[string]string{"max_connections": "50"},
+		Say: func(string) {},
 	})
 	t.Cleanup(func() {
 		if err := private.Stop(); err != nil {
@@ -45,7 +47,9 @@ func startAll(t *testing.T) servers.Servers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, of := range map[string]servers.Server{"redis-server": private.Redis, "pgbouncer": private.Pooler, "mariadbd": private.MariaDB} {
+	for name, of := range map[string]servers.Server{
+		"redis-server": private.Redis, "pgbouncer": private.Pooler, "mariadbd": private.MariaDB,
+	} {
 		if of.URL == "" && os.Getenv(required[name]) == "1" {
 			t.Fatalf("%s asks for %s: %s", required[name], name, of.Missing)
 		}
@@ -115,7 +119,10 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	before := things(t, given)
 	const password = "hunter2"
 	args := []string{"run", "--clients", "2", "--rounds", "1", "--duration", "100ms", "--warm-up", "0"}
-	for flag, of := range map[string]servers.Server{"--postgres": given.Postgres, "--proxy": given.Proxy, "--pgbouncer": given.Pooler, "--redis": given.Redis, "--mysql": given.MariaDB} {
+	for flag, of := range map[string]servers.Server{
+		"--postgres": given.Postgres, "--proxy": given.Proxy, "--pgbouncer": given.Pooler, "--redis": given.Redis,
+		"--mysql": given.MariaDB,
+	} {
 		if of.URL != "" {
 			args = append(args, flag, withPassword(of.URL, password))
 		}
@@ -137,14 +144,17 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	}
 	r, expected := read(t, out), figuresOf(given)
 	if len(r.Figures) != expected || r.Incomplete != "" {
-		t.Errorf("%d figures, incomplete: %q, not run: %q; expected %d", len(r.Figures), r.Incomplete, r.NotRun, expected)
+		t.Errorf("%d figures, incomplete: %q, not run: %q; expected %d",
+			len(r.Figures), r.Incomplete, r.NotRun, expected)
 	}
-	if r.Versions["PostgreSQL"] == "" || !strings.HasPrefix(r.Versions["proxy"], "unknown, in front of PostgreSQL") || r.Versions["pgflurry-bench"] == "" || r.Versions["github.com/jackc/pgx/v5"] == "" {
+	if r.Versions["PostgreSQL"] == "" || !strings.HasPrefix(r.Versions["proxy"], "unknown, in front of PostgreSQL") ||
+		r.Versions["pgflurry-bench"] == "" || r.Versions["github.com/jackc/pgx/v5"] == "" {
 		t.Errorf("versions %v", r.Versions)
 	}
 	for _, name := range []string{"results.md", "results.json"} {
 		content, err := os.ReadFile(filepath.Join(out, name))
-		if err != nil || strings.Contains(string(content), password) || !strings.Contains(string(content), "--proxy 'postgres://postgres:xxxxx@") {
+		if err != nil || strings.Contains(string(content), password) ||
+			!strings.Contains(string(content), "--proxy 'postgres://postgres:xxxxx@") {
 			t.Errorf("%s has the password, or not how the servers were given (error %v)", name, err)
 		}
 	}
@@ -153,7 +163,8 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	}
 }
 
-// withPassword is a URL of PostgreSQL with a password, which these servers do not ask for; other addresses stay as they are.
+// withPassword is a URL of PostgreSQL with a password, which these servers do not ask for; other addresses stay as they
+// are.
 func withPassword(target, password string) string {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "postgres" {
@@ -177,7 +188,8 @@ func figuresOf(s servers.Servers) int {
 func TestAServerThatFailsIsSaidNotToHaveRunAndTheOthersAreMeasured(t *testing.T) {
 	direct, elsewhere := server.Migrated(t), server.Database(t) // which has not what the source draws from
 	out := t.TempDir()
-	run := exec.Command(binary, "run", "--postgres", direct, "--pgbouncer", elsewhere, "--clients", "1", "--rounds", "2", "--duration", "100ms", "--warm-up", "100ms",
+	run := exec.Command(binary, "run", "--postgres", direct, "--pgbouncer", elsewhere, "--clients", "1",
+		"--rounds", "2", "--duration", "100ms", "--warm-up", "100ms",
 		"--sources", "nextval,nextval-pgbouncer,uuidv4", "--out", out)
 	said, err := run.CombinedOutput()
 	if err == nil || !strings.Contains(string(said), "1 of 6 trials failed") {
@@ -185,10 +197,13 @@ func TestAServerThatFailsIsSaidNotToHaveRunAndTheOthersAreMeasured(t *testing.T)
 	}
 	r := read(t, out)
 	all := strings.Join(r.NotRun, "\n")
-	if !strings.Contains(all, "nextval, PgBouncer: ") || !strings.Contains(all, "3F000") || !strings.Contains(all, "failed in warm-up") || !strings.Contains(r.Incomplete, "1 of 6") || strings.Count(string(said), "3F000") != 1 {
+	if !strings.Contains(all, "nextval, PgBouncer: ") || !strings.Contains(all, "3F000") ||
+		!strings.Contains(all, "failed in warm-up") || !strings.Contains(r.Incomplete, "1 of 6") ||
+		strings.Count(string(said), "3F000") != 1 {
 		t.Errorf("not run: %q, incomplete: %q, said %s", all, r.Incomplete, said)
 	}
 	if len(r.Figures) != 5 || len(r.Samples) != 10 {
-		t.Errorf("%d figures of %d samples; expected all but the one that failed: 5 of 10", len(r.Figures), len(r.Samples))
+		t.Errorf("%d figures of %d samples; expected all but the one that failed: 5 of 10",
+			len(r.Figures), len(r.Samples))
 	}
 }

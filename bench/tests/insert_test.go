@@ -14,17 +14,20 @@ import (
 func TestTheInsertBenchmarkReportsRowsLogAndIndexOfEveryKey(t *testing.T) {
 	server.Binaries(t)
 	out := t.TempDir()
-	p := program.StartCommand(t, exec.Command(binary, "insert", "--rows", "2000", "--rounds", "1", "--out", out, "--pgflurry", program.Path(t)))
+	p := program.StartCommand(t,
+		exec.Command(binary, "insert", "--rows", "2000", "--rounds", "1", "--out", out, "--pgflurry", program.Path(t)))
 	if code := p.End(); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
 	r := read(t, out)
 	old := filepath.Join(out, "results.json")
-	again := exec.Command(binary, "insert", "--rows", "1000", "--rounds", "1", "--pgflurry", program.Path(t), "--compare", old)
+	again := exec.Command(binary, "insert", "--rows", "1000", "--rounds", "1", "--pgflurry", program.Path(t),
+		"--compare", old)
 	if said, err := again.CombinedOutput(); err != nil || !strings.Contains(string(said), "compared with "+old) {
 		t.Errorf("--compare: error %v, said %s", err, said)
 	}
-	if said, err := exec.Command(binary, "proxy", "--compare", old).CombinedOutput(); err == nil || !strings.Contains(string(said), "a run of the same command") || strings.Contains(string(said), "starting") {
+	if said, err := exec.Command(binary, "proxy", "--compare", old).CombinedOutput(); err == nil ||
+		!strings.Contains(string(said), "a run of the same command") || strings.Contains(string(said), "starting") {
 		t.Errorf("--compare with a run of another command: error %v, said %s", err, said)
 	}
 	if len(r.Figures) != 7 || r.Kind != report.KindInserts || r.Incomplete != "" {

@@ -1,4 +1,5 @@
-// Package tests runs pgflurry-bench as a user would, for a few seconds. It looks at what is reported, not at how fast it was.
+// Package tests runs pgflurry-bench as a user would, for a few seconds. It looks at what is reported, not at how fast
+// it was.
 package tests
 
 import (
@@ -25,7 +26,8 @@ func TestMain(m *testing.M) {
 	if err == nil {
 		binary = filepath.Join(folder, "pgflurry-bench")
 		var out []byte
-		if out, err = exec.Command("go", "build", "-o", binary, "pgflurry/bench/cmd/pgflurry-bench").CombinedOutput(); err != nil {
+		if out, err = exec.Command("go", "build", "-o", binary, "pgflurry/bench/cmd/pgflurry-bench").
+			CombinedOutput(); err != nil {
 			err = fmt.Errorf("%w: %s", err, out)
 		}
 	}
@@ -54,7 +56,8 @@ func TestTheProxyBenchmarkReportsEveryWorkloadForEveryContender(t *testing.T) {
 
 func reportsEveryContender(t *testing.T, workloads string, count int) {
 	out := t.TempDir()
-	p := start(t, out, "proxy", "--workloads", workloads, "--clients", "2", "--rounds", "1", "--duration", "1s", "--seed", "1")
+	p := start(t, out, "proxy", "--workloads", workloads, "--clients", "2", "--rounds", "1",
+		"--duration", "1s", "--seed", "1")
 	if code := p.End(); code != 0 {
 		t.Fatalf("exit code %d", code)
 	}
@@ -76,7 +79,8 @@ func reportsEveryContender(t *testing.T, workloads string, count int) {
 		}
 	}
 	if len(cells) != count*len(contenders) || len(r.Figures) != len(cells) || r.Incomplete != "" {
-		t.Errorf("%d figures in %d cells, incomplete: %q; expected %d workloads, each of %d contenders", len(r.Figures), len(cells), r.Incomplete, count, len(contenders))
+		t.Errorf("%d figures in %d cells, incomplete: %q; expected %d workloads, each of %d contenders",
+			len(r.Figures), len(cells), r.Incomplete, count, len(contenders))
 	}
 	text, err := os.ReadFile(filepath.Join(out, "results.md"))
 	if err != nil {
@@ -107,7 +111,8 @@ func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 	}
 	r := read(t, out)
 	if !strings.Contains(r.Incomplete, "turns") || len(r.Samples) < 6 || len(r.Figures) < 6 {
-		t.Errorf("incomplete %q, %d samples, %d figures; expected at least the first round", r.Incomplete, len(r.Samples), len(r.Figures))
+		t.Errorf("incomplete %q, %d samples, %d figures; expected at least the first round",
+			r.Incomplete, len(r.Samples), len(r.Figures))
 	}
 	data := strings.TrimPrefix(p.Line("data in "), "data in ")
 	if _, err := os.Stat(data); !os.IsNotExist(err) {
@@ -118,9 +123,15 @@ func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 func TestWhatCannotBeMeasuredIsRefusedBeforeAnythingStarts(t *testing.T) {
 	for args, want := range map[string]string{
 		"proxy --workloads select,magic": `"magic"`, "proxy --clients 0": "1 to 200", "proxy --rounds 0": "at least 1",
-		"proxy --duration 1500ms": "multiple of 1s", "targets --workloads single,magic": `"magic"`, "targets --duration 500ms": "multiple of 1s", "run --duration 150ms": "multiple of 100ms", "run --clients 300": "1 to 200", "run --sources nextval,magic": `"magic"`, "run --redis redis://127.0.0.1:1": "--postgres is missing",
-		"run --demo --postgres postgres://x": "--demo starts servers of its own", "run --compare /no/such.json": "/no/such.json", "insert --rows 1500": "multiple of 1000", "proxy --warm-up -1s": "0 or a multiple of 1s", "proxy --warm-up 500ms": "0 or a multiple of 1s",
-		"proxy --clients 16,1,16": "has 16 twice", "targets --workloads single,cpu,single": `has "single" twice`, "run --sources nextval,nextval": `has "nextval" twice`,
+		"proxy --duration 1500ms": "multiple of 1s", "targets --workloads single,magic": `"magic"`,
+		"targets --duration 500ms": "multiple of 1s", "run --duration 150ms": "multiple of 100ms",
+		"run --clients 300": "1 to 200", "run --sources nextval,magic": `"magic"`,
+		"run --redis redis://127.0.0.1:1":    "--postgres is missing",
+		"run --demo --postgres postgres://x": "--demo starts servers of its own",
+		"run --compare /no/such.json":        "/no/such.json", "insert --rows 1500": "multiple of 1000",
+		"proxy --warm-up -1s": "0 or a multiple of 1s", "proxy --warm-up 500ms": "0 or a multiple of 1s",
+		"proxy --clients 16,1,16": "has 16 twice", "targets --workloads single,cpu,single": `has "single" twice`,
+		"run --sources nextval,nextval":     `has "nextval" twice`,
 		"proxy --pgflurry /no/such/program": "/no/such/program",
 	} {
 		out, err := exec.Command(binary, strings.Fields(args)...).CombinedOutput()

@@ -26,22 +26,28 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 	}
 	r := read(t, out)
 	missing := 0
-	for program, sources := range map[string][]string{"redis-server": {"Redis INCR", "Redis INCR"}, "pgbouncer": {"nextval, PgBouncer"}, "mariadbd": {"MariaDB auto", "MariaDB REPLACE"}} {
-		if notRun := strings.Contains(strings.Join(r.NotRun, "\n"), sources[0]); notRun && required[program] != "" && os.Getenv(required[program]) == "1" {
+	for program, sources := range map[string][]string{
+		"redis-server": {"Redis INCR", "Redis INCR"}, "pgbouncer": {"nextval, PgBouncer"},
+		"mariadbd": {"MariaDB auto", "MariaDB REPLACE"},
+	} {
+		if notRun := strings.Contains(strings.Join(r.NotRun, "\n"), sources[0]); notRun && required[program] != "" &&
+			os.Getenv(required[program]) == "1" {
 			t.Errorf("%s: not run: %v", program, r.NotRun)
 		} else if notRun {
 			missing += len(sources)
 		}
 	}
 	if len(r.Figures) != 26-missing || r.Incomplete != "" || r.Kind != report.KindIDs {
-		t.Errorf("%d figures, incomplete: %q; expected 26 less the %d that were not run (%v)", len(r.Figures), r.Incomplete, missing, r.NotRun)
+		t.Errorf("%d figures, incomplete: %q; expected 26 less the %d that were not run (%v)",
+			len(r.Figures), r.Incomplete, missing, r.NotRun)
 	}
 	for _, f := range r.Figures {
 		_, front := f.CPU[trial.Middle]
 		_, database := f.CPU[trial.Database]
 		_, compared := f.Ratios[report.Nextval]
 		switch {
-		case f.PerSecond.Median <= 0 || len(f.Latency) != 4 || (f.WAL == nil) != ofAnotherMaker(f) || !database || front != f.Through || compared != (f.Contender != report.Nextval):
+		case f.PerSecond.Median <= 0 || len(f.Latency) != 4 || (f.WAL == nil) != ofAnotherMaker(f) || !database ||
+			front != f.Through || compared != (f.Contender != report.Nextval):
 			t.Errorf("incomplete: %+v", f)
 		case f.Latency["p50"].Median > f.Latency["p99"].Median || f.Latency["p99"].Median > f.Latency["p99.9"].Median:
 			t.Errorf("percentiles out of order: %+v", f.Latency)
@@ -50,7 +56,9 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 }
 
 // required names the variable that makes a missing program a failure.
-var required = map[string]string{"redis-server": "PGFLURRY_TEST_REDIS", "pgbouncer": "PGFLURRY_TEST_POOLER", "mariadbd": "PGFLURRY_TEST_MARIADB"}
+var required = map[string]string{
+	"redis-server": "PGFLURRY_TEST_REDIS", "pgbouncer": "PGFLURRY_TEST_POOLER", "mariadbd": "PGFLURRY_TEST_MARIADB",
+}
 
 func ofAnotherMaker(f report.Figure) bool {
 	return strings.HasPrefix(f.Contender, "Redis") || strings.HasPrefix(f.Contender, "MariaDB")
@@ -62,13 +70,14 @@ func TestServersThatRunAlreadyAreMeasuredAndLeftAsTheyWere(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out := t.TempDir()
-	run := exec.Command(binary, "run", "--postgres", direct, "--clients", "1", "--rounds", "1", "--duration", "100ms", "--warm-up", "0",
-		"--sources", "nextval,snowflake-proxy,redis-incr", "--out", out)
+	run := exec.Command(binary, "run", "--postgres", direct, "--clients", "1", "--rounds", "1", "--duration", "100ms",
+		"--warm-up", "0", "--sources", "nextval,snowflake-proxy,redis-incr", "--out", out)
 	if said, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
 	r := read(t, out)
-	if all := strings.Join(r.NotRun, "\n"); len(r.Figures) != 4 || !strings.Contains(all, "--proxy is not given") || !strings.Contains(all, "--redis is not given") {
+	if all := strings.Join(r.NotRun, "\n"); len(r.Figures) != 4 || !strings.Contains(all, "--proxy is not given") ||
+		!strings.Contains(all, "--redis is not given") {
 		t.Errorf("%d figures, not run: %q; expected nextval at four tasks, and the others not run", len(r.Figures), all)
 	}
 	conn, err := pgx.Connect(t.Context(), direct)

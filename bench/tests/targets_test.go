@@ -11,7 +11,10 @@ import (
 )
 
 // connectBefore are the workloads that pgbench has no part in.
-var connectBefore = map[string]bool{"one per round trip, fixed bytes, 1 client": true, "1,000 per statement, prepared, 1 client": true, "a proxy without clients": true}
+var connectBefore = map[string]bool{
+	"one per round trip, fixed bytes, 1 client": true, "1,000 per statement, prepared, 1 client": true,
+	"a proxy without clients": true,
+}
 
 func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 	out := t.TempDir()
@@ -28,16 +31,20 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 		figures, verdicts = figures-1, verdicts-2
 	}
 	if len(r.Figures) != figures || len(r.Verdicts) != verdicts || r.Incomplete != "" || r.Kind != report.KindTargets {
-		t.Errorf("%d figures, %d verdicts, incomplete: %q; expected %d and %d", len(r.Figures), len(r.Verdicts), r.Incomplete, figures, verdicts)
+		t.Errorf("%d figures, %d verdicts, incomplete: %q; expected %d and %d",
+			len(r.Figures), len(r.Verdicts), r.Incomplete, figures, verdicts)
 	}
 	for _, f := range r.Figures {
-		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.ServerCPU == nil || (f.WAL == nil) != (f.Contender == report.Redis) {
+		if f.PerSecond.Median <= 0 || len(f.CPU) == 0 || f.ServerCPU == nil ||
+			(f.WAL == nil) != (f.Contender == report.Redis) {
 			t.Errorf("incomplete: %+v", f)
 		}
 	}
 	for _, s := range r.Samples {
-		if (s.Opening == nil) != connectBefore[s.Workload] || s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[trial.Database] <= 0) {
-			t.Errorf("%s, %s: opening %+v; expected one of what pgbench does, which connects within its run", s.Workload, s.Contender, s.Opening)
+		if (s.Opening == nil) != connectBefore[s.Workload] ||
+			s.Opening != nil && (s.Opening.Operations == 0 || s.Opening.CPU[trial.Database] <= 0) {
+			t.Errorf("%s, %s: opening %+v; expected one of what pgbench does, which connects within its run",
+				s.Workload, s.Contender, s.Opening)
 		}
 	}
 	text, err := os.ReadFile(filepath.Join(out, "results.md"))
@@ -50,7 +57,10 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 		}
 	}
 	began, _, _ := strings.Cut(p.Output(), "round 1 of 1; about ")
-	for _, what := range []string{"--seed ", "max_connections = 500", r.Versions["PostgreSQL"], r.Versions["proxy"], r.Versions["pgbench"], r.Versions["pgflurry-bench"]} {
+	for _, what := range []string{
+		"--seed ", "max_connections = 500", r.Versions["PostgreSQL"], r.Versions["proxy"], r.Versions["pgbench"],
+		r.Versions["pgflurry-bench"],
+	} {
 		if !strings.Contains(began, what) {
 			t.Errorf("%q is not printed before the first round, with its time left", what)
 		}

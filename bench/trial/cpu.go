@@ -10,13 +10,15 @@ import (
 	"time"
 )
 
-// tick is the unit of processor time in /proc: USER_HZ is 100 on every architecture that Go runs on (proc(5), getconf CLK_TCK).
+// tick is the unit of processor time in /proc: USER_HZ is 100 on every architecture that Go runs on (proc(5), getconf
+// CLK_TCK).
 const tick = 10 * time.Millisecond
 
 // system is what is asked of the operating system.
 type system struct {
-	stats func() (map[int]procStat, error)     // of all processes, one after the other
-	clock func(pid int) (time.Duration, error) // processor time of all threads of a process, those that have ended included
+	stats func() (map[int]procStat, error) // of all processes, one after the other
+	// processor time of all threads of a process, those that have ended included
+	clock func(pid int) (time.Duration, error)
 }
 
 func thisSystem() system { return system{stats: readStats, clock: processClock} }
@@ -32,11 +34,12 @@ type procStat struct {
 const looks = 100
 
 // treeCPU is the processor time, user and system, that a process and all processes below it have spent, those that have
-// ended and were waited for included. What processes spend that live is exact; that of all which have ended is cut off to a tick twice, user and
-// system, so that the sum may fall by two ticks when one ends, and is never further off. It needs Linux's /proc.
+// ended and were waited for included. What processes spend that live is exact; that of all which have ended is cut off
+// to a tick twice, user and system, so that the sum may fall by two ticks when one ends, and is never further off. It
+// needs Linux's /proc.
 //
-// It looks before and after it reads the clocks. If the same processes were there and none had been waited for meanwhile, then each is in the
-// sum once: by its own clock or, if it has ended, by its parent's count.
+// It looks before and after it reads the clocks. If the same processes were there and none had been waited for
+// meanwhile, then each is in the sum once: by its own clock or, if it has ended, by its parent's count.
 func (s system) treeCPU(pid int) (time.Duration, error) {
 	for range looks {
 		before, err := s.tree(pid)
@@ -52,7 +55,8 @@ func (s system) treeCPU(pid int) (time.Duration, error) {
 			return spent, nil
 		}
 	}
-	return 0, fmt.Errorf("processes below %d came or went each of the %d times that they were looked at; expected one moment in which all stay", pid, looks)
+	return 0, fmt.Errorf("processes below %d came or went each of the %d times that they were looked at; "+
+		"expected one moment in which all stay", pid, looks)
 }
 
 // sum adds up a tree; live says that each process still had a clock.
@@ -111,8 +115,8 @@ func readStats() (map[int]procStat, error) {
 	return stats, nil
 }
 
-// parseStat reads "pid (name) state parent …"; the name may hold spaces and brackets. The times of children are fields 16 and 17 of proc(5), the
-// start is field 22.
+// parseStat reads "pid (name) state parent …"; the name may hold spaces and brackets. The times of children are fields
+// 16 and 17 of proc(5), the start is field 22.
 func parseStat(line string) (procStat, error) {
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
 	if len(fields) < 20 {

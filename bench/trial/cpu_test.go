@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// moments is a system whose processes change from look to look; the last stays. A process has a clock in the look that came last.
+// moments is a system whose processes change from look to look; the last stays. A process has a clock in the look that
+// came last.
 type moments struct {
 	stats []map[int]procStat
 	times map[int]time.Duration

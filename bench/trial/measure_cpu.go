@@ -7,7 +7,8 @@ import (
 	"time"
 )
 
-// measureCPU runs a turn, takes the processor time of the watched processes, by role, and returns when those that came with the turn are gone.
+// measureCPU runs a turn, takes the processor time of the watched processes, by role, and returns when those that came
+// with the turn are gone.
 func (s system) measureCPU(ctx context.Context, turn Turn, d time.Duration, watched map[string]int) (Count, error) {
 	defer s.lookAt(watched).awaitLeaving(ctx)
 	return turn(ctx, d, s.measuring(ctx, watched))
@@ -70,8 +71,8 @@ const (
 	leavingLook     = 5 * time.Millisecond
 )
 
-// awaitLeaving returns when all that have come since are gone, or patience is over: a server's process for a connection ends a while after
-// its client has closed it, and spends on that.
+// awaitLeaving returns when all that have come since are gone, or patience is over: a server's process for a connection
+// ends a while after its client has closed it, and spends on that.
 func (p presence) awaitLeaving(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, leavingPatience)
 	defer cancel()

@@ -45,14 +45,17 @@ func TestATurnIsOverWhenTheProcessesThatCameWithItAreGone(t *testing.T) {
 }
 
 func TestABackendThatComesAndGoesWithinTheMeasuredTimeIsInIt(t *testing.T) {
-	// at the turn's begin, at that of the measured time, twice for its clocks; then the backend is leaving, for which it needs 20 ms, and gone
+	// at the turn's begin, at that of the measured time, twice for its clocks; then the backend is leaving, for which
+	// it needs 20 ms, and gone
 	m := &moments{
-		stats: slices.Concat(slices.Repeat([]map[int]procStat{torn}, 4), slices.Repeat([]map[int]procStat{withOne}, 3), []map[int]procStat{without}),
+		stats: slices.Concat(slices.Repeat([]map[int]procStat{torn}, 4), slices.Repeat([]map[int]procStat{withOne}, 3),
+			[]map[int]procStat{without}),
 		times: map[int]time.Duration{11: 280 * time.Millisecond},
 	}
-	count, err := m.system().measureCPU(t.Context(), func(_ context.Context, _ time.Duration, measure Measure) (Count, error) {
-		return measure(func() (Count, error) { return Count{}, nil })
-	}, 0, database)
+	count, err := m.system().measureCPU(t.Context(),
+		func(_ context.Context, _ time.Duration, measure Measure) (Count, error) {
+			return measure(func() (Count, error) { return Count{}, nil })
+		}, 0, database)
 	if err != nil || count.Spent[Database] != 300*time.Millisecond {
 		t.Errorf("%v, error %v; expected the 300 ms of the backend", count.Spent, err)
 	}

@@ -18,9 +18,11 @@ type Plan struct {
 	Seed     uint64        // decides the order of the contenders
 	// Watch names the server processes whose processor time is taken, by contender and role.
 	Watch map[string]map[string]int
-	// Progress is called before each run of a trial, with how much of the Estimate is behind it; may be nil. Round 0 is the warm-up.
+	// Progress is called before each run of a trial, with how much of the Estimate is behind it; may be nil. Round 0 is
+	// the warm-up.
 	Progress func(behind time.Duration, round int, next Trial)
-	// Failed is called when a trial failed in a round, which has no more turns then. Without it the first failure ends the run.
+	// Failed is called when a trial failed in a round, which has no more turns then. Without it the first failure ends
+	// the run.
 	Failed func(round int, t Trial, why error)
 }
 
@@ -42,11 +44,12 @@ func (p Plan) Estimate() time.Duration {
 	return time.Duration(len(p.Trials)) * (p.WarmUp + time.Duration(p.Rounds)*p.Duration)
 }
 
-// Run does what the plan says. When ctx ends, a trial fails and there is no Failed, or none is left, it returns the samples taken so far
-// and the reason.
+// Run does what the plan says. When ctx ends, a trial fails and there is no Failed, or none is left, it returns the
+// samples taken so far and the reason.
 func Run(ctx context.Context, p Plan) ([]Sample, error) {
 	if len(p.Trials) == 0 || p.Rounds < 1 || p.Duration <= 0 {
-		return nil, fmt.Errorf("the plan has %d trials, %d rounds of %v; expected at least one of each", len(p.Trials), p.Rounds, p.Duration)
+		return nil, fmt.Errorf("the plan has %d trials, %d rounds of %v; expected at least one of each",
+			len(p.Trials), p.Rounds, p.Duration)
 	}
 	order := rand.New(rand.NewPCG(p.Seed, 0))
 	var samples []Sample

@@ -129,10 +129,12 @@ func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
 		count[s.Workload+s.Contender]++
 	}
 	if count["0A"] != 4 || count["0B"] != 1 || count["1A"] != 4 || count["1B"] != 4 || turns != 3 {
-		t.Errorf("samples %v, %d turns of 0B; expected 4 of each but 1 of 0B, which is not tried after it failed", count, turns)
+		t.Errorf("samples %v, %d turns of 0B; expected 4 of each but 1 of 0B, which is not tried after it failed",
+			count, turns)
 	}
 	if last+p.Duration != p.Estimate() {
-		t.Errorf("before the last turn %v were behind, of %v; expected the turns that are left out to count", last, p.Estimate())
+		t.Errorf("before the last turn %v were behind, of %v; expected the turns that are left out to count",
+			last, p.Estimate())
 	}
 }
 
@@ -146,13 +148,16 @@ func TestARunWithoutATrialThatIsLeftIsAnError(t *testing.T) {
 			return Count{}, errors.New("no such table")
 		}
 	}
-	if samples, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no trial is left: 0, ") || len(samples) != 0 || failed != 2 {
+	if samples, err := Run(t.Context(), p); err == nil || !strings.Contains(err.Error(), "no trial is left: 0, ") ||
+		len(samples) != 0 || failed != 2 {
 		t.Errorf("%d samples, %d failures reported, error %v", len(samples), failed, err)
 	}
 }
 
 func TestATrialThatDidNothingIsAnErrorAndNoFigure(t *testing.T) {
-	p := Plan{Rounds: 1, Duration: time.Second, Trials: []Trial{{Run: func(context.Context, time.Duration, Measure) (Count, error) { return Count{}, nil }}}}
+	p := Plan{Rounds: 1, Duration: time.Second, Trials: []Trial{
+		{Run: func(context.Context, time.Duration, Measure) (Count, error) { return Count{}, nil }},
+	}}
 	if samples, err := Run(t.Context(), p); !errors.Is(err, ErrNothingDone) || len(samples) != 0 {
 		t.Errorf("%d samples, error %v", len(samples), err)
 	}

@@ -26,28 +26,29 @@ type Count struct {
 	WAL *int64 `json:"wal_bytes,omitempty"`
 	// Spent is the processor time that was taken meanwhile, by role; nil if none was. It becomes Sample.CPU.
 	Spent map[string]time.Duration `json:"-"`
-	// Opening is in the run and in Spent, but in no figure of processor time; nil if the clients had connected before the run.
+	// Opening is in the run and in Spent, but in no figure of processor time; nil if the clients had connected before
+	// the run.
 	Opening *Opening `json:"opening,omitempty"`
 	// Index is the size of the primary key's index at the end, in bytes; nil if there was none.
 	Index *int64 `json:"index_bytes,omitempty"`
 }
 
-// Opening is what a driver that connects within its run took for the same clients to connect, do the work once each, and leave,
-// in a run of its own right before.
+// Opening is what a driver that connects within its run took for the same clients to connect, do the work once each,
+// and leave, in a run of its own right before.
 type Opening struct {
 	Operations int64                    `json:"operations"`
 	CPU        map[string]time.Duration `json:"cpu_ns"` // by role
 }
 
-// Measure runs work and takes the processor time that the watched servers spend meanwhile, into Count.Spent. It waits until the
-// processes that came meanwhile have gone, so that none of their time is left to whoever comes next.
+// Measure runs work and takes the processor time that the watched servers spend meanwhile, into Count.Spent. It waits
+// until the processes that came meanwhile have gone, so that none of their time is left to whoever comes next.
 type Measure func(work func() (Count, error)) (Count, error)
 
 // Unwatched is the Measure that takes nothing.
 func Unwatched(work func() (Count, error)) (Count, error) { return work() }
 
-// Turn works for about d, and not at all longer than it needs to finish what it began. It does that within measure; what its clients need
-// before, a connection and caches that are warm, and what they leave behind, is outside.
+// Turn works for about d, and not at all longer than it needs to finish what it began. It does that within measure;
+// what its clients need before, a connection and caches that are warm, and what they leave behind, is outside.
 type Turn func(ctx context.Context, d time.Duration, measure Measure) (Count, error)
 
 // Workload is what is to be done, by every contender alike.
@@ -61,7 +62,9 @@ type Workload struct {
 
 // WithClients is a workload of so many clients.
 func WithClients(task string, clients int, unit, group string) Workload {
-	return Workload{Name: task + ", " + Counted(clients, "client"), Task: task, Clients: clients, Unit: unit, Group: group}
+	return Workload{
+		Name: task + ", " + Counted(clients, "client"), Task: task, Clients: clients, Unit: unit, Group: group,
+	}
 }
 
 // Counted is a number and what it counts: "1 client", "2 clients".
@@ -86,7 +89,8 @@ type Sample struct {
 	Contender string `json:"contender"`
 	Round     int    `json:"round"` // from 1
 	Count
-	// CPU is the processor time that each server spent on it, by role, its Opening included; a server that cannot be watched is missing.
+	// CPU is the processor time that each server spent on it, by role, its Opening included; a server that cannot be
+	// watched is missing.
 	CPU map[string]time.Duration `json:"cpu_ns"`
 }
 
@@ -109,7 +113,8 @@ func (s Sample) IndexBytes() (size float64, measured bool) {
 	return float64(*s.Index), true
 }
 
-// CPUEach is the processor time of a role for one operation, in microseconds and without the Opening, if it was measured.
+// CPUEach is the processor time of a role for one operation, in microseconds and without the Opening, if it was
+// measured.
 func (s Sample) CPUEach(role string) (each float64, measured bool) {
 	spent, measured := s.CPU[role]
 	operations := s.Operations

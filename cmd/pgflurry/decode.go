@@ -62,10 +62,12 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 	}
 	cmd.SetFlagErrorFunc(negativeID)
 	flags := cmd.Flags()
-	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12)")
+	flags.StringVar(&f.layout, "layout", "",
+		"bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12)")
 	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z)")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
-	flags.StringVar(&f.database, "database", "", "`URL` of a database of the namespace, whose layout is used: "+connstring.Form)
+	flags.StringVar(&f.database, "database", "",
+		"`URL` of a database of the namespace, whose layout is used: "+connstring.Form)
 	flags.BoolVar(&f.asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -87,7 +89,8 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 		return f.fromFlags()
 	}
 	if given {
-		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit (or their PGFLURRY_ variables); the database knows its layout, so give one or the other")
+		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit (or " +
+			"their PGFLURRY_ variables); the database knows its layout, so give one or the other")
 	}
 	config, err := connstring.Parse("database", f.database)
 	if err != nil {

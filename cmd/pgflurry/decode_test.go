@@ -32,7 +32,8 @@ func TestDecodeTellsWhatIsInAnID(t *testing.T) {
 
 func TestDecodeTakesTheLayoutFromFlags(t *testing.T) {
 	// 3<<22 | 2<<17 | 5<<12 | 9
-	out, _, err := runDecode(t, "", "12865545", "--layout", "datacenter", "--epoch", "2020-01-01T00:00:00+01:00", "--unit", "1s", "--json")
+	out, _, err := runDecode(t, "", "12865545", "--layout", "datacenter", "--epoch", "2020-01-01T00:00:00+01:00",
+		"--unit", "1s", "--json")
 	want := `[
  {"id": "12865545", "time": "2019-12-31T23:00:03.000Z", "datacenter": 2, "worker": 69, "sequence": 9}
 ]
@@ -57,11 +58,15 @@ func TestDecodeReadsStandardInputAtItsPlaceAmongTheArguments(t *testing.T) {
 }
 
 func TestDecodeNamesWhatIsNoIDAndDecodesTheRest(t *testing.T) {
-	out, errs, err := runDecode(t, "", "--layout", "javascript", "--json", "--", "1", "x1", "-5", "9007199254740992", "9223372036854775808", "2")
+	out, errs, err := runDecode(t, "", "--layout", "javascript", "--json", "--", "1", "x1", "-5", "9007199254740992",
+		"9223372036854775808", "2")
 	if err == nil || err.Error() != "4 of 6 could not be decoded" {
 		t.Errorf("error %v", err)
 	}
-	for _, want := range []string{`"x1" is not an ID`, "-5 is negative", "9007199254740992 has 54 bits; an ID of layout 41/0/6/6 has at most 53", `"9223372036854775808" is not an ID: a whole decimal number below 2^63`} {
+	for _, want := range []string{
+		`"x1" is not an ID`, "-5 is negative", "9007199254740992 has 54 bits; an ID of layout 41/0/6/6 has at most 53",
+		`"9223372036854775808" is not an ID: a whole decimal number below 2^63`,
+	} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q does not say %q", errs, want)
 		}
@@ -92,7 +97,8 @@ func TestDecodeRefusesWhatItCannotKnow(t *testing.T) {
 }
 
 func TestDecodeOfNothingPrintsNoTable(t *testing.T) {
-	if out, errs, err := runDecode(t, "", "abc"); out != "" || !strings.Contains(errs, `"abc" is not an ID`) || err == nil {
+	if out, errs, err := runDecode(t, "", "abc"); out != "" ||
+		!strings.Contains(errs, `"abc" is not an ID`) || err == nil {
 		t.Errorf("printed %q and %q, error %v", out, errs, err)
 	}
 	if out, _, _ := runDecode(t, "", "abc", "--json"); out != "[]\n" {

@@ -57,11 +57,15 @@ stays, and the next run goes on with it.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.listen, "listen", "127.0.0.1:6532", "address for clients: HOST:PORT, or the path of a Unix socket named .s.PGSQL.PORT")
-	f.StringVar(&s.data, "data", "", "folder for the private server's data, made if absent (default pgflurry-data in this folder)")
+	f.StringVar(&s.listen, "listen", "127.0.0.1:6532",
+		"address for clients: HOST:PORT, or the path of a Unix socket named .s.PGSQL.PORT")
+	f.StringVar(&s.data, "data", "",
+		"folder for the private server's data, made if absent (default pgflurry-data in this folder)")
 	f.StringVar(&s.postgres, "postgres", "", "connection string of a database to use instead of a private server")
-	f.StringVar(&s.bin, "bin", "", "folder of the PostgreSQL server binaries (default: looked for on PATH and where packages put them)")
-	f.StringVar(&s.image, "docker-image", "", "run the private server from this Docker image (default postgres:17, if no binaries are found)")
+	f.StringVar(&s.bin, "bin", "",
+		"folder of the PostgreSQL server binaries (default: looked for on PATH and where packages put them)")
+	f.StringVar(&s.image, "docker-image", "",
+		"run the private server from this Docker image (default postgres:17, if no binaries are found)")
 	s.log.formatFlag(f)
 	cmd.MarkFlagsMutuallyExclusive("postgres", "bin", "docker-image")
 	return cmd
@@ -116,7 +120,8 @@ func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Wr
 	select {
 	case <-n.Granted():
 	case <-patience.C:
-		fmt.Fprintf(out, "no worker is leased after %v, so PostgreSQL itself answers; the log says why\n", grantPatience)
+		fmt.Fprintf(out, "no worker is leased after %v, so PostgreSQL itself answers; the log says why\n",
+			grantPatience)
 	case err := <-ended:
 		return errors.Join(err, server.ended(ctx))
 	}

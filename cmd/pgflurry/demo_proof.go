@@ -130,7 +130,8 @@ func clientAddress(address net.Addr) (host string, port uint16, err error) {
 	if network == "unix" {
 		var named bool
 		if number, named = strings.CutPrefix(filepath.Base(place), ".s.PGSQL."); !named {
-			return "", 0, fmt.Errorf("--listen %s: clients find a Unix socket only if it is named .s.PGSQL.PORT, such as .s.PGSQL.6532", place)
+			return "", 0, fmt.Errorf("--listen %s: clients find a Unix socket only if it is named .s.PGSQL.PORT, such "+
+				"as .s.PGSQL.6532", place)
 		}
 		host = filepath.Dir(place)
 	} else if host, number, err = net.SplitHostPort(place); err != nil {
@@ -145,7 +146,9 @@ func clientAddress(address net.Addr) (host string, port uint16, err error) {
 
 // pasteLine is a command that draws an ID. It never shows a password; psql asks for it.
 func pasteLine(config *pgx.ConnConfig) string {
-	u := url.URL{Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database, RawQuery: "sslmode=disable"}
+	u := url.URL{
+		Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database, RawQuery: "sslmode=disable",
+	}
 	if filepath.IsAbs(config.Host) {
 		u.RawQuery = url.Values{"host": {config.Host}, "port": {strconv.Itoa(int(config.Port))}}.Encode()
 	} else {

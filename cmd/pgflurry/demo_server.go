@@ -16,7 +16,8 @@ import (
 	"pgflurry/postgres"
 )
 
-// demoServer is the PostgreSQL of a demo: a private cluster, which the demo stops, or the user's own, which it leaves alone.
+// demoServer is the PostgreSQL of a demo: a private cluster, which the demo stops, or the user's own, which it leaves
+// alone.
 type demoServer struct {
 	url      string            // connection string of the database with the namespace
 	upstream string            // the same server as a node takes it
@@ -53,7 +54,8 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 		return nil, err
 	}
 	return &demoServer{
-		url: cluster.URL("postgres"), upstream: net.JoinHostPort("127.0.0.1", strconv.Itoa(cluster.Port)), cluster: cluster,
+		url: cluster.URL("postgres"), upstream: net.JoinHostPort("127.0.0.1", strconv.Itoa(cluster.Port)),
+		cluster: cluster,
 	}, nil
 }
 
@@ -77,8 +79,8 @@ func useServer(ctx context.Context, url string) (*demoServer, error) {
 	return &demoServer{url: url, upstream: upstream}, nil
 }
 
-// folder is --data, or pgflurry-data in the working directory. PostgreSQL refuses root, and the user it runs as instead cannot
-// pass through a closed home folder; there, unless --data insists, root's own place for data is taken.
+// folder is --data, or pgflurry-data in the working directory. PostgreSQL refuses root, and the user it runs as instead
+// cannot pass through a closed home folder; there, unless --data insists, root's own place for data is taken.
 func (s demoSettings) folder() (string, error) {
 	folder := s.data
 	if folder == "" {

@@ -19,9 +19,18 @@ func TestPasteLineIsForTheProxyAndShowsNoPassword(t *testing.T) {
 		address net.Addr
 		want    string
 	}{
-		{&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6532}, "psql 'postgres://ann@127.0.0.1:6532/shop?sslmode=disable' -c 'SELECT next_snowflake()'"},
-		{&net.TCPAddr{IP: net.IPv6unspecified, Port: 6532}, "psql 'postgres://ann@127.0.0.1:6532/shop?sslmode=disable' -c 'SELECT next_snowflake()'"},
-		{&net.UnixAddr{Name: "/run/flurry/.s.PGSQL.6532", Net: "unix"}, "psql 'postgres://ann@/shop?host=%2Frun%2Fflurry&port=6532' -c 'SELECT next_snowflake()'"},
+		{
+			&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 6532},
+			"psql 'postgres://ann@127.0.0.1:6532/shop?sslmode=disable' -c 'SELECT next_snowflake()'",
+		},
+		{
+			&net.TCPAddr{IP: net.IPv6unspecified, Port: 6532},
+			"psql 'postgres://ann@127.0.0.1:6532/shop?sslmode=disable' -c 'SELECT next_snowflake()'",
+		},
+		{
+			&net.UnixAddr{Name: "/run/flurry/.s.PGSQL.6532", Net: "unix"},
+			"psql 'postgres://ann@/shop?host=%2Frun%2Fflurry&port=6532' -c 'SELECT next_snowflake()'",
+		},
 	}
 	for _, c := range cases {
 		config, err := throughProxy(server, c.address)
@@ -29,7 +38,8 @@ func TestPasteLineIsForTheProxyAndShowsNoPassword(t *testing.T) {
 			t.Fatal(err)
 		}
 		if config.Password != "secret" || config.TLSConfig != nil || config.Fallbacks != nil {
-			t.Errorf("the way through %s has password %q, TLS %v, fallbacks %v", c.address, config.Password, config.TLSConfig, config.Fallbacks)
+			t.Errorf("the way through %s has password %q, TLS %v, fallbacks %v",
+				c.address, config.Password, config.TLSConfig, config.Fallbacks)
 		}
 		if got := pasteLine(config); got != c.want {
 			t.Errorf("paste %s\nexpected %s", got, c.want)
@@ -60,13 +70,17 @@ func TestDataFolderIsTheOneNamedElseBelowTheWorkingDirectory(t *testing.T) {
 }
 
 func TestDemoSaysWhatToDoWhenAGivenServerRefusesIt(t *testing.T) {
-	address := scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`})
+	address := scripted.Refusing(t, &pgproto3.ErrorResponse{
+		Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`,
+	})
 	_, err := useServer(t.Context(), "postgres://owner:s3cret@"+address+"/app")
-	want := "cannot connect to " + address + `/app as "owner": password authentication failed for user "owner" (SQLSTATE 28P01)`
+	want := "cannot connect to " + address +
+		`/app as "owner": password authentication failed for user "owner" (SQLSTATE 28P01)`
 	if err == nil || err.Error() != want || !strings.Contains(hint.Of(err), "PGPASSWORD") {
 		t.Errorf("%v (hint %q), want %s and a hint at PGPASSWORD", err, hint.Of(err), want)
 	}
-	if _, err := useServer(t.Context(), "mysql://owner:s3cret@db/app"); err == nil || !strings.HasPrefix(err.Error(), "--postgres is not a connection string") {
+	if _, err := useServer(t.Context(), "mysql://owner:s3cret@db/app"); err == nil ||
+		!strings.HasPrefix(err.Error(), "--postgres is not a connection string") {
 		t.Errorf("%v, want one that names --postgres and leaves out the URL", err)
 	}
 }

@@ -10,7 +10,8 @@ import (
 	"pgflurry/hint"
 )
 
-// environment reads these variables for the command of that name, and returns it with what was written to standard error.
+// environment reads these variables for the command of that name, and returns it with what was written to standard
+// error.
 func environment(t *testing.T, path string, environ ...string) (*cobra.Command, string, error) {
 	t.Helper()
 	root := newRoot()
@@ -25,21 +26,26 @@ func environment(t *testing.T, path string, environ ...string) (*cobra.Command, 
 }
 
 func TestTheEnvironmentGivesFlagsThatTheCommandLineLeftAlone(t *testing.T) {
-	cmd, errs, err := environment(t, "migrate up", "PGFLURRY_LAYOUT=javascript", "PGFLURRY_DATABASE_WORKERS=3", "HOME=/")
-	if got := cmd.Flag("layout").Value.String() + " " + cmd.Flag("database-workers").Value.String(); got != "javascript 3" || errs != "" || err != nil {
+	cmd, errs, err := environment(t, "migrate up", "PGFLURRY_LAYOUT=javascript",
+		"PGFLURRY_DATABASE_WORKERS=3", "HOME=/")
+	if got := cmd.Flag("layout").Value.String() + " " +
+		cmd.Flag("database-workers").Value.String(); got != "javascript 3" || errs != "" || err != nil {
 		t.Errorf("%s, %s, %v", got, errs, err)
 	}
-	if _, _, err := environment(t, "migrate up", "PGFLURRY_UNIT=long"); err == nil || !strings.Contains(err.Error(), `PGFLURRY_UNIT is "long"`) {
+	if _, _, err := environment(t, "migrate up", "PGFLURRY_UNIT=long"); err == nil ||
+		!strings.Contains(err.Error(), `PGFLURRY_UNIT is "long"`) {
 		t.Errorf("a value that the flag does not take: %v", err)
 	}
 }
 
 func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 	for name, path := range map[string]string{
-		"PGFLURRY_MOVED": "migrate up", "PGFLURRY_NEW_NAMESPACE": "migrate up", "PGFLURRY_JOIN": "migrate up", "PGFLURRY_HELD": "workers retire",
+		"PGFLURRY_MOVED": "migrate up", "PGFLURRY_NEW_NAMESPACE": "migrate up", "PGFLURRY_JOIN": "migrate up",
+		"PGFLURRY_HELD": "workers retire",
 	} {
 		cmd, _, err := environment(t, path, name+"=true")
-		if err == nil || !strings.Contains(err.Error(), name+" is set") || !strings.Contains(err.Error(), "command line only") {
+		if err == nil || !strings.Contains(err.Error(), name+" is set") ||
+			!strings.Contains(err.Error(), "command line only") {
 			t.Errorf("%s: %v", name, err)
 		}
 		flag := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, variablePrefix), "_", "-"))
@@ -53,8 +59,9 @@ func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 }
 
 func TestAVariableThatNoCommandKnowsIsNamed(t *testing.T) {
-	_, errs, err := environment(t, "migrate status", "PGFLURRY_DATABAS=x", "PGFLURRY_UPSTREAM=db:5432", "PGFLURRY_TEST_POSTGRES=x",
-		"PGFLURRY_SERVICE_HOST=10.0.0.1", "PGFLURRY_PORT=tcp://10.0.0.1:6432", "PGFLURRY_HELP=1")
+	_, errs, err := environment(t, "migrate status", "PGFLURRY_DATABAS=x", "PGFLURRY_UPSTREAM=db:5432",
+		"PGFLURRY_TEST_POSTGRES=x", "PGFLURRY_SERVICE_HOST=10.0.0.1", "PGFLURRY_PORT=tcp://10.0.0.1:6432",
+		"PGFLURRY_HELP=1")
 	want := "warning: environment variable PGFLURRY_DATABAS is the flag of no command and means nothing\n" +
 		"warning: environment variable PGFLURRY_HELP is the flag of no command and means nothing\n"
 	if errs != want || err != nil {

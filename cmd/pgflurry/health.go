@@ -38,12 +38,14 @@ It asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restar
 			return probe(ctx, listen)
 		},
 	}
-	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address the proxy listens on, as given to serve: host:port or path of a Unix socket")
+	cmd.Flags().StringVar(&listen, "listen", defaultListen,
+		"address the proxy listens on, as given to serve: host:port or path of a Unix socket")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
 	return cmd
 }
 
-// sslRequest asks whether the other side speaks TLS. Every PostgreSQL server answers it with one byte, and no session begins.
+// sslRequest asks whether the other side speaks TLS. Every PostgreSQL server answers it with one byte, and no session
+// begins.
 const sslRequest = 80877103
 
 // probe sends an SSLRequest and expects 'S' or 'N'.
@@ -54,7 +56,8 @@ func probe(ctx context.Context, listen string) error {
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
-		return hint.With(fmt.Errorf("nothing accepts connections: %w", err), `Is "pgflurry serve" running here, with the same --listen?`)
+		return hint.With(fmt.Errorf("nothing accepts connections: %w", err),
+			`Is "pgflurry serve" running here, with the same --listen?`)
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {

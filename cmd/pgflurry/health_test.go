@@ -60,7 +60,8 @@ func TestHealthSaysThatNothingListens(t *testing.T) {
 	}
 	address := listener.Addr().String()
 	listener.Close()
-	if err := probe(t.Context(), address); err == nil || !strings.Contains(err.Error(), "nothing accepts connections") || !strings.Contains(hint.Of(err), "--listen") {
+	if err := probe(t.Context(), address); err == nil ||
+		!strings.Contains(err.Error(), "nothing accepts connections") || !strings.Contains(hint.Of(err), "--listen") {
 		t.Errorf("%v (hint %q)", err, hint.Of(err))
 	}
 }

@@ -38,7 +38,8 @@ func (s *logSettings) open(w io.Writer) (*slog.Logger, error) {
 	return slog.New(lines), nil
 }
 
-// asInText gives a JSON line the addresses and durations of a text line: "127.0.0.1:5432" and "1m0s", not their fields and nanoseconds.
+// asInText gives a JSON line the addresses and durations of a text line: "127.0.0.1:5432" and "1m0s", not their fields
+// and nanoseconds.
 func asInText(_ []string, a slog.Attr) slog.Attr {
 	if value, is := a.Value.Any().(fmt.Stringer); is && a.Value.Kind() != slog.KindTime {
 		a.Value = slog.StringValue(value.String())

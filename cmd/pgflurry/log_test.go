@@ -11,7 +11,9 @@ import (
 )
 
 func TestTheLogIsTextOrJSON(t *testing.T) {
-	for format, says := range map[string]string{"text": "", "json": "", "xml": `--log-format is "xml"; expected text or json`} {
+	for format, says := range map[string]string{
+		"text": "", "json": "", "xml": `--log-format is "xml"; expected text or json`,
+	} {
 		var out bytes.Buffer
 		settings := logSettings{level: "info", format: format}
 		log, err := settings.open(&out)
@@ -24,7 +26,8 @@ func TestTheLogIsTextOrJSON(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		log.Info("hello", "n", 7, "address", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5}, "timeout", time.Minute, "cause", errors.New("it"))
+		log.Info("hello", "n", 7, "address", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5}, "timeout", time.Minute,
+			"cause", errors.New("it"))
 		var line struct {
 			Time                                time.Time
 			Level, Msg, Address, Timeout, Cause string
@@ -32,7 +35,9 @@ func TestTheLogIsTextOrJSON(t *testing.T) {
 		}
 		isJSON := json.Unmarshal(out.Bytes(), &line) == nil && line.N == 7 && !line.Time.IsZero() &&
 			line.Level+line.Msg+line.Address+line.Timeout+line.Cause == "INFOhello127.0.0.1:51m0sit"
-		if isText := strings.Contains(out.String(), "msg=hello n=7 address=127.0.0.1:5 timeout=1m0s cause=it"); isJSON == isText || isJSON != (format == "json") {
+		if isText := strings.Contains(out.String(),
+			"msg=hello n=7 address=127.0.0.1:5 timeout=1m0s cause=it"); isJSON == isText ||
+			isJSON != (format == "json") {
 			t.Errorf("%s: %s", format, out.String())
 		}
 	}

@@ -40,18 +40,27 @@ type layoutFlags struct {
 	disposable      bool
 }
 
-// register adds the flags. otherwise ends the sentence of what holds where a flag is not given: up finds a namespace, print none.
+// register adds the flags. otherwise ends the sentence of what holds where a flag is not given: up finds a namespace,
+// print none.
 func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
-	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
-	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
+	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, "+
+		"javascript (default 41/0/10/12"+otherwise+")")
+	flags.StringVar(&f.epoch, "epoch", "",
+		"instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
-	flags.IntVar(&f.databaseWorkers, "database-workers", 0, "`NUMBER` of workers kept for database functions, one for each database that ever joins the namespace: each is given out once, for good, and the number cannot be raised (default 16, fewer in a small layout)")
-	flags.BoolVar(&f.disposable, "disposable", false, "a new namespace is FOR TESTS ONLY: copies of the database, as test runners make from a template, draw without being asked, and give the same IDs")
+	flags.IntVar(&f.databaseWorkers, "database-workers", 0,
+		"`NUMBER` of workers kept for database functions, one for each database that ever joins the namespace: "+
+			"each is given out once, for good, and the number cannot be raised (default 16, fewer in a small layout)")
+	flags.BoolVar(&f.disposable, "disposable", false, "a new namespace is FOR TESTS ONLY: copies of the database, "+
+		"as test runners make from a template, draw without being asked, and give the same IDs")
 }
 
 // settings checks what can be checked without a database.
 func (f *layoutFlags) settings() (migrations.Settings, error) {
-	s := migrations.Settings{Layout: f.layout, Unit: f.unit, DatabaseWorkers: f.databaseWorkers, Disposable: f.disposable, Version: version()}
+	s := migrations.Settings{
+		Layout: f.layout, Unit: f.unit, DatabaseWorkers: f.databaseWorkers, Disposable: f.disposable,
+		Version: version(),
+	}
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
 		if err != nil {
@@ -108,7 +117,8 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			if err != nil {
 				return err
 			}
-			settings.JoinURL, settings.NewNamespace, settings.Moved, settings.Copy = join, said.NewNamespace, said.Moved, said.Copy
+			settings.JoinURL, settings.NewNamespace, settings.Moved, settings.Copy = join, said.NewNamespace,
+				said.Moved, said.Copy
 			settings.FreshWorker, settings.JoinsComplete = said.FreshWorker, said.JoinsComplete
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
 				return connstring.Explain(err)
@@ -125,12 +135,19 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 	}
 	databaseFlag(cmd, &url)
 	layout.register(cmd.Flags(), ", or that of the existing namespace")
-	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database at `URL`; run again, it compares the claim")
-	cmd.Flags().BoolVar(&said.NewNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
-	cmd.Flags().BoolVar(&said.Moved, "moved", false, "this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server), or the database was restored in place; one that has joined needs --join as well")
-	cmd.Flags().BoolVar(&said.Copy, "copy", false, "this is a copy although it looks original, and the original lives on; with --join or --new-namespace")
-	cmd.Flags().BoolVar(&said.FreshWorker, "fresh-worker", false, "give the function another worker, because the mark of its own is out of reach; one that has joined needs --join as well")
-	cmd.Flags().BoolVar(&said.JoinsComplete, "joins-complete", false, "no database has joined this home but those that \"migrate status\" lists")
+	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database "+
+		"at `URL`; run again, it compares the claim")
+	cmd.Flags().BoolVar(&said.NewNamespace, "new-namespace", false,
+		"make this copy of a database an ID space of its own")
+	cmd.Flags().BoolVar(&said.Moved, "moved", false,
+		"this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server), "+
+			"or the database was restored in place; one that has joined needs --join as well")
+	cmd.Flags().BoolVar(&said.Copy, "copy", false,
+		"this is a copy although it looks original, and the original lives on; with --join or --new-namespace")
+	cmd.Flags().BoolVar(&said.FreshWorker, "fresh-worker", false, "give the function another worker, "+
+		"because the mark of its own is out of reach; one that has joined needs --join as well")
+	cmd.Flags().BoolVar(&said.JoinsComplete, "joins-complete", false,
+		"no database has joined this home but those that \"migrate status\" lists")
 	asksConsent(cmd, "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
 	return cmd
 }

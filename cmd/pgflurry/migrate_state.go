@@ -52,16 +52,19 @@ func stateTable(state migrations.State) *table {
 	}
 	t.add("layout", n.Layout.String(), fmt.Sprintf("epoch %s, unit %s", timestamp(n.Layout.Epoch), n.Layout.Unit))
 	t.add("last ID", timestamp(n.Layout.End()), fmt.Sprintf("in %.1f years", state.Left.Hours()/24/365.2425))
-	t.add("workers", fmt.Sprint(n.Layout.Workers()), fmt.Sprintf("0 to %d for database functions, worker %d for this one", n.DatabaseWorkers-1, n.FunctionWorker))
+	t.add("workers", fmt.Sprint(n.Layout.Workers()),
+		fmt.Sprintf("0 to %d for database functions, worker %d for this one", n.DatabaseWorkers-1, n.FunctionWorker))
 	t.add("windows", n.MaxWindow.String(), fmt.Sprintf("skew %s, quarantine %s", n.Skew, n.Quarantine))
 	if n.Home != "" {
 		t.add("home", n.Home, "leases are taken there")
 	}
 	for _, j := range state.Joined {
-		t.add("database "+j.Database, "joined", fmt.Sprintf("worker %d, claimed at %s on %s", j.Worker, j.Address, timestamp(j.Since)))
+		t.add("database "+j.Database, "joined",
+			fmt.Sprintf("worker %d, claimed at %s on %s", j.Worker, j.Address, timestamp(j.Since)))
 	}
 	for _, role := range state.Drawers {
-		t.add("role "+role, "may set sequences", "a member of pg_write_all_data, or granted it: whoever sets pgflurry.lane makes IDs come twice")
+		t.add("role "+role, "may set sequences",
+			"a member of pg_write_all_data, or granted it: whoever sets pgflurry.lane makes IDs come twice")
 	}
 	return t
 }
@@ -72,7 +75,8 @@ func printState(w io.Writer, state migrations.State) error {
 		return err
 	}
 	if state.Namespace != nil && state.Left < namespace.LayoutWarning {
-		_, err := fmt.Fprintf(w, "warning: The layout ends on %s. Plan a new namespace.\n", timestamp(state.Namespace.Layout.End()))
+		_, err := fmt.Fprintf(w, "warning: The layout ends on %s. Plan a new namespace.\n",
+			timestamp(state.Namespace.Layout.End()))
 		return err
 	}
 	return nil
@@ -98,9 +102,11 @@ func inPlace(state migrations.State) error {
 	case state.Newer != nil:
 		return state.Newer
 	case state.Copied != "":
-		return hint.With(errors.New(state.Copied), "Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.")
+		return hint.With(errors.New(state.Copied),
+			"Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.")
 	case state.Pending():
 		return hint.With(errors.New("not everything is in place"), "Run \"pgflurry migrate up\".")
 	}
-	return hint.With(fmt.Errorf("the functions could not be compared: %s", state.Unchecked), "Run it on the primary, as the owner of schema pgflurry.")
+	return hint.With(fmt.Errorf("the functions could not be compared: %s", state.Unchecked),
+		"Run it on the primary, as the owner of schema pgflurry.")
 }

@@ -27,7 +27,8 @@ func migrate(t *testing.T, arguments ...string) (string, error) {
 func TestMigratePrintWritesTheLayoutThatWasAskedFor(t *testing.T) {
 	t.Setenv("PGFLURRY_EPOCH", "2025-06-01T00:00:00Z")
 	out, err := migrate(t, "print", "--layout", "javascript", "--unit", "10ms", "--database-workers", "3")
-	want := "CALL pgflurry.create_namespace(NULL, 41, 0, 6, 6, '2025-06-01T00:00:00Z', '10 ms', 3, 0, NULL, new_disposable => false);"
+	want := "CALL pgflurry.create_namespace(NULL, 41, 0, 6, 6, '2025-06-01T00:00:00Z', '10 ms', 3, 0, " +
+		"NULL, new_disposable => false);"
 	if err != nil || !strings.Contains(out, want) {
 		t.Errorf("%v; the script does not hold %s", err, want)
 	}
@@ -48,12 +49,18 @@ func TestMigrateRefusesWhatItCannotRead(t *testing.T) {
 }
 
 func TestStatusSucceedsOnlyIfEverythingIsInPlace(t *testing.T) {
-	n := &namespace.Namespace{ID: "b2cf6d3c-3d0b-4d0c-8b7e-2f1f9a1c0001", Layout: generator.DefaultLayout(), DatabaseWorkers: 16}
+	n := &namespace.Namespace{
+		ID: "b2cf6d3c-3d0b-4d0c-8b7e-2f1f9a1c0001", Layout: generator.DefaultLayout(), DatabaseWorkers: 16,
+	}
 	for text, state := range map[string]migrations.State{
-		"database \"b\" is a copy":                            {Namespace: n, Copied: "database \"b\" is a copy"},
-		"not everything is in place":                          {Namespace: n, Functions: []migrations.Function{{Name: "f()", State: "missing"}}},
-		"not everything is in place ":                         {},
-		"not everything is in place  ":                        {Namespace: n, Migrations: []migrations.Applied{{Version: 1, Name: "00001_x.sql"}}},
+		"database \"b\" is a copy": {Namespace: n, Copied: "database \"b\" is a copy"},
+		"not everything is in place": {
+			Namespace: n, Functions: []migrations.Function{{Name: "f()", State: "missing"}},
+		},
+		"not everything is in place ": {},
+		"not everything is in place  ": {
+			Namespace: n, Migrations: []migrations.Applied{{Version: 1, Name: "00001_x.sql"}},
+		},
 		"the functions could not be compared: no such rights": {Namespace: n, Unchecked: "no such rights"},
 	} {
 		var out bytes.Buffer
@@ -61,7 +68,8 @@ func TestStatusSucceedsOnlyIfEverythingIsInPlace(t *testing.T) {
 		if err == nil || err.Error() != strings.TrimSpace(text) || hint.Of(err) == "" {
 			t.Errorf("%v, want %s, with a hint", err, text)
 		}
-		if err := printStateJSON(&out, state); err != nil || !strings.HasPrefix(out.String(), `{"in_place": false, "rows": [`) || !json.Valid(out.Bytes()) {
+		if err := printStateJSON(&out, state); err != nil ||
+			!strings.HasPrefix(out.String(), `{"in_place": false, "rows": [`) || !json.Valid(out.Bytes()) {
 			t.Errorf("%v, JSON readers get %s", err, out.String())
 		}
 	}
@@ -76,11 +84,14 @@ func TestStatusSucceedsOnlyIfEverythingIsInPlace(t *testing.T) {
 }
 
 func TestStateWarnsOfALayoutThatIsNearlyOver(t *testing.T) {
-	state := migrations.State{Namespace: &namespace.Namespace{Layout: generator.DefaultLayout()}, Left: 365 * 24 * time.Hour}
+	state := migrations.State{
+		Namespace: &namespace.Namespace{Layout: generator.DefaultLayout()}, Left: 365 * 24 * time.Hour,
+	}
 	for range 2 {
 		var out bytes.Buffer
 		warns := state.Left < namespace.LayoutWarning
-		if err := printState(&out, state); err != nil || strings.Contains(out.String(), "warning: The layout ends on 2093-09-06") != warns {
+		if err := printState(&out, state); err != nil ||
+			strings.Contains(out.String(), "warning: The layout ends on 2093-09-06") != warns {
 			t.Errorf("%v, with %s left it prints\n%s", err, state.Left, out.String())
 		}
 		state.Left *= 60

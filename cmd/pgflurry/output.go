@@ -11,9 +11,9 @@ import (
 
 // table is what a command lists. It prints for people (aligned columns) or for programs (--json: an array of objects).
 //
-// A column's name is the JSON key, in lower_snake: "reserved_until" is headed RESERVED UNTIL. A value may be a string, an
-// integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil (nothing known: "-" and null). IDs go in as
-// strings: JSON readers that keep numbers as float64 would round them.
+// A column's name is the JSON key, in lower_snake: "reserved_until" is headed RESERVED UNTIL. A value may be a string,
+// an integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil (nothing known: "-" and null). IDs go in
+// as strings: JSON readers that keep numbers as float64 would round them.
 type table struct {
 	columns []string
 	rows    [][]any

@@ -16,15 +16,18 @@ import (
 
 // broken are connection strings that nobody can read as they were meant. The password has the pieces s3 and cret.
 var broken = []string{
-	"postgres://owner:s3/cret@h/db", "postgres://owner:s3#cret@h/db", "postgres://owner:s3%ZZcret@h/db", "postgres://owner:s3 cret@h/db",
-	"postgres://owner:s3`: cret%ZZ@h/db", "postgres://owner:s3cret/db", "postgres://owner:s3cret", "postgres://owner:s3cret@h:port/db",
-	"postgres://owner:5432/s3cret@h/db", "postgres://owner:5432#s3cret@h/db",
+	"postgres://owner:s3/cret@h/db", "postgres://owner:s3#cret@h/db", "postgres://owner:s3%ZZcret@h/db",
+	"postgres://owner:s3 cret@h/db", "postgres://owner:s3`: cret%ZZ@h/db", "postgres://owner:s3cret/db",
+	"postgres://owner:s3cret", "postgres://owner:s3cret@h:port/db", "postgres://owner:5432/s3cret@h/db",
+	"postgres://owner:5432#s3cret@h/db",
 	"postgres://owner@corp:5432/s3cret@h/db",
 	"Postgres://owner:s3cret@h/db?sslmode=disable", "http://owner:s3cret@h/db?a=b", " postgres://owner:s3cret@h/db?a=b",
-	"'postgres://owner:s3cret@h/db?a=b'", "owner:s3cret@h/db", "postgres//owner:s3cret@h/db", "postgres:/owner:s3cret@h/db?a=b",
-	"host=h password=s3 cret", "host=h password=s3 cret user=x", "host=h password='s3 cret", "host=h password='s3'cret' user=x",
-	"host=h port=x password=s3cret", "host=h password=s3 c/r@et=1 s3cret", "host=h sslmode=s3cret PASSWORD=x",
-	"postgres://owner:s3cret@h/db?sslmode=odd", "postgres://owner@h/db?password=s3%ZZcret", "postgres://owner@h/db?passwrd=s3&cret;",
+	"'postgres://owner:s3cret@h/db?a=b'", "owner:s3cret@h/db", "postgres//owner:s3cret@h/db",
+	"postgres:/owner:s3cret@h/db?a=b", "host=h password=s3 cret", "host=h password=s3 cret user=x",
+	"host=h password='s3 cret", "host=h password='s3'cret' user=x", "host=h port=x password=s3cret",
+	"host=h password=s3 c/r@et=1 s3cret", "host=h sslmode=s3cret PASSWORD=x",
+	"postgres://owner:s3cret@h/db?sslmode=odd", "postgres://owner@h/db?password=s3%ZZcret",
+	"postgres://owner@h/db?passwrd=s3&cret;",
 }
 
 // said is all that a command prints and its error as main does.
@@ -81,11 +84,15 @@ func TestNoPieceOfAPasswordIsPrintedFromTheEnvironment(t *testing.T) {
 			continue // consents, and is taken from the command line only
 		}
 		t.Setenv(variable(c.flag), broken[0])
-		if text, err := said(t, strings.Fields(c.command)...); err == nil || !strings.Contains(text, "--"+c.flag) || leaks(text) {
+		if text, err := said(t, strings.Fields(c.command)...); err == nil ||
+			!strings.Contains(text, "--"+c.flag) || leaks(text) {
 			t.Errorf("%s: %s", c.command, text)
 		}
 	}
-	for _, name := range []string{"WINDOW", "MAX_CONNECTIONS", "UPSTREAM", "LISTEN", "DATABASES", "DATACENTER", "LOG_LEVEL", "LOG_FORMAT", "CLIENT_TLS", "CLIENT_AUTH", "UPSTREAM_TLS"} {
+	for _, name := range []string{
+		"WINDOW", "MAX_CONNECTIONS", "UPSTREAM", "LISTEN", "DATABASES", "DATACENTER", "LOG_LEVEL", "LOG_FORMAT",
+		"CLIENT_TLS", "CLIENT_AUTH", "UPSTREAM_TLS",
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("PGFLURRY_LEASE_DATABASE", "postgres://u@127.0.0.1:1/d")
 			t.Setenv("PGFLURRY_UPSTREAM", "127.0.0.1:1")
@@ -100,17 +107,27 @@ func TestNoPieceOfAPasswordIsPrintedFromTheEnvironment(t *testing.T) {
 func TestNoPieceOfAPasswordIsPrintedWhereAConnectionStringIsOutOfPlace(t *testing.T) {
 	serve := "serve --lease-database postgres://u@127.0.0.1:1/d --upstream 127.0.0.1:1 --listen 127.0.0.1:0 "
 	for _, line := range []string{
-		"URL", "migrate URL", "migrate up URL", "migrate down URL", "migrate status URL", "migrate print URL", "workers URL", "workers list URL",
-		"workers retire URL", "workers history URL", "workers reseed URL", "serve URL", "demo URL", "health URL", "decode URL",
-		"migrate up -database=URL", "migrate up -database URL", "migrate up -d URL", "migrate up --databas=URL", "migrate up --URL", "migrate up --=URL", "migrate up -URL",
-		"migrate up --database postgres://u@127.0.0.1:1/d --unit URL", "migrate up --database postgres://u@127.0.0.1:1/d --layout URL", "migrate up --database postgres://u@127.0.0.1:1/d --epoch URL",
+		"URL", "migrate URL", "migrate up URL", "migrate down URL", "migrate status URL", "migrate print URL",
+		"workers URL", "workers list URL", "workers retire URL", "workers history URL", "workers reseed URL",
+		"serve URL", "demo URL", "health URL", "decode URL", "migrate up -database=URL", "migrate up -database URL",
+		"migrate up -d URL", "migrate up --databas=URL", "migrate up --URL", "migrate up --=URL", "migrate up -URL",
+		"migrate up --database postgres://u@127.0.0.1:1/d --unit URL",
+		"migrate up --database postgres://u@127.0.0.1:1/d --layout URL",
+		"migrate up --database postgres://u@127.0.0.1:1/d --epoch URL",
 		"decode --layout URL 1", "decode --unit URL 1", "health --listen URL", "demo --listen URL",
-		serve + "--upstream URL", serve + "--listen URL", serve + "--databases URL", serve + "--databases app,URL", serve + "--datacenter URL", serve + "--window URL",
-		serve + "--drain-timeout URL", serve + "--max-connections URL", serve + "--login-timeout URL", serve + "--log-level URL", serve + "--log-format URL",
+		serve + "--upstream URL", serve + "--listen URL", serve + "--databases URL", serve + "--databases app,URL",
+		serve + "--datacenter URL", serve + "--window URL",
+		serve + "--drain-timeout URL", serve + "--max-connections URL", serve + "--login-timeout URL",
+		serve + "--log-level URL", serve + "--log-format URL",
 		serve + "--client-tls URL", serve + "--client-auth URL", serve + "--upstream-tls URL",
-		serve + "--client-tls-cert URL --client-tls-key URL", serve + "--upstream-tls require --upstream-tls-cert URL --upstream-tls-key URL", serve + "--upstream-tls verify-full --upstream-tls-ca URL",
+		serve + "--client-tls-cert URL --client-tls-key URL",
+		serve + "--upstream-tls require --upstream-tls-cert URL --upstream-tls-key URL",
+		serve + "--upstream-tls verify-full --upstream-tls-ca URL",
 	} {
-		for _, url := range []string{"postgres://owner:s3cret@h:5432/db", "postgres://owner:s3 cr@cret@h/db?sslmode=disable", "owner:s3cret@h/db", "host=h password=s3cret", "host=h password='s3 cret'"} {
+		for _, url := range []string{
+			"postgres://owner:s3cret@h:5432/db", "postgres://owner:s3 cr@cret@h/db?sslmode=disable",
+			"owner:s3cret@h/db", "host=h password=s3cret", "host=h password='s3 cret'",
+		} {
 			args := strings.Fields(line)
 			for i := range args {
 				args[i] = strings.ReplaceAll(args[i], "URL", url)
@@ -122,14 +139,18 @@ func TestNoPieceOfAPasswordIsPrintedWhereAConnectionStringIsOutOfPlace(t *testin
 	}
 }
 
-// A URL without its scheme, with a space in the password, is like nothing: only a message that does not quote it hides it.
+// A URL without its scheme, with a space in the password, is like nothing: only a message that does not quote it hides
+// it.
 func TestOurOwnMessagesDoNotQuoteWhatMayHoldAPassword(t *testing.T) {
 	const url = "owner:s3 cret@h/db"
 	serve := "serve --lease-database postgres://u@127.0.0.1:1/d --listen 127.0.0.1:0 "
 	for _, line := range []string{
-		"URL", "migrate up URL", "workers retire URL", "migrate up --epoch URL --database postgres://u@127.0.0.1:1/d", "migrate up -database=URL", "migrate up --unit URL",
-		serve + "--upstream URL", serve + "--window URL", serve + "--max-connections URL", serve + "--datacenter URL --upstream 127.0.0.1:1",
-		serve + "--log-level URL", serve + "--log-format URL", serve + "--client-tls URL", serve + "--client-auth URL", serve + "--databases URL --upstream 127.0.0.1:1",
+		"URL", "migrate up URL", "workers retire URL", "migrate up --epoch URL --database postgres://u@127.0.0.1:1/d",
+		"migrate up -database=URL", "migrate up --unit URL",
+		serve + "--upstream URL", serve + "--window URL", serve + "--max-connections URL",
+		serve + "--datacenter URL --upstream 127.0.0.1:1",
+		serve + "--log-level URL", serve + "--log-format URL", serve + "--client-tls URL", serve + "--client-auth URL",
+		serve + "--databases URL --upstream 127.0.0.1:1",
 	} {
 		args := strings.Fields(line)
 		for i := range args {
@@ -152,7 +173,8 @@ func TestAServerThatRepeatsAParameterDoesNotGiveAwayTheRestOfAPassword(t *testin
 	} {
 		address := scripted.Refusing(t, &pgproto3.ErrorResponse{Severity: "FATAL", Code: code, Message: message})
 		host, port, _ := strings.Cut(address, ":")
-		config, err := connstring.Parse("database", "host="+host+" port="+port+" sslmode=disable user=u password='s3'cret=x")
+		config, err := connstring.Parse("database",
+			"host="+host+" port="+port+" sslmode=disable user=u password='s3'cret=x")
 		if err != nil {
 			t.Fatal(err)
 		}

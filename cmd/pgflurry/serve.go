@@ -47,7 +47,8 @@ do not notice.`,
 		},
 	}
 	serveFlags(cmd.Flags(), &s)
-	cmd.Flags().StringVar(&logs.level, "log-level", "info", "least level logged to standard error: debug, info, warn or error")
+	cmd.Flags().StringVar(&logs.level, "log-level", "info",
+		"least level logged to standard error: debug, info, warn or error")
 	logs.formatFlag(cmd.Flags())
 	return cmd
 }

@@ -12,36 +12,58 @@ import (
 // serveFlags add those of a node.
 func serveFlags(f *pflag.FlagSet, s *node.Settings) {
 	f.StringVar(&s.Listen, "listen", defaultListen, "address for clients: HOST:PORT, or the path of a Unix socket")
-	f.StringVar(&s.Upstream, "upstream", "", "PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory (port 5432) (required)")
-	f.StringVar(&s.LeaseDatabase, "lease-database", "", "connection string of the database with the worker table (required)")
-	f.StringSliceVar(&s.Databases, "databases", nil, "databases whose sessions are answered (default: the lease database)")
-	f.StringVar(&s.Name, "node", hostname(), "name of this node, the same after a restart: it prefers its own last worker")
-	f.StringVar(&s.Datacenter, "datacenter", "", "`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
-	f.DurationVar(&s.Window, "window", 60*time.Second, "how far ahead the lease reserves, which is how long PostgreSQL may be away")
-	f.DurationVar(&s.DrainTimeout, "drain-timeout", 30*time.Second, "how long open transactions may go on after the first signal")
+	f.StringVar(&s.Upstream, "upstream", "",
+		"PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory (port 5432) (required)")
+	f.StringVar(&s.LeaseDatabase, "lease-database", "",
+		"connection string of the database with the worker table (required)")
+	f.StringSliceVar(&s.Databases, "databases", nil,
+		"databases whose sessions are answered (default: the lease database)")
+	f.StringVar(&s.Name, "node", hostname(),
+		"name of this node, the same after a restart: it prefers its own last worker")
+	f.StringVar(&s.Datacenter, "datacenter", "",
+		"`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
+	f.DurationVar(&s.Window, "window", 60*time.Second,
+		"how far ahead the lease reserves, which is how long PostgreSQL may be away")
+	f.DurationVar(&s.DrainTimeout, "drain-timeout", 30*time.Second,
+		"how long open transactions may go on after the first signal")
 	limitFlags(f, &s.Limits)
 	tlsFlags(f, &s.TLS)
 }
 
 // limitFlags add those that bound clients.
 func limitFlags(f *pflag.FlagSet, l *node.Limits) {
-	f.IntVar(&l.MaxConnections, "max-connections", 0, "sessions that may be open at once, each a connection to PostgreSQL (default no limit; PostgreSQL has its own). If all places are taken, a client that has not logged in gives way to another one. Not counted: requests to cancel a statement, at most 32 at once")
-	f.IntVar(&l.MaxLogins, "max-logins", 512, "connections that may be open at once and have not logged in; 0 for half of all that descriptors allow. If all places are taken, the address with most of them gives way, or whoever has had 5 s")
-	f.IntVar(&l.MaxLoginsPerAddress, "max-logins-per-address", 256, "the same for each address of clients (of IPv6, 64 bits); 0 for no limit of its own. Behind a load balancer all clients have one address: set it as high as --max-logins there")
-	f.DurationVar(&l.LoginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to the end of its login, when PostgreSQL is ready for its first query")
-	f.DurationVar(&l.ClientTLSTimeout, "client-tls-timeout", 5*time.Second, "how long a client may take for the handshake of TLS")
+	f.IntVar(&l.MaxConnections, "max-connections", 0, "sessions that may be open at once, each a connection to "+
+		"PostgreSQL (default no limit; PostgreSQL has its own). If all places are taken, a client that has not logged "+
+		"in gives way to another one. Not counted: requests to cancel a statement, at most 32 at once")
+	f.IntVar(&l.MaxLogins, "max-logins", 512,
+		"connections that may be open at once and have not logged in; 0 for half of all that descriptors allow. "+
+			"If all places are taken, the address with most of them gives way, or whoever has had 5 s")
+	f.IntVar(&l.MaxLoginsPerAddress, "max-logins-per-address", 256,
+		"the same for each address of clients (of IPv6, 64 bits); 0 for no limit of its own. "+
+			"Behind a load balancer all clients have one address: set it as high as --max-logins there")
+	f.DurationVar(&l.LoginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to "+
+		"the end of its login, when PostgreSQL is ready for its first query")
+	f.DurationVar(&l.ClientTLSTimeout, "client-tls-timeout", 5*time.Second,
+		"how long a client may take for the handshake of TLS")
 }
 
 // tlsFlags add those of TLS.
 func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
-	f.StringVar(&t.Client, "client-tls", "", "TLS of clients: disable, allow or require (default allow with --client-tls-cert, else disable)")
-	f.StringVar(&t.ClientCert, "client-tls-cert", "", "file with the proxy's certificate and its chain, PEM; SIGHUP reads it again, as all files of TLS")
+	f.StringVar(&t.Client, "client-tls", "",
+		"TLS of clients: disable, allow or require (default allow with --client-tls-cert, else disable)")
+	f.StringVar(&t.ClientCert, "client-tls-cert", "",
+		"file with the proxy's certificate and its chain, PEM; SIGHUP reads it again, as all files of TLS")
 	f.StringVar(&t.ClientKey, "client-tls-key", "", "file with the key of that certificate")
-	f.StringVar(&t.ClientCA, "client-tls-ca", "", "file with the CAs of which each client must show a certificate (with --client-tls require)")
-	f.StringVar(&t.Auth, "client-auth", "relay", "relay: PostgreSQL and the client log in past the proxy; password: the proxy asks for the password and logs in (with --client-tls require)")
-	f.StringVar(&t.Upstream, "upstream-tls", "disable", "TLS to the upstream, as libpq's sslmode: disable, prefer, require, verify-ca or verify-full")
-	f.StringVar(&t.UpstreamCA, "upstream-tls-ca", "", `file with the CAs that may sign the upstream's certificate, or "system"`)
-	f.StringVar(&t.UpstreamCert, "upstream-tls-cert", "", "file with the certificate shown to an upstream that asks for one, for every client the same")
+	f.StringVar(&t.ClientCA, "client-tls-ca", "",
+		"file with the CAs of which each client must show a certificate (with --client-tls require)")
+	f.StringVar(&t.Auth, "client-auth", "relay", "relay: PostgreSQL and the client log in past the proxy; password: "+
+		"the proxy asks for the password and logs in (with --client-tls require)")
+	f.StringVar(&t.Upstream, "upstream-tls", "disable",
+		"TLS to the upstream, as libpq's sslmode: disable, prefer, require, verify-ca or verify-full")
+	f.StringVar(&t.UpstreamCA, "upstream-tls-ca", "",
+		`file with the CAs that may sign the upstream's certificate, or "system"`)
+	f.StringVar(&t.UpstreamCert, "upstream-tls-cert", "",
+		"file with the certificate shown to an upstream that asks for one, for every client the same")
 	f.StringVar(&t.UpstreamKey, "upstream-tls-key", "", "file with the key of that certificate")
 }
 

@@ -16,7 +16,8 @@ func usageError(cmd *cobra.Command, err error) error {
 	return hint.With(unquoted(err), fmt.Sprintf("See \"%s --help\".", cmd.CommandPath()))
 }
 
-// unquoted is an error about a flag without what may be a password in it: -database=URL and --window URL are quoted by pflag.
+// unquoted is an error about a flag without what may be a password in it: -database=URL and --window URL are quoted by
+// pflag.
 func unquoted(err error) error {
 	var wrong *pflag.InvalidValueError
 	switch {
@@ -27,7 +28,8 @@ func unquoted(err error) error {
 	case errors.As(err, &wrong):
 		return err
 	}
-	return fmt.Errorf("a flag was not understood; it is %s; names of flags begin with two dashes", connstring.NotRepeated)
+	return fmt.Errorf("a flag was not understood; it is %s; names of flags begin with two dashes",
+		connstring.NotRepeated)
 }
 
 // leadOn makes every usage error of cmd and of the commands below it lead on.
@@ -41,7 +43,8 @@ func leadOn(cmd *cobra.Command) {
 			case cmd.HasSubCommands():
 				err = fmt.Errorf("%s is no command of %q", connstring.Shown(args[0]), cmd.CommandPath())
 			case check(cmd, nil) == nil && check(cmd, args[:1]) != nil: // then it takes none at all
-				err = fmt.Errorf("%q takes no arguments, but was given %s", cmd.CommandPath(), connstring.Shown(args[0]))
+				err = fmt.Errorf("%q takes no arguments, but was given %s",
+					cmd.CommandPath(), connstring.Shown(args[0]))
 			}
 			return usageError(cmd, err)
 		}

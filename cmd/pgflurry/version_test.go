@@ -13,8 +13,10 @@ func TestTheVersionIsTheModulesElseTheCommitElseDevel(t *testing.T) {
 		module, revision, modified string
 		short, long                string
 	}{
-		"a checkout":             {pseudo, revision, "false", "devel-1a2b3c4d5e6f", commit + "; go"},
-		"a modified checkout":    {pseudo + "+dirty", revision, "true", "devel-1a2b3c4d5e6f-modified", commit + ", modified; go"},
+		"a checkout": {pseudo, revision, "false", "devel-1a2b3c4d5e6f", commit + "; go"},
+		"a modified checkout": {
+			pseudo + "+dirty", revision, "true", "devel-1a2b3c4d5e6f-modified", commit + ", modified; go",
+		},
 		"a checkout of a tag":    {"v1.2.3", revision, "false", "v1.2.3", commit + "; go"},
 		"a module":               {"v1.2.3", "", "", "v1.2.3", "module; go"},
 		"a module of a commit":   {pseudo, "", "", pseudo, "module; go"},
@@ -24,7 +26,9 @@ func TestTheVersionIsTheModulesElseTheCommitElseDevel(t *testing.T) {
 		info := &debug.BuildInfo{Main: debug.Module{Version: c.module}}
 		if c.revision != "" {
 			info.Settings = []debug.BuildSetting{
-				{Key: "vcs.revision", Value: c.revision}, {Key: "vcs.time", Value: at}, {Key: "vcs.modified", Value: c.modified},
+				{Key: "vcs.revision", Value: c.revision},
+				{Key: "vcs.time", Value: at},
+				{Key: "vcs.modified", Value: c.modified},
 			}
 		}
 		b := buildOf(info)

@@ -85,7 +85,8 @@ and takes another worker at its next renewal.`,
   pgflurry workers retire 17 --held --database postgres://app@localhost/shop`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("%d workers were given; give the number of one, as \"pgflurry workers list\" shows it", len(args))
+				return fmt.Errorf("%d workers were given; "+
+					"give the number of one, as \"pgflurry workers list\" shows it", len(args))
 			}
 			_, err := workerNumber(args[0])
 			return err
@@ -120,7 +121,8 @@ and takes another worker at its next renewal.`,
 func workerNumber(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%s is not the number of a worker; \"pgflurry workers list\" shows them", connstring.Shown(text))
+		return 0, fmt.Errorf("%s is not the number of a worker; \"pgflurry workers list\" shows them",
+			connstring.Shown(text))
 	}
 	return int(n), nil
 }
@@ -138,7 +140,9 @@ func asOwner(err error) error {
 const workersPatience = 30 * time.Second
 
 // withWorkers connects to the database with the worker rows, warns if it is a copy, and runs the command.
-func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error) error {
+func withWorkers(
+	cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
+) error {
 	config, err := connstring.Parse("database", url)
 	if err != nil {
 		return err
@@ -155,10 +159,12 @@ func withWorkers(cmd *cobra.Command, url string, run func(context.Context, *pgx.
 		return err
 	}
 	if ns.Home != "" {
-		return fmt.Errorf("database %q has no worker rows: those of its namespace are in %s; give the URL of that database", ns.Database, ns.Home)
+		return fmt.Errorf("database %q has no worker rows: those of its namespace are in %s; "+
+			"give the URL of that database", ns.Database, ns.Home)
 	}
 	if why, copied := ns.Copied(); copied {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: No worker is granted here, and next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.\n", why)
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: No worker is granted here, and next_snowflake() refuses to "+
+			"draw. \"pgflurry migrate up\" says what it can become.\n", why)
 	}
 	return run(ctx, conn, ns)
 }
@@ -174,17 +180,20 @@ func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all bool
 		return err
 	}
 	if !all {
-		fmt.Fprintf(w, "%d workers for proxies and %d for functions were never used (--all lists them)\n", l.NeverUsed, l.NeverUsedByFuncs)
+		fmt.Fprintf(w, "%d workers for proxies and %d for functions were never used (--all lists them)\n",
+			l.NeverUsed, l.NeverUsedByFuncs)
 	}
 	if l.GateOpens > 0 {
-		fmt.Fprintf(w, "no worker is granted for another %v: the database was failed over, restored or reseeded\n", l.GateOpens.Round(time.Second))
+		fmt.Fprintf(w, "no worker is granted for another %v: the database was failed over, restored or reseeded\n",
+			l.GateOpens.Round(time.Second))
 	}
 	return nil
 }
 
 // listingTable leaves out for people what they seldom ask for.
 func listingTable(l lease.Listing, ns namespace.Namespace, format listFormat) *table {
-	t := newTable("worker", "state", "node", "reserved_until", "left_seconds", "free_in_seconds", "address", "renewed_at")
+	t := newTable("worker", "state", "node", "reserved_until", "left_seconds", "free_in_seconds",
+		"address", "renewed_at")
 	if format.wide || format.json {
 		t = newTable("worker", "kind", "state", "node", "reserved_until", "left_seconds", "free_in_seconds",
 			"term", "address", "version", "acquired_at", "renewed_at")
@@ -250,7 +259,8 @@ func printRetired(w io.Writer, r lease.Retired, asJSON bool) error {
 	case r.Already:
 		fmt.Fprintf(w, "worker %d was retired before; nothing changed\n", r.Worker)
 	case r.Held:
-		fmt.Fprintf(w, "worker %d is retired; node %q may issue IDs with it for another %d s at most, then it takes another worker\n", r.Worker, r.Node, ahead(&r.Left))
+		fmt.Fprintf(w, "worker %d is retired; node %q may issue IDs with it for another %d s at most, "+
+			"then it takes another worker\n", r.Worker, r.Node, ahead(&r.Left))
 	default:
 		fmt.Fprintf(w, "worker %d is retired; its mark stays\n", r.Worker)
 	}

@@ -14,8 +14,9 @@ import (
 func TestWorkersListFitsOnAScreenUnlessItIsAskedForEverything(t *testing.T) {
 	mark, left, free, at := int64(1)<<40, 59*time.Second, 179*time.Second, time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	l := lease.Listing{Rows: []lease.Row{{
-		Worker: 1023, Kind: "proxy", State: "quarantined", Node: "app-1.example.com", Address: "127.0.0.1:6432", Version: "v1.2.3-0.20260701120000-0123456789ab",
-		Term: 1234, ReservedUntil: &mark, Left: &left, Free: &free, AcquiredAt: &at, RenewedAt: &at,
+		Worker: 1023, Kind: "proxy", State: "quarantined", Node: "app-1.example.com", Address: "127.0.0.1:6432",
+		Version: "v1.2.3-0.20260701120000-0123456789ab", Term: 1234, ReservedUntil: &mark, Left: &left, Free: &free,
+		AcquiredAt: &at, RenewedAt: &at,
 	}}}
 	for name, test := range map[string]struct {
 		format listFormat
@@ -23,12 +24,15 @@ func TestWorkersListFitsOnAScreenUnlessItIsAskedForEverything(t *testing.T) {
 		has    []string
 		lacks  []string
 	}{
-		"people":   {listFormat{}, 140, []string{"WORKER", "STATE", "FREE IN SECONDS", "RENEWED AT"}, []string{"KIND", "TERM", "VERSION", "ACQUIRED"}},
+		"people": {listFormat{}, 140, []string{"WORKER", "STATE", "FREE IN SECONDS", "RENEWED AT"}, []string{
+			"KIND", "TERM", "VERSION", "ACQUIRED",
+		}},
 		"wide":     {listFormat{wide: true}, 250, []string{"KIND", "TERM", "VERSION", "ACQUIRED AT"}, nil},
 		"programs": {listFormat{json: true}, 1000, []string{`"kind"`, `"term"`, `"version"`, `"acquired_at"`}, nil},
 	} {
 		var out bytes.Buffer
-		if err := printListing(&out, l, namespace.Namespace{Layout: generator.DefaultLayout()}, true, test.format); err != nil {
+		if err := printListing(&out, l, namespace.Namespace{Layout: generator.DefaultLayout()}, true,
+			test.format); err != nil {
 			t.Fatal(err)
 		}
 		for _, word := range test.has {

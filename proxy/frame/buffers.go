@@ -5,16 +5,18 @@ import "sync"
 const (
 	// BufferSize is the size of an inbox's narrow buffer in bytes: PostgreSQL's own. A larger frame is streamed.
 	BufferSize = 8 << 10
-	// WideSize is the size its buffer has in bytes while a narrow one is too small for what is held, or bytes come faster than they
-	// are passed on (AllowWide): fewer and larger reads and writes.
+	// WideSize is the size its buffer has in bytes while a narrow one is too small for what is held, or bytes come
+	// faster than they are passed on (AllowWide): fewer and larger reads and writes.
 	WideSize = 64 << 10
 	// ReplyChunk is how many bytes of local replies are gathered before they are written in the middle of an answer.
 	ReplyChunk = 16 << 10
-	// replySize is the size of a buffer for local replies: a chunk that is written when it is full, and the row that filled it.
+	// replySize is the size of a buffer for local replies: a chunk that is written when it is full, and the row that
+	// filled it.
 	replySize = ReplyChunk + BufferSize
 )
 
-// Buffers is what the sessions of a proxy share: to read into, and for local replies. Its methods are safe for concurrent use.
+// Buffers is what the sessions of a proxy share: to read into, and for local replies. Its methods are safe for
+// concurrent use.
 type Buffers struct{ narrow, wide, replies sync.Pool }
 
 // NewBuffers makes some. They hold no memory before they are used.

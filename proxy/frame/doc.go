@@ -1,4 +1,5 @@
-// Package frame reads and writes PostgreSQL's messages as frames on sockets: a type byte, a length, and a body it does not look into.
+// Package frame reads and writes PostgreSQL's messages as frames on sockets: a type byte, a length, and a body it does
+// not look into.
 //
 //	           inbox.go: what to do with each is the caller's to say
 //	           ┌─ Hold … Rewind, or with the next one that is
@@ -15,6 +16,6 @@
 //	outlet.go      writes through the descriptor
 //	writer.go      Writer: whole messages to a client, one writer at a time
 //
-// It knows nothing of SQL, of what the types of messages mean, of sessions, or of who owes what to whom. It never allocates what a
-// peer claims, but for a Secret, which has a limit of the caller's.
+// It knows nothing of SQL, of what the types of messages mean, of sessions, or of who owes what to whom. It never
+// allocates what a peer claims, but for a Secret, which has a limit of the caller's.
 package frame

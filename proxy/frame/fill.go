@@ -7,8 +7,8 @@ var (
 	longAgo    = time.Unix(1, 0)
 )
 
-// fill reads once, after making room. The bytes before run are given up, so they must have been written. Within Each it may go on
-// to take and read.
+// fill reads once, after making room. The bytes before run are given up, so they must have been written. Within Each it
+// may go on to take and read.
 func (in *Inbox) fill() error {
 	if in.raw == nil {
 		in.makeRoom()
@@ -20,7 +20,8 @@ func (in *Inbox) fill() error {
 	return in.err
 }
 
-// makeRoom moves what is yet to be passed on to the front of the buffer, and chooses another buffer where that fits better.
+// makeRoom moves what is yet to be passed on to the front of the buffer, and chooses another buffer where that fits
+// better.
 func (in *Inbox) makeRoom() {
 	if in.run > 0 {
 		copy(in.buf, in.buf[in.run:in.end])

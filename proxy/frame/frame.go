@@ -13,7 +13,8 @@ const (
 	MaxBody = 1<<30 - 1
 )
 
-// Frame is a message as it stands at an inbox's reading position, as far as it has come. The zero value: not even its header has.
+// Frame is a message as it stands at an inbox's reading position, as far as it has come. The zero value: not even its
+// header has.
 type Frame struct {
 	// Kind is the type byte.
 	Kind byte
@@ -27,7 +28,8 @@ type Frame struct {
 	Large bool
 }
 
-// LengthError is a length that no frame can have, or none that was expected. The stream cannot be followed from there on.
+// LengthError is a length that no frame can have, or none that was expected. The stream cannot be followed from there
+// on.
 type LengthError struct {
 	// Kind is the frame's type byte.
 	Kind byte
@@ -41,7 +43,8 @@ func (e LengthError) Error() string {
 	return fmt.Sprintf("message %q claims a length of %d bytes; expected 4 to %d", e.Kind, e.Length, e.Limit+4)
 }
 
-// ErrLarge is for what Each calls to return: the frame at the reading position is Large, and the caller of Each is to stream it.
+// ErrLarge is for what Each calls to return: the frame at the reading position is Large, and the caller of Each is to
+// stream it.
 var ErrLarge = errors.New("frame is larger than the buffer")
 
 // look reads the frame that b begins with. max bounds its body, in bytes.

@@ -66,7 +66,8 @@ func TestABufferIsWideOnlyWhileBytesComeFasterThanTheyArePassedOn(t *testing.T) 
 func TestALargeFrameIsStreamedInLargePiecesAndNotReadPast(t *testing.T) {
 	near, far := pair(t)
 	in := NewInbox(far, NewBuffers())
-	large := message('d', bytes.Repeat([]byte("x"), WideSize-1)) // its end makes the last piece smaller than a wide buffer
+	// its end makes the last piece smaller than a wide buffer
+	large := message('d', bytes.Repeat([]byte("x"), WideSize-1))
 	sent := join(large, ready('I'), large, large)
 	go func() { _, _ = near.Write(sent) }()
 	var got bytes.Buffer
@@ -80,7 +81,8 @@ func TestALargeFrameIsStreamedInLargePiecesAndNotReadPast(t *testing.T) {
 			err = in.Stream(writerFunc(func(b []byte) (int, error) {
 				first := until-got.Len() == f.Size
 				if in.raw != nil && !first && until-got.Len() > BufferSize && len(in.buf) != WideSize {
-					t.Errorf("%d bytes were to come, and the buffer they were read into was one of %d", until-got.Len(), len(in.buf))
+					t.Errorf("%d bytes were to come, and the buffer they were read into was one of %d",
+						until-got.Len(), len(in.buf))
 				}
 				return got.Write(b)
 			}), f.Size)
@@ -133,8 +135,10 @@ func TestAFullNarrowBufferOfWhatIsHeldBecomesAWideOneAndOnlyThatIsFull(t *testin
 					t.Fatal(err)
 				}
 			}
-			if n := len(in.Held()) + len(in.Unread()); n != WideSize || len(in.buf) != WideSize || !bytes.Equal(in.Held(), sent[:len(in.Held())]) {
-				t.Fatalf("it is full with %d bytes in a buffer of %d, or holds something else; expected %d", n, len(in.buf), WideSize)
+			if n := len(in.Held()) + len(in.Unread()); n != WideSize || len(in.buf) != WideSize ||
+				!bytes.Equal(in.Held(), sent[:len(in.Held())]) {
+				t.Fatalf("it is full with %d bytes in a buffer of %d, or holds something else; expected %d",
+					n, len(in.buf), WideSize)
 			}
 			in.Rewind()
 			if len(in.Held()) > 0 || len(in.Unread()) != WideSize {
@@ -203,7 +207,8 @@ func TestAFrameThatIsWholeInAWideBufferIsNotStreamedPastItsEnd(t *testing.T) {
 		t.Fatalf("%+v, %v; expected all of a frame", f, err)
 	}
 	var got bytes.Buffer
-	if err := in.Stream(&got, f.Size); err != nil || !bytes.Equal(got.Bytes(), join(held, large)) || !bytes.Equal(in.Unread(), ready('I')) {
+	if err := in.Stream(&got, f.Size); err != nil || !bytes.Equal(got.Bytes(), join(held, large)) ||
+		!bytes.Equal(in.Unread(), ready('I')) {
 		t.Errorf("%d bytes were streamed, and %q is left; %v", got.Len(), in.Unread(), err)
 	}
 }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// Go's descriptors do not block: a read or a write returns at once, with nothing done if it would have to wait. So the scheduler
-// need not be told of them (readNow, writeNow), which it takes as a hint that others should have this processor: on a busy
-// machine that costs more than the call.
+// Go's descriptors do not block: a read or a write returns at once, with nothing done if it would have to wait. So the
+// scheduler need not be told of them (readNow, writeNow), which it takes as a hint that others should have this
+// processor: on a busy machine that costs more than the call.
 
 // descriptorOf is nil where conn has none of its own, as with TLS.
 func descriptorOf(conn net.Conn) syscall.RawConn {
@@ -25,11 +25,12 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// mostReads is how often readReady reads without a wait: only between two of its calls is it noticed that conn was closed.
+// mostReads is how often readReady reads without a wait: only between two of its calls is it noticed that conn was
+// closed.
 const mostReads = 16
 
-// readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within Each it goes on for
-// as long as it need not wait: take, read, take.
+// readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within Each it
+// goes on for as long as it need not wait: take, read, take.
 func (in *Inbox) readReady(descriptor uintptr) bool {
 	for range mostReads {
 		in.makeRoom()

@@ -35,7 +35,8 @@ func (c *chunks) Read(b []byte) (int, error) {
 func FuzzFramesAreRelayedAsTheyCame(f *testing.F) {
 	f.Add(join(dataRow("1"), ready('I'), message('S')), 3)
 	f.Add(message('d', bytes.Repeat([]byte{1}, 3*BufferSize)), 1000)
-	f.Add(join(dataRow("1"), message('d', bytes.Repeat([]byte{1}, 3*BufferSize)), bytes.Repeat(ready('I'), BufferSize)), 8000)
+	f.Add(join(dataRow("1"), message('d', bytes.Repeat([]byte{1}, 3*BufferSize)), bytes.Repeat(ready('I'), BufferSize)),
+		8000)
 	f.Add([]byte{'Q', 0, 0, 0, 3}, 1)
 	f.Fuzz(func(t *testing.T, stream []byte, cut int) {
 		conn := &memory{in: &chunks{stream, 1 + max(cut, -cut)%BufferSize}}
@@ -68,7 +69,8 @@ func FuzzFramesAreRelayedAsTheyCame(f *testing.F) {
 			t.Fatal("what was relayed is not the beginning of what came")
 		}
 		if err == io.EOF && out.Len()+len(in.Held())+len(in.Unread()) != len(stream) {
-			t.Fatalf("%d bytes were relayed and %d are kept of %d", out.Len(), len(in.Held())+len(in.Unread()), len(stream))
+			t.Fatalf("%d bytes were relayed and %d are kept of %d",
+				out.Len(), len(in.Held())+len(in.Unread()), len(stream))
 		}
 	})
 }

@@ -37,7 +37,8 @@ type Inbox struct {
 	refused error                         // of take
 }
 
-// NewInbox reads from conn, with buffers from b. Nothing else may read from conn. It takes bodies of up to MaxBody bytes.
+// NewInbox reads from conn, with buffers from b. Nothing else may read from conn. It takes bodies of up to MaxBody
+// bytes.
 func NewInbox(conn net.Conn, b *Buffers) *Inbox {
 	in := &Inbox{conn: conn, max: MaxBody, buffers: b, raw: descriptorOf(conn)}
 	in.ready = in.readReady
@@ -47,7 +48,8 @@ func NewInbox(conn net.Conn, b *Buffers) *Inbox {
 // SetMax sets the largest body that is taken, in bytes; Next has a LengthError for a larger one.
 func (in *Inbox) SetMax(bytes int) { in.max = bytes }
 
-// AllowWide lets it read into a wide buffer while bytes come faster than they are passed on, where it can do without one otherwise.
+// AllowWide lets it read into a wide buffer while bytes come faster than they are passed on, where it can do without
+// one otherwise.
 func (in *Inbox) AllowWide() { in.widens = true }
 
 // Next looks at the frame at the reading position, and leaves it there. An error is a LengthError.
@@ -70,8 +72,8 @@ func (in *Inbox) Pass(size int) {
 // PassAll commits everything there is, half a frame at the end included.
 func (in *Inbox) PassAll() { in.Pass(in.end - in.pos) }
 
-// Drop takes the held frames, and the whole one of size bytes at the reading position, out of the stream. Nothing committed may be
-// waiting to be passed on.
+// Drop takes the held frames, and the whole one of size bytes at the reading position, out of the stream. Nothing
+// committed may be waiting to be passed on.
 func (in *Inbox) Drop(size int) {
 	in.pos += size
 	in.run, in.held = in.pos, in.pos
@@ -92,7 +94,8 @@ func (in *Inbox) Unread() []byte { return in.buf[in.pos:in.end] }
 // Empty says that nothing is in it, neither committed nor held nor unread.
 func (in *Inbox) Empty() bool { return in.run == in.end }
 
-// Full says that no byte can be read before something is passed on or dropped: a wide buffer is full of what is held and unread.
+// Full says that no byte can be read before something is passed on or dropped: a wide buffer is full of what is held
+// and unread.
 func (in *Inbox) Full() bool { return in.run == 0 && len(in.buf) == WideSize && in.end == len(in.buf) }
 
 // Flush passes on what is committed, in one write.
@@ -105,8 +108,9 @@ func (in *Inbox) Flush(to io.Writer) error {
 	return err
 }
 
-// Stream passes on what is committed and held, and then the frame of size bytes at the reading position, of which all that has come is
-// written before more is read. A read deadline in the middle of it is taken back. It must not be called from within Each.
+// Stream passes on what is committed and held, and then the frame of size bytes at the reading position, of which all
+// that has come is written before more is read. A read deadline in the middle of it is taken back. It must not be
+// called from within Each.
 func (in *Inbox) Stream(to io.Writer, size int) error {
 	in.held = in.pos
 	if err := in.Flush(to); err != nil {
@@ -141,13 +145,13 @@ func (in *Inbox) Stream(to io.Writer, size int) error {
 	return nil
 }
 
-// Each has take take the frames that are there, now and whenever bytes have come, until take refuses or no byte can be read: refused is
-// what take returned, gone why nothing more comes, io.EOF as a rule. A read deadline, which may come from any goroutine, means no more
-// than that take is to look again, and so is taken back.
+// Each has take take the frames that are there, now and whenever bytes have come, until take refuses or no byte can be
+// read: refused is what take returned, gone why nothing more comes, io.EOF as a rule. A read deadline, which may come
+// from any goroutine, means no more than that take is to look again, and so is taken back.
 //
-// take passes on or drops what it can, flushes what it has committed, and returns when no whole frame is left that it can take. It must
-// not read, nor leave the inbox Full: a frame that is Large is for the caller of Each (ErrLarge). It may be called with the connection's
-// read side held, so that a Close of conn, and only that, waits for it to return.
+// take passes on or drops what it can, flushes what it has committed, and returns when no whole frame is left that it
+// can take. It must not read, nor leave the inbox Full: a frame that is Large is for the caller of Each (ErrLarge). It
+// may be called with the connection's read side held, so that a Close of conn, and only that, waits for it to return.
 func (in *Inbox) Each(take func() error) (refused, gone error) {
 	for {
 		if err := take(); err != nil {
@@ -168,8 +172,8 @@ func (in *Inbox) Each(take func() error) (refused, gone error) {
 	}
 }
 
-// Await waits until the frame at the reading position is whole, and looks at it; nothing before it may be waiting to be passed on. A
-// frame that is Large is a LengthError. A read deadline is an error.
+// Await waits until the frame at the reading position is whole, and looks at it; nothing before it may be waiting to be
+// passed on. A frame that is Large is a LengthError. A read deadline is an error.
 func (in *Inbox) Await() (Frame, error) {
 	for {
 		f, err := in.Next()
@@ -185,8 +189,8 @@ func (in *Inbox) Await() (Frame, error) {
 	}
 }
 
-// Secret waits for one frame, takes it out of the stream and wipes it from the buffer. It may be larger than the buffer, as tokens in
-// place of passwords can be; SetMax bounds what is allocated. A read deadline is an error.
+// Secret waits for one frame, takes it out of the stream and wipes it from the buffer. It may be larger than the
+// buffer, as tokens in place of passwords can be; SetMax bounds what is allocated. A read deadline is an error.
 func (in *Inbox) Secret() (kind byte, contents []byte, err error) {
 	for {
 		f, err := in.Next()

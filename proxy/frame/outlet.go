@@ -6,7 +6,8 @@ import (
 	"syscall"
 )
 
-// outlet writes to a connection through its descriptor, without telling the scheduler (frame_unix.go). One goroutine at a time.
+// outlet writes to a connection through its descriptor, without telling the scheduler (frame_unix.go). One goroutine at
+// a time.
 type outlet struct {
 	raw  syscall.RawConn
 	left []byte
@@ -15,8 +16,9 @@ type outlet struct {
 	try  func(descriptor uintptr) (done bool) // tryWrite, made once
 }
 
-// NewOutlet writes to conn through its descriptor; it is conn itself where that has none of its own, as with TLS. Write returns when all
-// is written, or no more can be; a write deadline and a Close of conn end it. One goroutine at a time may write.
+// NewOutlet writes to conn through its descriptor; it is conn itself where that has none of its own, as with TLS. Write
+// returns when all is written, or no more can be; a write deadline and a Close of conn end it. One goroutine at a time
+// may write.
 func NewOutlet(conn net.Conn) io.Writer {
 	raw := descriptorOf(conn)
 	if raw == nil {

@@ -52,10 +52,12 @@ func TestAnOutletEndsWithItsConnection(t *testing.T) {
 		end  func(near, far net.Conn)
 		want error
 	}{
-		"closed here":      {func(near, _ net.Conn) { near.Close() }, net.ErrClosed},
-		"closed there":     {func(_, far net.Conn) { far.Close() }, nil},
-		"deadline":         {func(near, _ net.Conn) { _ = near.SetWriteDeadline(longAgo) }, os.ErrDeadlineExceeded},
-		"deadline is past": {func(near, _ net.Conn) { _ = near.SetWriteDeadline(time.Now().Add(-time.Hour)) }, os.ErrDeadlineExceeded},
+		"closed here":  {func(near, _ net.Conn) { near.Close() }, net.ErrClosed},
+		"closed there": {func(_, far net.Conn) { far.Close() }, nil},
+		"deadline":     {func(near, _ net.Conn) { _ = near.SetWriteDeadline(longAgo) }, os.ErrDeadlineExceeded},
+		"deadline is past": {
+			func(near, _ net.Conn) { _ = near.SetWriteDeadline(time.Now().Add(-time.Hour)) }, os.ErrDeadlineExceeded,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			near, far := pair(t)

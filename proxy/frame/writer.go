@@ -75,8 +75,8 @@ func (w *Writer) Idle() bool {
 	return !w.torn
 }
 
-// Farewell writes the last message the client gets, unless nothing can be written any more. It takes FarewellTime at most, and ends
-// writes that take longer.
+// Farewell writes the last message the client gets, unless nothing can be written any more. It takes FarewellTime at
+// most, and ends writes that take longer.
 func (w *Writer) Farewell(message []byte) {
 	_ = w.conn.SetWriteDeadline(time.Now().Add(FarewellTime)) // also ends a write that holds the lock
 	w.mu.Lock()

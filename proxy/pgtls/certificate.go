@@ -28,8 +28,8 @@ func verifyUpstream(chain []*x509.Certificate, cas *x509.CertPool, host string, 
 	return nil
 }
 
-// namesHost compares as libpq does: the alternative names, and the common name if there is no alternative name of the kind
-// that the host is (verify-full in https://www.postgresql.org/docs/current/libpq-ssl.html).
+// namesHost compares as libpq does: the alternative names, and the common name if there is no alternative name of the
+// kind that the host is (verify-full in https://www.postgresql.org/docs/current/libpq-ssl.html).
 func namesHost(c *x509.Certificate, host string) bool {
 	ip := net.ParseIP(host)
 	for _, name := range c.DNSNames {

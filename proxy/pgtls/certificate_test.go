@@ -55,7 +55,8 @@ func FuzzANameThatX509AcceptsIsAccepted(f *testing.F) {
 	f.Add("db", "db")
 	f.Add("*.com", ".com")
 	f.Fuzz(func(t *testing.T, pattern, host string) {
-		if net.ParseIP(host) != nil || strings.HasSuffix(host, ".") || strings.HasPrefix(host, "[") || strings.Contains(pattern, "\x00") {
+		if net.ParseIP(host) != nil || strings.HasSuffix(host, ".") || strings.HasPrefix(host, "[") ||
+			strings.Contains(pattern, "\x00") {
 			return // x509 reads these in its own way; libpq takes no name with a zero byte
 		}
 		certificate := &x509.Certificate{DNSNames: []string{pattern}}
@@ -63,7 +64,8 @@ func FuzzANameThatX509AcceptsIsAccepted(f *testing.F) {
 		if theirs && !ours {
 			t.Errorf("a certificate of %q for host %q: x509 accepts it", pattern, host)
 		}
-		if ours && !strings.EqualFold(pattern, host) && (!strings.HasPrefix(pattern, "*.") || strings.Count(pattern, ".") != strings.Count(host, ".")) {
+		if ours && !strings.EqualFold(pattern, host) &&
+			(!strings.HasPrefix(pattern, "*.") || strings.Count(pattern, ".") != strings.Count(host, ".")) {
 			t.Errorf("a certificate of %q for host %q is accepted", pattern, host)
 		}
 	})

@@ -11,13 +11,14 @@ import (
 var (
 	// ErrNoTLS: the client began a TLS handshake, and there is no Client to do it. It could read no plain text.
 	ErrNoTLS = errors.New("the client began a TLS handshake, which is not configured")
-	// ErrNoALPN: a client that began TLS without asking did not name PostgreSQL's protocol. The connection works otherwise.
+	// ErrNoALPN: a client that began TLS without asking did not name PostgreSQL's protocol. The connection works
+	// otherwise.
 	ErrNoALPN        = errors.New("the client began TLS without naming the protocol (ALPN)")
 	errHandshakeSize = errors.New("a TLS handshake of more bytes than any needs")
 )
 
-// Client is how the proxy speaks TLS to clients: TLS 1.2 and newer, without session tickets, as PostgreSQL. A value does not change,
-// and is safe for concurrent use.
+// Client is how the proxy speaks TLS to clients: TLS 1.2 and newer, without session tickets, as PostgreSQL. A value
+// does not change, and is safe for concurrent use.
 type Client struct{ config *tls.Config }
 
 // NewClient makes one from a certificate with its chain and key. Where cas is not nil, each client has to show a
@@ -42,9 +43,10 @@ type HandshakeError struct{ Cause error }
 func (e HandshakeError) Error() string { return "TLS handshake with the client: " + e.Cause.Error() }
 func (e HandshakeError) Unwrap() error { return e.Cause }
 
-// ReadHello reads the first record of a client's handshake, its ClientHello as a rule, so that no handshake need begin before that has
-// come. begun is what has been read of it already. It takes memory as bytes come. What is no such record comes back as far as it was
-// read: the handshake says what is wrong with it. An error is a HandshakeError, or that of a client that left without a word.
+// ReadHello reads the first record of a client's handshake, its ClientHello as a rule, so that no handshake need begin
+// before that has come. begun is what has been read of it already. It takes memory as bytes come. What is no such
+// record comes back as far as it was read: the handshake says what is wrong with it. An error is a HandshakeError, or
+// that of a client that left without a word.
 func ReadHello(conn net.Conn, begun []byte) ([]byte, error) {
 	hello := append(make([]byte, 0, helloSize), begun...)
 	for {
@@ -70,8 +72,9 @@ func ReadHello(conn net.Conn, begun []byte) ([]byte, error) {
 	}
 }
 
-// Accept does the handshake with a client. begun is what has been read of it already. The caller sets the deadline. An error is a
-// HandshakeError. The connection it returns is to be used even after an error: it says no plain word to a client that expects TLS.
+// Accept does the handshake with a client. begun is what has been read of it already. The caller sets the deadline. An
+// error is a HandshakeError. The connection it returns is to be used even after an error: it says no plain word to a
+// client that expects TLS.
 func (t *Client) Accept(conn net.Conn, begun []byte) (net.Conn, error) {
 	c, err := t.accept(conn, begun)
 	return c, err
@@ -87,8 +90,8 @@ func (t *Client) accept(conn net.Conn, begun []byte) (Conn, error) {
 	return c, nil
 }
 
-// AcceptDirect is Accept for a client that began TLS without asking. It has to name the protocol (ErrNoALPN), so that no other
-// protocol's client can be led here. t may be nil (ErrNoTLS).
+// AcceptDirect is Accept for a client that began TLS without asking. It has to name the protocol (ErrNoALPN), so that
+// no other protocol's client can be led here. t may be nil (ErrNoTLS).
 func (t *Client) AcceptDirect(conn net.Conn, begun []byte) (net.Conn, error) {
 	if t == nil {
 		return conn, ErrNoTLS

@@ -25,8 +25,11 @@ func longChain(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	var parent *x509.Certificate
 	for i := range 4 {
 		c := &x509.Certificate{
-			SerialNumber: big.NewInt(int64(i)), Subject: pkix.Name{CommonName: string(rune('a' + i)), Organization: []string{"an organization of some length"}},
-			IsCA: i < 3, BasicConstraintsValid: true, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+			SerialNumber: big.NewInt(int64(i)), Subject: pkix.Name{
+				CommonName: string(rune('a' + i)), Organization: []string{"an organization of some length"},
+			},
+			IsCA: i < 3, BasicConstraintsValid: true, NotBefore: time.Now().Add(-time.Hour),
+			NotAfter: time.Now().Add(time.Hour),
 			KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		}
 		if parent == nil {
@@ -59,12 +62,15 @@ func TestAClientWithALongChainOfLargeCertificatesGetsIn(t *testing.T) {
 	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
 		client, far := net.Pipe()
 		go func() {
-			_ = tls.Client(client, &tls.Config{Certificates: []tls.Certificate{chain}, InsecureSkipVerify: true, MaxVersion: version}).Handshake()
+			_ = tls.Client(client, &tls.Config{
+				Certificates: []tls.Certificate{chain}, InsecureSkipVerify: true, MaxVersion: version,
+			}).Handshake()
 			_, _ = io.Copy(io.Discard, client)
 		}()
 		beneath := &handshaking{Conn: far, most: maxClientHandshake}
 		if err := tls.Server(beneath, offer.config).Handshake(); err != nil || beneath.read > maxClientHandshake/2 {
-			t.Errorf("TLS %x: after %d bytes: %v; expected success within half of %d", version, beneath.read, err, maxClientHandshake)
+			t.Errorf("TLS %x: after %d bytes: %v; expected success within half of %d",
+				version, beneath.read, err, maxClientHandshake)
 		}
 		client.Close()
 		far.Close()
@@ -97,8 +103,10 @@ func TestAHelloIsReadAsItComesAndNotPastItsRecord(t *testing.T) {
 		said        []string
 		fails       bool
 	}{
-		"whole":                     {said: []string{record}, want: record},
-		"in pieces, and more":       {begun: record[:2], said: []string{record[2:4], record[4:] + "more"}, want: record},
+		"whole": {said: []string{record}, want: record},
+		"in pieces, and more": {
+			begun: record[:2], said: []string{record[2:4], record[4:] + "more"}, want: record,
+		},
 		"begun with more":           {begun: record + "more", want: record + "more"},
 		"of something else":         {said: []string{"GET / HTTP/1.1"}, want: "GET /"},
 		"cut":                       {said: []string{record[:6]}, fails: true},

@@ -7,30 +7,31 @@ import (
 )
 
 const (
-	// maxRecord is the most a TLS record to a peer carries, in bytes: as much as PostgreSQL's own. A libpq that asks the socket
-	// rather than OpenSSL whether more has come hangs on larger ones.
+	// maxRecord is the most a TLS record to a peer carries, in bytes: as much as PostgreSQL's own. A libpq that asks
+	// the socket rather than OpenSSL whether more has come hangs on larger ones.
 	maxRecord = 8 << 10
-	// maxClientHandshake is the most a client may send until its handshake is over, in bytes. A client with a chain of four
-	// certificates of 4096 bits needs less than half.
+	// maxClientHandshake is the most a client may send until its handshake is over, in bytes. A client with a chain of
+	// four certificates of 4096 bits needs less than half.
 	maxClientHandshake = 16 << 10
 	// maxUpstreamHandshake is the same for upstream, whose certificate may have any number of names.
 	maxUpstreamHandshake = 64 << 10
-	// recordHeader is the type, the version and the length of a TLS record, in bytes; recordHandshake is the type of one that begins a
-	// handshake.
+	// recordHeader is the type, the version and the length of a TLS record, in bytes; recordHandshake is the type of
+	// one that begins a handshake.
 	recordHeader    = 5
 	recordHandshake = 22
-	// helloSize is the memory for a ClientHello before it comes, in bytes. With keys for a time after quantum computers it needs 2 kB.
+	// helloSize is the memory for a ClientHello before it comes, in bytes. With keys for a time after quantum computers
+	// it needs 2 kB.
 	helloSize = 512
 	// ALPN is the name of PostgreSQL's protocol in TLS, by which both sides know that they mean it.
 	ALPN = "postgresql"
 )
 
-// Conn is a connection inside TLS, to a client or to upstream. One goroutine may read while others write, as on any connection; a
-// write that timed out is the last one.
+// Conn is a connection inside TLS, to a client or to upstream. One goroutine may read while others write, as on any
+// connection; a write that timed out is the last one.
 type Conn struct {
 	*tls.Conn
-	// certificate is the one that the client of this connection sees, as DER: the proxy's own towards a client, upstream's towards
-	// upstream.
+	// certificate is the one that the client of this connection sees, as DER: the proxy's own towards a client,
+	// upstream's towards upstream.
 	certificate []byte
 }
 
@@ -55,8 +56,8 @@ func (c Conn) CloseWrite() error {
 	return nil
 }
 
-// SameCertificate says that both connections are inside TLS and show one certificate, so that what a client binds a login to (SCRAM with
-// channel binding) is what upstream expects.
+// SameCertificate says that both connections are inside TLS and show one certificate, so that what a client binds a
+// login to (SCRAM with channel binding) is what upstream expects.
 func SameCertificate(client, upstream net.Conn) bool {
 	c, inside := client.(Conn)
 	u, outside := upstream.(Conn)

@@ -38,11 +38,12 @@ func ParseMode(name string) (Mode, error) {
 	return 0, fmt.Errorf("%q is no mode of TLS; expected disable, prefer, require, verify-ca or verify-full", name)
 }
 
-// Upstream is how the proxy speaks TLS to upstream. The zero value is plain text. On a Unix socket it has no effect, as in libpq.
+// Upstream is how the proxy speaks TLS to upstream. The zero value is plain text. On a Unix socket it has no effect, as
+// in libpq.
 type Upstream struct {
 	Mode Mode
-	// CAs are trusted to sign upstream's certificate. VerifyCA and VerifyFull need them; where they are given in another
-	// mode, they are asked as well.
+	// CAs are trusted to sign upstream's certificate. VerifyCA and VerifyFull need them; where they are given in
+	// another mode, they are asked as well.
 	CAs *x509.CertPool
 	// Certificate is shown to an upstream that asks for one; nil for none. Every session shows the same.
 	Certificate *tls.Certificate
@@ -70,7 +71,9 @@ func (u Upstream) ForHost(host string) (*Negotiator, error) {
 		},
 	}
 	if u.Certificate != nil {
-		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return u.Certificate, nil }
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			return u.Certificate, nil
+		}
 	}
 	return &Negotiator{u.Mode, config}, nil
 }
@@ -84,9 +87,10 @@ var ErrHasNone = errors.New("upstream refuses TLS")
 // request is an SSLRequest, https://www.postgresql.org/docs/current/protocol-message-formats.html.
 var request = []byte{0, 0, 0, 8, 4, 210, 22, 47}
 
-// Negotiate asks for TLS and does the handshake, until ctx ends. It reads exactly the one byte of the answer: what somebody in between puts
-// behind it in plain text is taken for a TLS record, and refused. After ErrHasNone conn can be used in plain text, after another
-// error, which is a CertificateError where upstream's certificate is not trusted, it is of no use.
+// Negotiate asks for TLS and does the handshake, until ctx ends. It reads exactly the one byte of the answer: what
+// somebody in between puts behind it in plain text is taken for a TLS record, and refused. After ErrHasNone conn can be
+// used in plain text, after another error, which is a CertificateError where upstream's certificate is not trusted, it
+// is of no use.
 func (n *Negotiator) Negotiate(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	if err := conn.SetDeadline(deadline); err != nil {

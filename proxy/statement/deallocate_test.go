@@ -61,7 +61,8 @@ func TestMayDeallocateTellsWhatCouldDropPreparedStatements(t *testing.T) {
 func TestOfAStatementThatIsPreparedTheFirstWordTells(t *testing.T) {
 	for sql, want := range map[string]bool{
 		"DEALLOCATE s": true, "/* x */ call p()": true, "é": true,
-		"INSERT INTO t VALUES (';DEALLOCATE')": false, "SELECT 1; DEALLOCATE s": false, "INSERT INTO t VALUES ('cut of": false,
+		"INSERT INTO t VALUES (';DEALLOCATE')": false, "SELECT 1; DEALLOCATE s": false,
+		"INSERT INTO t VALUES ('cut of": false,
 	} {
 		if got := Deallocates([]byte(sql)); got != want {
 			t.Errorf("Deallocates(%q) = %v; want %v", sql, got, want)

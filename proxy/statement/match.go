@@ -17,8 +17,9 @@ import "bytes"
 //
 // The values of a statement are either all IDs or all numbers of one tag.
 //
-// All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not fit is
-// forwarded: a statement PostgreSQL accepts and Match refuses costs a round trip, the other way round is a wrong answer.
+// All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not
+// fit is forwarded: a statement PostgreSQL accepts and Match refuses costs a round trip, the other way round is a wrong
+// answer.
 
 const (
 	// MaxIDs is the most IDs, or numbers of a tag, that one answer may hold: columns times rows.
@@ -27,7 +28,8 @@ const (
 	maxText = 1 << 10
 )
 
-// Form is an answered form: which columns, how many rows, where the count comes from. It is immutable, and so may be shared.
+// Form is an answered form: which columns, how many rows, where the count comes from. It is immutable, and so may be
+// shared.
 type Form struct {
 	// Columns has at least one.
 	Columns []Column
@@ -35,7 +37,8 @@ type Form struct {
 	Rows int
 	// CountParam: the count is the last parameter. Whoever binds it keeps rows times columns within MaxIDs.
 	CountParam bool
-	// Unqualified: an answered function's name was written without a schema, so search_path decides which function it is.
+	// Unqualified: an answered function's name was written without a schema, so search_path decides which function it
+	// is.
 	Unqualified bool
 	// Tag: the values are numbers of this tag; nil: they are IDs.
 	Tag *Tag
@@ -79,8 +82,8 @@ func (f *Form) TagOr(bound []byte) []byte {
 	return f.Tag.Text
 }
 
-// Match reports whether sql is an answered form, and which. False means forward. It does not keep sql, and allocates nothing where
-// it refuses. It may be called concurrently.
+// Match reports whether sql is an answered form, and which. False means forward. It does not keep sql, and allocates
+// nothing where it refuses. It may be called concurrently.
 func Match(sql []byte) (*Form, bool) {
 	if len(sql) > maxText {
 		return nil, false
@@ -97,8 +100,8 @@ func Match(sql []byte) (*Form, bool) {
 	return &f, true
 }
 
-// parser is a recursive descent over the grammar above with one token of lookahead. Each method that names a part of the
-// grammar reports whether it stood there, and has consumed it if so; nothing is ever read twice.
+// parser is a recursive descent over the grammar above with one token of lookahead. Each method that names a part of
+// the grammar reports whether it stood there, and has consumed it if so; nothing is ever read twice.
 type parser struct {
 	tokens tokenizer
 	kind   tokenKind // of the present token; its text is tokens.text()
@@ -162,7 +165,8 @@ func (p *parser) call() bool {
 
 func (p *parser) series() bool {
 	var ignored string
-	return p.name("generate_series") && p.mark('(') && p.one() && p.mark(',') && p.count() && p.mark(')') && p.alias(&ignored)
+	return p.name("generate_series") && p.mark('(') && p.one() && p.mark(',') && p.count() && p.mark(')') &&
+		p.alias(&ignored)
 }
 
 // ids is a set-returning function: its only column is named as the table, unless the alias names the column.

@@ -11,8 +11,8 @@ import (
 	"github.com/wasilibs/go-pgquery"
 )
 
-// The oracle is PostgreSQL's own parser. Its tree is decoded into types that have no place for anything an answered form
-// does not hold, so a WHERE, a DISTINCT or a second statement is an unknown field or a wrong length.
+// The oracle is PostgreSQL's own parser. Its tree is decoded into types that have no place for anything an answered
+// form does not hold, so a WHERE, a DISTINCT or a second statement is an unknown field or a wrong length.
 type (
 	tree struct {
 		Version int
@@ -147,7 +147,8 @@ func (s *selectTree) form() (Form, error) {
 
 func (s *selectTree) ids(f *Form) error {
 	star := s.TargetList[0].ResTarget
-	if len(star.Val.ColumnRef.Fields) != 1 || star.Val.ColumnRef.Fields[0].AStar == nil || star.Name != "" || len(s.FromClause) != 1 {
+	if len(star.Val.ColumnRef.Fields) != 1 || star.Val.ColumnRef.Fields[0].AStar == nil || star.Name != "" ||
+		len(s.FromClause) != 1 {
 		return errors.New("not SELECT * FROM one function")
 	}
 	call, name, err := s.source()
@@ -173,7 +174,8 @@ func (s *selectTree) ids(f *Form) error {
 // source is the one function of the FROM clause, and the name an alias gives its column.
 func (s *selectTree) source() (call node, name string, err error) {
 	from := s.FromClause[0].RangeFunction
-	if len(from.Functions) != 1 || len(from.Functions[0].List.Items) != 2 || from.Functions[0].List.Items[0].FuncCall == nil ||
+	if len(from.Functions) != 1 || len(from.Functions[0].List.Items) != 2 ||
+		from.Functions[0].List.Items[0].FuncCall == nil ||
 		!reflect.DeepEqual(from.Functions[0].List.Items[1], node{}) {
 		return call, "", errors.New("not one plain function in FROM")
 	}
@@ -246,7 +248,8 @@ func dotted(names []node) string {
 	return strings.Join(all, ".")
 }
 
-// checkSound asserts the one direction that matters: what Match calls an answered form is one to PostgreSQL, and the same.
+// checkSound asserts the one direction that matters: what Match calls an answered form is one to PostgreSQL, and the
+// same.
 func checkSound(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -278,7 +281,8 @@ func TestPostgreSQLsParserAgreesWithTheTable(t *testing.T) {
 	}
 }
 
-// Every keyword of PostgreSQL's grammar in each place of a name: here Match and the parser must agree in both directions.
+// Every keyword of PostgreSQL's grammar in each place of a name: here Match and the parser must agree in both
+// directions.
 func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 	scan, err := pg_query.Scan("select")
 	if err != nil {
@@ -293,10 +297,12 @@ func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 		}
 		keywords++
 		for _, shape := range []string{
-			"SELECT next_snowflake() %s", "SELECT next_snowflake() AS %s", "SELECT next_snowflake() %s, next_snowflake()",
-			"SELECT next_snowflake() %s FROM generate_series(1, 2)", "SELECT next_snowflake()::text %s",
-			"SELECT next_snowflake()::bigint %s;", "SELECT next_snowflake() FROM generate_series(1, 2) %s",
-			"SELECT next_snowflake() FROM generate_series(1, 2) AS %s;", "SELECT next_snowflake() FROM generate_series(1, 2) g(%s)",
+			"SELECT next_snowflake() %s", "SELECT next_snowflake() AS %s",
+			"SELECT next_snowflake() %s, next_snowflake()", "SELECT next_snowflake() %s FROM generate_series(1, 2)",
+			"SELECT next_snowflake()::text %s", "SELECT next_snowflake()::bigint %s;",
+			"SELECT next_snowflake() FROM generate_series(1, 2) %s",
+			"SELECT next_snowflake() FROM generate_series(1, 2) AS %s;",
+			"SELECT next_snowflake() FROM generate_series(1, 2) g(%s)",
 			"SELECT next_snowflake() FROM generate_series(1, 2) %s(i)", "SELECT * FROM next_snowflakes(2) %s",
 			"SELECT next_segment('a') %s", "SELECT * FROM next_segments($1, $2) %s",
 		} {

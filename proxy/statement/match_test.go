@@ -33,34 +33,63 @@ var answered = []struct {
 		"SELECT next_snowflake(), public.next_snowflake()::text AS b,next_snowflake() c",
 		Form{Columns: []Column{{"next_snowflake", false}, {"b", true}, {"c", false}}, Rows: 1, Unqualified: true},
 	},
-	{"SELECT public.next_snowflake(), public.next_snowflake()", Form{Columns: bigints("next_snowflake", "next_snowflake"), Rows: 1}},
-	{"SELECT next_snowflake() FROM generate_series(1, 10000)", Form{Columns: bigints("next_snowflake"), Rows: 10000, Unqualified: true}},
+	{"SELECT public.next_snowflake(), public.next_snowflake()", Form{
+		Columns: bigints("next_snowflake", "next_snowflake"), Rows: 1,
+	}},
+	{"SELECT next_snowflake() FROM generate_series(1, 10000)", Form{
+		Columns: bigints("next_snowflake"), Rows: 10000, Unqualified: true,
+	}},
 	{"SELECT public.next_snowflake() id from Generate_Series(1,05)", Form{Columns: bigints("id"), Rows: 5}},
 	{"SELECT public.next_snowflake() FROM generate_series(1,3) g", Form{Columns: bigints("next_snowflake"), Rows: 3}},
-	{`SELECT public.next_snowflake() FROM "generate_series"(1,3)AS"G"(i);`, Form{Columns: bigints("next_snowflake"), Rows: 3}},
-	{"SELECT public.next_snowflake() FROM generate_series(1,$1)", Form{Columns: bigints("next_snowflake"), CountParam: true}},
+	{`SELECT public.next_snowflake()
+		FROM "generate_series"(1,3)AS"G"(i);`, Form{Columns: bigints("next_snowflake"), Rows: 3}},
+	{"SELECT public.next_snowflake() FROM generate_series(1,$1)", Form{
+		Columns: bigints("next_snowflake"), CountParam: true,
+	}},
 	{"SELECT * FROM next_snowflakes(5)", Form{Columns: bigints("next_snowflakes"), Rows: 5, Unqualified: true}},
 	{"SELECT*FROM public.next_snowflakes($1)", Form{Columns: bigints("next_snowflakes"), CountParam: true}},
 	{"SELECT * FROM public.next_snowflakes(5) ids", Form{Columns: bigints("ids"), Rows: 5}},
 	{"SELECT * FROM public.next_snowflakes(5) AS t(id)", Form{Columns: bigints("id"), Rows: 5}},
-	{"/* app=x */ SELECT next_snowflake() -- why", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
-	{"--a\rSELECT/*/**/*/next_snowflake/***/(\n)\f;\t--\n", Form{Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true}},
+	{"/* app=x */ SELECT next_snowflake() -- why", Form{
+		Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true,
+	}},
+	{"--a\rSELECT/*/**/*/next_snowflake/***/(\n)\f;\t--\n", Form{
+		Columns: bigints("next_snowflake"), Rows: 1, Unqualified: true,
+	}},
 	{"SELECT */* all */FROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1, Unqualified: true}},
 	{"SELECT *--all\nFROM next_snowflakes(1)", Form{Columns: bigints("next_snowflakes"), Rows: 1, Unqualified: true}},
-	{"SELECT next_segment('order')", Form{Columns: bigints("next_segment"), Rows: 1, Unqualified: true, Tag: named("order")}},
-	{"SELECT public.next_segment( 'it''s' )::text AS n;", Form{Columns: []Column{{"n", true}}, Rows: 1, Tag: named("it's")}},
-	{`select "pgflurry"."next_segment"/* the tag */('A b')`, Form{Columns: bigints("next_segment"), Rows: 1, Tag: named("A b")}},
+	{"SELECT next_segment('order')", Form{
+		Columns: bigints("next_segment"), Rows: 1, Unqualified: true, Tag: named("order"),
+	}},
+	{"SELECT public.next_segment( 'it''s' )::text AS n;", Form{
+		Columns: []Column{{"n", true}}, Rows: 1, Tag: named("it's"),
+	}},
+	{`select "pgflurry"."next_segment"/* the tag */('A b')`, Form{
+		Columns: bigints("next_segment"), Rows: 1, Tag: named("A b"),
+	}},
 	{"SELECT next_segment($1) id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true, Tag: &Tag{Param: true}}},
 	{
 		"SELECT pgflurry.next_segment('a'), public.next_segment('a')::bigint b FROM generate_series(1, 3) g",
 		Form{Columns: bigints("next_segment", "b"), Rows: 3, Tag: named("a")},
 	},
-	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", Form{Columns: bigints("next_segment"), CountParam: true, Tag: &Tag{Param: true}}},
-	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", Form{Columns: bigints("next_segment"), CountParam: true, Tag: named("a")}},
-	{"SELECT * FROM next_segments('order', 5)", Form{Columns: bigints("next_segments"), Rows: 5, Unqualified: true, Tag: named("order")}},
-	{"SELECT * FROM pgflurry.next_segments('order', $1) AS t(id)", Form{Columns: bigints("id"), CountParam: true, Tag: named("order")}},
-	{"SELECT * FROM public.next_segments($1, $2)", Form{Columns: bigints("next_segments"), CountParam: true, Tag: &Tag{Param: true}}},
-	{"SELECT * FROM public.next_segments($1, 10000) n", Form{Columns: bigints("n"), Rows: 10000, Tag: &Tag{Param: true}}},
+	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", Form{
+		Columns: bigints("next_segment"), CountParam: true, Tag: &Tag{Param: true},
+	}},
+	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", Form{
+		Columns: bigints("next_segment"), CountParam: true, Tag: named("a"),
+	}},
+	{"SELECT * FROM next_segments('order', 5)", Form{
+		Columns: bigints("next_segments"), Rows: 5, Unqualified: true, Tag: named("order"),
+	}},
+	{"SELECT * FROM pgflurry.next_segments('order', $1) AS t(id)", Form{
+		Columns: bigints("id"), CountParam: true, Tag: named("order"),
+	}},
+	{"SELECT * FROM public.next_segments($1, $2)", Form{
+		Columns: bigints("next_segments"), CountParam: true, Tag: &Tag{Param: true},
+	}},
+	{"SELECT * FROM public.next_segments($1, 10000) n", Form{
+		Columns: bigints("n"), Rows: 10000, Tag: &Tag{Param: true},
+	}},
 	{
 		"SELECT pgflurry.next_segment('" + strings.Repeat("x", 128) + "')",
 		Form{Columns: bigints("next_segment"), Rows: 1, Tag: named(strings.Repeat("x", 128))},
@@ -71,7 +100,8 @@ var answered = []struct {
 	},
 }
 
-// forwarded is what stands just outside the grammar. Some of it PostgreSQL answers alike; then forwarding only costs time.
+// forwarded is what stands just outside the grammar. Some of it PostgreSQL answers alike; then forwarding only costs
+// time.
 var forwarded = []string{
 	"",
 	";",
@@ -261,8 +291,8 @@ func TestMatchDoesNotKeepTheText(t *testing.T) {
 func TestMatchAllocatesNothingForOrdinaryStatements(t *testing.T) {
 	for _, sql := range []string{
 		"SELECT 1", "SELECT * FROM users WHERE id = $1", "INSERT INTO t (id) VALUES (next_snowflake())", "BEGIN",
-		"select a, b from t where c = 'x'", "/* app */ UPDATE t SET a = 1", "SELECT count(*) FROM t", "SELECT \"a\" FROM t",
-		"SELECT 'x'", "SELECT nextval('x')", "SELECT $1::int", strings.Repeat("x", 4*maxText),
+		"select a, b from t where c = 'x'", "/* app */ UPDATE t SET a = 1", "SELECT count(*) FROM t",
+		"SELECT \"a\" FROM t", "SELECT 'x'", "SELECT nextval('x')", "SELECT $1::int", strings.Repeat("x", 4*maxText),
 	} {
 		text := []byte(sql)
 		if n := testing.AllocsPerRun(100, func() { Match(text) }); n != 0 {
@@ -279,7 +309,9 @@ func TestMatchAllocatesTheFormAndItsColumnsOnly(t *testing.T) {
 }
 
 func BenchmarkMatch(b *testing.B) {
-	for _, sql := range []string{"SELECT next_snowflake()", "SELECT * FROM users WHERE id = $1", "INSERT INTO t VALUES ($1)"} {
+	for _, sql := range []string{
+		"SELECT next_snowflake()", "SELECT * FROM users WHERE id = $1", "INSERT INTO t VALUES ($1)",
+	} {
 		b.Run(fmt.Sprintf("%.12s", sql), func(b *testing.B) {
 			text := []byte(sql)
 			b.ReportAllocs()

@@ -14,16 +14,17 @@ const (
 	tokenString tokenKind = 's' // 'text', quotes removed
 )
 
-// identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1). Longer ones it cuts, with a NOTICE.
+// identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1). Longer ones it cuts, with a
+// NOTICE.
 const identifierBytes = 63
 
 // MaxTagBytes is the longest business tag in bytes, and so the longest text that an answered form holds.
 const MaxTagBytes = 128
 
 // tokenizer reads the tokens of answered forms as PostgreSQL's own lexer does
-// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), and calls everything else bad. Bytes above 0x7f are
-// bad wherever they stand, comments included: what they mean depends on the client's encoding, and in some encodings the
-// second byte of a character looks like a quote or a backslash.
+// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), and calls everything else bad. Bytes above 0x7f
+// are bad wherever they stand, comments included: what they mean depends on the client's encoding, and in some
+// encodings the second byte of a character looks like a quote or a backslash.
 //
 // No method allocates.
 type tokenizer struct {
@@ -93,8 +94,8 @@ func (t *tokenizer) peek(n int) byte {
 	return 0
 }
 
-// skipSpace passes white space and comments; false: a comment without end, or one with a byte that is refused everywhere.
-// Vertical tab is no space here, because it became one only in PostgreSQL 16.
+// skipSpace passes white space and comments; false: a comment without end, or one with a byte that is refused
+// everywhere. Vertical tab is no space here, because it became one only in PostgreSQL 16.
 func (t *tokenizer) skipSpace() bool {
 	for t.at < len(t.sql) {
 		switch c := t.sql[t.at]; {
@@ -181,8 +182,9 @@ func (t *tokenizer) quoted() tokenKind {
 	return tokenQuoted
 }
 
-// constant reads on after the opening quote of a string. A doubled quote stands for one. What a backslash means depends on the session's
-// standard_conforming_strings; a string that goes on after a line break is two tokens here, of which no form is made.
+// constant reads on after the opening quote of a string. A doubled quote stands for one. What a backslash means depends
+// on the session's standard_conforming_strings; a string that goes on after a line break is two tokens here, of which
+// no form is made.
 func (t *tokenizer) constant() tokenKind {
 	for ; t.at < len(t.sql); t.at++ {
 		c := t.sql[t.at]
@@ -225,6 +227,6 @@ func startsIdentifier(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && 
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// IsPlain reports whether an answered form may hold a byte in its comments, names and tags. NUL it may not, nor bytes that mean
-// something else in each encoding.
+// IsPlain reports whether an answered form may hold a byte in its comments, names and tags. NUL it may not, nor bytes
+// that mean something else in each encoding.
 func IsPlain(c byte) bool { return c != 0 && c < 0x80 }

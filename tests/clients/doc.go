@@ -1,8 +1,9 @@
-// Package clients runs real drivers, each in its own language, directly against PostgreSQL and through the proxy, and compares.
+// Package clients runs real drivers, each in its own language, directly against PostgreSQL and through the proxy, and
+// compares.
 //
-// A driver's program stands in the folder of its language. Called with the argument "version" it prints the driver's version and
-// exits 0, or exits otherwise if the driver is not installed. Called without one it does the deeds below in this order, and prints
-// a line of JSON for each:
+// A driver's program stands in the folder of its language. Called with the argument "version" it prints the driver's
+// version and exits 0, or exits otherwise if the driver is not installed. Called without one it does the deeds below in
+// this order, and prints a line of JSON for each:
 //
 //	{"deed": "…", "result": …, "ids": ["…"]}        the result is compared, the IDs are counted and must be new
 //	{"deed": "…", "none": "…"}                      the driver cannot do it, and why
@@ -22,10 +23,10 @@
 //	default      INSERT with the key returned in the driver's way
 //	parallel     1,000 IDs on each of four connections at once: those of the first in the order they came, then the second's, and so on
 //
-// The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and PGSSLMODE=disable;
-// both roles have the password "right"; CLIENT_CA is a file of certificates; CLIENT_MODE is the variant of the driver. The table is
-// item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
+// The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
+// PGSSLMODE=disable; both roles have the password "right"; CLIENT_CA is a file of certificates; CLIENT_MODE is the
+// variant of the driver. The table is item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
 //
-// PGFLURRY_TEST_CLIENTS says which drivers must be there: nothing, only psql; 1, the first group; all, all of them. With the flag
-// -update the test writes its results into docs/clients.md; without it they are compared with that page.
+// PGFLURRY_TEST_CLIENTS says which drivers must be there: nothing, only psql; 1, the first group; all, all of them.
+// With the flag -update the test writes its results into docs/clients.md; without it they are compared with that page.
 package clients

@@ -19,16 +19,22 @@ const (
 )
 
 func pythonDriver(name, program, packages string) driver {
-	return driver{name: name, language: "python", program: program, command: []string{python, program}, packages: packages}
+	return driver{
+		name: name, language: "python", program: program, command: []string{python, program}, packages: packages,
+	}
 }
 
 func nodeDriver(name, program string) driver {
-	return driver{name: name, language: "js", program: program, command: []string{"node", program}, packages: "nodejs, npm ci in tests/clients/node"}
+	return driver{
+		name: name, language: "js", program: program, command: []string{"node", program},
+		packages: "nodejs, npm ci in tests/clients/node",
+	}
 }
 
 func goDriver(name, program, mode string) driver {
 	return driver{
-		name: name, language: "go", program: "go/" + program + "/main.go", build: []string{"go", "-C", "go", "build", "-o", "{out}/", "./..."},
+		name: name, language: "go", program: "go/" + program + "/main.go",
+		build:   []string{"go", "-C", "go", "build", "-o", "{out}/", "./..."},
 		command: []string{"{out}/" + program}, mode: mode, packages: "go mod download in tests/clients/go",
 	}
 }
@@ -54,7 +60,9 @@ func (d driver) saying(remark string) driver {
 
 // scripted is a driver of a language whose programs need nothing but an interpreter.
 func scripted(name, language, interpreter, program, packages string) driver {
-	return driver{name: name, language: language, program: program, command: []string{interpreter, program}, packages: packages}
+	return driver{
+		name: name, language: language, program: program, command: []string{interpreter, program}, packages: packages,
+	}
 }
 
 func inFirstGroup(all ...driver) []driver {
@@ -73,10 +81,12 @@ var drivers = append(inFirstGroup(
 	goDriver("pgx, simple_protocol", "pgx", "simple_protocol").saying("a batch is one Query of many statements"),
 	goDriver("lib/pq", "pq", ""),
 	goDriver("lib/pq, binary_parameters=yes", "pq", "binary_parameters=yes"),
-	pythonDriver("psycopg 3", "python/with_psycopg3.py", "python3-psycopg").saying("in a pipeline, prepare=False keeps the IDs with the proxy"),
+	pythonDriver("psycopg 3", "python/with_psycopg3.py", "python3-psycopg").
+		saying("in a pipeline, prepare=False keeps the IDs with the proxy"),
 	pythonDriver("psycopg 2", "python/with_psycopg2.py", "python3-psycopg2").saying("EXECUTE in SQL is PostgreSQL's"),
 	jdbcDriver("JDBC", ""),
-	jdbcDriver("JDBC, prepareThreshold=1", "prepareThreshold=1").saying("prepares at once, so one execution alone is PostgreSQL's"),
+	jdbcDriver("JDBC, prepareThreshold=1", "prepareThreshold=1").
+		saying("prepares at once, so one execution alone is PostgreSQL's"),
 	jdbcDriver("JDBC, prepareThreshold=-1 (binary from the first)", "prepareThreshold=-1"),
 	jdbcDriver("JDBC, binaryTransfer=false", "binaryTransfer=false"),
 	jdbcDriver("JDBC, preferQueryMode simple", "preferQueryMode=simple"),
@@ -91,9 +101,12 @@ var drivers = append(inFirstGroup(
 	scripted("PHP PDO", "php", "php", "php/with_pdo.php", "php-cli php-pgsql"),
 	scripted("PHP PDO, emulated prepares", "php", "php", "php/with_pdo.php", "php-cli php-pgsql").in("emulate"),
 	pythonDriver("ODBC (psqlODBC)", "python/with_pyodbc.py", "unixodbc odbc-postgresql python3-pyodbc"),
-	pythonDriver("ODBC (psqlODBC), UseServerSidePrepare=0", "python/with_pyodbc.py", "unixodbc odbc-postgresql python3-pyodbc").in("UseServerSidePrepare=0"),
-	pythonDriver("ODBC (psqlODBC), UseDeclareFetch=1", "python/with_pyodbc.py", "unixodbc odbc-postgresql python3-pyodbc").in("UseDeclareFetch=1").saying("a cursor in SQL is PostgreSQL's"),
-	scripted("Tcl (Pgtcl)", "tcl", "tclsh", "tcl/with_pgtcl.tcl", "tcl libpgtcl").saying("EXECUTE in SQL is PostgreSQL's"),
+	pythonDriver("ODBC (psqlODBC), UseServerSidePrepare=0", "python/with_pyodbc.py",
+		"unixodbc odbc-postgresql python3-pyodbc").in("UseServerSidePrepare=0"),
+	pythonDriver("ODBC (psqlODBC), UseDeclareFetch=1", "python/with_pyodbc.py",
+		"unixodbc odbc-postgresql python3-pyodbc").in("UseDeclareFetch=1").saying("a cursor in SQL is PostgreSQL's"),
+	scripted("Tcl (Pgtcl)", "tcl", "tclsh", "tcl/with_pgtcl.tcl", "tcl libpgtcl").
+		saying("EXECUTE in SQL is PostgreSQL's"),
 	goDriver("GORM", "gorm", ""),
 	pythonDriver("Django", "python/with_django.py", "python3-django python3-psycopg2"),
 	pythonDriver("SQLAlchemy", "python/with_sqlalchemy.py", "python3-sqlalchemy python3-psycopg2"),

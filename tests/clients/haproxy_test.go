@@ -28,8 +28,8 @@ type balancer struct {
 	stats string // Unix socket
 }
 
-// balance starts HAProxy with the configuration of the page, its addresses replaced, and with more words for each server. Edits replace
-// the odd text by the even one that follows it.
+// balance starts HAProxy with the configuration of the page, its addresses replaced, and with more words for each
+// server. Edits replace the odd text by the even one that follows it.
 func balance(t *testing.T, direct string, servers []*program.Proxy, more string, edits ...string) *balancer {
 	t.Helper()
 	path, err := exec.LookPath("haproxy")
@@ -196,7 +196,8 @@ func TestHAProxysOwnCheckOfPostgreSQLPassesAndIsSilent(t *testing.T) {
 	p := program.Serve(t, direct, "checked")
 	before := started(p)
 	b := balance(t, direct, []*program.Proxy{p, p}, "", "option tcp-check\n", "option pgsql-check user postgres\n",
-		"    tcp-check connect\n", "", "    tcp-check send-binary 0000000804d2162f\n", "", "    tcp-check expect rbinary ^(53|4E)\n", "")
+		"    tcp-check connect\n", "", "    tcp-check send-binary 0000000804d2162f\n", "",
+		"    tcp-check expect rbinary ^(53|4E)\n", "")
 	b.checks(t, "L7OK", "L7OK")
 	if after := p.Output(); after != before {
 		t.Errorf("the log has\n%s", strings.TrimPrefix(after, before))

@@ -64,18 +64,23 @@ type matrix struct {
 
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
-	m := &matrix{maker: maker{out: t.TempDir(), made: make(map[string]error), versions: make(map[string]string)}, seen: make(map[string]string)}
+	m := &matrix{
+		maker: maker{out: t.TempDir(), made: make(map[string]error), versions: make(map[string]string)},
+		seen:  make(map[string]string),
+	}
 	m.direct = server.Migrated(t)
 	server.Exec(t, m.direct, setupSQL)
 	cluster := server.Cluster(t)
 	secure := secured(t)
 	m.ca = secure.ca
 	t.Cleanup(func() { server.Exec(t, cluster.URL("postgres"), "DROP ROLE client_password, client_scram") })
-	m.proxied = program.Serve(t, m.direct, "matrix", "--client-tls-cert", secure.cert, "--client-tls-key", secure.key).URL
+	m.proxied = program.Serve(t, m.direct, "matrix", "--client-tls-cert", secure.cert,
+		"--client-tls-key", secure.key).URL
 	return m
 }
 
-// certificates are those that the package's server shows, and its proxies: one of a CA of the tests, for localhost and 127.0.0.1.
+// certificates are those that the package's server shows, and its proxies: one of a CA of the tests, for localhost and
+// 127.0.0.1.
 type certificates struct{ ca, cert, key string }
 
 // secured makes the package's server speak TLS.
@@ -96,7 +101,8 @@ func (m *matrix) visit(t *testing.T, d driver, at string) []line {
 	u := server.Parse(t, at)
 	server.Exec(t, m.direct, itemSQL)
 	lines := m.run(t, d, []string{
-		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"), "PGUSER=postgres", "PGSSLMODE=disable", "CLIENT_CA=" + m.ca,
+		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"),
+		"PGUSER=postgres", "PGSSLMODE=disable", "CLIENT_CA=" + m.ca,
 	})
 	for i := range lines {
 		for _, id := range lines[i].IDs {
@@ -152,14 +158,15 @@ func compare(t *testing.T, m *matrix, direct, proxied []line) {
 	}
 }
 
-// rise fails unless the IDs of each connection rise, for each worker by itself: a session that mixes answered and forwarded calls mixes
-// two workers, and its IDs may step back by the clock error between them.
+// rise fails unless the IDs of each connection rise, for each worker by itself: a session that mixes answered and
+// forwarded calls mixes two workers, and its IDs may step back by the clock error between them.
 func rise(t *testing.T, parallel line) {
 	t.Helper()
 	for thousand := range slices.Chunk(parallel.IDs, 1000) {
 		last := make(map[int]string)
 		for _, id := range thousand {
-			if worker := workerOf(t, id); len(id) < len(last[worker]) || len(id) == len(last[worker]) && id <= last[worker] {
+			if worker := workerOf(t, id); len(id) < len(last[worker]) ||
+				len(id) == len(last[worker]) && id <= last[worker] {
 				t.Errorf("ID %s came after %s on one connection", id, last[worker])
 			}
 			last[workerOf(t, id)] = id

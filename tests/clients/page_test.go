@@ -31,8 +31,8 @@ type result struct {
 	remarks string
 }
 
-// drawing are the deeds whose IDs the proxy gives, if it can. In a transaction and between other statements of a batch it depends on
-// whether PostgreSQL has answered those already, so the table does not tell.
+// drawing are the deeds whose IDs the proxy gives, if it can. In a transaction and between other statements of a batch
+// it depends on whether PostgreSQL has answered those already, so the table does not tell.
 var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "parallel": true}
 
 // marks are the table's cells: see the legend in page.md.
@@ -150,7 +150,9 @@ func writePage(t *testing.T, results map[string]result) {
 		others = append(others, bars(results[d.name].otherCells(d.name)))
 	}
 	var page strings.Builder
-	data := map[string]any{"IDs": strings.Join(ids, "\n"), "Others": strings.Join(others, "\n"), "Sections": sections(t)}
+	data := map[string]any{
+		"IDs": strings.Join(ids, "\n"), "Others": strings.Join(others, "\n"), "Sections": sections(t),
+	}
 	if err := template.Must(template.New("page").Parse(pageText)).Execute(&page, data); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +170,8 @@ func comparePage(t *testing.T, results map[string]result) {
 	}
 	said := make(map[string][][]string) // a driver's lines, in the order of the tables
 	for _, text := range strings.Split(string(page), "\n") {
-		if cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "| "), " |"), " | "); strings.HasPrefix(text, "| ") {
+		if cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "| "), " |"),
+			" | "); strings.HasPrefix(text, "| ") {
 			said[cells[0]] = append(said[cells[0]], cells)
 		}
 	}

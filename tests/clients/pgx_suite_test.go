@@ -38,12 +38,15 @@ func TestPgxsOwnTestsPassAndFailThroughTheProxyAsTheyDoDirectly(t *testing.T) {
 	server.Exec(t, direct, pgxSuiteSQL)
 	secure := secured(t)
 	// With the server's own certificate, SCRAM's channel binding passes too.
-	through := program.Serve(t, direct, "pgx", "--client-tls-cert", secure.cert, "--client-tls-key", secure.key, "--upstream-tls", "require").URL
-	without, with := pgxEnvironment(t, direct, cluster.SocketDir, secure.ca), pgxEnvironment(t, through, socketProxy(t, direct, through), secure.ca)
+	through := program.Serve(t, direct, "pgx", "--client-tls-cert", secure.cert, "--client-tls-key", secure.key,
+		"--upstream-tls", "require").URL
+	without, with := pgxEnvironment(t, direct, cluster.SocketDir, secure.ca),
+		pgxEnvironment(t, through, socketProxy(t, direct, through), secure.ca)
 
 	expected := pgxTests(t, module, without, "./...")
 	got := pgxTests(t, module, with, "./...")
-	if differing := differences(expected, got); len(differing) > 0 { // a machine under load, perhaps: those again, by themselves
+	// a machine under load, perhaps: those again, by themselves
+	if differing := differences(expected, got); len(differing) > 0 {
 		t.Logf("run again: %q", differing)
 		again := "-run=^(" + strings.Join(tops(differing), "|") + ")$"
 		for name, o := range pgxTests(t, module, without, again, "./...") {
@@ -54,7 +57,8 @@ func TestPgxsOwnTestsPassAndFailThroughTheProxyAsTheyDoDirectly(t *testing.T) {
 		}
 	}
 	for _, name := range differences(expected, got) {
-		t.Errorf("%s: direct %q, through the proxy %q\n%s", name, expected[name].action, got[name].action, got[name].output)
+		t.Errorf("%s: direct %q, through the proxy %q\n%s",
+			name, expected[name].action, got[name].action, got[name].output)
 	}
 	count := make(map[string]int)
 	for name, o := range expected {
@@ -93,21 +97,24 @@ func socketProxy(t *testing.T, direct, through string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	p := program.Start(t, "serve", "--listen", filepath.Join(dir, ".s.PGSQL."+from.Port()), "--upstream", to.Host, "--lease-database", direct, "--node", "socket")
+	p := program.Start(t, "serve", "--listen", filepath.Join(dir, ".s.PGSQL."+from.Port()), "--upstream", to.Host,
+		"--lease-database", direct, "--node", "socket")
 	p.Line("worker acquired")
 	return dir
 }
 
-// pgxEnvironment names one server in the variables of pgx's tests. Those for OAuth, for a client's certificate, for CockroachDB,
-// CrateDB and PgBouncer are not set, and their tests are skipped on both sides.
+// pgxEnvironment names one server in the variables of pgx's tests. Those for OAuth, for a client's certificate, for
+// CockroachDB, CrateDB and PgBouncer are not set, and their tests are skipped on both sides.
 func pgxEnvironment(t *testing.T, at, sockets, ca string) []string {
 	t.Helper()
 	u := server.Parse(t, at)
 	place := fmt.Sprintf("port=%s dbname=%s password=secret ", u.Port(), strings.TrimPrefix(u.Path, "/"))
-	tcp, secure := "host=127.0.0.1 sslmode=disable "+place, "host=localhost sslmode=verify-full sslrootcert="+ca+" "+place
+	tcp, secure := "host=127.0.0.1 sslmode=disable "+place,
+		"host=localhost sslmode=verify-full sslrootcert="+ca+" "+place
 	return []string{
 		"PGX_TEST_DATABASE=" + tcp + "user=pgx_md5", "PGX_TEST_TCP_CONN_STRING=" + tcp + "user=pgx_md5",
-		"PGX_TEST_MD5_PASSWORD_CONN_STRING=" + tcp + "user=pgx_md5", "PGX_TEST_PLAIN_PASSWORD_CONN_STRING=" + tcp + "user=pgx_pw",
+		"PGX_TEST_MD5_PASSWORD_CONN_STRING=" + tcp + "user=pgx_md5",
+		"PGX_TEST_PLAIN_PASSWORD_CONN_STRING=" + tcp + "user=pgx_pw",
 		"PGX_TEST_SCRAM_PASSWORD_CONN_STRING=" + tcp + "user=pgx_scram channel_binding=disable",
 		"PGX_TEST_SCRAM_PLUS_CONN_STRING=" + secure + "user=pgx_scram channel_binding=require",
 		"PGX_TEST_TLS_CONN_STRING=" + secure + "user=pgx_scram channel_binding=disable",
@@ -138,7 +145,8 @@ func pgxTests(t *testing.T, module string, environment []string, arguments ...st
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		name := strings.TrimPrefix(e.Package, "github.com/jackc/pgx/v5") + " " + folder.ReplaceAllString(e.Test, "/FOLDER/")
+		name := strings.TrimPrefix(e.Package, "github.com/jackc/pgx/v5") + " " +
+			folder.ReplaceAllString(e.Test, "/FOLDER/")
 		said[name] += e.Output
 		if e.Test != "" && slices.Contains([]string{"pass", "fail", "skip"}, e.Action) {
 			ended[name] = outcome{e.Action, said[name]}

@@ -16,8 +16,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// pooled is a database with the table, PgBouncer in front of it, and a proxy in front of PgBouncer, which its lease goes through
-// too. Both URLs are given to the same talk.
+// pooled is a database with the table, PgBouncer in front of it, and a proxy in front of PgBouncer, which its lease
+// goes through too. Both URLs are given to the same talk.
 func pooled(t *testing.T, connections int, settings ...string) (bouncer, proxied string) {
 	t.Helper()
 	direct := server.Migrated(t)
@@ -29,7 +29,8 @@ func pooled(t *testing.T, connections int, settings ...string) (bouncer, proxied
 func TestInFrontOfPgBouncerInSessionModeASessionIsWhatItIsWithoutTheProxy(t *testing.T) {
 	bouncer, proxied := pooled(t, 5, "pool_mode = session")
 	for _, mode := range []pgx.QueryExecMode{
-		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+		pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+		pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
 	} {
 		t.Run(mode.String(), func(t *testing.T) {
 			sameButForTheIDs(t, bouncer, proxied, mode, session)
@@ -38,7 +39,8 @@ func TestInFrontOfPgBouncerInSessionModeASessionIsWhatItIsWithoutTheProxy(t *tes
 }
 
 func TestInFrontOfPgBouncerInTransactionModeTransactionsAreWhatTheyAreWithoutTheProxy(t *testing.T) {
-	settings, modes := []string(nil), []pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheDescribe}
+	settings, modes := []string(nil),
+		[]pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheDescribe}
 	if knowsStatements(t) {
 		settings, modes = namedStatements, append(modes, pgx.QueryExecModeCacheStatement)
 	}
@@ -64,8 +66,9 @@ func knowsStatements(t *testing.T) bool {
 	return minor >= 21
 }
 
-// PgBouncer before 1.21 knows nothing of named statements: in transaction mode they are on one server connection, and the next
-// transaction may be on another. With the proxy that is so too, but for the IDs, which need no server connection.
+// PgBouncer before 1.21 knows nothing of named statements: in transaction mode they are on one server connection, and
+// the next transaction may be on another. With the proxy that is so too, but for the IDs, which need no server
+// connection.
 func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t *testing.T) {
 	settings, expected := []string(nil), "26000"
 	if knowsStatements(t) {
@@ -100,7 +103,8 @@ func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t
 	var count int
 	said := new(pgconn.PgError)
 	if err := conn.QueryRow(ctx, "count").Scan(&count); err != nil && !errors.As(err, &said) || said.Code != expected {
-		t.Errorf("the other statement, which is on the server connection that the other session has, gives %v; expected SQLSTATE %q", err, expected)
+		t.Errorf("the other statement, which is on the server connection that the other session has, gives %v; "+
+			"expected SQLSTATE %q", err, expected)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 
 // deeds are their names, in order.
 var deeds = []string{
-	"password", "scram", "tls", "unprepared", "prepared", "pipeline", "mixed", "transaction", "copy", "notify", "cancel", "default", "parallel",
+	"password", "scram", "tls", "unprepared", "prepared", "pipeline", "mixed", "transaction", "copy", "notify",
+	"cancel", "default", "parallel",
 }
 
 // line is what a program prints about one deed.

@@ -27,8 +27,9 @@ func (s *speaker) connect() *pgx.Conn {
 
 // queryModes are pgx's names for them in a connection string.
 var queryModes = map[pgx.QueryExecMode]string{
-	pgx.QueryExecModeCacheStatement: "cache_statement", pgx.QueryExecModeCacheDescribe: "cache_describe", pgx.QueryExecModeDescribeExec: "describe_exec",
-	pgx.QueryExecModeExec: "exec", pgx.QueryExecModeSimpleProtocol: "simple_protocol",
+	pgx.QueryExecModeCacheStatement: "cache_statement", pgx.QueryExecModeCacheDescribe: "cache_describe",
+	pgx.QueryExecModeDescribeExec: "describe_exec", pgx.QueryExecModeExec: "exec",
+	pgx.QueryExecModeSimpleProtocol: "simple_protocol",
 }
 
 // ask runs a statement and notes its rows or its error, and the tag.
@@ -143,7 +144,8 @@ func (s *speaker) cancel() {
 		said <- err
 	}()
 	for n := 0; n == 0; {
-		n = server.Value[int](s.t, other, "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()")
+		n = server.Value[int](s.t, other,
+			"SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()")
 	}
 	if err := s.conn.PgConn().CancelRequest(s.t.Context()); err != nil {
 		s.t.Fatal(err)

@@ -33,7 +33,8 @@ func (s *story) judged(url string) (by map[string]bool) {
 	}
 	store := lease.NewPostgres(&conn.Config().Config)
 	defer store.Close()
-	_, err = store.Acquire(server.Within(s), lease.Request{Namespace: row.ID, Owner: "5f0c3a52-0f0f-4c0c-8c0c-000000000001", Node: "n", Window: 1000})
+	_, err = store.Acquire(server.Within(s),
+		lease.Request{Namespace: row.ID, Owner: "5f0c3a52-0f0f-4c0c-8c0c-000000000001", Node: "n", Window: 1000})
 	refusal := new(lease.Refusal)
 	_, drawn := conn.Exec(server.Within(s), "SELECT next_snowflake()")
 	return map[string]bool{
@@ -62,9 +63,10 @@ func TestIdentityInvariant1EverybodySaysTheSameOfADatabase(t *testing.T) {
 
 func TestIdentityInvariant2ACopyGivesNoIDWhileItsLaneIsAheadOfTheClock(t *testing.T) {
 	for name, ahead := range map[string]string{
-		"a new function, a second ahead":     "SELECT next_snowflake()",
-		"the middle of a tick":               "SELECT next_snowflake() FROM generate_series(1, 3000)",
-		"a lane that a clock has left alone": "SELECT next_snowflake(); SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 60000) << 22)",
+		"a new function, a second ahead": "SELECT next_snowflake()",
+		"the middle of a tick":           "SELECT next_snowflake() FROM generate_series(1, 3000)",
+		"a lane that a clock has left alone": "SELECT next_snowflake(); " +
+			"SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 60000) << 22)",
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := plain(t)
@@ -103,7 +105,9 @@ func TestIdentityInvariant3ASwapOfTheNamesOfTwoDatabasesChangesNothing(t *testin
 	a, b := server.Name(s, home), server.Name(s, joined)
 	server.Alone(s, home)
 	server.Alone(s, joined)
-	for _, rename := range []string{a + " RENAME TO copies_between", b + " RENAME TO " + a, "copies_between RENAME TO " + b} {
+	for _, rename := range []string{
+		a + " RENAME TO copies_between", b + " RENAME TO " + a, "copies_between RENAME TO " + b,
+	} {
 		server.Exec(s, admin, "ALTER DATABASE "+rename)
 	}
 	s.draw(home, joined, home, joined) // each by the other's name
@@ -115,7 +119,8 @@ func TestIdentityInvariant3ASwapOfTheNamesOfTwoDatabasesChangesNothing(t *testin
 		}
 	}
 	s.up(home, migrations.Settings{JoinURL: joined}) // the home's claim follows the name
-	if state, err := migrations.Status(server.Within(s), joined); err != nil || len(state.Joined) != 1 || state.Joined[0].Database != a {
+	if state, err := migrations.Status(server.Within(s), joined); err != nil || len(state.Joined) != 1 ||
+		state.Joined[0].Database != a {
 		t.Errorf("the home knows %+v, %v; want %s", state.Joined, err, a)
 	}
 }
@@ -200,7 +205,8 @@ func TestALogicalReplicaOfTheTablesIsNoticed(t *testing.T) {
 	server.Exec(s, app, "CREATE PUBLICATION everything FOR ALL TABLES")
 	s.restore(replica, s.dump(app, "--schema-only"))
 	at := server.Parse(s, app)
-	server.Exec(s, replica, "CREATE SUBSCRIPTION everything CONNECTION 'host="+at.Hostname()+" port="+at.Port()+" dbname=app user=postgres' PUBLICATION everything")
+	server.Exec(s, replica, "CREATE SUBSCRIPTION everything CONNECTION 'host="+at.Hostname()+" port="+at.Port()+
+		" dbname=app user=postgres' PUBLICATION everything")
 	server.Eventually(s, server.Connect(s, replica), "EXISTS (SELECT FROM pgflurry.namespace)")
 	s.refuses(replica, "is server cluster")
 	s.draw(app)
@@ -211,7 +217,8 @@ func TestWhoDrawsInAPreparedTransactionDrawsAsEverybodyDoes(t *testing.T) {
 	cluster := server.Private(s, map[string]string{"max_prepared_transactions": "4"})
 	url := cluster.URL("postgres")
 	s.up(url, migrations.Settings{})
-	server.Exec(s, url, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY); BEGIN; INSERT INTO item SELECT FROM generate_series(1, 9000); PREPARE TRANSACTION 'items'")
+	server.Exec(s, url, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY); BEGIN; INSERT INTO item "+
+		"SELECT FROM generate_series(1, 9000); PREPARE TRANSACTION 'items'")
 	s.draw(url)
 	server.Crash(s, cluster)
 	url = server.Again(s, cluster.Data, 0, map[string]string{"max_prepared_transactions": "4"}).URL("postgres")
@@ -226,13 +233,17 @@ func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNex
 	s := plain(t)
 	url := s.migrated(migrations.Settings{})
 	conn := server.Connect(s, url)
-	server.Do(s, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(), number bigint DEFAULT next_segment('item'), qualified bigint DEFAULT pgflurry.next_segment('item'));
+	server.Do(s, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(),
+		number bigint DEFAULT next_segment('item'), qualified bigint DEFAULT pgflurry.next_segment('item'));
 		DROP SCHEMA pgflurry CASCADE`)
-	defaults := server.Values[string](s, conn, "SELECT attname::text FROM pg_attribute WHERE attrelid = 'item'::regclass AND attnum > 0 AND atthasdef")
+	defaults := server.Values[string](s, conn,
+		"SELECT attname::text FROM pg_attribute WHERE attrelid = 'item'::regclass AND attnum > 0 AND atthasdef")
 	if len(defaults) != 1 || defaults[0] != "id" {
 		t.Errorf("columns with a default afterwards: %q, want id alone", defaults)
 	}
-	if _, err := conn.Exec(server.Within(s), "SELECT next_snowflake()"); sqlstate(err) != "3F000" && sqlstate(err) != "42P01" { // 15, 18
+	// 15, 18
+	if _, err := conn.Exec(server.Within(s), "SELECT next_snowflake()"); sqlstate(err) != "3F000" &&
+		sqlstate(err) != "42P01" {
 		t.Errorf("the function without its schema: %v", err)
 	}
 	s.up(url, migrations.Settings{})
@@ -245,7 +256,8 @@ func TestOfTwoCopiesOneAloneTakesThePlaceOfTheOriginal(t *testing.T) {
 	s.up(joined, migrations.Settings{JoinURL: home})
 	for _, original := range []string{joined, home} {
 		s.draw(original)
-		first, second := server.TemplateCopy(s, original, "copies_heir_1"), server.TemplateCopy(s, original, "copies_heir_2")
+		first, second := server.TemplateCopy(s, original, "copies_heir_1"),
+			server.TemplateCopy(s, original, "copies_heir_2")
 		server.Alone(s, original)
 		server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Name(s, original))
 		moved := migrations.Settings{Moved: true}
@@ -320,8 +332,10 @@ func TestWhatASubscriptionBringsDoesNotChangeWhichDatabaseThisIs(t *testing.T) {
 	at := server.Parse(s, from)
 	server.Exec(s, from, "CREATE TABLE arrived (n int); CREATE PUBLICATION everything FOR ALL TABLES")
 	server.Exec(s, to, "CREATE TABLE arrived (n int)")
-	server.Exec(s, to, "CREATE SUBSCRIPTION everything CONNECTION 'host="+at.Hostname()+" port="+at.Port()+" dbname=app user=postgres' PUBLICATION everything WITH (copy_data = false)")
-	server.Exec(s, from, "UPDATE pgflurry.namespace SET acquire_after = acquire_after + 1; UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 5 WHERE worker = 99; INSERT INTO arrived VALUES (1)")
+	server.Exec(s, to, "CREATE SUBSCRIPTION everything CONNECTION 'host="+at.Hostname()+" port="+at.Port()+
+		" dbname=app user=postgres' PUBLICATION everything WITH (copy_data = false)")
+	server.Exec(s, from, "UPDATE pgflurry.namespace SET acquire_after = acquire_after + 1; UPDATE pgflurry.worker "+
+		"SET owner = gen_random_uuid(), term = 5 WHERE worker = 99; INSERT INTO arrived VALUES (1)")
 	server.Eventually(s, server.Connect(s, to), "EXISTS (SELECT FROM arrived)")
 	if n := server.Value[int](s, server.Connect(s, to), "SELECT count(*) FROM pgflurry.worker WHERE term = 5"); n > 0 {
 		t.Error("a lease of the publisher stands in the subscriber's rows")
@@ -333,8 +347,10 @@ func TestWhereANamespaceMayHaveBeenBeforeNoProxyGetsAWorkerForAQuarantine(t *tes
 	s := plain(t)
 	const closed = "SELECT acquire_after > pgflurry.ticks(clock_timestamp() + interval '110 s') FROM pgflurry.namespace"
 	for name, lose := range map[string]func(url string){
-		"DROP SCHEMA":                    func(url string) { server.Exec(s, url, "DROP SCHEMA pgflurry CASCADE") },
-		"a schema without data in place": func(url string) { s.restore(url, s.dump(url, "--schema-only"), "--clean", "--if-exists") },
+		"DROP SCHEMA": func(url string) { server.Exec(s, url, "DROP SCHEMA pgflurry CASCADE") },
+		"a schema without data in place": func(url string) {
+			s.restore(url, s.dump(url, "--schema-only"), "--clean", "--if-exists")
+		},
 	} {
 		url := s.migrated(migrations.Settings{})
 		lose(url)
@@ -362,7 +378,8 @@ func TestAServerThatWasStoppedInOrderAndSetBackBeginsAnewByReseed(t *testing.T) 
 	s.draw(url)
 	server.Stop(s, cluster)
 	snapshot := cluster.Data + "-snapshot"
-	if out, err := exec.CommandContext(server.Within(s), "cp", "-a", cluster.Data, snapshot).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(server.Within(s), "cp", "-a", cluster.Data, snapshot).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	again := server.Again(s, cluster.Data, 0)
@@ -375,7 +392,8 @@ func TestAServerThatWasStoppedInOrderAndSetBackBeginsAnewByReseed(t *testing.T) 
 
 func TestNothingJoinsADisposableNamespace(t *testing.T) {
 	s := plain(t)
-	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: s.migrated(migrations.Settings{Disposable: true})}, "is disposable: nothing can join it")
+	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: s.migrated(migrations.Settings{Disposable: true})},
+		"is disposable: nothing can join it")
 }
 
 func TestAFreshWorkerWaitsForCallsThatMayHaveReadTheOldText(t *testing.T) {

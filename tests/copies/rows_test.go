@@ -70,7 +70,8 @@ func setBack(s *story) {
 	s.command(0, "URL", url)
 	s.drawsAbove(url)
 	conn := server.Connect(s, url)
-	if !server.Value[bool](s, conn, "SELECT acquire_after > pgflurry.ticks(clock_timestamp() + interval '110 s') AND joins_complete_on IS NULL FROM pgflurry.namespace") {
+	if !server.Value[bool](s, conn, "SELECT acquire_after > pgflurry.ticks(clock_timestamp() + interval '110 s') "+
+		"AND joins_complete_on IS NULL FROM pgflurry.namespace") {
 		s.Error("a proxy may get a worker, or a database join, before what was forgotten has ended")
 	}
 }
@@ -112,8 +113,10 @@ func onAnotherServer(s *story) {
 
 	copied := s.database(staging.URL("postgres"), "app")
 	s.restore(copied, s.dump(moved))
-	const oids = "SELECT format('%s %s', d.oid, 'pgflurry.namespace'::regclass::oid) FROM pg_database AS d WHERE datname = current_database()"
-	if a, b := server.Value[string](s, server.Connect(s, moved), oids), server.Value[string](s, server.Connect(s, copied), oids); a != b {
+	const oids = "SELECT format('%s %s', d.oid, 'pgflurry.namespace'::regclass::oid) FROM pg_database AS d " +
+		"WHERE datname = current_database()"
+	if a, b := server.Value[string](s, server.Connect(s, moved), oids),
+		server.Value[string](s, server.Connect(s, copied), oids); a != b {
 		s.Fatalf("the two servers have OIDs %s and %s, so this proves nothing", a, b)
 	}
 	s.refuses(copied, "is server cluster")
@@ -132,7 +135,8 @@ func cloned(s *story) {
 	homeClone, joinedClone := server.In(s, clone, "home"), server.In(s, clone, "joined")
 
 	// the accident: the home notices it by the address, and asks
-	s.refusesUp(joinedClone, migrations.Settings{JoinURL: home}, "was claimed by database \"joined\" at", "--copy", "--moved")
+	s.refusesUp(joinedClone, migrations.Settings{JoinURL: home}, "was claimed by database \"joined\" at",
+		"--copy", "--moved")
 	if a, b := s.worker(joined), s.worker(joinedClone); a != b {
 		s.Fatalf("workers %d and %d, so nothing was copied", a, b)
 	}
@@ -174,7 +178,8 @@ func homeForgot(s *story) {
 	s.draw(home, known)
 	s.restore(home, file, "--clean", "--if-exists") // before the join
 	s.up(home, migrations.Settings{Moved: true})
-	s.refusesUp(next, migrations.Settings{JoinURL: home}, "may have forgotten a database that joined", "--joins-complete")
+	s.refusesUp(next, migrations.Settings{JoinURL: home}, "may have forgotten a database that joined",
+		"--joins-complete")
 	s.command(0, "URL", known, "HOME", home)
 	s.command(1, "HOME", home)
 	s.up(next, migrations.Settings{JoinURL: home})
@@ -201,8 +206,8 @@ func upgraded(s *story) {
 	server.Stop(s, before)
 	server.Stop(s, after)
 	bin := filepath.Dir(upgrade)
-	command := exec.CommandContext(server.Within(s), upgrade, "--old-datadir", before.Data, "--new-datadir", after.Data, "--old-bindir", bin, "--new-bindir", bin,
-		"--username", "postgres", "--socketdir", after.Data)
+	command := exec.CommandContext(server.Within(s), upgrade, "--old-datadir", before.Data, "--new-datadir", after.Data,
+		"--old-bindir", bin, "--new-bindir", bin, "--username", "postgres", "--socketdir", after.Data)
 	command.Dir = after.Data
 	command.SysProcAttr = server.AsOwner(s, after.Data)
 	if out, err := command.CombinedOutput(); err != nil {
@@ -219,11 +224,14 @@ func blueGreen(s *story) {
 	blueServer, greenServer := server.Private(s, nil), server.Private(s, nil)
 	blue, green := s.database(blueServer.URL("postgres"), "app"), s.database(greenServer.URL("postgres"), "app")
 	s.up(blue, migrations.Settings{})
-	server.Exec(s, blue, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); INSERT INTO item (n) SELECT generate_series(1, 1000); CREATE PUBLICATION items FOR TABLE item")
+	server.Exec(s, blue, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); "+
+		"INSERT INTO item (n) SELECT generate_series(1, 1000); CREATE PUBLICATION items FOR TABLE item")
 	// the tables without what makes their defaults: that comes with the switch
 	server.Exec(s, green, "CREATE TABLE item (id bigint PRIMARY KEY, n int)")
 	at := server.Parse(s, blue)
-	server.Exec(s, green, fmt.Sprintf("CREATE SUBSCRIPTION items CONNECTION 'host=%s port=%s dbname=app user=postgres' PUBLICATION items", at.Hostname(), at.Port()))
+	server.Exec(s, green,
+		fmt.Sprintf("CREATE SUBSCRIPTION items CONNECTION 'host=%s port=%s dbname=app user=postgres' PUBLICATION items",
+			at.Hostname(), at.Port()))
 	server.Exec(s, blue, "INSERT INTO item (n) SELECT generate_series(1001, 2000)")
 	there := server.Connect(s, green)
 	server.Eventually(s, there, "(SELECT count(*) FROM item) = 2000")
@@ -231,7 +239,8 @@ func blueGreen(s *story) {
 	s.command(0, "BLUE", blue, "GREEN", green)
 	server.Crash(s, blueServer)
 	s.command(1, "GREEN", green)
-	server.Exec(s, green, "ALTER TABLE item ALTER COLUMN id SET DEFAULT next_snowflake(); INSERT INTO item (n) SELECT generate_series(2001, 3000)")
+	server.Exec(s, green, "ALTER TABLE item ALTER COLUMN id SET DEFAULT next_snowflake(); INSERT INTO item (n) "+
+		"SELECT generate_series(2001, 3000)")
 	if n := server.Value[int](s, there, "SELECT count(DISTINCT id) FROM item"); n != 3000 {
 		s.Errorf("%d different IDs, want 3000", n)
 	}
@@ -255,7 +264,8 @@ func schemaOnly(s *story) {
 
 func testSuite(s *story) {
 	template := s.migrated(migrations.Settings{})
-	first, second := server.TemplateCopy(s, template, "copies_test_1"), server.TemplateCopy(s, template, "copies_test_2")
+	first, second := server.TemplateCopy(s, template, "copies_test_1"),
+		server.TemplateCopy(s, template, "copies_test_2")
 	s.refuses(first, "CALL pgflurry.new_namespace()")
 	for _, clone := range []string{first, second} {
 		s.command(0, "URL", clone)
@@ -267,7 +277,8 @@ func testSuite(s *story) {
 	s.draw(disposable)
 	for i := range 2 {
 		clone := server.TemplateCopy(s, disposable, fmt.Sprintf("copies_test_disposable_%d", i))
-		server.Exec(s, clone, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); INSERT INTO item (n) SELECT generate_series(1, 9000)")
+		server.Exec(s, clone, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int); "+
+			"INSERT INTO item (n) SELECT generate_series(1, 9000)")
 		if out, errs := s.status(clone); !strings.Contains(out, "for tests only") {
 			s.Errorf("migrate status does not say that it is disposable:\n%s%s", out, errs)
 		}
@@ -276,7 +287,8 @@ func testSuite(s *story) {
 		proxy.Signal(syscall.SIGTERM)
 		proxy.End()
 	}
-	comment := server.Value[string](s, server.Connect(s, disposable), "SELECT obj_description('public.next_snowflake()'::regprocedure)")
+	comment := server.Value[string](s, server.Connect(s, disposable),
+		"SELECT obj_description('public.next_snowflake()'::regprocedure)")
 	if !strings.HasPrefix(comment, "FOR TESTS ONLY") {
 		s.Errorf("the function's comment is %q", comment)
 	}
@@ -346,7 +358,8 @@ func clockAhead(s *story) {
 		server.Exec(s, url, nineYearsAhead)
 		s.draw(url)
 		s.up(url, migrations.Settings{}) // the functions as they are: the clock is right again
-		said := server.Refused(s, server.Connect(s, url), "SNF01", "SELECT next_snowflake() FROM generate_series(1, 9000)")
+		said := server.Refused(s, server.Connect(s, url), "SNF01",
+			"SELECT next_snowflake() FROM generate_series(1, 9000)")
 		if !strings.Contains(said.Hint, "--fresh-worker") {
 			s.Errorf("the hint is %q", said.Hint)
 		}
@@ -359,7 +372,8 @@ func clockAhead(s *story) {
 			s.Errorf("the first ID is %d ms ahead of the clock", first>>22-now)
 		}
 		s.draw(url)
-		mark := server.Value[int64](s, server.Connect(s, home), "SELECT reserved_until FROM pgflurry.worker WHERE released_at IS NOT NULL AND retired_at IS NOT NULL AND worker = $1", old)
+		mark := server.Value[int64](s, server.Connect(s, home), "SELECT reserved_until FROM pgflurry.worker "+
+			"WHERE released_at IS NOT NULL AND retired_at IS NOT NULL AND worker = $1", old)
 		if years := (mark - now) / (365 * 86400 * 1000); years < 8 {
 			s.Errorf("the old worker's mark is %d years ahead, want nearly 9", years)
 		}
@@ -372,7 +386,8 @@ const nineYearsAhead = `DO $$
 DECLARE f regprocedure;
 BEGIN
 	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),pgflurry.stand_in(),pgflurry.advance_slowly_stand_in(bigint),public.next_snowflake()}'::regprocedure[] LOOP
-		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'), 'clock_timestamp()',
+		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'),
+			'clock_timestamp()',
 			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) ''9 years''::interval)');
 	END LOOP;
 END $$`

@@ -78,7 +78,8 @@ func (s *story) command(number int, words ...string) {
 func (s *story) shell(line string) {
 	s.Helper()
 	command := exec.CommandContext(server.Within(s), "bash", "-euo", "pipefail", "-c", line)
-	command.Env = append(os.Environ(), "PATH="+filepath.Dir(program.Path(s))+":"+filepath.Dir(server.Tool(s, "psql"))+":"+os.Getenv("PATH"))
+	command.Env = append(os.Environ(),
+		"PATH="+filepath.Dir(program.Path(s))+":"+filepath.Dir(server.Tool(s, "psql"))+":"+os.Getenv("PATH"))
 	if out, err := command.CombinedOutput(); err != nil {
 		s.Fatalf("%s: %v\n%s", line, err, out)
 	}
@@ -125,7 +126,8 @@ func (s *story) tool(name string, args ...string) {
 	s.Helper()
 	command := exec.CommandContext(server.Within(s), server.Tool(s, name), args...)
 	out, err := command.CombinedOutput()
-	if ended := new(exec.ExitError); errors.As(err, &ended) && name == "pg_restore" && strings.Contains(string(out), "errors ignored on restore") {
+	if ended := new(exec.ExitError); errors.As(err, &ended) && name == "pg_restore" &&
+		strings.Contains(string(out), "errors ignored on restore") {
 		return // rows that are there already
 	}
 	if err != nil {
@@ -139,7 +141,8 @@ func (s *story) worker(url string) int {
 	return server.Value[int](s, server.Connect(s, url), "SELECT function_worker FROM pgflurry.namespace")
 }
 
-// drawsAbove waits as long as the function does not give IDs because its clock is behind, and wants the first one to be above all before.
+// drawsAbove waits as long as the function does not give IDs because its clock is behind, and wants the first one to be
+// above all before.
 func (s *story) drawsAbove(url string) {
 	s.Helper()
 	before := s.highest

@@ -34,7 +34,8 @@ func TestStepsOfTheDatabasesClockByTenMinutesStallNoProxyAndRepeatNothing(t *tes
 	for _, step := range []time.Duration{10 * time.Minute, -10 * time.Minute, -10 * time.Minute, 10 * time.Minute} {
 		server.StepClock(t, r.conn, step)
 		taken := ask[time.Time](r, "SELECT clock_timestamp()")
-		r.until("SELECT count(DISTINCT node) = 2 FROM pgflurry.worker WHERE renewed_at > $1", taken) // both have heard of it
+		// both have heard of it
+		r.until("SELECT count(DISTINCT node) = 2 FROM pgflurry.worker WHERE renewed_at > $1", taken)
 		draw(conns...)
 	}
 	if far := r.tickOf(last[r.workerOf(r.drawUntil(conns[0], r.byProxy))]) - before; far < 590_000 {

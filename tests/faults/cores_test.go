@@ -21,8 +21,8 @@ type core struct {
 	generator *generator.Generator
 }
 
-// A visitor is a store that has a connection only while it needs one, and waits for its turn: so a thousand of them get by with the
-// connections of a small server.
+// A visitor is a store that has a connection only while it needs one, and waits for its turn: so a thousand of them get
+// by with the connections of a small server.
 type visitor struct {
 	*lease.Postgres
 	turns chan struct{}
@@ -70,7 +70,9 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 	for i := range all {
 		clock := lease.NewClock(time.Millisecond)
 		c := &core{}
-		if c.generator, err = generator.New(generator.Settings{Layout: generator.DefaultLayout(), Now: clock.Now}); err != nil {
+		if c.generator, err = generator.New(generator.Settings{
+			Layout: generator.DefaultLayout(), Now: clock.Now,
+		}); err != nil {
 			r.t.Fatal(err)
 		}
 		s := settings

@@ -50,7 +50,8 @@ func TestWithTheLeaseCutOffIDsGoOnToTheMarkAndThenPostgreSQLAnswers(t *testing.T
 	}
 }
 
-// The sessions' way to PostgreSQL is silent too: what the proxy answers goes on, and what PostgreSQL must answer waits for it.
+// The sessions' way to PostgreSQL is silent too: what the proxy answers goes on, and what PostgreSQL must answer waits
+// for it.
 func TestWithEverythingCutOffAnOpenSessionHasIDsUpToTheMark(t *testing.T) {
 	r := newRoom(t, oneWorker)
 	link, through := network.To(t, r.direct)

@@ -65,7 +65,8 @@ func (p *pair) below(ids []int64) {
 			marks[worker] = p.mark(worker)
 		}
 		if mark := marks[worker]; worker != function && p.tickOf(id) >= mark {
-			p.t.Fatalf("ID %d is of tick %d, but the mark of worker %d is %d: its acknowledgement was lost", id, p.tickOf(id), worker, mark)
+			p.t.Fatalf("ID %d is of tick %d, but the mark of worker %d is %d: its acknowledgement was lost",
+				id, p.tickOf(id), worker, mark)
 		}
 	}
 }
@@ -183,7 +184,8 @@ func TestIDsEndAtTheMarkThatTheHungStandbyHasHoweverOftenWaitsForItAreCancelled(
 				return
 			default:
 			}
-			_, err := cancelling.Exec(t.Context(), "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+			_, err := cancelling.Exec(t.Context(),
+				"SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 			if err != nil {
 				done <- err
 				return

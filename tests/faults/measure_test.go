@@ -18,7 +18,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// What docs/uniqueness.md says in figures: make measure-lease. Windows, skew and quarantine are the defaults unless a name says otherwise.
+// What docs/uniqueness.md says in figures: make measure-lease. Windows, skew and quarantine are the defaults unless a
+// name says otherwise.
 
 // spread reports the least, the median and the greatest of what was measured.
 func spread(b *testing.B, what string, measured []float64) {
@@ -92,7 +93,8 @@ func untilProxy(b *testing.B, r *room, url string) {
 	}
 }
 
-// Nine proxies with an open session each; PostgreSQL freezes once, at a moment that is another one in the period of each.
+// Nine proxies with an open session each; PostgreSQL freezes once, at a moment that is another one in the period of
+// each.
 func BenchmarkSecondsOfIDsWhilePostgreSQLHangs(b *testing.B) {
 	var lasted []float64
 	for b.Loop() {
@@ -183,7 +185,8 @@ type written struct{ renewals, bytes int64 }
 func (r *room) written() (w written) {
 	r.t.Helper()
 	r.do("SELECT pg_stat_force_next_flush()")
-	err := r.conn.QueryRow(context.Background(), `SELECT (SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'worker'),
+	err := r.conn.QueryRow(context.Background(), `SELECT (SELECT n_tup_upd FROM pg_stat_user_tables
+		WHERE relname = 'worker'),
 		(SELECT wal_bytes::bigint FROM pg_stat_wal)`).Scan(&w.renewals, &w.bytes)
 	if err != nil {
 		r.t.Fatal(err)
@@ -191,7 +194,8 @@ func (r *room) written() (w written) {
 	return w
 }
 
-// All 1008 workers of the default layout, by as many cores that start at once and open a connection each, sixteen at a time.
+// All 1008 workers of the default layout, by as many cores that start at once and open a connection each, sixteen at a
+// time.
 func BenchmarkSecondsUntilAllWorkersAreTaken(b *testing.B) {
 	var took []float64
 	for b.Loop() {

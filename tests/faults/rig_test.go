@@ -1,5 +1,6 @@
-// Package faults attacks proxies as real processes, and the function in the database beside them: they are killed and stopped, the
-// network is cut, the server crashes and fails over. Every ID is recorded by the clients and compared with all others.
+// Package faults attacks proxies as real processes, and the function in the database beside them: they are killed and
+// stopped, the network is cut, the server crashes and fails over. Every ID is recorded by the clients and compared with
+// all others.
 package faults
 
 import (
@@ -19,7 +20,8 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// The layouts of these tests have few workers, so that a worker is soon taken over: 0 is the function's, the others are for proxies.
+// The layouts of these tests have few workers, so that a worker is soon taken over: 0 is the function's, the others are
+// for proxies.
 const (
 	oneWorker    = "41/0/1/12"
 	threeWorkers = "41/0/2/12"

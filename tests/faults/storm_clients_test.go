@@ -36,7 +36,10 @@ var statements = [kinds][]struct {
 		{"SELECT next_snowflake() + 0 FROM generate_series(1, %d)", 3000},
 		{"SELECT next_snowflake() -- %d", 1},
 		{"BEGIN; SAVEPOINT s; SELECT next_snowflake() FROM generate_series(1, %d); ROLLBACK TO s; COMMIT", 1000},
-		{"BEGIN; SET LOCAL statement_timeout = '5ms'; SELECT next_snowflake() FROM generate_series(1, %d); COMMIT", 5000},
+		{
+			"BEGIN; SET LOCAL statement_timeout = '5ms'; SELECT next_snowflake() FROM generate_series(1, %d); COMMIT",
+			5000,
+		},
 		{"COPY (SELECT next_snowflake() FROM generate_series(1, %d)) TO STDOUT", 2000},
 	},
 	ofKeys: {

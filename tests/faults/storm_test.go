@@ -18,7 +18,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A storm is several proxies and the function drawing from one namespace as fast as they can, while one fault follows another.
+// A storm is several proxies and the function drawing from one namespace as fast as they can, while one fault follows
+// another.
 type storm struct {
 	*room
 	dice     *rand.Rand    // of the troubles; each client has its own
@@ -27,7 +28,8 @@ type storm struct {
 	nodes    []*node
 	standbys int // made so far
 
-	breath time.Duration // that a client takes after a statement, at most: in a short storm the troubles get the processor
+	// that a client takes after a statement, at most: in a short storm the troubles get the processor
+	breath time.Duration
 	ended  chan struct{} // closed when the clients shall end
 	twice  chan error    // what the recorder found
 	ids    atomic.Int64
@@ -66,7 +68,8 @@ func TestInAStormOfFaultsNoIDOfProxiesOrFunctionComesTwice(t *testing.T) {
 		for _, trouble := range s.shuffled() {
 			at := time.Now()
 			s.happen(trouble)
-			t.Logf("%6.1f s  %-60s %6.1f s, %d IDs", time.Since(begin).Seconds(), trouble.what, time.Since(at).Seconds(), s.ids.Load())
+			t.Logf("%6.1f s  %-60s %6.1f s, %d IDs",
+				time.Since(begin).Seconds(), trouble.what, time.Since(at).Seconds(), s.ids.Load())
 			faults++
 		}
 	}
@@ -89,7 +92,9 @@ func newStorm(t *testing.T) *storm {
 	cluster := server.Private(t, stormOptions)
 	url := cluster.URL("postgres")
 	// seven workers for proxies: they are taken over again and again
-	if err := migrations.Up(t.Context(), url, migrations.Settings{Layout: "41/0/3/12", DatabaseWorkers: 1}); err != nil {
+	if err := migrations.Up(t.Context(), url, migrations.Settings{
+		Layout: "41/0/3/12", DatabaseWorkers: 1,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	s := &storm{
@@ -163,7 +168,8 @@ func (s *storm) judge(passed time.Duration, faults int) {
 	default:
 	}
 	total := s.all.Len()
-	s.t.Logf("%d IDs in %v (%.0f a second) with %d faults, none twice: %d by proxies, %d by the function, %d of keys; %d statements or connections broken",
+	s.t.Logf("%d IDs in %v (%.0f a second) with %d faults, none twice: %d by proxies, %d by the function, %d of keys; "+
+		"%d statements or connections broken",
 		total, passed.Round(time.Second), float64(total)/passed.Seconds(), faults,
 		s.byKind[ofProxy].Load(), s.byKind[ofFunction].Load(), s.byKind[ofKeys].Load(), s.broken.Load())
 	if server.Storm(s.t) == 0 && total < enough {

@@ -54,7 +54,8 @@ func (s *storm) endProxy() {
 // held is the worker that a node has, as the rows tell.
 func (s *storm) held(n *node) (worker int64) {
 	s.t.Helper()
-	return ask[int64](s.room, "SELECT worker FROM pgflurry.worker WHERE node = $1 ORDER BY acquired_at DESC LIMIT 1", n.name)
+	return ask[int64](s.room, "SELECT worker FROM pgflurry.worker WHERE node = $1 ORDER BY acquired_at DESC LIMIT 1",
+		n.name)
 }
 
 // passed waits until a worker's mark and quarantine have passed.
@@ -84,7 +85,8 @@ func (s *storm) silentLease() {
 	n.lease.Heal()
 }
 
-// usurp starts another proxy of the same node, which is given the node's last worker, and draws from it; more until end.
+// usurp starts another proxy of the same node, which is given the node's last worker, and draws from it; more until
+// end.
 func (s *storm) usurp(n *node) (end func()) {
 	s.t.Helper()
 	twin := program.ServeUnleased(s.t, s.through, n.name, short, "--drain-timeout", "1s")
@@ -93,7 +95,8 @@ func (s *storm) usurp(n *node) (end func()) {
 	draw := func() {
 		s.t.Helper()
 		for range 30 {
-			rows, _ := conn.Query(context.Background(), "SELECT * FROM next_snowflakes(10000)", pgx.QueryExecModeSimpleProtocol)
+			rows, _ := conn.Query(context.Background(), "SELECT * FROM next_snowflakes(10000)",
+				pgx.QueryExecModeSimpleProtocol)
 			ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 			if err != nil {
 				s.t.Fatal(err)
@@ -146,7 +149,8 @@ func (s *storm) harass() {
 			s.do("SELECT pg_cancel_backend($1)", pid)
 		default:
 			_ = syscall.Kill(pid, syscall.SIGSTOP)
-			server.Pause(context.Background(), time.Duration(s.dice.IntN(60))*time.Millisecond) // how long it is stopped
+			// how long it is stopped
+			server.Pause(context.Background(), time.Duration(s.dice.IntN(60))*time.Millisecond)
 			_ = syscall.Kill(pid, syscall.SIGCONT)
 		}
 	}
@@ -199,8 +203,8 @@ func (s *storm) crashServer() {
 	s.primary(server.Again(s.t, s.cluster.Data, 0, stormOptions)) // its port may be somebody's by now
 }
 
-// failOver crashes the primary and promotes a standby, which is made now. A synchronous one has every acknowledged commit; the
-// other one misses what came after it was made.
+// failOver crashes the primary and promotes a standby, which is made now. A synchronous one has every acknowledged
+// commit; the other one misses what came after it was made.
 func (s *storm) failOver(synchronous bool) {
 	s.standbys++
 	name := fmt.Sprint("standby", s.standbys)

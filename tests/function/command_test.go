@@ -17,7 +17,8 @@ import (
 // migrate runs "pgflurry migrate …" on a database, with variables beside those of the test.
 func migrate(t testing.TB, url string, environ []string, args ...string) (out, errs string, code int) {
 	t.Helper()
-	cmd := exec.CommandContext(within(t), program.Path(t), append([]string{"migrate"}, append(args, "--database", url)...)...)
+	cmd := exec.CommandContext(within(t), program.Path(t),
+		append([]string{"migrate"}, append(args, "--database", url)...)...)
 	cmd.Env = append(os.Environ(), environ...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -43,7 +44,8 @@ func TestMigrateStatusExitsWith1UnlessEverythingIsInPlace(t *testing.T) {
 		"drifted":  {drifted, "not everything is in place", 1},
 		"copied":   {copied, "is a copy", 1},
 	} {
-		if _, errs, code := migrate(t, test.url, nil, "status"); code != test.code || !strings.Contains(errs, test.says) || code == 0 && errs != "" {
+		if _, errs, code := migrate(t, test.url, nil, "status"); code != test.code ||
+			!strings.Contains(errs, test.says) || code == 0 && errs != "" {
 			t.Errorf("%s: exit code %d, %s", name, code, errs)
 		}
 		out, _, code := migrate(t, test.url, nil, "status", "--json")
@@ -51,7 +53,8 @@ func TestMigrateStatusExitsWith1UnlessEverythingIsInPlace(t *testing.T) {
 			InPlace *bool `json:"in_place"`
 			Rows    []map[string]string
 		}
-		if err := json.Unmarshal([]byte(out), &state); err != nil || state.InPlace == nil || *state.InPlace != (test.code == 0) || len(state.Rows) < 3 || code != test.code {
+		if err := json.Unmarshal([]byte(out), &state); err != nil || state.InPlace == nil ||
+			*state.InPlace != (test.code == 0) || len(state.Rows) < 3 || code != test.code {
 			t.Errorf("%s: exit code %d, %v, JSON readers get %s", name, code, err, out)
 		}
 	}
@@ -61,7 +64,8 @@ func TestMigrateTakesNoConsentFromTheEnvironment(t *testing.T) {
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	drop(t, original)
-	if out, errs, code := migrate(t, copied, []string{"PGFLURRY_MOVED=true"}, "up"); code != 1 || !strings.Contains(errs, "PGFLURRY_MOVED is set") {
+	if out, errs, code := migrate(t, copied, []string{"PGFLURRY_MOVED=true"}, "up"); code != 1 ||
+		!strings.Contains(errs, "PGFLURRY_MOVED is set") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	if _, is := row(t, copied).Copied(); !is {
@@ -83,7 +87,8 @@ func TestMigrateSaysOnceWhyItCannotConnect(t *testing.T) {
 	url := server.In(t, server.Database(t), "is_not_here")
 	for _, args := range [][]string{{"status"}, {"up"}, {"down"}} {
 		_, errs, code := migrate(t, url, nil, args...)
-		if code != 1 || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, `database "is_not_here" does not exist (SQLSTATE 3D000)`) {
+		if code != 1 || strings.Count(errs, "\n") != 1 ||
+			!strings.Contains(errs, `database "is_not_here" does not exist (SQLSTATE 3D000)`) {
 			t.Errorf("%s: exit code %d, %s", args[0], code, errs)
 		}
 	}

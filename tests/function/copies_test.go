@@ -35,7 +35,8 @@ func TestMigrationInvariant4ACopyIsNoticedAndRefusedUntilSomebodySaysWhatItIs(t 
 	if !is || !strings.Contains(why, row(t, original).Database) {
 		t.Errorf("copied: %v, %q", is, why)
 	}
-	says(t, migrations.Up(within(t), copied, migrations.Settings{}), "is a copy", "--join", "--new-namespace", "--moved")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{}), "is a copy", "--join",
+		"--new-namespace", "--moved")
 	if why, is := row(t, original).Copied(); is {
 		t.Errorf("the original is called a copy: %s", why)
 	}
@@ -59,12 +60,14 @@ func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
 	if n := value[int](t, conn, "SELECT count(*) FROM pgflurry.worker WHERE retired_at IS NULL"); n > 0 {
 		t.Errorf("%d workers could still be granted from the copy", n)
 	}
-	if holder := value[string](t, server.Connect(t, original), "SELECT node FROM pgflurry.worker WHERE worker = 1"); holder != joined.Database {
+	if holder := value[string](t, server.Connect(t, original),
+		"SELECT node FROM pgflurry.worker WHERE worker = 1"); holder != joined.Database {
 		t.Errorf("worker 1 is registered for %q", holder)
 	}
 	up(t, copied, migrations.Settings{})
 	up(t, copied, migrations.Settings{JoinURL: original})
-	if n := value[int](t, server.Connect(t, original), "SELECT count(*) FROM pgflurry.worker WHERE kind = 'database' AND term > 0"); n != 2 {
+	if n := value[int](t, server.Connect(t, original),
+		"SELECT count(*) FROM pgflurry.worker WHERE kind = 'database' AND term > 0"); n != 2 {
 		t.Errorf("%d workers are claimed after two more ups, want 2", n)
 	}
 }
@@ -73,11 +76,13 @@ func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *te
 	original := server.MigratedWith(t, migrations.Settings{Layout: "javascript", DatabaseWorkers: 3, Epoch: epoch(t)})
 	server.Exec(t, original, "UPDATE pgflurry.namespace SET max_window = '30 s', quarantine = '90 s'")
 	first, second, third := server.Database(t), server.Database(t), server.Database(t)
-	says(t, migrations.Up(within(t), first, migrations.Settings{JoinURL: original, Layout: "twitter"}), "has layout 41/0/6/6", "not 41/0/10/12", "takes the layout of its home")
+	says(t, migrations.Up(within(t), first, migrations.Settings{JoinURL: original, Layout: "twitter"}),
+		"has layout 41/0/6/6", "not 41/0/10/12", "takes the layout of its home")
 	up(t, first, migrations.Settings{JoinURL: original})
 	up(t, second, migrations.Settings{JoinURL: original})
 	home, joined := row(t, original), row(t, second)
-	if joined.ID != home.ID || joined.Layout.String() != "41/0/6/6" || !joined.Layout.Epoch.Equal(home.Layout.Epoch) || joined.MaxWindow != home.MaxWindow || joined.Quarantine != home.Quarantine {
+	if joined.ID != home.ID || joined.Layout.String() != "41/0/6/6" || !joined.Layout.Epoch.Equal(home.Layout.Epoch) ||
+		joined.MaxWindow != home.MaxWindow || joined.Quarantine != home.Quarantine {
 		t.Errorf("the home is %+v, the joined database %+v", home, joined)
 	}
 	if worker(t, original) != 0 || worker(t, first) != 1 || worker(t, second) != 2 {
@@ -86,10 +91,13 @@ func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *te
 	if n := value[int](t, server.Connect(t, first), "SELECT count(*) FROM pgflurry.worker"); n != 0 {
 		t.Errorf("a joined database has %d worker rows of its own", n)
 	}
-	says(t, migrations.Up(within(t), third, migrations.Settings{JoinURL: original}), "all 3 workers for database functions", "are taken: 0 "+home.Database+", 1 ")
-	says(t, migrations.Up(within(t), third, migrations.Settings{JoinURL: first}), "has no worker rows, they are in", "Give the URL of its home")
+	says(t, migrations.Up(within(t), third, migrations.Settings{JoinURL: original}),
+		"all 3 workers for database functions", "are taken: 0 "+home.Database+", 1 ")
+	says(t, migrations.Up(within(t), third, migrations.Settings{JoinURL: first}), "has no worker rows, they are in",
+		"Give the URL of its home")
 	says(t, migrations.Up(within(t), original, migrations.Settings{JoinURL: original}), "is the home of namespace")
-	says(t, migrations.Up(within(t), server.Migrated(t), migrations.Settings{JoinURL: original}), "belongs to namespace", "for good")
+	says(t, migrations.Up(within(t), server.Migrated(t), migrations.Settings{JoinURL: original}),
+		"belongs to namespace", "for good")
 	says(t, migrations.Up(within(t), first, migrations.Settings{NewNamespace: true}), "is not a copy")
 	if err := down(t, third); err != nil {
 		t.Errorf("down after a join that failed: %v (%s)", err, hint(err))
@@ -99,11 +107,14 @@ func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *te
 func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *testing.T) {
 	home, joined := server.Migrated(t), server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: home})
-	for name, source := range map[string]string{"a database that joined empty": joined, "a copy that joined": func() string {
-		c := copyOf(t, home)
-		up(t, c, migrations.Settings{JoinURL: home})
-		return c
-	}()} {
+	for name, source := range map[string]string{
+		"a database that joined empty": joined,
+		"a copy that joined": func() string {
+			c := copyOf(t, home)
+			up(t, c, migrations.Settings{JoinURL: home})
+			return c
+		}(),
+	} {
 		copied := copyOf(t, source)
 		up(t, copied, migrations.Settings{NewNamespace: true})
 		conn := server.Connect(t, copied)
@@ -121,7 +132,8 @@ func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *te
 func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirMarks(t *testing.T) {
 	original := server.MigratedWith(t, migrations.Settings{DatabaseWorkers: 2})
 	up(t, server.Database(t), migrations.Settings{JoinURL: original})
-	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456, node = 'paris', address = 'a',
+	server.Exec(t, original, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 4, reserved_until = 123456,
+		node = 'paris', address = 'a',
 		version = 'v', acquired_at = now(), renewed_at = now(), retired_at = now() WHERE worker = 99;
 		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 5 WHERE worker = 99`)
 	last := value[int64](t, server.Connect(t, original), "SELECT next_snowflake()")
@@ -135,24 +147,29 @@ func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirM
 		t.Errorf("ID %d follows %d of the original", id, last)
 	}
 	const held = "SELECT count(*) FROM pgflurry.worker_history"
-	if there, here := value[int](t, conn, held), value[int](t, server.Connect(t, original), held); there != 0 || here != 1 {
+	if there, here := value[int](t, conn, held), value[int](t, server.Connect(t, original), held); there != 0 ||
+		here != 1 {
 		t.Errorf("the copy remembers %d former holders, the original %d; expected none and one", there, here)
 	}
 	if left := values[string](t, conn, `SELECT w::text FROM pgflurry.worker AS w WHERE worker > 0
-		AND (node, address, version, acquired_at, renewed_at, retired_at) IS DISTINCT FROM (NULL, NULL, NULL, NULL, NULL, NULL)`); len(left) > 0 {
+		AND (node, address, version, acquired_at, renewed_at, retired_at) IS DISTINCT FROM
+			(NULL, NULL, NULL, NULL, NULL, NULL)`); len(left) > 0 {
 		t.Errorf("these are still what they were in the old space: %q", left)
 	}
 	if !value[bool](t, conn, `SELECT reserved_until = 123456 AND term > 5 FROM pgflurry.worker WHERE worker = 99`) {
 		t.Error("the mark of worker 99 has not stayed, or its old holder could renew it")
 	}
 	listing, err := lease.List(within(t), conn, false)
-	if err != nil || listing.Rows[1].Worker != 1 || listing.Rows[1].State != "released" || listing.Rows[1].ReservedUntil == nil {
+	if err != nil || listing.Rows[1].Worker != 1 || listing.Rows[1].State != "released" ||
+		listing.Rows[1].ReservedUntil == nil {
 		t.Errorf("the worker of another database's function is listed as %+v, %v", listing.Rows[1], err)
 	}
 
-	// what that function has issued may be in the copy: its worker is free when the mark has passed, and the mark goes along
+	// what that function has issued may be in the copy: its worker is free when the mark has passed, and the mark goes
+	// along
 	another := server.Database(t)
-	says(t, migrations.Up(within(t), another, migrations.Settings{JoinURL: copied}), "ahead of the clock", "Try again in ")
+	says(t, migrations.Up(within(t), another, migrations.Settings{JoinURL: copied}), "ahead of the clock",
+		"Try again in ")
 	run(t, conn, `ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
 		UPDATE pgflurry.worker SET reserved_until = pgflurry.ticks(clock_timestamp()) WHERE worker = 1;
 		ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker`)
@@ -162,7 +179,8 @@ func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirM
 	if got := value[int64](t, joined, "SELECT last_value FROM pgflurry.mark"); got != mark || worker(t, another) != 1 {
 		t.Errorf("the function has worker %d and the mark %d, want 1 and %d", worker(t, another), got, mark)
 	}
-	says(t, migrations.Up(within(t), server.Database(t), migrations.Settings{JoinURL: copied}), "all 2 workers", "for good")
+	says(t, migrations.Up(within(t), server.Database(t), migrations.Settings{JoinURL: copied}),
+		"all 2 workers", "for good")
 }
 
 func TestACopyThatTakesThePlaceOfItsOriginalWaitsForOldGrants(t *testing.T) {
@@ -185,18 +203,22 @@ func TestACopyCannotTakeThePlaceOfAnOriginalThatIsStillOnTheServer(t *testing.T)
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	name := row(t, original).Database
-	oid := value[string](t, server.Connect(t, original), "SELECT oid::text FROM pg_database WHERE datname = current_database()")
+	oid := value[string](t, server.Connect(t, original),
+		"SELECT oid::text FROM pg_database WHERE datname = current_database()")
 	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}),
-		`its original, database "`+name+`" (oid `+oid+`), still exists on this server`, `Drop "`+name+`" first`, "--join", "--new-namespace")
+		`its original, database "`+name+`" (oid `+oid+`), still exists on this server`, `Drop "`+name+`" first`,
+		"--join", "--new-namespace")
 	if _, is := row(t, copied).Copied(); !is {
 		t.Error("the copy has taken the place of its original all the same")
 	}
 
-	// where the server does not tell its identity, another server's database may have the oid: only one of the same name counts
+	// where the server does not tell its identity, another server's database may have the oid: only one of the same
+	// name counts
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET system_identifier = NULL")
 	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "still exists")
 	server.Exec(t, copied, "UPDATE pgflurry.namespace SET database_name = 'another'")
-	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "is the home of namespace", "another copy has taken the place")
+	says(t, migrations.Up(within(t), copied, migrations.Settings{Moved: true}), "is the home of namespace",
+		"another copy has taken the place")
 	drop(t, original)
 	up(t, copied, migrations.Settings{Moved: true})
 
@@ -225,22 +247,27 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 			"revoked from PUBLIC",
 		},
 		"the same name in another schema": {
-			"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; " +
+				"CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 			namespace.Answers{All: true},
 			"other.next_snowflake()",
 		},
 		"the same name in a schema that the database has in its search_path": {
-			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'; DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = other, public', current_database()); END $$",
+			"CREATE SCHEMA other; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'; " +
+				"DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = other, public', " +
+				"current_database()); END $$",
 			namespace.Answers{All: true},
 			"next_snowflake()",
 		},
 		"the same name in a schema of somebody who logs in": {
-			"CREATE ROLE searches LOGIN; CREATE SCHEMA other AUTHORIZATION searches; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			"CREATE ROLE searches LOGIN; CREATE SCHEMA other AUTHORIZATION searches; " +
+				"CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 			namespace.Answers{All: true},
 			"other.next_snowflake()",
 		},
 		"the same name in a schema of nobody who logs in": {
-			"CREATE ROLE searches NOLOGIN; CREATE SCHEMA other AUTHORIZATION searches; CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+			"CREATE ROLE searches NOLOGIN; CREATE SCHEMA other AUTHORIZATION searches; " +
+				"CREATE FUNCTION other.next_snowflake() RETURNS int LANGUAGE sql AS 'SELECT 1'",
 			namespace.Answers{All: true, Unqualified: true},
 			"",
 		},
@@ -272,7 +299,8 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 				t.Cleanup(func() { server.Exec(t, url, "DROP OWNED BY searches CASCADE; DROP ROLE searches") })
 			}
 			got, _, err := namespace.Answerable(within(t), server.Connect(t, url), row(t, url).ID)
-			if err != nil || got.All != test.want.All || got.Unqualified != test.want.Unqualified || !strings.Contains(got.Why, test.why) {
+			if err != nil || got.All != test.want.All || got.Unqualified != test.want.Unqualified ||
+				!strings.Contains(got.Why, test.why) {
 				t.Errorf("%+v, %v; want %+v and %q", got, err, test.want, test.why)
 			}
 		})
@@ -281,8 +309,10 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 	anybody := server.Connect(t, role(t, temporary, "anybody"))
 	run(t, anybody, `CREATE FUNCTION pg_temp.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
 		CREATE FUNCTION pg_temp.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'`)
-	if ids, segments, err := namespace.Answerable(within(t), server.Connect(t, temporary), row(t, temporary).ID); err != nil || !ids.Unqualified || !segments.Unqualified {
-		t.Errorf("a function in a temporary schema, where PostgreSQL never looks, ends the answers: %+v, %+v, %v", ids, segments, err)
+	if ids, segments, err := namespace.Answerable(within(t), server.Connect(t, temporary),
+		row(t, temporary).ID); err != nil || !ids.Unqualified || !segments.Unqualified {
+		t.Errorf("a function in a temporary schema, where PostgreSQL never looks, ends the answers: %+v, %+v, %v",
+			ids, segments, err)
 	}
 	other, empty := server.Migrated(t), server.Database(t)
 	for _, url := range []string{other, empty} {

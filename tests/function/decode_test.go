@@ -20,20 +20,25 @@ func epoch(t testing.TB) time.Time {
 }
 
 func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
-	for _, s := range []migrations.Settings{{}, {Layout: "javascript"}, {Layout: "40/0/8/9", Unit: 3_000_000, Epoch: epoch(t)}} {
+	for _, s := range []migrations.Settings{
+		{}, {Layout: "javascript"}, {Layout: "40/0/8/9", Unit: 3_000_000, Epoch: epoch(t)},
+	} {
 		t.Run(s.Layout, func(t *testing.T) {
 			url := server.MigratedWith(t, s)
 			layout := row(t, url).Layout
 			conn := server.Connect(t, url)
 			below := int64(layout.Workers()) * int64(layout.MaxSequence()+1) // IDs of one tick
 			for _, tick := range []int64{1, 2, 91_237_411_239, layout.MaxTick() - 1} {
-				for _, offset := range []time.Duration{0, time.Microsecond, layout.Unit / 2, layout.Unit - time.Microsecond} {
+				for _, offset := range []time.Duration{
+					0, time.Microsecond, layout.Unit / 2, layout.Unit - time.Microsecond,
+				} {
 					at := layout.Time(tick).Add(offset)
 					first, last := tick, tick
 					if offset > 0 {
 						first++ // the tick itself began before
 					}
-					floor, ceil := value[int64](t, conn, "SELECT snowflake_floor($1)", at), value[int64](t, conn, "SELECT snowflake_ceil($1)", at)
+					floor, ceil := value[int64](t, conn, "SELECT snowflake_floor($1)", at),
+						value[int64](t, conn, "SELECT snowflake_ceil($1)", at)
 					if floor != first*below || ceil != (last+1)*below-1 {
 						t.Errorf("%s: floor %d, ceil %d; want %d, %d", at, floor, ceil, first*below, (last+1)*below-1)
 					}
@@ -69,15 +74,18 @@ func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
 	refused(t, conn, "22008", "SELECT snowflake_floor('infinity')")
 	refused(t, conn, "22008", "SELECT snowflake_floor('"+end+"'::timestamptz + '1 us'::interval)")
 	refused(t, conn, "22008", "SELECT snowflake_ceil('2023-12-31 23:59:59.999999Z')")
-	if !value[bool](t, conn, "SELECT snowflake_floor(NULL) IS NULL AND snowflake_ceil(NULL) IS NULL AND snowflake_time(NULL) IS NULL") {
+	if !value[bool](t, conn,
+		"SELECT snowflake_floor(NULL) IS NULL AND snowflake_ceil(NULL) IS NULL AND snowflake_time(NULL) IS NULL") {
 		t.Error("NULL does not give NULL")
 	}
 }
 
 func TestARangeOfTimeUsesThePrimaryKey(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	run(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, filler text DEFAULT repeat('x', 100));
-		INSERT INTO item (id) SELECT snowflake_floor(now() - i * interval '1 minute') FROM generate_series(1, 20000) AS i;
+	run(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY,
+		filler text DEFAULT repeat('x', 100));
+		INSERT INTO item (id) SELECT snowflake_floor(now() - i * interval '1 minute')
+			FROM generate_series(1, 20000) AS i;
 		ANALYZE item`)
 	for _, where := range []string{
 		"id >= snowflake_floor(now() - interval '1 day')",
@@ -98,17 +106,20 @@ func TestARangeOfTimeUsesThePrimaryKey(t *testing.T) {
 
 func TestTimesReadTheSameInEverySession(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	want := value[string](t, conn, "SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')")
+	want := value[string](t, conn,
+		"SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')")
 	for _, set := range []string{"datestyle = 'SQL, DMY'", "datestyle = German", "intervalstyle = iso_8601"} {
 		run(t, conn, "SET "+set)
-		got := value[string](t, conn, `SELECT to_char(snowflake_time(382463956435862324), 'YYYY-MM-DD HH24:MI:SS.MS') || '+00' || snowflake_floor(timestamptz '2026-06-01 12:00Z')`)
+		got := value[string](t, conn, `SELECT to_char(snowflake_time(382463956435862324), 'YYYY-MM-DD HH24:MI:SS.MS') ||
+			'+00' || snowflake_floor(timestamptz '2026-06-01 12:00Z')`)
 		if got != want {
 			t.Errorf("after SET %s: %s, want %s", set, got, want)
 		}
 	}
 	up(t, conn.Config().ConnString()+"&options=-c%20datestyle%3DGerman", migrations.Settings{})
 	run(t, conn, "RESET datestyle")
-	if got := value[string](t, conn, "SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')"); got != want {
+	if got := value[string](t, conn,
+		"SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')"); got != want {
 		t.Errorf("installed from a session with German dates: %s, want %s", got, want)
 	}
 }

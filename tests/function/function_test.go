@@ -62,7 +62,8 @@ func TestSavepointsAndTrappedErrorsGiveNoIDBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held := value[int](t, conn, `SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND relation = 'pgflurry.function_lock'::regclass`); held != 0 {
+	if held := value[int](t, conn, `SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()
+		AND relation = 'pgflurry.function_lock'::regclass`); held != 0 {
 		t.Errorf("the transaction holds %d locks of the function", held)
 	}
 	if err := tx.Rollback(within(t)); err != nil {
@@ -101,7 +102,8 @@ func TestEveryLayoutGivesIDsThatItsGeneratorReads(t *testing.T) {
 					t.Fatal(err)
 				}
 				if parts.Worker != n.FunctionWorker || parts.Tick < before || parts.Tick >= bound {
-					t.Errorf("ID %d is of worker %d, tick %d; want worker %d, tick %d to %d", id, parts.Worker, parts.Tick, n.FunctionWorker, before, bound)
+					t.Errorf("ID %d is of worker %d, tick %d; want worker %d, tick %d to %d",
+						id, parts.Worker, parts.Tick, n.FunctionWorker, before, bound)
 				}
 			}
 			readsLike(t, conn, n.Layout, ids)
@@ -122,13 +124,16 @@ func readsLike(t *testing.T, conn *pgx.Conn, layout generator.Layout, ids []int6
 			t.Fatal(err)
 		}
 		var got generator.Parts
-		err = conn.QueryRow(within(t), `SELECT p."time", p.datacenter, p.worker, p.sequence FROM snowflake_parts($1) AS p
-			WHERE p."time" = snowflake_time($1) AND p.worker = snowflake_worker($1) AND p.sequence = snowflake_sequence($1)`, id).
+		err = conn.QueryRow(within(t), `SELECT p."time", p.datacenter, p.worker, p.sequence
+			FROM snowflake_parts($1) AS p
+			WHERE p."time" = snowflake_time($1) AND p.worker = snowflake_worker($1)
+				AND p.sequence = snowflake_sequence($1)`, id).
 			Scan(&got.Time, &got.Datacenter, &got.Worker, &got.Sequence)
 		if err != nil {
 			t.Fatalf("ID %d: %v", id, err)
 		}
-		if !got.Time.Equal(want.Time) || got.Datacenter != want.Datacenter || got.Worker != want.Worker || got.Sequence != want.Sequence {
+		if !got.Time.Equal(want.Time) || got.Datacenter != want.Datacenter || got.Worker != want.Worker ||
+			got.Sequence != want.Sequence {
 			t.Errorf("ID %d reads %+v in SQL, %+v in Go", id, got, want)
 		}
 	}

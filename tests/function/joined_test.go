@@ -12,7 +12,8 @@ func forgets(t testing.TB, home string, worker int) {
 	t.Helper()
 	conn := server.Connect(t, home)
 	run(t, conn, "ALTER TABLE pgflurry.worker DISABLE TRIGGER USER")
-	if _, err := conn.Exec(within(t), `UPDATE pgflurry.worker SET owner = NULL, term = 0, node = NULL, address = NULL, acquired_at = NULL
+	if _, err := conn.Exec(within(t), `UPDATE pgflurry.worker SET owner = NULL, term = 0, node = NULL, address = NULL,
+		acquired_at = NULL
 		WHERE worker = $1`, worker); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,8 @@ func TestAHomeThatForgotAJoinIsToldByJoiningAgain(t *testing.T) {
 	next := server.Database(t)
 	up(t, next, migrations.Settings{JoinURL: home})
 	if worker(t, joined) != before || worker(t, next) != before+1 {
-		t.Errorf("the functions have workers %d and %d, want %d and %d", worker(t, joined), worker(t, next), before, before+1)
+		t.Errorf("the functions have workers %d and %d, want %d and %d",
+			worker(t, joined), worker(t, next), before, before+1)
 	}
 }
 

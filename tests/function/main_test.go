@@ -1,5 +1,5 @@
-// Package function_test proves, on a real PostgreSQL, what migrations and sqlfuncs promise: the functions in the database, the
-// tables' guards, and the ways in and out.
+// Package function_test proves, on a real PostgreSQL, what migrations and sqlfuncs promise: the functions in the
+// database, the tables' guards, and the ways in and out.
 package function_test
 
 import (

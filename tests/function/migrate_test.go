@@ -20,7 +20,9 @@ import (
 var catalog string
 
 func TestPrintGivesTheSameAsUp(t *testing.T) {
-	for _, s := range []migrations.Settings{{}, {Layout: "javascript", Unit: 10 * time.Millisecond, Epoch: epoch(t), DatabaseWorkers: 3}} {
+	for _, s := range []migrations.Settings{
+		{}, {Layout: "javascript", Unit: 10 * time.Millisecond, Epoch: epoch(t), DatabaseWorkers: 3},
+	} {
 		byUp, byPrint := server.MigratedWith(t, s), server.Database(t)
 		var script bytes.Buffer
 		if err := migrations.Print(&script, s); err != nil {
@@ -82,7 +84,8 @@ func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
 		if err := down(t, url); err != nil {
 			t.Fatalf("%v (%s)", err, hint(err))
 		}
-		if after := value[int](t, conn, "SELECT count(*) FROM pg_class") + value[int](t, conn, "SELECT count(*) FROM pg_proc"); after != before {
+		if after := value[int](t, conn, "SELECT count(*) FROM pg_class") +
+			value[int](t, conn, "SELECT count(*) FROM pg_proc"); after != before {
 			t.Errorf("%d things are left behind", after-before)
 		}
 	}
@@ -98,9 +101,13 @@ func TestAnInterruptedUpGoesOnWhereItStopped(t *testing.T) {
 	// as if it had stopped before the functions, and before the row
 	run(t, conn, `ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER; ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
 		DELETE FROM pgflurry.namespace; DELETE FROM pgflurry.worker;
-		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace; ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace_truncate;
-		ALTER TABLE pgflurry.worker ENABLE TRIGGER remember_holder; ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker; ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker_truncate;
-		DROP FUNCTION public.next_snowflake(), public.next_snowflakes(bigint), pgflurry.advance(bigint), pgflurry.advance_slowly(bigint), pgflurry.system_identifier();
+		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace;
+		ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace_truncate;
+		ALTER TABLE pgflurry.worker ENABLE TRIGGER remember_holder;
+		ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker;
+		ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker_truncate;
+		DROP FUNCTION public.next_snowflake(), public.next_snowflakes(bigint), pgflurry.advance(bigint),
+			pgflurry.advance_slowly(bigint), pgflurry.system_identifier();
 		DROP SEQUENCE pgflurry.lane`)
 	if _, err := namespace.Read(within(t), conn); !errors.As(err, new(*namespace.NotMigratedError)) {
 		t.Errorf("reading half a namespace: %v", err)
@@ -115,7 +122,8 @@ func TestUpRepairsFunctionsAndStatusSaysWhichAreNotRight(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	before := value[int64](t, conn, "SELECT next_snowflake()")
-	run(t, conn, `DO $$ BEGIN EXECUTE regexp_replace(pg_get_functiondef('next_snowflake()'::regprocedure), 'RETURN [^;]*;', 'RETURN 1;'); END $$;
+	run(t, conn, `DO $$ BEGIN EXECUTE regexp_replace(pg_get_functiondef('next_snowflake()'::regprocedure),
+		'RETURN [^;]*;', 'RETURN 1;'); END $$;
 		DROP FUNCTION public.snowflake_ceil(timestamptz), pgflurry.ticks(timestamptz)`)
 	state, err := migrations.Status(within(t), url)
 	want := []migrations.Function{
@@ -141,7 +149,8 @@ func TestUpRepairsFunctionsAndStatusSaysWhichAreNotRight(t *testing.T) {
 func TestStatusSeesAChangeOfEveryFunctionThatLivesInPublic(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	family := values[string](t, conn, "SELECT to_regprocedure('public.' || function)::text FROM pgflurry.snowflake_family() ORDER BY 1")
+	family := values[string](t, conn,
+		"SELECT to_regprocedure('public.' || function)::text FROM pgflurry.snowflake_family() ORDER BY 1")
 	var want []migrations.Function
 	for _, name := range family {
 		run(t, conn, "COMMENT ON FUNCTION "+name+" IS 'changed'")
@@ -156,11 +165,14 @@ func TestStatusSeesAChangeOfEveryFunctionThatLivesInPublic(t *testing.T) {
 func TestMigrationInvariant2ALayoutCannotChange(t *testing.T) {
 	url := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
 	id := row(t, url).ID
-	for _, s := range []migrations.Settings{{}, {Layout: "41/5/5/12"}, {Unit: time.Millisecond}, {DatabaseWorkers: 16}} {
+	for _, s := range []migrations.Settings{
+		{}, {Layout: "41/5/5/12"}, {Unit: time.Millisecond}, {DatabaseWorkers: 16},
+	} {
 		up(t, url, s)
 	}
 	for _, s := range []migrations.Settings{{Layout: "twitter"}, {Unit: 2 * time.Millisecond}, {Epoch: epoch(t)}} {
-		says(t, migrations.Up(within(t), url, s), "has layout 41/5/5/12, epoch 2024-01-01 00:00:00, unit 1 ms, not ", "A layout cannot change")
+		says(t, migrations.Up(within(t), url, s), "has layout 41/5/5/12, epoch 2024-01-01 00:00:00, unit 1 ms, not ",
+			"A layout cannot change")
 	}
 	says(t, migrations.Up(within(t), url, migrations.Settings{DatabaseWorkers: 4}), "keeps 16", "not 4")
 	if row(t, url).ID != id {
@@ -182,17 +194,21 @@ func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	says(t, migrations.Up(within(t), url, migrations.Settings{NewNamespace: true, Moved: true}), "exclude each other")
 	says(t, migrations.Up(within(t), url, migrations.Settings{Moved: true}), "no namespace yet")
 	server.Exec(t, url, "CREATE FUNCTION public.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'")
-	says(t, migrations.Up(within(t), url, migrations.Settings{}), "there is a function public.next_snowflake() already", "Rename or drop it")
+	says(t, migrations.Up(within(t), url, migrations.Settings{}), "there is a function public.next_snowflake() already",
+		"Rename or drop it")
 }
 
 func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	url := server.Database(t)
 	owner := role(t, url, "only_owner")
 	name := server.Name(t, url)
-	says(t, migrations.Up(within(t), owner, migrations.Settings{}), "may not create schema pgflurry", `GRANT CREATE ON DATABASE "`+name+`" TO "only_owner";`)
+	says(t, migrations.Up(within(t), owner, migrations.Settings{}), "may not create schema pgflurry",
+		`GRANT CREATE ON DATABASE "`+name+`" TO "only_owner";`)
 	server.Exec(t, url, "GRANT CREATE ON DATABASE "+name+" TO only_owner")
-	says(t, migrations.Up(within(t), owner, migrations.Settings{}), "may not create next_snowflake() in schema public", `GRANT CREATE ON SCHEMA public TO "only_owner";`)
-	server.Exec(t, url, "REVOKE CREATE ON DATABASE "+name+" FROM only_owner; ALTER DATABASE "+name+" OWNER TO only_owner")
+	says(t, migrations.Up(within(t), owner, migrations.Settings{}), "may not create next_snowflake() in schema public",
+		`GRANT CREATE ON SCHEMA public TO "only_owner";`)
+	server.Exec(t, url,
+		"REVOKE CREATE ON DATABASE "+name+" FROM only_owner; ALTER DATABASE "+name+" OWNER TO only_owner")
 	t.Cleanup(func() { server.Exec(t, url, "ALTER DATABASE "+name+" OWNER TO CURRENT_USER") })
 	up(t, owner, migrations.Settings{})
 	conn := server.Connect(t, owner)
@@ -206,7 +222,8 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	says(t, migrations.Up(within(t), stranger, migrations.Settings{}), `belongs to role "only_owner"`)
 	_, err = migrations.Status(within(t), stranger)
 	says(t, err, `role "no_owner" may not read`, "CALL pgflurry.grant_lease('no_owner');")
-	server.Exec(t, url, "GRANT USAGE ON SCHEMA pgflurry TO no_owner; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO no_owner")
+	server.Exec(t, url, "GRANT USAGE ON SCHEMA pgflurry TO no_owner; GRANT SELECT, UPDATE ON pgflurry.namespace, "+
+		"pgflurry.worker TO no_owner")
 	_, err = migrations.Status(within(t), stranger)
 	says(t, err, "which migrations were applied", "CALL pgflurry.grant_lease('no_owner');")
 	run(t, conn, "SELECT setval('pgflurry.mark', 0)")
@@ -218,7 +235,8 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	run(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(), at timestamptz GENERATED ALWAYS AS (snowflake_time(id)) STORED);
+	run(t, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(),
+		at timestamptz GENERATED ALWAYS AS (snowflake_time(id)) STORED);
 		CREATE VIEW recent AS SELECT * FROM item WHERE id > snowflake_floor(now());
 		CREATE INDEX by_worker ON item (snowflake_worker(id));
 		CREATE VIEW proxies AS SELECT worker FROM pgflurry.worker;
@@ -226,7 +244,8 @@ func TestMigrationInvariant5DownRefusesWhileSomethingUsesAFunction(t *testing.T)
 		CREATE FUNCTION hidden() RETURNS bigint LANGUAGE plpgsql AS 'BEGIN RETURN next_snowflake(); END'`)
 	err := down(t, url)
 	says(t, err, "default value for column id of table public.item", "default value for column at of table public.item",
-		"view public.recent", "index public.by_worker", "view public.proxies", "function public.known()", "function public.hidden()", "CASCADE")
+		"view public.recent", "index public.by_worker", "view public.proxies", "function public.known()",
+		"function public.hidden()", "CASCADE")
 	if n := strings.Count(err.Error(), "\n"); n != 7 {
 		t.Errorf("%d things are listed, want 7:\n%v", n, err)
 	}
@@ -242,7 +261,8 @@ func TestMigrationInvariant5DownRefusesWhileIDsMayBeAheadOfTheClock(t *testing.T
 	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1, node = 'paris',
 		reserved_until = pgflurry.ticks(clock_timestamp() - interval '100 s') WHERE worker = 700`)
 	says(t, down(t, url), "try again in ", "worker 700 (paris): ", "Stop all proxies")
-	run(t, conn, `ALTER TABLE pgflurry.worker DISABLE TRIGGER USER; UPDATE pgflurry.worker SET reserved_until = 1 WHERE worker = 700`)
+	run(t, conn, `ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
+		UPDATE pgflurry.worker SET reserved_until = 1 WHERE worker = 700`)
 	run(t, conn, "SELECT next_snowflake()")
 	says(t, down(t, url), "try again in ", "next_snowflake() of this database: ")
 	run(t, conn, "SELECT setval('pgflurry.mark', pgflurry.ticks(clock_timestamp()))")

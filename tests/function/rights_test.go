@@ -49,11 +49,14 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 		run(t, conn, "SET search_path = "+path)
 		run(t, conn, `SELECT public.next_snowflake() FROM generate_series(1, 300);
 			SELECT * FROM public.next_snowflakes(5);
-			SELECT public.snowflake_time(1), public.snowflake_worker(1), public.snowflake_sequence(1), public.snowflake_parts(1);
+			SELECT public.snowflake_time(1), public.snowflake_worker(1), public.snowflake_sequence(1),
+				public.snowflake_parts(1);
 			SELECT public.snowflake_floor(pg_catalog.now()), public.snowflake_ceil(pg_catalog.now());
-			SELECT pgflurry.ticks(pg_catalog.now()), pgflurry.ticks_of('1 s'), pgflurry.wal_timeline(), pgflurry.system_identifier()`)
+			SELECT pgflurry.ticks(pg_catalog.now()), pgflurry.ticks_of('1 s'), pgflurry.wal_timeline(),
+				pgflurry.system_identifier()`)
 	}
-	server.Exec(t, url, "ALTER ROLE CURRENT_USER IN DATABASE "+row(t, url).Database+" SET search_path = hostile, pg_catalog, public")
+	server.Exec(t, url,
+		"ALTER ROLE CURRENT_USER IN DATABASE "+row(t, url).Database+" SET search_path = hostile, pg_catalog, public")
 	up(t, url, migrations.Settings{}) // the functions are installed anew, by a session with that path
 	row(t, url)
 	conn = server.Connect(t, url)
@@ -65,7 +68,8 @@ func TestARoleThatKeepsLeasesMayDoThatAndNoMore(t *testing.T) {
 	leaser := role(t, url, "keeps_leases")
 	server.Exec(t, url, "CALL pgflurry.grant_lease('keeps_leases')")
 	conn := server.Connect(t, leaser)
-	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = term + 1, reserved_until = 5, released_at = NULL, node = 'n', address = 'a',
+	run(t, conn, `UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = term + 1, reserved_until = 5,
+		released_at = NULL, node = 'n', address = 'a',
 			version = 'v', acquired_at = now(), renewed_at = now() WHERE worker = 99;
 		UPDATE pgflurry.namespace SET acquire_after = 5, timeline = timeline;
 		UPDATE pgflurry.segment SET max_id = max_id + 1, update_time = now();
@@ -100,7 +104,8 @@ func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseTh
 	}
 	run(t, conn, "UPDATE pgflurry.namespace SET acquire_after = 5")
 	// what cannot be taken away: docs/uniqueness.md says so, and status names the role
-	if state, err := migrations.Status(within(t), url); err != nil || !slices.Equal(state.Drawers, []string{"writes_all"}) {
+	if state, err := migrations.Status(within(t), url); err != nil ||
+		!slices.Equal(state.Drawers, []string{"writes_all"}) {
 		t.Errorf("status names %q, %v", state.Drawers, err)
 	}
 	run(t, conn, "SELECT setval('pgflurry.mark', 1)")
@@ -108,7 +113,8 @@ func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseTh
 
 func TestGuardsRefuseToForgetIDs(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	run(t, conn, "UPDATE pgflurry.worker SET reserved_until = 100, term = 3, owner = gen_random_uuid() WHERE worker = 20; SET session_replication_role = replica")
+	run(t, conn, "UPDATE pgflurry.worker SET reserved_until = 100, term = 3, owner = gen_random_uuid() "+
+		"WHERE worker = 20; SET session_replication_role = replica")
 	for _, statement := range []string{
 		"UPDATE pgflurry.worker SET reserved_until = 99 WHERE worker = 20",
 		"UPDATE pgflurry.worker SET term = 2 WHERE worker = 20",
@@ -127,21 +133,25 @@ func TestGuardsRefuseToForgetIDs(t *testing.T) {
 	}
 	run(t, conn, "RESET session_replication_role")
 	refused(t, conn, "23514", "UPDATE pgflurry.namespace SET quarantine = '61 s'")
-	refused(t, conn, "23514", "UPDATE pgflurry.worker SET reserved_until = 9223372036854775807 WHERE worker = 20") // sums of it would overflow
+	// sums of it would overflow
+	refused(t, conn, "23514", "UPDATE pgflurry.worker SET reserved_until = 9223372036854775807 WHERE worker = 20")
 	refused(t, conn, "23505", "INSERT INTO pgflurry.namespace SELECT * FROM pgflurry.namespace")
 }
 
 func TestEveryThingInTheSchemaHasAComment(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	for _, bare := range values[string](t, conn, `
-		SELECT 'relation ' || c.relname FROM pg_class c WHERE c.relnamespace = 'pgflurry'::regnamespace AND c.relkind IN ('r', 'S', 'v')
+		SELECT 'relation ' || c.relname FROM pg_class c WHERE c.relnamespace = 'pgflurry'::regnamespace
+			AND c.relkind IN ('r', 'S', 'v')
 			AND c.relname <> 'migration_id_seq' AND obj_description(c.oid, 'pg_class') IS NULL
 		UNION ALL
 		SELECT 'column ' || c.relname || '.' || a.attname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid
-			WHERE c.relnamespace = 'pgflurry'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND col_description(c.oid, a.attnum) IS NULL
+			WHERE c.relnamespace = 'pgflurry'::regnamespace AND c.relkind = 'r' AND a.attnum > 0
+				AND col_description(c.oid, a.attnum) IS NULL
 		UNION ALL
 		SELECT 'function ' || p.oid::regprocedure FROM pg_proc p
-			WHERE p.pronamespace IN ('pgflurry'::regnamespace, 'public'::regnamespace) AND obj_description(p.oid, 'pg_proc') IS NULL`) {
+			WHERE p.pronamespace IN ('pgflurry'::regnamespace, 'public'::regnamespace)
+				AND obj_description(p.oid, 'pg_proc') IS NULL`) {
 		t.Errorf("%s has no comment", bare)
 	}
 }

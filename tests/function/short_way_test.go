@@ -13,10 +13,12 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// noon is the tick of the clock that the function sees in these tests: 300 ticks into a block of 1024 for which the mark moves.
+// noon is the tick of the clock that the function sees in these tests: 300 ticks into a block of 1024 for which the
+// mark moves.
 const noon = 61_000_000<<10 + 300
 
-// A guard stands once in the installed text of a function; without is that text without it. held puts the function to the test.
+// A guard stands once in the installed text of a function; without is that text without it. held puts the function to
+// the test.
 type guard struct {
 	name, in, text, without string
 	times                   int                  // how often text stands in the function; 0: once
@@ -65,7 +67,8 @@ func (r drawing) tick(tick, counter int64) int64 {
 }
 
 // asCopy makes the database look like one that was restored.
-const asCopy = "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original"
+const asCopy = "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; " +
+	"CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original"
 
 // share of the sequence is the stand-in's, from 0 on.
 const share = 128
@@ -80,7 +83,9 @@ var guardsOfTheShortWay = []guard{
 		name: "a tick that nobody set is START", in: "pgflurry.advance_slowly(bigint)",
 		text: "< marked THEN", without: "< 0 THEN", // the lane ran over from START, and the clock was set back
 		held: func(r drawing) bool {
-			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon+724)) // as the function does
+			// as the function does
+			run(r.t, r.conn,
+				fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon+724))
 			return r.tick(1, 5) > noon+724
 		},
 	},
@@ -90,8 +95,9 @@ var guardsOfTheShortWay = []guard{
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") && r.refused(noon-5, 5, "SNF03") },
 	},
 	{
-		name: "a copy is told by its server", in: "pgflurry.why_copied()", begin: "UPDATE pgflurry.namespace SET system_identifier = 1",
-		text: "WHEN n.system_identifier <> s.here THEN", without: "WHEN false THEN",
+		name: "a copy is told by its server", in: "pgflurry.why_copied()",
+		begin: "UPDATE pgflurry.namespace SET system_identifier = 1",
+		text:  "WHEN n.system_identifier <> s.here THEN", without: "WHEN false THEN",
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
 	},
 	{
@@ -101,24 +107,28 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "a copy is told by its table", in: "pgflurry.why_copied()", begin: asCopy,
-		text: "WHEN n.namespace_oid <> n.tableoid OR n.worker_oid <> 'pgflurry.worker'::regclass THEN", without: "WHEN false THEN",
+		text:    "WHEN n.namespace_oid <> n.tableoid OR n.worker_oid <> 'pgflurry.worker'::regclass THEN",
+		without: "WHEN false THEN",
+		held:    func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
+	},
+	{
+		name: "a function of another worker is told", in: "pgflurry.may_draw(uuid,integer)",
+		begin: "UPDATE pgflurry.namespace SET function_worker = 1",
+		text:  "n.function_worker = worker", without: "true",
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
 	},
 	{
-		name: "a function of another worker is told", in: "pgflurry.may_draw(uuid,integer)", begin: "UPDATE pgflurry.namespace SET function_worker = 1",
-		text: "n.function_worker = worker", without: "true",
-		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
-	},
-	{
-		name: "a function of another ID space is told", in: "pgflurry.may_draw(uuid,integer)", begin: "UPDATE pgflurry.namespace SET id = gen_random_uuid()",
-		text: "n.id = space", without: "true",
+		name: "a function of another ID space is told", in: "pgflurry.may_draw(uuid,integer)",
+		begin: "UPDATE pgflurry.namespace SET id = gen_random_uuid()",
+		text:  "n.id = space", without: "true",
 		held: func(r drawing) bool { return r.refused(noon, 5, "SNF03") },
 	},
 	{
 		name: "a mark that somebody else moved is not gone on from", in: "pgflurry.advance_slowly(bigint)",
 		text: "IF NOT ours OR", without: "IF",
 		held: func(r drawing) bool {
-			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d)", (noon>>10+1)<<10+1)) // the function moves it, each time
+			// the function moves it, each time
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d)", (noon>>10+1)<<10+1))
 			return r.tick(noon-1024, 0) > noon+1000
 		},
 	},
@@ -131,7 +141,8 @@ var guardsOfTheShortWay = []guard{
 		name: "while the lock is taken, no draw that is not an ID", in: "pgflurry.advance(bigint)",
 		text: "IF (drawn OPERATOR(pg_catalog.&) 4190208::bigint) OPERATOR(pg_catalog.=) 0::bigint", without: "IF true",
 		held: func(r drawing) bool {
-			run(r.t, r.conn, "SET statement_timeout = '500ms'") // the clock stands still, and the lane's tick is never old
+			// the clock stands still, and the lane's tick is never old
+			run(r.t, r.conn, "SET statement_timeout = '500ms'")
 			return locked(r, func() bool { return r.refused(noon, 5000, "57014") })
 		},
 	},
@@ -147,8 +158,9 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "a tick above that of the draw", in: "pgflurry.advance(bigint)",
-		text: "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 1::bigint);", without: "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 0::bigint);",
-		held: func(r drawing) bool { return r.tick(noon+200, 4095) > noon+200 },
+		text:    "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 1::bigint);",
+		without: "(v OPERATOR(pg_catalog.>>) 22) OPERATOR(pg_catalog.+) 0::bigint);",
+		held:    func(r drawing) bool { return r.tick(noon+200, 4095) > noon+200 },
 	},
 	{
 		name: "not from START", in: "pgflurry.advance(bigint)", clock: 500,
@@ -157,7 +169,8 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "not where the mark moves", in: "pgflurry.advance(bigint)",
-		text: "AND (target OPERATOR(pg_catalog.>>) 10) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) 32)", without: "",
+		text:    "AND (target OPERATOR(pg_catalog.>>) 10) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) 32)",
+		without: "",
 		held: func(r drawing) bool {
 			run(r.t, r.conn, "SELECT setval('pgflurry.mark', 0); SELECT nextval('pgflurry.mark')")
 			tick := r.tick(noon-1024, 0)
@@ -166,14 +179,16 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "not far ahead of the clock", in: "pgflurry.advance(bigint)",
-		text: "AND ((target OPERATOR(pg_catalog.-) 1000::bigint) OPERATOR(pg_catalog.*) 1000::bigint)\n                   OPERATOR(pg_catalog.<=) us", without: "",
+		text: "AND ((target OPERATOR(pg_catalog.-) 1000::bigint) OPERATOR(pg_catalog.*) " +
+			"1000::bigint)\n                   OPERATOR(pg_catalog.<=) us", without: "",
 		begin: fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon),
 		held:  func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
 	},
 	{
 		name: "bits of a worker are flipped, so that what is no ID does not become one", in: "next_snowflake()",
-		begin: "UPDATE pgflurry.namespace SET function_worker = 1; CALL pgflurry.install_next_snowflake()",
-		text:  "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.#)", without: "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.|)",
+		begin:   "UPDATE pgflurry.namespace SET function_worker = 1; CALL pgflurry.install_next_snowflake()",
+		text:    "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.#)",
+		without: "nextval('pgflurry.lane'::pg_catalog.regclass) OPERATOR(pg_catalog.|)",
 		held: func(r drawing) bool {
 			first, _ := r.at(noon, 4000)
 			ids := values[int64](r.t, r.conn, "SELECT next_snowflake() FROM generate_series(1, 9000)")
@@ -222,7 +237,9 @@ func TestEachGuardOfTheShortWayHoldsAndIsMissedWhenItIsTakenAway(t *testing.T) {
 			stopped := fmt.Sprintf("pg_catalog.to_timestamp(%d.%03d5)", 1704067200+clock/1000, clock%1000)
 			rewrite(t, conn, "next_snowflake()", "pg_catalog.clock_timestamp()", stopped, 1)
 			rewrite(t, conn, "pgflurry.advance(bigint)", "pg_catalog.clock_timestamp()", stopped, 2)
-			for _, function := range []string{"pgflurry.advance_slowly(bigint)", "pgflurry.advance_slowly_stand_in(bigint)"} {
+			for _, function := range []string{
+				"pgflurry.advance_slowly(bigint)", "pgflurry.advance_slowly_stand_in(bigint)",
+			} {
 				rewrite(t, conn, function, "clock_timestamp()", stopped, 3)
 			}
 			rewrite(t, conn, "pgflurry.stand_in()", "clock_timestamp()", stopped, 1)

@@ -25,14 +25,16 @@ func TestAfterACrashIDsGoOnAtTheMarkOrLater(t *testing.T) {
 	if after>>22 < mark || after>>22 > now+1001 {
 		t.Errorf("tick %d follows, want the mark, %d, or later, and at most %d", after>>22, mark, now+1001)
 	}
-	if start := value[int64](t, conn, "SELECT seqstart FROM pg_sequence WHERE seqrelid = 'pgflurry.lane'::regclass"); start != laneStart {
+	if start := value[int64](t, conn,
+		"SELECT seqstart FROM pg_sequence WHERE seqrelid = 'pgflurry.lane'::regclass"); start != laneStart {
 		t.Errorf("the lane starts at %d, want %d", start, laneStart)
 	}
 }
 
 func TestOnAnotherTimelineIDsKeepTheDistanceOfTheSkew(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	run(t, conn, "SELECT next_snowflake(); SELECT setval('pgflurry.function_timeline', 7); SELECT setval('pgflurry.lane', 2097152)")
+	run(t, conn, "SELECT next_snowflake(); SELECT setval('pgflurry.function_timeline', 7); "+
+		"SELECT setval('pgflurry.lane', 2097152)")
 	now := value[int64](t, conn, "SELECT pgflurry.ticks(clock_timestamp())")
 	first := value[int64](t, conn, "SELECT next_snowflake()") >> 22
 	if first < now+2000 {
@@ -51,7 +53,8 @@ func TestANewFunctionAndEachResetBeginOneSecondAheadOfTheClockAndDoNotRunAway(t 
 		id := value[int64](t, conn, "SELECT next_snowflake()")
 		after := value[int64](t, conn, "SELECT pgflurry.ticks(clock_timestamp())")
 		if tick := id >> 22; tick < before+1001 || tick > after+1001 || id <= last {
-			t.Errorf("ID %d after %d is %d to %d ticks ahead of the clock, want 1001", id, last, tick-after, tick-before)
+			t.Errorf("ID %d after %d is %d to %d ticks ahead of the clock, want 1001",
+				id, last, tick-after, tick-before)
 		}
 		last = id
 		run(t, conn, "SELECT setval('pgflurry.lane', (last_value >> 22 << 22) + 3145728) FROM pgflurry.lane")
@@ -76,7 +79,8 @@ func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
 	last := value[int64](t, conn, "SELECT next_snowflake()")
 	for _, step := range []string{"-100 ms", "-900 ms", "-1300 ms"} { // the last one waits for the clock
 		run(t, conn, "SET test.step = '"+step+"'")
-		id := value[int64](t, conn, "SELECT max(id) FROM (SELECT next_snowflake() AS id FROM generate_series(1, 5000) OFFSET 0) AS drawn")
+		id := value[int64](t, conn,
+			"SELECT max(id) FROM (SELECT next_snowflake() AS id FROM generate_series(1, 5000) OFFSET 0) AS drawn")
 		if id <= last {
 			t.Errorf("with the clock at %s ID %d follows %d", step, id, last)
 		}
@@ -84,7 +88,8 @@ func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
 	}
 	run(t, conn, "SET test.step = '-1 minute'")
 	// the rest of the tick is given out, whatever the clock says
-	says(t, refused(t, conn, "SNF01", "SELECT next_snowflake() FROM generate_series(1, 5000)"), "ms behind the last ID, more than 7048 ms", "set back")
+	says(t, refused(t, conn, "SNF01", "SELECT next_snowflake() FROM generate_series(1, 5000)"),
+		"ms behind the last ID, more than 7048 ms", "set back")
 	run(t, conn, "SET test.step = '-10 years'")
 	says(t, refused(t, conn, "SNF02", "SELECT next_snowflake()"), "2024-01-01", "2093-09-06", "Correct the clock")
 	run(t, conn, "SET test.step = '80 years'")
@@ -102,7 +107,8 @@ func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvanceIDsGoOn(t *testing.T)
 
 	// The lane is a minute ahead of the clock, so the draw in hand is never too old.
 	server.Exec(t, url, steppingClock)
-	run(t, conn, "SET test.step = '-1 day'; SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp() - interval '1 day') + 60000) << 22)")
+	run(t, conn, "SET test.step = '-1 day'; "+
+		"SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp() - interval '1 day') + 60000) << 22)")
 	if ids := values[int64](t, conn, "SELECT next_snowflake() FROM generate_series(1, 100)"); len(ids) != 100 {
 		t.Errorf("%d IDs of 100 while the lock is held", len(ids))
 	}

@@ -19,13 +19,14 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// steppingClock gives each session a clock of its own, which it sets to and fro: what a clock that is stepped looks like to
-// the function. It replaces the clock in the installed text, and nothing else.
+// steppingClock gives each session a clock of its own, which it sets to and fro: what a clock that is stepped looks
+// like to the function. It replaces the clock in the installed text, and nothing else.
 const steppingClock = `DO $$
 DECLARE f regprocedure;
 BEGIN
 	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),pgflurry.stand_in(),pgflurry.advance_slowly_stand_in(bigint),public.next_snowflake()}'::regprocedure[] LOOP
-		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'), 'clock_timestamp()',
+		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'),
+			'clock_timestamp()',
 			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) pg_catalog.current_setting(''test.step'')::interval)');
 	END LOOP;
 END $$`
@@ -199,7 +200,8 @@ func (s *storm) trouble(ctx context.Context, cluster *postgres.Cluster) {
 // victim is a backend that is drawing.
 func victim(ctx context.Context, conn *pgx.Conn) (pid int, err error) {
 	err = conn.QueryRow(ctx, `SELECT coalesce(
-		(SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() ORDER BY random() LIMIT 1), 0)`).Scan(&pid)
+		(SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+			ORDER BY random() LIMIT 1), 0)`).Scan(&pid)
 	if err == nil && pid == 0 {
 		return 0, context.Canceled // all are gone
 	}
@@ -234,7 +236,8 @@ func (s *storm) judge(t *testing.T) {
 		t.Errorf("only %d IDs and %d broken statements: this proves nothing", total, s.broken.Load())
 	}
 	conn := server.Connect(t, s.url)
-	if held := value[int](t, conn, "SELECT count(*) FROM pg_locks WHERE relation = 'pgflurry.function_lock'::regclass"); held > 0 {
+	if held := value[int](t, conn,
+		"SELECT count(*) FROM pg_locks WHERE relation = 'pgflurry.function_lock'::regclass"); held > 0 {
 		t.Errorf("%d locks of the function were left behind", held)
 	}
 }

@@ -13,8 +13,11 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// held says that it is there, and waits until the test lets go of the advisory lock, without a lock of its own to wait for.
-const held = "PERFORM pg_catalog.set_config('application_name', 'held', true); WHILE NOT pg_catalog.pg_try_advisory_xact_lock_shared(4242) LOOP PERFORM pg_catalog.pg_sleep(0.005::double precision); END LOOP;"
+// held says that it is there, and waits until the test lets go of the advisory lock, without a lock of its own to wait
+// for.
+const held = "PERFORM pg_catalog.set_config('application_name', 'held', true); " +
+	"WHILE NOT pg_catalog.pg_try_advisory_xact_lock_shared(4242) LOOP PERFORM pg_catalog.pg_sleep(0.005::double " +
+	"precision); END LOOP;"
 
 // points are places between taking the lock of the lane and giving it back. Each text stands once in its function.
 var points = []struct {
@@ -22,14 +25,20 @@ var points = []struct {
 	before         bool   // the holder stops before the text, else behind it
 	begin          string // so that the call comes by there
 }{
-	{"pgflurry.advance(bigint)", "LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;", false, toShort},
+	{
+		"pgflurry.advance(bigint)",
+		"LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;", false, toShort,
+	},
 	{"pgflurry.advance(bigint)", "v := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass);", false, toShort},
 	{"pgflurry.advance(bigint)", "v := pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass,", true, toShort},
 	{"pgflurry.advance(bigint)", "RAISE SQLSTATE 'SNF00';", true, toShort},
 	{"pgflurry.advance_slowly(bigint)", "v := nextval('pgflurry.lane'::regclass);", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "seconds := date_part('epoch', clock_timestamp()) - epoch;", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "seconds := date_part('epoch', clock_timestamp()) - epoch;", true, toStart},
-	{"pgflurry.advance_slowly(bigint)", "PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);", true, toSlow},
+	{
+		"pgflurry.advance_slowly(bigint)",
+		"PERFORM setval('pgflurry.mark'::regclass, ((target >> block_bits) + 2) << block_bits);", true, toSlow,
+	},
 	{"pgflurry.advance_slowly(bigint)", "PERFORM nextval('pgflurry.mark'::regclass);", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "PERFORM setval('pgflurry.lane'::regclass, v);", true, toSlow},
 	{"pgflurry.advance_slowly(bigint)", "PERFORM setval('pgflurry.lane'::regclass, v);", true, toStart},
@@ -39,11 +48,14 @@ var points = []struct {
 const (
 	// toShort puts the lane a little behind the clock, in the clock's block.
 	toShort = `DO $$ DECLARE t bigint := 0; BEGIN
-		WHILE (t & 1023) NOT BETWEEN 50 AND 700 LOOP PERFORM pg_sleep(0.01); t := pgflurry.ticks(clock_timestamp()) - 10; END LOOP;
-		PERFORM setval('pgflurry.mark', ((t >> 10) + 2) << 10), nextval('pgflurry.mark'), setval('pgflurry.lane', t << 22 | 4000);
+		WHILE (t & 1023) NOT BETWEEN 50 AND 700 LOOP PERFORM pg_sleep(0.01);
+		t := pgflurry.ticks(clock_timestamp()) - 10; END LOOP;
+		PERFORM setval('pgflurry.mark', ((t >> 10) + 2) << 10), nextval('pgflurry.mark'),
+			setval('pgflurry.lane', t << 22 | 4000);
 	END $$`
 	// toSlow lets the lane fall behind by more than a block, so that the mark has to move.
-	toSlow = `SELECT setval('pgflurry.lane', l), setval('pgflurry.mark', (((l >> 22) >> 10) + 2) << 10), nextval('pgflurry.mark')
+	toSlow = `SELECT setval('pgflurry.lane', l), setval('pgflurry.mark', (((l >> 22) >> 10) + 2) << 10),
+		nextval('pgflurry.mark')
 		FROM (SELECT last_value - (3000::bigint << 22) AS l FROM pgflurry.lane) AS back`
 	// toStart is what a crash leaves.
 	toStart = "SELECT setval('pgflurry.lane', 2097152)"
@@ -66,7 +78,9 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 			}
 			const some = "SELECT next_snowflake() FROM generate_series(1, 3000)"
 			add(values[int64](t, conn, some))
-			server.Eventually(t, conn, "(SELECT last_value FROM pgflurry.mark) < pgflurry.ticks(clock_timestamp()) + 900") // so that nobody waits for the clock
+			// so that nobody waits for the clock
+			server.Eventually(t, conn,
+				"(SELECT last_value FROM pgflurry.mark) < pgflurry.ticks(clock_timestamp()) + 900")
 			run(t, conn, "SELECT pg_advisory_lock(4242)")
 			with := p.text + "\n" + held
 			if p.before {
@@ -86,7 +100,9 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 				}
 				late <- []int64{id}
 			}()
-			server.Eventually(t, conn, fmt.Sprintf("EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE pid = %d AND application_name = 'held' AND relation = 'pgflurry.function_lock'::regclass AND granted)", pid))
+			server.Eventually(t, conn,
+				fmt.Sprintf("EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE pid = %d AND "+
+					"application_name = 'held' AND relation = 'pgflurry.function_lock'::regclass AND granted)", pid))
 			honest := []*pgx.Conn{server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)}
 			var last int64
 			for range 2 {
@@ -118,8 +134,10 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 func TestASessionThatDoesNotReadWaitsForItsClientWithoutTheLock(t *testing.T) {
 	url := server.Migrated(t)
 	honest := server.Connect(t, url)
-	settings := values[string](t, honest, `SELECT format('SET %s = on;', name) FROM pg_settings WHERE context = 'user' AND vartype = 'bool'
-		AND name NOT IN ('transaction_read_only', 'default_transaction_read_only', 'transaction_deferrable', 'exit_on_error', 'zero_damaged_pages', 'quote_all_identifiers')`)
+	settings := values[string](t, honest, `SELECT format('SET %s = on;', name) FROM pg_settings WHERE context = 'user'
+		AND vartype = 'bool'
+		AND name NOT IN ('transaction_read_only', 'default_transaction_read_only', 'transaction_deferrable',
+			'exit_on_error', 'zero_damaged_pages', 'quote_all_identifiers')`)
 	if len(settings) < 30 {
 		t.Fatalf("only %d settings", len(settings))
 	}
@@ -137,11 +155,14 @@ func TestASessionThatDoesNotReadWaitsForItsClientWithoutTheLock(t *testing.T) {
 		if err := conn.PgConn().Frontend().Flush(); err != nil {
 			t.Fatal(err)
 		}
-		server.Eventually(t, honest, fmt.Sprintf("EXISTS (SELECT FROM pg_stat_activity WHERE pid = %d AND wait_event = 'ClientWrite')", pid))
-		if value[bool](t, honest, fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_locks WHERE pid = %d AND granted AND relation::regclass::text LIKE '%%function_lock%%')", pid)) {
+		server.Eventually(t, honest,
+			fmt.Sprintf("EXISTS (SELECT FROM pg_stat_activity WHERE pid = %d AND wait_event = 'ClientWrite')", pid))
+		if value[bool](t, honest, fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_locks WHERE pid = %d AND granted "+
+			"AND relation::regclass::text LIKE '%%function_lock%%')", pid)) {
 			t.Errorf("session %d waits for its client and holds the lock", i)
 		}
-		run(t, honest, "SET statement_timeout = '3s'; SELECT next_snowflake() FROM generate_series(1, 100); SET statement_timeout = 0")
+		run(t, honest, "SET statement_timeout = '3s'; SELECT next_snowflake() FROM generate_series(1, 100); "+
+			"SET statement_timeout = 0")
 		server.Exec(t, url, fmt.Sprintf("SELECT pg_terminate_backend(%d)", pid))
 	}
 	if n := value[int](t, honest, "SELECT snowflake_sequence(next_snowflake())"); n < share {
@@ -155,13 +176,15 @@ func TestTheStandInHasAShareOfEachTickOfItsOwn(t *testing.T) {
 			url := server.MigratedWith(t, migrations.Settings{Layout: layout})
 			holder, conn := server.Connect(t, url), server.Connect(t, url)
 			parts := func() (low, high int64) {
-				ids := values[int64](t, conn, "SELECT snowflake_sequence(next_snowflake())::bigint FROM generate_series(1, 500)")
+				ids := values[int64](t, conn,
+					"SELECT snowflake_sequence(next_snowflake())::bigint FROM generate_series(1, 500)")
 				return slices.Min(ids), slices.Max(ids)
 			}
 			if low, _ := parts(); low < want {
 				t.Errorf("the function gives sequence %d, want %d or more", low, want)
 			}
-			server.Eventually(t, conn, "(SELECT last_value >> (SELECT 63 - timestamp_bits FROM pgflurry.namespace) FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
+			server.Eventually(t, conn, "(SELECT last_value >> (SELECT 63 - timestamp_bits FROM pgflurry.namespace) "+
+				"FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
 			run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE")
 			if _, high := parts(); high >= want {
 				t.Errorf("the stand-in gives sequence %d, want less than %d", high, want)
@@ -179,7 +202,8 @@ func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
 	url := server.Migrated(t)
 	conn, holder, stopped := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
 	run(t, conn, "SELECT next_snowflake(); SELECT pg_advisory_lock(4242)")
-	server.Eventually(t, conn, "(SELECT last_value >> 22 FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
+	server.Eventually(t, conn,
+		"(SELECT last_value >> 22 FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
 	const text = "PERFORM setval('pgflurry.lane_stand_in'::regclass, v);"
 	rewrite(t, conn, "pgflurry.advance_slowly_stand_in(bigint)", text, held+"\n"+text, 1)
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE")
@@ -188,9 +212,11 @@ func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
 		_, err := stopped.Exec(context.Background(), "SELECT next_snowflake()")
 		late <- err
 	}()
-	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE application_name = 'held' AND relation = 'pgflurry.function_lock_stand_in'::regclass AND granted)")
+	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) "+
+		"WHERE application_name = 'held' AND relation = 'pgflurry.function_lock_stand_in'::regclass AND granted)")
 	run(t, holder, "COMMIT")
-	run(t, conn, "SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 1500) << 22 | 5)") // the stand-in begins a second ahead
+	// the stand-in begins a second ahead
+	run(t, conn, "SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 1500) << 22 | 5)")
 	last := value[int64](t, conn, "SELECT last_value FROM pgflurry.lane")
 	run(t, conn, "SELECT pg_advisory_unlock(4242)")
 	if err := <-late; err != nil {

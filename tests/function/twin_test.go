@@ -17,8 +17,10 @@ func TestAStandbyThatIsPromotedAfterItLostMarksGivesLaterIDs(t *testing.T) {
 	drawing := server.Connect(t, primary)
 	mark := value[int64](t, conn, "SELECT last_value FROM pgflurry.mark")
 	var last int64
-	for lost := mark; lost <= mark; lost = value[int64](t, drawing, "SELECT last_value FROM pgflurry.mark") { // it moves once in 1024 ticks
-		last = value[int64](t, drawing, "SELECT max(id) FROM (SELECT next_snowflake() AS id FROM generate_series(1, 100000) OFFSET 0) AS drawn")
+	// it moves once in 1024 ticks
+	for lost := mark; lost <= mark; lost = value[int64](t, drawing, "SELECT last_value FROM pgflurry.mark") {
+		last = value[int64](t, drawing,
+			"SELECT max(id) FROM (SELECT next_snowflake() AS id FROM generate_series(1, 100000) OFFSET 0) AS drawn")
 	}
 	if !value[bool](t, conn, "SELECT pg_promote()") {
 		t.Fatal("the standby was not promoted")

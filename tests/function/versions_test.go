@@ -17,8 +17,10 @@ import (
 // newer makes a schema look as a later version leaves it; serves is the oldest revision that may keep leases there.
 func newer(t testing.TB, url string, serves int) {
 	t.Helper()
-	server.Exec(t, url, fmt.Sprintf(`CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %d';
-		CREATE OR REPLACE FUNCTION pgflurry.serves_from() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %d';
+	server.Exec(t, url, fmt.Sprintf(`CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
+		LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %d';
+		CREATE OR REPLACE FUNCTION pgflurry.serves_from() RETURNS integer
+			LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %d';
 		UPDATE pgflurry.namespace SET installed_by = '9.8.7'`, namespace.Revision+1, serves))
 }
 
@@ -27,11 +29,16 @@ func TestMigrationInvariant7AnOlderProgramChangesNothingInANewerSchemaAndSaysWhi
 	newer(t, url, namespace.Revision)
 	conn := server.Connect(t, url)
 	before := values[string](t, conn, catalog)
-	wanted := []string{fmt.Sprintf("has revision %d, and this program knows revision %d", namespace.Revision+1, namespace.Revision), "Use pgflurry 9.8.7"}
+	wanted := []string{
+		fmt.Sprintf("has revision %d, and this program knows revision %d", namespace.Revision+1, namespace.Revision),
+		"Use pgflurry 9.8.7",
+	}
 	says(t, migrations.Up(within(t), url, migrations.Settings{}), wanted...)
 	says(t, migrations.Up(within(t), server.Database(t), migrations.Settings{JoinURL: url}), wanted...)
 	says(t, down(t, url), wanted...)
-	for _, args := range [][]string{{"migrate", "status"}, {"workers", "retire", "99"}, {"workers", "reseed", "--yes"}} {
+	for _, args := range [][]string{
+		{"migrate", "status"}, {"workers", "retire", "99"}, {"workers", "reseed", "--yes"},
+	} {
 		out, err := exec.CommandContext(within(t), program.Path(t), append(args, "--database", url)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), wanted[0]) || !strings.Contains(string(out), wanted[1]) {
 			t.Errorf("%s: %v\n%s", args, err, out)
@@ -68,13 +75,16 @@ func TestASchemaThatIsOlderThanTheProgramSaysSo(t *testing.T) {
 func TestASchemaWithoutItsRowsAndWithoutItsRevisionIsRefused(t *testing.T) {
 	url := server.Database(t)
 	file := filepath.Join(t.TempDir(), "schema.sql")
-	dumped := exec.CommandContext(within(t), server.Tool(t, "pg_dump"), "--schema-only", "--file", file, server.Migrated(t))
+	dumped := exec.CommandContext(within(t), server.Tool(t, "pg_dump"), "--schema-only", "--file", file,
+		server.Migrated(t))
 	if out, err := dumped.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if out, err := exec.CommandContext(within(t), server.Tool(t, "psql"), "-X", "-q", "-d", url, "-f", file).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(within(t), server.Tool(t, "psql"), "-X", "-q", "-d", url, "-f", file).
+		CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	server.Exec(t, url, "DROP FUNCTION pgflurry.revision()")
-	says(t, migrations.Up(within(t), url, migrations.Settings{}), "has tables but no record of its migrations", "with the data of schema pgflurry")
+	says(t, migrations.Up(within(t), url, migrations.Settings{}), "has tables but no record of its migrations",
+		"with the data of schema pgflurry")
 }

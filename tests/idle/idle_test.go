@@ -33,8 +33,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// room raises the limit of descriptors for this process and its children, and returns how many sessions fit: two descriptors
-// each in the proxy.
+// room raises the limit of descriptors for this process and its children, and returns how many sessions fit: two
+// descriptors each in the proxy.
 func room(b *testing.B) int {
 	const spare = 100
 	need := syscall.Rlimit{Cur: uint64(2**wanted + spare), Max: uint64(2**wanted + spare)}
@@ -47,7 +47,8 @@ func room(b *testing.B) int {
 		return *wanted
 	}
 	fit := int(have.Max-spare) / 2
-	b.Logf("this process may have %d descriptors, so %d sessions are opened instead of %d; as root it would raise the limit", have.Max, fit, *wanted)
+	b.Logf("this process may have %d descriptors, so %d sessions are opened instead of %d; "+
+		"as root it would raise the limit", have.Max, fit, *wanted)
 	have.Cur = have.Max
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &have); err != nil {
 		b.Fatal(err)
@@ -119,14 +120,18 @@ func work(address string) (net.Conn, error) {
 		return nil, err
 	}
 	var hello []byte
-	for _, p := range []string{"user", "ann", "database", "app", "application_name", "idle", "client_encoding", "UTF8", ""} {
+	for _, p := range []string{
+		"user", "ann", "database", "app", "application_name", "idle", "client_encoding", "UTF8", "",
+	} {
 		hello = append(append(hello, p...), 0)
 	}
-	hello = append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(hello)+8)), 3<<16), hello...)
+	hello = append(binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, uint32(len(hello)+8)), 3<<16),
+		hello...)
 	in := bufio.NewReaderSize(conn, 512)
 	for _, said := range [][]byte{
 		hello, message('Q', "SELECT next_snowflake()\x00"),
-		append(append(append(message('P', "name\x00SELECT 1\x00\x00\x00"), message('B', "\x00name\x00\x00\x00\x00\x00\x00\x00")...),
+		append(append(append(message('P', "name\x00SELECT 1\x00\x00\x00"),
+			message('B', "\x00name\x00\x00\x00\x00\x00\x00\x00")...),
 			message('E', "\x00\x00\x00\x00\x00")...), message('S', "")...),
 	} {
 		if _, err := conn.Write(said); err != nil {

@@ -122,7 +122,9 @@ func beProxy() {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
 		st := p.Stats()
-		line, err := json.Marshal(report{RSS: rss, Heap: m.HeapAlloc, Stacks: m.StackInuse, Sessions: st.Sessions, IDs: st.IDs})
+		line, err := json.Marshal(report{
+			RSS: rss, Heap: m.HeapAlloc, Stacks: m.StackInuse, Sessions: st.Sessions, IDs: st.IDs,
+		})
 		check(err)
 		fmt.Println(string(line))
 	}
@@ -130,10 +132,12 @@ func beProxy() {
 
 // greeting is what PostgreSQL 15 says to a client that it trusts, but for the values.
 var greeting = bytes.Join([][]byte{
-	message('R', "\x00\x00\x00\x00"), message('S', "application_name\x00idle\x00"), message('S', "client_encoding\x00UTF8\x00"),
-	message('S', "DateStyle\x00ISO, MDY\x00"), message('S', "default_transaction_read_only\x00off\x00"), message('S', "in_hot_standby\x00off\x00"),
-	message('S', "integer_datetimes\x00on\x00"), message('S', "IntervalStyle\x00postgres\x00"), message('S', "is_superuser\x00on\x00"),
-	message('S', "server_encoding\x00UTF8\x00"), message('S', "server_version\x0015.4\x00"), message('S', "session_authorization\x00ann\x00"),
+	message('R', "\x00\x00\x00\x00"), message('S', "application_name\x00idle\x00"),
+	message('S', "client_encoding\x00UTF8\x00"), message('S', "DateStyle\x00ISO, MDY\x00"),
+	message('S', "default_transaction_read_only\x00off\x00"), message('S', "in_hot_standby\x00off\x00"),
+	message('S', "integer_datetimes\x00on\x00"), message('S', "IntervalStyle\x00postgres\x00"),
+	message('S', "is_superuser\x00on\x00"), message('S', "server_encoding\x00UTF8\x00"),
+	message('S', "server_version\x0015.4\x00"), message('S', "session_authorization\x00ann\x00"),
 	message('S', "standard_conforming_strings\x00on\x00"), message('S', "TimeZone\x00Etc/UTC\x00"),
 	message('K', "\x00\x00\x00\x01\x00\x00\x00\x02"), message('Z', "I"),
 }, nil)
@@ -159,7 +163,9 @@ func beUpstream() {
 					if _, err := conn.Write(said); err != nil || untilSync(in) != nil {
 						return
 					}
-					said = bytes.Join([][]byte{message('1', ""), message('2', ""), message('C', "SELECT 0\x00"), message('Z', "I")}, nil)
+					said = bytes.Join([][]byte{
+						message('1', ""), message('2', ""), message('C', "SELECT 0\x00"), message('Z', "I"),
+					}, nil)
 				}
 			}()
 		}

@@ -43,7 +43,10 @@ type house struct {
 func newHouse(t *testing.T, layout string) *house {
 	t.Helper()
 	server.NoLeak(t)
-	h := &house{t: t, url: server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}), ids: recorder.New("", 0)}
+	h := &house{
+		t: t, url: server.MigratedWith(t, migrations.Settings{Layout: layout, DatabaseWorkers: 1}),
+		ids: recorder.New("", 0),
+	}
 	var err error
 	if h.namespace, err = namespace.Read(t.Context(), server.Connect(t, h.url)); err != nil {
 		t.Fatal(err)
@@ -51,7 +54,8 @@ func newHouse(t *testing.T, layout string) *house {
 	return h
 }
 
-// core is what is inside one proxy process. Its machine may be asleep: then neither its monotonic clock nor its keeper goes on.
+// core is what is inside one proxy process. Its machine may be asleep: then neither its monotonic clock nor its keeper
+// goes on.
 type core struct {
 	h      *house
 	node   string
@@ -73,12 +77,15 @@ func (h *house) start(node, url string) *core {
 	}
 	c := &core{h: h, node: node, ended: make(chan struct{}), asleep: make(chan struct{})}
 	begin := time.Now()
-	clock := lease.NewClockFrom(h.namespace.Layout.Unit, func() time.Duration { return time.Since(begin) + time.Duration(c.slept.Load()) })
+	clock := lease.NewClockFrom(h.namespace.Layout.Unit, func() time.Duration {
+		return time.Since(begin) + time.Duration(c.slept.Load())
+	})
 	if c.ids, err = generator.New(generator.Settings{Layout: h.namespace.Layout, Now: clock.Now}); err != nil {
 		h.t.Fatal(err)
 	}
 	c.keeper, err = lease.NewKeeper(lease.Settings{
-		Namespace: h.namespace.ID, Store: lease.NewPostgres(config), Issuer: c.ids, Clock: clock, Node: node, Wait: c.wait,
+		Namespace: h.namespace.ID, Store: lease.NewPostgres(config), Issuer: c.ids, Clock: clock,
+		Node: node, Wait: c.wait,
 	})
 	if err != nil {
 		h.t.Fatal(err)

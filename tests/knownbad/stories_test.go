@@ -14,10 +14,11 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The worker is a hash of the host's name, modulo 32; where the name cannot be had it is random from 0 to 15. Ten pods of one
-// deployment share a worker more often than not, and each begins every tick with sequence 0.
+// The worker is a hash of the host's name, modulo 32; where the name cannot be had it is random from 0 to 15. Ten pods
+// of one deployment share a worker more often than not, and each begins every tick with sequence 0.
 func TestAWorkerThatIsAHashOfTheHostNameGivesAnIDTwice(t *testing.T) {
-	pods := []string{"x2k9q", "b7d4z", "m5tqw", "9fjh2", "c8vnl", "p4rsd", "zz6kt", "h3gxm", "", ""} // the last two cannot read theirs
+	// the last two cannot read theirs
+	pods := []string{"x2k9q", "b7d4z", "m5tqw", "9fjh2", "c8vnl", "p4rsd", "zz6kt", "h3gxm", "", ""}
 	ids := recorder.New("", 0)
 	byWorker := map[int64]string{}
 	fallback := rand.New(rand.NewPCG(1, 2))
@@ -57,8 +58,8 @@ func TestAWorkerThatIsAHashOfTheHostNameGivesAnIDTwice(t *testing.T) {
 	}
 }
 
-// The worker is the next number of a shared counter, which goes back to 0 after 1023. Six pods take 0 to 5. The sixth never restarts,
-// the others do, again and again: in the 205th round one of them gets 5.
+// The worker is the next number of a shared counter, which goes back to 0 after 1023. Six pods take 0 to 5. The sixth
+// never restarts, the others do, again and again: in the 205th round one of them gets 5.
 func TestAWorkerFromASharedCounterThatWrapsGivesAnIDTwice(t *testing.T) {
 	ids := recorder.New("", 0)
 	counter := int64(0)
@@ -123,13 +124,14 @@ func TestAWorkerBeyondItsBitsGivesAnIDTwice(t *testing.T) {
 		t.Errorf("an ID of worker 1024: %v", err)
 	}
 	var highest int
-	if err := server.Connect(t, h.url).QueryRow(t.Context(), "SELECT max(worker) FROM pgflurry.worker").Scan(&highest); err != nil || highest != 1023 {
+	if err := server.Connect(t, h.url).QueryRow(t.Context(), "SELECT max(worker) FROM pgflurry.worker").
+		Scan(&highest); err != nil || highest != 1023 {
 		t.Errorf("the table has workers up to %d, %v", highest, err)
 	}
 }
 
-// The sequence is nextval modulo 4096 beside the clock: nothing holds the clock when the sequence comes round, neither in a
-// burst nor when the clock is set back.
+// The sequence is nextval modulo 4096 beside the clock: nothing holds the clock when the sequence comes round, neither
+// in a burst nor when the clock is set back.
 func TestASequenceThatIsNextvalModulo4096BesideTheClockGivesAnIDTwice(t *testing.T) {
 	nextval := int64(0)
 	id := func(tick int64) int64 { nextval++; return compose(tick, 1, nextval%4096) }

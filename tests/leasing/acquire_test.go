@@ -22,7 +22,8 @@ func TestANodeGetsItsOwnLastWorkerThenANeverUsedOneThenTheLeastRecentlyUsed(t *t
 	r.release(s, first.Lease)
 	r.pass(10 * time.Second) // its mark has passed: it is free for everybody
 	if again := r.acquire(s, "a"); again.Worker != first.Worker || again.Term != 2 {
-		t.Errorf("node a got worker %d in term %d, expected its own, %d, in term 2", again.Worker, again.Term, first.Worker)
+		t.Errorf("node a got worker %d in term %d, expected its own, %d, in term 2",
+			again.Worker, again.Term, first.Worker)
 	} else {
 		r.release(s, again.Lease)
 	}
@@ -102,7 +103,8 @@ func TestARetiredWorkerIsNeverGranted(t *testing.T) {
 	r.do("UPDATE pgflurry.worker SET retired_at = now() WHERE worker = 1")
 	_, err := s.Acquire(r.context(), r.request("a"))
 	var refusal *lease.Refusal
-	if !errors.As(err, &refusal) || refusal.Retired != 1 || !strings.Contains(err.Error(), "all 1 workers are retired") {
+	if !errors.As(err, &refusal) || refusal.Retired != 1 ||
+		!strings.Contains(err.Error(), "all 1 workers are retired") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -182,7 +184,8 @@ func TestInvariant6AnotherTimelineClosesTheGateForTheQuarantine(t *testing.T) {
 			}
 			closed(quarantine)
 			closed(quarantine)
-			if got, want := ask[string](r, "SELECT timeline FROM pgflurry.namespace"), ask[string](r, "SELECT pgflurry.wal_timeline()"); got != want {
+			if got, want := ask[string](r, "SELECT timeline FROM pgflurry.namespace"),
+				ask[string](r, "SELECT pgflurry.wal_timeline()"); got != want {
 				t.Errorf("the row has timeline %s, the server %s", got, want)
 			}
 			r.renew(s, renewal(holder, holder.Grant.Until+1000)) // the gate is for acquisitions
@@ -232,12 +235,14 @@ func TestOnlyTheRightDatabaseGrants(t *testing.T) {
 	held := r.acquire(s, "a")
 	other := r.request("a")
 	other.Namespace = "99999999-9999-4999-8999-999999999999"
-	if _, err := s.Acquire(r.context(), other); !errors.Is(err, lease.ErrNamespaceMismatch) || !strings.Contains(err.Error(), r.namespace) {
+	if _, err := s.Acquire(r.context(), other); !errors.Is(err, lease.ErrNamespaceMismatch) ||
+		!strings.Contains(err.Error(), r.namespace) {
 		t.Errorf("acquire: %v", err)
 	}
 	stranger := held
 	stranger.Namespace = other.Namespace
-	if _, err := s.Renew(r.context(), renewal(stranger, held.Grant.Until)); !errors.Is(err, lease.ErrNamespaceMismatch) {
+	if _, err := s.Renew(r.context(), renewal(stranger, held.Grant.Until)); !errors.Is(err,
+		lease.ErrNamespaceMismatch) {
 		t.Errorf("renew: %v", err)
 	}
 	if err := s.Release(r.context(), stranger.Lease, 0); !errors.Is(err, lease.ErrNamespaceMismatch) {
@@ -252,7 +257,8 @@ func TestOnlyTheRightDatabaseGrants(t *testing.T) {
 	r.taken(1)
 
 	r.do("UPDATE pgflurry.namespace SET home = 'db.example:5432/shop'")
-	if _, err := s.Acquire(r.context(), r.request("a")); !errors.Is(err, lease.ErrElsewhere) || !strings.Contains(err.Error(), "db.example:5432/shop") {
+	if _, err := s.Acquire(r.context(), r.request("a")); !errors.Is(err, lease.ErrElsewhere) ||
+		!strings.Contains(err.Error(), "db.example:5432/shop") {
 		t.Errorf("a database whose workers are elsewhere: %v", err)
 	}
 	r.taken(1)
@@ -273,7 +279,8 @@ func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
 	if !errors.As(err, &refusal) || refusal.Reason != lease.Copy || !strings.Contains(err.Error(), "migrate up") {
 		t.Errorf("acquire: %v", err)
 	}
-	if _, err := s.Renew(r.context(), renewal(held, held.Grant.Until)); !errors.As(err, &refusal) || refusal.Reason != lease.Copy {
+	if _, err := s.Renew(r.context(), renewal(held, held.Grant.Until)); !errors.As(err, &refusal) ||
+		refusal.Reason != lease.Copy {
 		t.Errorf("renew: %v, expected that this is a copy", err)
 	}
 	there.taken(1)
@@ -302,7 +309,8 @@ func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilItIsSettled(t *testi
 	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) || refusal.Reason != lease.Copy {
 		t.Errorf("acquire: %v", err)
 	}
-	if _, err := s.Renew(r.context(), renewal(before, before.Grant.Until)); !errors.As(err, &refusal) || refusal.Reason != lease.Copy {
+	if _, err := s.Renew(r.context(), renewal(before, before.Grant.Until)); !errors.As(err, &refusal) ||
+		refusal.Reason != lease.Copy {
 		t.Errorf("renew: %v", err)
 	}
 	n, err := namespace.Read(r.context(), r.conn)
@@ -316,13 +324,15 @@ func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilItIsSettled(t *testi
 	if err != nil || state.Copied == "" {
 		t.Errorf("status: %+v, %v", state, err)
 	}
-	if err := migrations.Up(r.context(), r.url, migrations.Settings{}); err == nil || !strings.Contains(err.Error(), "was restored: ") {
+	if err := migrations.Up(r.context(), r.url, migrations.Settings{}); err == nil ||
+		!strings.Contains(err.Error(), "was restored: ") {
 		t.Errorf("up: %v", err)
 	}
 	if err := migrations.Up(r.context(), r.url, migrations.Settings{Moved: true}); err != nil {
 		t.Fatalf("up --moved: %v", err)
 	}
-	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) || refusal.Reason != lease.GateClosed {
+	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) ||
+		refusal.Reason != lease.GateClosed {
 		t.Errorf("acquire after it was settled: %v, expected that the gate is closed", err)
 	}
 	r.pass(quarantine)
@@ -357,7 +367,8 @@ func TestTheFirstWindowIsCappedByTheNamespaces(t *testing.T) {
 func TestTheRowTellsWhoHoldsTheWorker(t *testing.T) {
 	r := newRoom(t, small)
 	a := r.acquire(r.store(r.url), "the node")
-	row := ask[string](r, `SELECT concat_ws(' ', kind, owner, term, node, address, version, acquired_at IS NOT NULL, renewed_at IS NOT NULL, released_at)
+	row := ask[string](r, `SELECT concat_ws(' ', kind, owner, term, node, address, version, acquired_at IS NOT NULL,
+		renewed_at IS NOT NULL, released_at)
 		FROM pgflurry.worker WHERE worker = $1`, a.Worker)
 	if want := "proxy " + a.Owner + " 1 the node 127.0.0.1:6532 test t t"; row != want {
 		t.Errorf("row %q, expected %q", row, want)

@@ -64,13 +64,18 @@ func TestServeRefusesADatacenterThatTheLayoutLacksWithBothValues(t *testing.T) {
 		url, datacenter string
 		words           []string
 	}{
-		{datacenters, "4", []string{"--datacenter is 4", "layout 41/2/2/12 has datacenters 0 to 3", "Choose one of these"}},
+		{datacenters, "4", []string{
+			"--datacenter is 4", "layout 41/2/2/12 has datacenters 0 to 3", "Choose one of these",
+		}},
 		{datacenters, "0", []string{"--datacenter 0 has workers 0 to 3", "workers 0 to 3 are for functions"}},
-		{server.Migrated(t), "1", []string{"--datacenter is 1", "layout 41/0/10/12 has no datacenter bits", "--layout datacenter"}},
+		{server.Migrated(t), "1", []string{
+			"--datacenter is 1", "layout 41/0/10/12 has no datacenter bits", "--layout datacenter",
+		}},
 		{datacenters, "west", []string{`--datacenter is "west"`, "expected a number"}},
 		{datacenters, "-1", []string{`--datacenter is "-1"`}},
 	} {
-		p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1", "--lease-database", c.url, "--datacenter", c.datacenter)
+		p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1",
+			"--lease-database", c.url, "--datacenter", c.datacenter)
 		if code := p.End(); code != 1 {
 			t.Errorf("datacenter %s: exit code %d", c.datacenter, code)
 		}
@@ -84,7 +89,8 @@ func TestServeRefusesADatacenterThatTheLayoutLacksWithBothValues(t *testing.T) {
 
 func TestServeWithADatacenterHoldsAWorkerOfIt(t *testing.T) {
 	url := server.MigratedWith(t, migrations.Settings{Layout: "datacenter"})
-	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1", "--lease-database", url, "--datacenter", "3")
+	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1", "--lease-database", url,
+		"--datacenter", "3")
 	line := p.Line("worker acquired")
 	r := enter(t, url)
 	if w := ask[int](r, "SELECT worker FROM pgflurry.worker WHERE kind = 'proxy' AND term > 0"); w < 96 || w > 127 {

@@ -25,8 +25,8 @@ func ownServer(t *testing.T, layout string) (*postgres.Cluster, *room) {
 	return cluster, enter(t, url)
 }
 
-// missingStandby makes every commit that is waited for wait for a standby that is not there, beginning soon: nothing shows when the
-// checkpointer, which tells the backends, has read the setting.
+// missingStandby makes every commit that is waited for wait for a standby that is not there, beginning soon: nothing
+// shows when the checkpointer, which tells the backends, has read the setting.
 func missingStandby(r *room) (back func()) {
 	set := func(names string) {
 		r.do("ALTER SYSTEM SET synchronous_standby_names = '" + names + "'")
@@ -37,7 +37,8 @@ func missingStandby(r *room) (back func()) {
 	return func() { set("") }
 }
 
-const waitingForStandby = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid <> pg_backend_pid()"
+const waitingForStandby = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep' " +
+	"AND pid <> pg_backend_pid()"
 
 func TestInvariant1ACommitWhoseWaitForItsStandbyWasCancelledDoesNotCount(t *testing.T) {
 	_, r := ownServer(t, small)

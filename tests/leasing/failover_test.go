@@ -16,8 +16,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// makeStandby copies the cluster as it is now and runs the copy as a standby that gets nothing more: what is promoted when replication is
-// asynchronous.
+// makeStandby copies the cluster as it is now and runs the copy as a standby that gets nothing more: what is promoted
+// when replication is asynchronous.
 func makeStandby(t *testing.T, primary *postgres.Cluster) *postgres.Cluster {
 	t.Helper()
 	return server.Standby(t, primary, "standby", "", nil)
@@ -26,7 +26,8 @@ func makeStandby(t *testing.T, primary *postgres.Cluster) *postgres.Cluster {
 func TestOfSeveralHostsAStandbyIsPassedOver(t *testing.T) {
 	cluster, r := ownServer(t, small)
 	spare := makeStandby(t, cluster)
-	both := fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable", spare.Port, cluster.Port)
+	both := fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable",
+		spare.Port, cluster.Port)
 	r.acquire(r.store(both), "a")
 
 	only := r.store(spare.URL("postgres"))
@@ -82,11 +83,13 @@ func TestInvariants4And6AFailoverThatForgetsAcknowledgedCommitsGivesNoTickTwice(
 	// both may finish their grants, so nobody else may begin before
 	fresh := moving()
 	var refusal *lease.Refusal
-	if _, err := fresh.Acquire(r.context(), r.request("fresh")); !errors.As(err, &refusal) || refusal.Reason != lease.GateClosed {
+	if _, err := fresh.Acquire(r.context(), r.request("fresh")); !errors.As(err, &refusal) ||
+		refusal.Reason != lease.GateClosed {
 		t.Fatalf("acquire after the failover: %v", err)
 	}
 	if refusal.Until < renewedEarly.Grant.Until || refusal.Until < acquiredLate.Grant.Until {
-		t.Errorf("the gate opens at %d; grants end at %d and %d", refusal.Until, renewedEarly.Grant.Until, acquiredLate.Grant.Until)
+		t.Errorf("the gate opens at %d; grants end at %d and %d",
+			refusal.Until, renewedEarly.Grant.Until, acquiredLate.Grant.Until)
 	}
 	r.pass(quarantine + 5*time.Second) // the first window of the renewal that was forgotten
 	for range 7 {

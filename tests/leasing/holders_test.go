@@ -38,8 +38,9 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 	}
 	for i, want := range []string{"third", "second", "first"} {
 		row := rows[i]
-		if row["node"] != want || row["worker"] != 1.0 || row["term"] != float64(3-i) || row["acquired_at"] == nil || row["ids_until"] == nil ||
-			row["address"] != "127.0.0.1:6532" || row["version"] != "test" || (row["released_at"] == nil) != (want == "second") {
+		if row["node"] != want || row["worker"] != 1.0 || row["term"] != float64(3-i) || row["acquired_at"] == nil ||
+			row["ids_until"] == nil || row["address"] != "127.0.0.1:6532" || row["version"] != "test" ||
+			(row["released_at"] == nil) != (want == "second") {
 			t.Errorf("holder %d: %v, expected %s", i, row, want)
 		}
 	}
@@ -53,7 +54,8 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 	if _, errs, code := r.workers("history", "1", "2"); code != 1 || !strings.Contains(errs, "2 workers were given") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
-	if _, errs, code := r.workers("history", "many"); code != 1 || !strings.Contains(errs, `"many" is not the number of a worker`) {
+	if _, errs, code := r.workers("history", "many"); code != 1 ||
+		!strings.Contains(errs, `"many" is not the number of a worker`) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
@@ -61,12 +63,14 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 func TestTheHistoryKeepsAHundredFormerHoldersOfAWorker(t *testing.T) {
 	r := newRoom(t, tiny)
 	r.do(`DO $$ BEGIN FOR i IN 1..130 LOOP
-		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = term + 1, node = 'node ' || i, acquired_at = clock_timestamp(),
+		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = term + 1, node = 'node ' || i,
+			acquired_at = clock_timestamp(),
 			renewed_at = clock_timestamp() WHERE worker = 1;
 	END LOOP; END $$`)
 	rows := r.held("1")
 	if len(rows) != 101 || rows[0]["node"] != "node 130" || rows[100]["node"] != "node 30" {
-		t.Errorf("%d rows from %v to %v, expected 101 from node 130 to node 30", len(rows), rows[0]["node"], rows[len(rows)-1]["node"])
+		t.Errorf("%d rows from %v to %v, expected 101 from node 130 to node 30",
+			len(rows), rows[0]["node"], rows[len(rows)-1]["node"])
 	}
 }
 
@@ -84,15 +88,18 @@ func TestAKeepersRoleWritesTheHistoryAndCanNeitherReadNorChangeIt(t *testing.T) 
 		t.Errorf("%d former holders, expected 1", n)
 	}
 	for _, statement := range []string{
-		"DELETE FROM pgflurry.worker_history", "UPDATE pgflurry.worker_history SET node = 'me'", "SELECT * FROM pgflurry.worker_history",
+		"DELETE FROM pgflurry.worker_history", "UPDATE pgflurry.worker_history SET node = 'me'",
+		"SELECT * FROM pgflurry.worker_history",
 		"INSERT INTO pgflurry.worker_history (worker, term, kind, reserved_until) VALUES (1, 9, 'proxy', 0)",
 	} {
-		if _, err := server.Connect(t, url).Exec(r.context(), statement); err == nil || !strings.Contains(err.Error(), "42501") {
+		if _, err := server.Connect(t, url).Exec(r.context(), statement); err == nil ||
+			!strings.Contains(err.Error(), "42501") {
 			t.Errorf("%s: %v", statement, err)
 		}
 	}
 	r.url = url
-	if _, errs, code := r.workers("history"); code != 1 || !strings.Contains(errs, "hint: As the owner run: GRANT SELECT ON pgflurry.worker_history TO \""+role) {
+	if _, errs, code := r.workers("history"); code != 1 ||
+		!strings.Contains(errs, "hint: As the owner run: GRANT SELECT ON pgflurry.worker_history TO \""+role) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

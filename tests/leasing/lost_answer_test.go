@@ -10,14 +10,16 @@ import (
 	"pgflurry/tests/support/network"
 )
 
-// Wherever the network ends in the middle of the answer: the write is done, and nobody was told. Only the whole answer counts.
+// Wherever the network ends in the middle of the answer: the write is done, and nobody was told. Only the whole answer
+// counts.
 func TestInvariants1And2AnAnswerThatEndsAtAnyByteIsNoAcknowledgement(t *testing.T) {
 	r := newRoom(t, small)
 	link, through := network.To(t, r.url)
 	s := r.store(through)
 	a := r.acquire(s, "a")
 	acknowledged := func(bytes int) bool {
-		a.Grant.Until = r.renew(s, renewal(a, a.Grant.Until+10)).Until // on an open connection, so that the next answer is all that comes
+		// on an open connection, so that the next answer is all that comes
+		a.Grant.Until = r.renew(s, renewal(a, a.Grant.Until+10)).Until
 		link.CutAnswers(bytes)
 		renewed, err := s.Renew(r.context(), renewal(a, a.Grant.Until+10))
 		link.Heal()
@@ -60,7 +62,8 @@ func TestAnAcquisitionWhoseAnswerIsLostLeavesAWorkerThatNobodyUsesUntilItsQuaran
 	}
 	link.Heal()
 	r.until("SELECT count(*) = 2 FROM pgflurry.worker WHERE kind = 'proxy' AND term = 1")
-	unused := ask[int](r, "SELECT worker FROM pgflurry.worker WHERE kind = 'proxy' AND term = 1 AND worker <> $1", open.Worker)
+	unused := ask[int](r, "SELECT worker FROM pgflurry.worker WHERE kind = 'proxy' AND term = 1 AND worker <> $1",
+		open.Worker)
 	for range 5 {
 		if a := r.acquire(s, "a"); a.Worker == unused {
 			t.Errorf("worker %d was granted again", unused)

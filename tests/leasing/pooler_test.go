@@ -14,7 +14,8 @@ func TestALeaseWorksThroughAPoolerInTransactionModeAndLeavesNothingInItsSessions
 	r := newRoom(t, small)
 	r.do("ALTER DATABASE " + ask[string](r, "SELECT current_database()") + " SET synchronous_commit = off")
 	through := server.Pooler(t, r.url, 1)
-	const settings = "SELECT concat_ws(' ', current_setting('synchronous_commit'), current_setting('lock_timeout'), current_setting('search_path'), pg_backend_pid())"
+	const settings = "SELECT concat_ws(' ', current_setting('synchronous_commit'), current_setting('lock_timeout'), " +
+		"current_setting('search_path'), pg_backend_pid())"
 	pool := enterBare(t, through+"&default_query_exec_mode=exec")
 	before := ask[string](pool, settings)
 

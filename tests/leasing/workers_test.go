@@ -60,7 +60,8 @@ func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
 	back := r.acquire(s, "back")
 	r.release(s, back.Lease)
 	r.pass(10 * time.Second) // the first is in quarantine, the second is free
-	r.do("UPDATE pgflurry.worker SET retired_at = now() WHERE worker = (SELECT max(worker) FROM pgflurry.worker WHERE kind = 'proxy' AND term = 0)")
+	r.do("UPDATE pgflurry.worker SET retired_at = now() WHERE worker = (SELECT max(worker) FROM pgflurry.worker " +
+		"WHERE kind = 'proxy' AND term = 0)")
 	given := r.acquire(s, "given")
 	r.renew(s, renewal(given, never))
 	r.release(s, given.Lease)
@@ -68,13 +69,16 @@ func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
 	r.renew(s, renewal(held, never))
 
 	rows := r.listed()
-	for worker, want := range map[int]string{gone.Worker: "quarantined", back.Worker: "free", given.Worker: "released", held.Worker: "held", 0: "function"} {
+	for worker, want := range map[int]string{
+		gone.Worker: "quarantined", back.Worker: "free", given.Worker: "released", held.Worker: "held", 0: "function",
+	} {
 		if rows[worker]["state"] != want {
 			t.Errorf("worker %d is %v, expected %s: %v", worker, rows[worker]["state"], want, rows[worker])
 		}
 	}
-	if row := rows[held.Worker]; row["node"] != "holder" || row["address"] != "127.0.0.1:6532" || row["version"] != "test" ||
-		!between(row["left_seconds"], 30, 62) || !between(row["free_in_seconds"], 150, 182) {
+	if row := rows[held.Worker]; row["node"] != "holder" || row["address"] != "127.0.0.1:6532" ||
+		row["version"] != "test" || !between(row["left_seconds"], 30, 62) ||
+		!between(row["free_in_seconds"], 150, 182) {
 		t.Errorf("held: %v", row)
 	}
 	if row := rows[gone.Worker]; row["left_seconds"] != 0.0 || !between(row["free_in_seconds"], 80, 115) {
@@ -93,7 +97,9 @@ func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
 		t.Errorf("%d rows with --all, expected 8", len(all))
 	}
 	out, errs, _ := r.workers("list")
-	for _, words := range []string{"RESERVED UNTIL", "holder", "quarantined", "2 workers for proxies and 0 for functions were never used"} {
+	for _, words := range []string{
+		"RESERVED UNTIL", "holder", "quarantined", "2 workers for proxies and 0 for functions were never used",
+	} {
 		if !strings.Contains(out, words) {
 			t.Errorf("the list for people lacks %q:\n%s", words, out)
 		}
@@ -114,10 +120,12 @@ func TestWorkersListTellsThatTheGateIsClosed(t *testing.T) {
 func TestWorkersWarnsInACopyAndRefusesWhereTheRowsAreElsewhere(t *testing.T) {
 	r := newRoom(t, small)
 	r.do("UPDATE pgflurry.namespace SET database_oid = 1")
-	if _, errs, code := r.workers("list"); code != 0 || !strings.Contains(errs, "is a copy") || !strings.Contains(errs, "migrate up") {
+	if _, errs, code := r.workers("list"); code != 0 || !strings.Contains(errs, "is a copy") ||
+		!strings.Contains(errs, "migrate up") {
 		t.Errorf("exit code %d, warned: %s", code, errs)
 	}
-	r.do("UPDATE pgflurry.namespace SET database_oid = (SELECT oid FROM pg_database WHERE datname = current_database()), home = 'db.example:5432/shop'")
+	r.do("UPDATE pgflurry.namespace SET database_oid = (SELECT oid FROM pg_database " +
+		"WHERE datname = current_database()), home = 'db.example:5432/shop'")
 	if _, errs, code := r.workers("list"); code != 1 || !strings.Contains(errs, "db.example:5432/shop") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
@@ -141,7 +149,8 @@ func TestRetireTakesAFreeWorkerOutOfUseAndAHeldOneOnlyKnowingly(t *testing.T) {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	r.renew(s, renewal(held, 0))
-	if out, errs, code := r.workers("retire", number(held.Worker), "--held"); code != 0 || !strings.Contains(out, "the holder") {
+	if out, errs, code := r.workers("retire", number(held.Worker), "--held"); code != 0 ||
+		!strings.Contains(out, "the holder") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	if r.mark(held.Worker) != held.Grant.Until {
@@ -154,13 +163,16 @@ func TestRetireTakesAFreeWorkerOutOfUseAndAHeldOneOnlyKnowingly(t *testing.T) {
 		t.Errorf("a second time: exit code %d, %s", code, out)
 	}
 	free := held.Worker%7 + 1
-	if out, errs, code := r.workers("retire", number(free), "--json"); code != 0 || !strings.Contains(out, `"held": false`) {
+	if out, errs, code := r.workers("retire", number(free), "--json"); code != 0 ||
+		!strings.Contains(out, `"held": false`) {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	if n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE retired_at IS NOT NULL"); n != 2 {
 		t.Errorf("%d workers are retired, expected 2", n)
 	}
-	for argument, words := range map[string]string{"0": "function of a database", "8": "workers 0 to 7", "x": "not the number"} {
+	for argument, words := range map[string]string{
+		"0": "function of a database", "8": "workers 0 to 7", "x": "not the number",
+	} {
 		if _, errs, code := r.workers("retire", argument); code != 1 || !strings.Contains(errs, words) {
 			t.Errorf("retire %s: exit code %d, %s", argument, code, errs)
 		}
@@ -172,13 +184,16 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 	s := r.store(r.url)
 	held := r.acquire(s, "a")
 	ahead := r.acquire(s, "b")
-	r.do("UPDATE pgflurry.worker SET reserved_until = $2 WHERE worker = $1", ahead.Worker, r.now()+time.Hour.Milliseconds())
+	r.do("UPDATE pgflurry.worker SET reserved_until = $2 WHERE worker = $1",
+		ahead.Worker, r.now()+time.Hour.Milliseconds())
 	released := r.acquire(s, "c")
 	r.release(s, released.Lease)
 
 	before := ask[int64](r, "SELECT acquire_after FROM pgflurry.namespace")
 	_, errs, code := r.workers("reseed") // nobody types yes
-	if code != 1 || !strings.Contains(errs, "end 2 leases") || !strings.Contains(errs, "grant no worker to any proxy for 2m0s") || !strings.Contains(errs, "nothing was changed") {
+	if code != 1 || !strings.Contains(errs, "end 2 leases") ||
+		!strings.Contains(errs, "grant no worker to any proxy for 2m0s") ||
+		!strings.Contains(errs, "nothing was changed") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 	if ask[int64](r, "SELECT acquire_after FROM pgflurry.namespace") != before {
@@ -189,7 +204,8 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	reach := (window + skew).Milliseconds()
-	if low := ask[int64](r, "SELECT min(reserved_until) FROM pgflurry.worker WHERE kind = 'proxy'") - r.now(); low > reach || low < reach-20_000 {
+	if low := ask[int64](r, "SELECT min(reserved_until) FROM pgflurry.worker WHERE kind = 'proxy'") -
+		r.now(); low > reach || low < reach-20_000 {
 		t.Errorf("the lowest mark is %d ticks ahead, expected about %d", low, reach)
 	}
 	if high := r.mark(ahead.Worker) - r.now(); high < reach {
@@ -201,7 +217,8 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 		}
 	}
 	var refusal *lease.Refusal
-	if _, err := s.Acquire(r.context(), r.request("d")); !errors.As(err, &refusal) || refusal.Reason != lease.GateClosed {
+	if _, err := s.Acquire(r.context(), r.request("d")); !errors.As(err, &refusal) ||
+		refusal.Reason != lease.GateClosed {
 		t.Errorf("acquire: %v", err)
 	}
 	if _, errs, code := r.workers("reseed", "--json", "--yes"); code != 0 {

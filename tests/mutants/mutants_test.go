@@ -26,12 +26,14 @@ type mutant struct {
 var mutants = []mutant{
 	{
 		guard: "acknowledged before raised: what was asked for is not what was granted", file: "lease/protocol.go",
-		from: "h.until, h.reserve = r.Until, asked.Window", to: "h.until, h.reserve = max(r.Until, asked.Wanted), asked.Window",
+		from: "h.until, h.reserve = r.Until, asked.Window",
+		to:   "h.until, h.reserve = max(r.Until, asked.Wanted), asked.Window",
 	},
 	{
 		guard: "acknowledged before raised: an unknown outcome raises nothing", file: "lease/keeper.go",
 		from: "k.protocol.unknownRenew(err, received)",
-		to:   "k.protocol.unknownRenew(err, received); _ = k.grant(Grant{r.Worker, k.protocol.held.from, max(r.Wanted, r.Acknowledged)}, r.Term, \"\")",
+		to: "k.protocol.unknownRenew(err, received); _ = k.grant(Grant{r.Worker, k.protocol.held.from, " +
+			"max(r.Wanted, r.Acknowledged)}, r.Term, \"\")",
 	},
 	{
 		guard: "a notice is a failure", file: "acknowledge/acknowledge.go",
@@ -132,8 +134,8 @@ var mutants = []mutant{
 	},
 }
 
-// inConversation are what the proxy must know of both sides before it answers. The model of PostgreSQL that package proxy's test speaks to
-// notices each.
+// inConversation are what the proxy must know of both sides before it answers. The model of PostgreSQL that package
+// proxy's test speaks to notices each.
 var inConversation = []mutant{
 	{
 		guard: "upstream owes nothing", file: "proxy/conversation.go",
@@ -157,11 +159,13 @@ var inConversation = []mutant{
 	},
 	{
 		guard: "an older statement is closed", file: "proxy/unnamed.go",
-		from: "before = append(before, closeUnnamedStatement...)\n\t\te.drops |= unnamedStatement\n\t\te.ownCloses++", to: "_ = 0",
+		from: "before = append(before, closeUnnamedStatement...)\n\t\te.drops |= unnamedStatement\n\t\te.ownCloses++",
+		to:   "_ = 0",
 	},
 	{
 		guard: "an older portal is closed", file: "proxy/unnamed.go",
-		from: "before = append(before, closeUnnamedPortal...)\n\t\te.drops |= unnamedPortal\n\t\te.ownCloses++", to: "_ = 0",
+		from: "before = append(before, closeUnnamedPortal...)\n\t\te.drops |= unnamedPortal\n\t\te.ownCloses++",
+		to:   "_ = 0",
 	},
 	{
 		guard: "what cannot be decoded drops nothing", file: "proxy/unnamed.go",
@@ -202,18 +206,21 @@ var inConversation = []mutant{
 	},
 }
 
-// inSQL are rules of statements and functions in the database that show in a whole story only. Those of a draw have their mutants in
-// tests/function, those of the lease's statements in tests/support/rows.
+// inSQL are rules of statements and functions in the database that show in a whole story only. Those of a draw have
+// their mutants in tests/function, those of the lease's statements in tests/support/rows.
 var inSQL = []mutant{
 	{
 		guard: "a name-sake waits for the worker of its name as everybody does", file: "lease/acquire.sql", times: 2,
-		from: "w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now",
-		to:   "(w.node = $3::text OR w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now)",
+		from: "w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine " +
+			"END <= ns.now",
+		to: "(w.node = $3::text OR w.reserved_until + CASE WHEN w.term = 0 " +
+			"OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now)",
 		test: "HashOfTheHostName", in: "tests/knownbad",
 	},
 	{
 		guard: "a copy that has been told what it is begins at the START of its lane", file: "sqlfuncs/identity.sql",
-		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence\n        WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n", to: "",
+		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence\n        WHERE seqrelid " +
+			"IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n", to: "",
 		test: "BeginsAbove", in: "tests/copies",
 	},
 	{
@@ -223,8 +230,8 @@ var inSQL = []mutant{
 	},
 }
 
-// inTable are rules of the SQL, in the table that the histories use instead: without any of them IDs could come twice. That the SQL
-// has them, and others that take rarer histories to be missed, is for tests/support/rows to see.
+// inTable are rules of the SQL, in the table that the histories use instead: without any of them IDs could come twice.
+// That the SQL has them, and others that take rarer histories to be missed, is for tests/support/rows to see.
 var inTable = []mutant{
 	{
 		guard: "SQL, acquire: only after the mark",
@@ -254,8 +261,9 @@ var inTable = []mutant{
 	},
 	{
 		guard: "SQL, acquire: timeline gate, as long as the longest grant, the skew included",
-		from:  "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)\n}", to: "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine-t.Skew)\n}",
-		test: "GateLasts",
+		from:  "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)\n}",
+		to:    "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine-t.Skew)\n}",
+		test:  "GateLasts",
 	},
 	{
 		guard: "SQL, renew: owner and term",
@@ -321,7 +329,8 @@ func (m mutant) run(root, dir string) (died string, err error) {
 		return "", err
 	}
 	if n := strings.Count(string(text), m.from); n != max(m.times, 1) {
-		return "", fmt.Errorf("%q stands %d times in %s, expected %d: the mutant no longer fits", m.from, n, m.file, max(m.times, 1))
+		return "", fmt.Errorf("%q stands %d times in %s, expected %d: the mutant no longer fits",
+			m.from, n, m.file, max(m.times, 1))
 	}
 	mutated, overlay := filepath.Join(dir, filepath.Base(m.file)), filepath.Join(dir, "overlay.json")
 	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{path: mutated}})

@@ -13,11 +13,13 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// BenchmarkADraw is one draw at a time by one client over loopback: of every way directly and, where the proxy answers, through it; and of a
-// real Redis where PGFLURRY_TEST_REDIS=1 asks for it. The server does not wait for the disk, nor does Redis.
+// BenchmarkADraw is one draw at a time by one client over loopback: of every way directly and, where the proxy answers,
+// through it; and of a real Redis where PGFLURRY_TEST_REDIS=1 asks for it. The server does not wait for the disk, nor
+// does Redis.
 func BenchmarkADraw(b *testing.B) {
 	url := server.Migrated(b)
-	server.Exec(b, url, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a'); SELECT pgflurry.create_offset_sequences('ticket', 2)`)
+	server.Exec(b, url, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');
+		SELECT pgflurry.create_offset_sequences('ticket', 2)`)
 	direct, through := server.Connect(b, url), server.Connect(b, program.Serve(b, url, "ways").URL)
 	for _, way := range []struct {
 		name string

@@ -6,14 +6,16 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// ahead puts the last ID so many milliseconds ahead of the clock, as a clock does that is set back by as much; its tick is used up.
+// ahead puts the last ID so many milliseconds ahead of the clock, as a clock does that is set back by as much; its tick
+// is used up.
 const ahead = "SELECT setval('pgflurry.lane', ((pgflurry.ticks(clock_timestamp()) + $1::bigint) << 22) | 4095)"
 
 func TestAClockThatIsSetBackIsSeenInTheCountersOfTheFunction(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	counters := func() (ms, waits, refusals int64) {
 		t.Helper()
-		if err := conn.QueryRow(server.Within(t), "SELECT coalesce(ahead_ms, -1), waits, refusals FROM pgflurry.snowflake_clock()").Scan(&ms, &waits, &refusals); err != nil {
+		if err := conn.QueryRow(server.Within(t), "SELECT coalesce(ahead_ms, -1), waits, refusals "+
+			"FROM pgflurry.snowflake_clock()").Scan(&ms, &waits, &refusals); err != nil {
 			t.Fatal(err)
 		}
 		return ms, waits, refusals
@@ -39,6 +41,7 @@ func TestAClockThatIsSetBackIsSeenInTheCountersOfTheFunction(t *testing.T) {
 	server.Value[int64](t, conn, ahead, 60_000)
 	server.Refused(t, conn, "SNF01", "BEGIN; SELECT next_snowflake()")
 	if ms, waits, refusals := counters(); ms < 50_000 || ms > 60_000 || waits != 1 || refusals != 1 {
-		t.Errorf("set back by a minute: %d ms ahead, %d waits, %d refusals, want nearly 60000, 1, 1", ms, waits, refusals)
+		t.Errorf("set back by a minute: %d ms ahead, %d waits, %d refusals, want nearly 60000, 1, 1",
+			ms, waits, refusals)
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 func TestTwoServersWithAnOffsetEachDoNotMeetAndAThirdWithTheOldStepDoes(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES ('one', 2, 1), ('two', 2, 2), ('three', 2, 3)`)
+	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES ('one', 2, 1),
+		('two', 2, 2), ('three', 2, 3)`)
 	draw := func(name string) []int64 {
 		return server.Values[int64](t, conn, "SELECT next_auto_increment($1) FROM generate_series(1, 5)", name)
 	}
@@ -27,18 +28,26 @@ func TestTwoServersWithAnOffsetEachDoNotMeetAndAThirdWithTheOldStepDoes(t *testi
 
 func TestAChangedIncrementGoesOnAboveTheLastNumberInTheNewSeries(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name, increment, "offset", last) VALUES ('a', 2, 1, 9), ('b', 65535, 65535, 0), ('full', 2, 1, 9223372036854775806)`)
+	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name, increment, "offset", last) VALUES ('a', 2, 1, 9),
+		('b', 65535, 65535, 0), ('full', 2, 1, 9223372036854775806)`)
 	server.Do(t, conn, `UPDATE pgflurry.auto_increment SET increment = 10, "offset" = 3 WHERE name = 'a'`)
-	if next := server.Values[int64](t, conn, "SELECT next_auto_increment('a') FROM generate_series(1, 2)"); !slices.Equal(next, []int64{13, 23}) {
+	if next := server.Values[int64](t, conn,
+		"SELECT next_auto_increment('a') FROM generate_series(1, 2)"); !slices.Equal(next, []int64{13, 23}) {
 		t.Errorf("after 9, with 3, 13, 23 …, come %v", next)
 	}
-	if next := server.Values[int64](t, conn, "SELECT next_auto_increment('b') FROM generate_series(1, 2)"); !slices.Equal(next, []int64{65535, 131070}) {
+	if next := server.Values[int64](t, conn,
+		"SELECT next_auto_increment('b') FROM generate_series(1, 2)"); !slices.Equal(next, []int64{65535, 131070}) {
 		t.Errorf("the largest offset and increment give %v", next)
 	}
-	server.Says(t, server.Refused(t, conn, "2200H", "SELECT next_auto_increment('full')"), "'full' has come to the end of bigint", "Use another name")
-	server.Says(t, server.Refused(t, conn, "42704", "SELECT next_auto_increment('none')"), "there is no name 'none'", "INSERT INTO pgflurry.auto_increment")
-	server.Says(t, server.Refused(t, conn, "23001", "UPDATE pgflurry.auto_increment SET last = 22 WHERE name = 'a'"), "last 23 to 22", "delete the row")
-	for _, row := range []string{"('x', 0, 1)", "('x', 65536, 1)", "('x', 1, 0)", "('x', 1, 65536)", "('', 1, 1)", "(repeat('x', 256), 1, 1)"} {
+	server.Says(t, server.Refused(t, conn, "2200H", "SELECT next_auto_increment('full')"),
+		"'full' has come to the end of bigint", "Use another name")
+	server.Says(t, server.Refused(t, conn, "42704", "SELECT next_auto_increment('none')"), "there is no name 'none'",
+		"INSERT INTO pgflurry.auto_increment")
+	server.Says(t, server.Refused(t, conn, "23001", "UPDATE pgflurry.auto_increment SET last = 22 WHERE name = 'a'"),
+		"last 23 to 22", "delete the row")
+	for _, row := range []string{
+		"('x', 0, 1)", "('x', 65536, 1)", "('x', 1, 0)", "('x', 1, 65536)", "('', 1, 1)", "(repeat('x', 256), 1, 1)",
+	} {
 		server.Refused(t, conn, "23514", `INSERT INTO pgflurry.auto_increment (name, increment, "offset") VALUES `+row)
 	}
 }
@@ -70,7 +79,9 @@ func TestWithoutTheUniqueKeyTwoFirstDrawsLeaveTwoRowsOfOneName(t *testing.T) {
 	if err := <-second; err != nil {
 		t.Error(err)
 	}
-	if row := server.Value[string](t, watch, "SELECT string_agg(seq_name || ' ' || seq_id, ',') FROM pgflurry.replace_sequence"); row == "" || row[:2] != "x " || len(row) > 4 {
+	if row := server.Value[string](t, watch,
+		"SELECT string_agg(seq_name || ' ' || seq_id, ',') FROM pgflurry.replace_sequence"); row == "" ||
+		row[:2] != "x " || len(row) > 4 {
 		t.Errorf("with it the table holds %q, expected one row of x", row)
 	}
 }
@@ -87,7 +98,8 @@ func TestAReplaceIDIsNotRepeatedAfterARollbackAndIsRefusedWhereTheSnapshotIsOld(
 	server.Refused(t, a, "40001", "SELECT next_replace_id('x')")
 	server.Do(t, a, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1 FROM pgflurry.replace_sequence")
 	server.Do(t, b, "SELECT next_replace_id('newer')")
-	server.Says(t, server.Refused(t, a, "40001", "SELECT next_replace_id('newer')"), "another transaction has drawn", "Retry")
+	server.Says(t, server.Refused(t, a, "40001", "SELECT next_replace_id('newer')"),
+		"another transaction has drawn", "Retry")
 }
 
 func TestACounterIsTransactionalAndItsKeyIsLockedUntilTheEnd(t *testing.T) {

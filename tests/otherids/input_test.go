@@ -10,54 +10,68 @@ import (
 
 // contents is everything that a call could have changed, as one text.
 const contents = `SELECT concat_ws('|',
-	(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.auto_increment AS r), (SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.replace_sequence AS r),
-	(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.counter AS r), (SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.token AS r),
-	(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.lock AS r), (SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace),
+	(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.auto_increment AS r),
+		(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.replace_sequence AS r),
+	(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.counter AS r),
+		(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.token AS r),
+	(SELECT string_agg(r::text, ',' ORDER BY r::text) FROM pgflurry.lock AS r),
+		(SELECT string_agg(relname, ',' ORDER BY relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace),
 	(SELECT string_agg(s::text, ',' ORDER BY sequencename) FROM pg_sequences AS s WHERE schemaname = 'public'))`
 
 // refusals are calls that must fail: with which SQLSTATE, and what the error says.
 var refusals = map[string][2]string{
-	"incrby('a', NULL)":                                             {"22023", "n is null"},
-	"incr('top')":                                                   {"22003", "adding 1 to 'top' would overflow"},
-	"incrby('bottom', -1)":                                          {"22003", "adding -1 to 'bottom' would overflow"},
-	"incrby('top', 9223372036854775807)":                            {"22003", "would overflow"},
-	"incrby('bottom', -9223372036854775808)":                        {"22003", "would overflow"},
-	"set_counter('a', NULL::bigint)":                                {"22023", "the value is null"},
-	"set_counter('a', NULL::text)":                                  {"22023", "the value is null"},
-	"set_counter('a', 'many')":                                      {"22P02", "'many' is not an integer"},
-	"set_counter('a', '9223372036854775808')":                       {"22003", "9223372036854775808 is out of range"},
-	"set_counter('a', '-9223372036854775809')":                      {"22003", "out of range"},
-	"next_auto_increment('b')":                                      {"42704", "there is no name 'b'"},
-	"redeem_token(NULL)":                                            {"22023", "the token is null"},
-	"snowflake_text(-1, 19)":                                        {"22003", "-1 is negative"},
-	"snowflake_text(100, 2)":                                        {"22003", "ID 100 has 3 digits, more than width 2"},
-	"snowflake_text(1, 0)":                                          {"22023", "width is 0, not 1 to 100"},
-	"snowflake_text(1, 101)":                                        {"22023", "width is 101"},
-	"pgflurry.layout_years(0)":                                      {"22023", "0 timestamp bits are not 1 to 62"},
-	"pgflurry.layout_years(41, '2 s')":                              {"22023", "the unit is 00:00:02"},
-	"pgflurry.create_offset_sequences('a', 2)":                      {"42P07", "public.a_1 is there already"},
-	"pgflurry.create_offset_sequences('b', 2, 0)":                   {"22023", "server 0 is not 1 to 2"},
-	"pgflurry.create_offset_sequences('b', 2, 3)":                   {"22023", "server 3 is not 1 to 2"},
-	"pgflurry.create_offset_sequences('b', 257)":                    {"22023", "257 sequences are more than 256"},
-	"pgflurry.create_offset_sequences('x.y.z', 2)":                  {"22023", "'x.y.z' is no name of a sequence"},
-	"pgflurry.create_offset_sequences('9x', 2)":                     {"22023", "'9x' is no name of a sequence"},
-	"pgflurry.create_offset_sequences('none.b', 2)":                 {"3F000", "there is no schema \"none\""},
-	"pgflurry.create_offset_sequences(repeat('b', 62), 2)":          {"42622", "is too long"},
-	"pgflurry.replan_offset_sequences('b', 2)":                      {"42704", "there are no sequences public.b_1"},
-	"pgflurry.replan_offset_sequences('a', 1)":                      {"55000", "sequence public.a_2 is not in the plan"},
-	"pgflurry.replan_offset_sequences('a', 2, NULL, 1)":             {"55000", "sequence public.a_2 is not in the plan"},
-	"pgflurry.replan_offset_sequences('a', 3, 1)":                   {"22023", "number 2 has been reached, and the new numbers shall begin above 1"},
-	"pgflurry.replan_offset_sequences('a', 3, -1)":                  {"22023", "above -1"},
-	"pgflurry.replan_offset_sequences('a', 3, 9223372036854775806)": {"2200H", "no room for new numbers above 9223372036854775806"},
+	"incrby('a', NULL)":                                    {"22023", "n is null"},
+	"incr('top')":                                          {"22003", "adding 1 to 'top' would overflow"},
+	"incrby('bottom', -1)":                                 {"22003", "adding -1 to 'bottom' would overflow"},
+	"incrby('top', 9223372036854775807)":                   {"22003", "would overflow"},
+	"incrby('bottom', -9223372036854775808)":               {"22003", "would overflow"},
+	"set_counter('a', NULL::bigint)":                       {"22023", "the value is null"},
+	"set_counter('a', NULL::text)":                         {"22023", "the value is null"},
+	"set_counter('a', 'many')":                             {"22P02", "'many' is not an integer"},
+	"set_counter('a', '9223372036854775808')":              {"22003", "9223372036854775808 is out of range"},
+	"set_counter('a', '-9223372036854775809')":             {"22003", "out of range"},
+	"next_auto_increment('b')":                             {"42704", "there is no name 'b'"},
+	"redeem_token(NULL)":                                   {"22023", "the token is null"},
+	"snowflake_text(-1, 19)":                               {"22003", "-1 is negative"},
+	"snowflake_text(100, 2)":                               {"22003", "ID 100 has 3 digits, more than width 2"},
+	"snowflake_text(1, 0)":                                 {"22023", "width is 0, not 1 to 100"},
+	"snowflake_text(1, 101)":                               {"22023", "width is 101"},
+	"pgflurry.layout_years(0)":                             {"22023", "0 timestamp bits are not 1 to 62"},
+	"pgflurry.layout_years(41, '2 s')":                     {"22023", "the unit is 00:00:02"},
+	"pgflurry.create_offset_sequences('a', 2)":             {"42P07", "public.a_1 is there already"},
+	"pgflurry.create_offset_sequences('b', 2, 0)":          {"22023", "server 0 is not 1 to 2"},
+	"pgflurry.create_offset_sequences('b', 2, 3)":          {"22023", "server 3 is not 1 to 2"},
+	"pgflurry.create_offset_sequences('b', 257)":           {"22023", "257 sequences are more than 256"},
+	"pgflurry.create_offset_sequences('x.y.z', 2)":         {"22023", "'x.y.z' is no name of a sequence"},
+	"pgflurry.create_offset_sequences('9x', 2)":            {"22023", "'9x' is no name of a sequence"},
+	"pgflurry.create_offset_sequences('none.b', 2)":        {"3F000", "there is no schema \"none\""},
+	"pgflurry.create_offset_sequences(repeat('b', 62), 2)": {"42622", "is too long"},
+	"pgflurry.replan_offset_sequences('b', 2)":             {"42704", "there are no sequences public.b_1"},
+	"pgflurry.replan_offset_sequences('a', 1)":             {"55000", "sequence public.a_2 is not in the plan"},
+	"pgflurry.replan_offset_sequences('a', 2, NULL, 1)":    {"55000", "sequence public.a_2 is not in the plan"},
+	"pgflurry.replan_offset_sequences('a', 3, 1)": {
+		"22023", "number 2 has been reached, and the new numbers shall begin above 1",
+	},
+	"pgflurry.replan_offset_sequences('a', 3, -1)": {"22023", "above -1"},
+	"pgflurry.replan_offset_sequences('a', 3, 9223372036854775806)": {
+		"2200H", "no room for new numbers above 9223372036854775806",
+	},
 }
 
 func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a'); SELECT next_replace_id('a'), incr('a'), issue_token('1 hour'), try_lock('a', 'me', '1 hour');
-		SELECT set_counter('top', 9223372036854775807), set_counter('bottom', -9223372036854775808); SELECT pgflurry.create_offset_sequences('a', 2)`)
+	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');
+		SELECT next_replace_id('a'), incr('a'), issue_token('1 hour'), try_lock('a', 'me', '1 hour');
+		SELECT set_counter('top', 9223372036854775807), set_counter('bottom', -9223372036854775808);
+		SELECT pgflurry.create_offset_sequences('a', 2)`)
 	before := server.Value[string](t, conn, contents)
-	names := map[string]string{"NULL": "is null", "''": "is empty", "repeat('x', 256)": "has 256 characters, more than 255"}
-	ttls := map[string]string{"NULL": "null", "'0 s'": "00:00:00", "'-1 s'": "-00:00:01", "'0.9 ms'": "00:00:00.0009", "'367 days'": "367 days"}
+	names := map[string]string{
+		"NULL": "is null", "''": "is empty", "repeat('x', 256)": "has 256 characters, more than 255",
+	}
+	ttls := map[string]string{
+		"NULL": "null", "'0 s'": "00:00:00", "'-1 s'": "-00:00:01", "'0.9 ms'": "00:00:00.0009",
+		"'367 days'": "367 days",
+	}
 	refused := func(sqlstate, statement, said string) {
 		t.Helper()
 		err := server.Refused(t, conn, sqlstate, statement)
@@ -70,8 +84,9 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	}
 	for name, said := range names {
 		for _, call := range []string{
-			"next_auto_increment(%s)", "next_replace_id(%s)", "incr(%s)", "incrby(%s, 1)", "get_counter(%s)", "set_counter(%s, 1)", "set_counter(%s, '1')",
-			"try_lock(%s, 'me', '1 s')", "try_lock('b', %s, '1 s')", "unlock(%s, 'me')", "unlock('a', %s)", "renew_lock(%s, 'me', '1 s')", "renew_lock('a', %s, '1 s')",
+			"next_auto_increment(%s)", "next_replace_id(%s)", "incr(%s)", "incrby(%s, 1)", "get_counter(%s)",
+			"set_counter(%s, 1)", "set_counter(%s, '1')", "try_lock(%s, 'me', '1 s')", "try_lock('b', %s, '1 s')",
+			"unlock(%s, 'me')", "unlock('a', %s)", "renew_lock(%s, 'me', '1 s')", "renew_lock('a', %s, '1 s')",
 			"pgflurry.create_offset_sequences(%s, 2)", "pgflurry.replan_offset_sequences(%s, 2)",
 		} {
 			refused("22023", "SELECT "+fmt.Sprintf(call, name), said)
@@ -87,7 +102,8 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 		refused("22023", "SELECT pgflurry.clean_locks("+n+")", "not 1 to 10000")
 	}
 	for _, servers := range []string{"NULL", "0", "-1", "65536"} {
-		refused("22023", "SELECT pgflurry.create_offset_sequences('b', "+servers+")", "number of servers is "+strings.ToLower(servers)+", not 1 to 65535")
+		refused("22023", "SELECT pgflurry.create_offset_sequences('b', "+servers+")",
+			"number of servers is "+strings.ToLower(servers)+", not 1 to 65535")
 		refused("22023", "SELECT pgflurry.replan_offset_sequences('a', "+servers+")", "not 1 to 65535")
 	}
 	for statement, want := range refusals {
@@ -100,7 +116,8 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 
 func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	server.Do(t, conn, `SELECT incr(repeat('雪', 255)), next_replace_id(repeat('雪', 255)), try_lock(repeat('雪', 255), repeat('雪', 255), '366 days'), incr('Ä'), incr('ä')`)
+	server.Do(t, conn, `SELECT incr(repeat('雪', 255)), next_replace_id(repeat('雪', 255)),
+		try_lock(repeat('雪', 255), repeat('雪', 255), '366 days'), incr('Ä'), incr('ä')`)
 	if n := server.Value[int](t, conn, "SELECT count(*) FROM pgflurry.counter"); n != 3 {
 		t.Errorf("%d keys, want 3", n)
 	}
@@ -108,7 +125,8 @@ func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
 
 func TestOfANullPureFunctionsGiveNull(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	if !server.Value[bool](t, conn, "SELECT (snowflake_text(NULL, 19), snowflake_text(1, NULL), uuidv7_time(NULL), pgflurry.layout_years(NULL)) IS NULL") {
+	if !server.Value[bool](t, conn, "SELECT (snowflake_text(NULL, 19), snowflake_text(1, "+
+		"NULL), uuidv7_time(NULL), pgflurry.layout_years(NULL)) IS NULL") {
 		t.Error("a pure function makes something of NULL")
 	}
 }

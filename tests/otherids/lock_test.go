@@ -68,7 +68,8 @@ func TestFencingTokensRiseAlsoAfterARollbackAndAfterTheRowIsCleanedAway(t *testi
 	if n := server.Value[int](t, conn, "SELECT pgflurry.clean_locks()"); n != 0 {
 		t.Errorf("%d locks were cleaned that were free for less than a minute", n)
 	}
-	server.Do(t, conn, "SELECT try_lock('held', 'ann', '1 hour'); UPDATE pgflurry.lock SET expires_at = clock_timestamp() - interval '61 s' WHERE name = 'door'")
+	server.Do(t, conn, "SELECT try_lock('held', 'ann', '1 hour'); UPDATE pgflurry.lock "+
+		"SET expires_at = clock_timestamp() - interval '61 s' WHERE name = 'door'")
 	if n := server.Value[int](t, conn, "SELECT pgflurry.clean_locks()"); n != 1 {
 		t.Errorf("%d locks were cleaned, want the one that has been free for a minute", n)
 	}
@@ -82,7 +83,8 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 	at(t, 8, func(ctx context.Context, conn *pgx.Conn) error {
 		for range 40 {
 			var token int64
-			if err := conn.QueryRow(ctx, "SELECT coalesce(try_lock('door', pg_backend_pid()::text, '1 hour'), 0)").Scan(&token); err != nil {
+			if err := conn.QueryRow(ctx, "SELECT coalesce(try_lock('door', pg_backend_pid()::text, '1 hour'), 0)").
+				Scan(&token); err != nil {
 				return err
 			}
 			if token == 0 {
@@ -95,7 +97,8 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 			tokens = append(tokens, token)
 			mu.Unlock()
 			var mine bool
-			if err := conn.QueryRow(ctx, "SELECT unlock('door', pg_backend_pid()::text)").Scan(&mine); err != nil || !mine {
+			if err := conn.QueryRow(ctx, "SELECT unlock('door', pg_backend_pid()::text)").Scan(&mine); err != nil ||
+				!mine {
 				t.Errorf("the owner could not unlock: %v", err)
 			}
 		}
@@ -132,7 +135,8 @@ func TestLocksAndTokensWorkThroughAPoolerInTransactionMode(t *testing.T) {
 		t.Error("the lock is not free after unlock, or the fencing token does not rise")
 	}
 	token := server.Value[int64](t, bob, "SELECT issue_token('1 hour')")
-	if !server.Value[bool](t, through(t, pooled), "SELECT redeem_token($1)", token) || server.Value[bool](t, bob, "SELECT redeem_token($1)", token) {
+	if !server.Value[bool](t, through(t, pooled), "SELECT redeem_token($1)", token) ||
+		server.Value[bool](t, bob, "SELECT redeem_token($1)", token) {
 		t.Error("a token is not redeemed once")
 	}
 }
@@ -141,10 +145,12 @@ func TestASessionThatKeepsItsTransactionOpenHoldsUpItsOwnNamesAndNoOthers(t *tes
 	url := server.Migrated(t)
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
 	draw := func(name string) string {
-		return strings.ReplaceAll(`SELECT next_auto_increment('NAME'), next_replace_id('NAME'), incr('NAME'), next_segment('NAME'), issue_token('1 hour'),
+		return strings.ReplaceAll(`SELECT next_auto_increment('NAME'), next_replace_id('NAME'), incr('NAME'),
+			next_segment('NAME'), issue_token('1 hour'),
 			try_lock('NAME', 'me', '1 hour'), next_snowflake()`, "NAME", name)
 	}
-	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('held'), ('free'); INSERT INTO pgflurry.segment (biz_tag) VALUES ('held'), ('free')`)
+	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('held'), ('free');
+		INSERT INTO pgflurry.segment (biz_tag) VALUES ('held'), ('free')`)
 	server.Do(t, holder, "BEGIN; "+draw("held"))
 	server.Do(t, conn, "SET statement_timeout = '3s'; "+draw("free")+"; "+draw("free"))
 	server.Refused(t, conn, "57014", "SELECT incr('held')")

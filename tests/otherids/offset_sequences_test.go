@@ -15,7 +15,8 @@ import (
 // next draws n numbers of a sequence.
 func next(t *testing.T, conn *pgx.Conn, sequence string, n int) []int64 {
 	t.Helper()
-	return server.Values[int64](t, conn, "SELECT nextval($1::text::regclass) FROM generate_series(1, $2::int)", sequence, n)
+	return server.Values[int64](t, conn, "SELECT nextval($1::text::regclass) FROM generate_series(1, $2::int)",
+		sequence, n)
 }
 
 func TestOffsetSequencesInterleaveAThirdServerWithTheOldStepRepeatsAndAReplanDoesNot(t *testing.T) {
@@ -48,7 +49,8 @@ func TestOffsetSequencesInterleaveAThirdServerWithTheOldStepRepeatsAndAReplanDoe
 	}
 	// fewer servers, once the sequence that is left over is gone, and a lower bound that is known from elsewhere
 	server.Do(t, conn, "DROP SEQUENCE ticket_3")
-	if base := server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 2, 1001)"); base != 1002 {
+	if base := server.Value[int64](t, conn,
+		"SELECT pgflurry.replan_offset_sequences('ticket', 2, 1001)"); base != 1002 {
 		t.Errorf("numbers begin above %d, want 1002: the first multiple of 2 that is not below 1001", base)
 	}
 	if n := next(t, conn, "ticket_2", 2); !slices.Equal(n, []int64{1004, 1006}) {
@@ -70,7 +72,8 @@ func TestServersWithDatabasesOfTheirOwnReplanOneAfterTheOtherAboveOneBound(t *te
 	for i, conn := range conns {
 		k := i + 1
 		if k == 3 { // the new server
-			server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('app.ticket', 3, 3); SELECT pgflurry.replan_offset_sequences('app.ticket', 3, 1000, 3)")
+			server.Do(t, conn, "SELECT pgflurry.create_offset_sequences('app.ticket', 3, 3); "+
+				"SELECT pgflurry.replan_offset_sequences('app.ticket', 3, 1000, 3)")
 		} else {
 			all = append(all, next(t, conn, "app.ticket_"+strconv.Itoa(k), 50)...)
 			server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('app.ticket', 3, 1000, $1::int)", k)
@@ -99,7 +102,8 @@ func TestAReplanWhileEverybodyDrawsRepeatsNoNumber(t *testing.T) {
 			mu.Unlock()
 			for range 100 {
 				var n string
-				if err := conn.QueryRow(ctx, "SELECT nextval($1::text::regclass)::text", sequence).Scan(&n); err != nil {
+				if err := conn.QueryRow(ctx, "SELECT nextval($1::text::regclass)::text", sequence).
+					Scan(&n); err != nil {
 					return err
 				}
 				mu.Lock()
@@ -125,7 +129,8 @@ func TestASequenceIsNotAddedToOthersWhosePlanIsAnother(t *testing.T) {
 	server.Says(t, server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)"),
 		"public.ticket_1 begins at 1 with the step 2", "replan_offset_sequences")
 	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3); DROP SEQUENCE ticket_3")
-	server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)") // it would begin with 3, which was given
+	// it would begin with 3, which was given
+	server.Refused(t, conn, "55000", "SELECT pgflurry.create_offset_sequences('ticket', 3, 3)")
 	server.Do(t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 3)")
 	if n := next(t, conn, "ticket_3", 1); slices.Contains(one, n[0]) {
 		t.Errorf("server 3 draws %v, and server 1 had %v", n, one)
@@ -145,5 +150,7 @@ func TestAReplanSeesWhatAnotherOneMadeWhileItWaitedAndRefusesASnapshotThatCannot
 	server.Blocked(t, watch, 1)
 	server.Do(t, first, "COMMIT")
 	server.Says(t, <-refused, "sequence public.ticket_3 is not in the plan")
-	server.Says(t, server.Refused(t, first, "25000", "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pgflurry.replan_offset_sequences('ticket', 4)"), "repeatable read", "READ COMMITTED")
+	server.Says(t, server.Refused(t, first, "25000",
+		"BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT pgflurry.replan_offset_sequences('ticket', 4)"),
+		"repeatable read", "READ COMMITTED")
 }

@@ -19,7 +19,8 @@ var family = []string{
 	"snowflake_time(id bigint) RETURNS timestamptz LANGUAGE sql AS 'SELECT now()'",
 	"snowflake_worker(id bigint) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
 	"snowflake_sequence(id bigint) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
-	`snowflake_parts(id bigint, OUT "time" timestamptz, OUT datacenter integer, OUT worker integer, OUT sequence integer) LANGUAGE sql AS 'SELECT now(), 1, 1, 1'`,
+	`snowflake_parts(id bigint, OUT "time" timestamptz, OUT datacenter integer, OUT worker integer,
+		OUT sequence integer) LANGUAGE sql AS 'SELECT now(), 1, 1, 1'`,
 	"snowflake_floor(at timestamptz) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
 	"snowflake_ceil(at timestamptz) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
 }
@@ -31,7 +32,8 @@ func TestMigrationInvariant6UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwn
 	conn := server.Connect(t, url)
 	for _, function := range family {
 		server.Do(t, conn, "CREATE FUNCTION public."+function)
-		server.Says(t, migrations.Up(server.Within(t), url, migrations.Settings{}), "there is a function public."+function[:5], "already, and it is not pgflurry's", "Rename or drop it")
+		server.Says(t, migrations.Up(server.Within(t), url, migrations.Settings{}),
+			"there is a function public."+function[:5], "already, and it is not pgflurry's", "Rename or drop it")
 		server.Do(t, conn, "DROP FUNCTION public."+function[:strings.Index(function, "(")])
 	}
 	for _, function := range family {
@@ -55,7 +57,8 @@ func TestMigrationInvariant6UpNeverOverwritesAFunctionOfTheFamilyThatIsNotItsOwn
 func TestAFunctionThatReplacedOneOfTheFamilyIsSaidToBeForeignAndSurvivesUpAndDown(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, "CREATE OR REPLACE FUNCTION public."+family[0]+"; DROP FUNCTION public.snowflake_ceil(timestamptz); CREATE FUNCTION public."+family[7])
+	server.Do(t, conn, "CREATE OR REPLACE FUNCTION public."+family[0]+
+		"; DROP FUNCTION public.snowflake_ceil(timestamptz); CREATE FUNCTION public."+family[7])
 	state, err := migrations.Status(server.Within(t), url)
 	want := []migrations.Function{
 		{Name: "public.next_snowflake()", State: "foreign"},
@@ -78,26 +81,33 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE FUNCTION public.uuidv7() RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()';
 		CREATE SCHEMA app; CREATE FUNCTION app.snowflake_text(varchar) RETURNS text LANGUAGE sql AS 'SELECT $1'`)
-	before := server.Values[string](t, conn, "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname IN ('uuidv7', 'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace")
+	before := server.Values[string](t, conn, "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname IN ('uuidv7', "+
+		"'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace")
 	for range 2 {
-		out, err := exec.CommandContext(server.Within(t), program.Path(t), "migrate", "up", "--database", url).CombinedOutput()
+		out, err := exec.CommandContext(server.Within(t), program.Path(t), "migrate", "up", "--database", url).
+			CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
-		for _, said := range []string{"function public.uuidv7 ", "public.uuidv7() is not pgflurry's: call pgflurry.uuidv7", "app.snowflake_text(character varying) is not pgflurry's: call pgflurry.snowflake_text"} {
+		for _, said := range []string{
+			"function public.uuidv7 ", "public.uuidv7() is not pgflurry's: call pgflurry.uuidv7",
+			"app.snowflake_text(character varying) is not pgflurry's: call pgflurry.snowflake_text",
+		} {
 			if !bytes.Contains(out, []byte(said)) {
 				t.Errorf("up does not say %q:\n%s", said, out)
 			}
 		}
 	}
 	server.Do(t, conn, "SELECT pgflurry.uuidv7(), pgflurry.snowflake_text(1, 19), uuidv4()")
-	if n := server.Value[int](t, conn, "SELECT count(*) FROM pg_proc WHERE proname = 'snowflake_text' AND pronamespace = 'public'::regnamespace"); n != 0 {
+	if n := server.Value[int](t, conn, "SELECT count(*) FROM pg_proc WHERE proname = 'snowflake_text' "+
+		"AND pronamespace = 'public'::regnamespace"); n != 0 {
 		t.Error("an alias is in the way of app.snowflake_text")
 	}
 	if _, err := migrations.Down(server.Within(t), url, false); err != nil {
 		t.Fatal(err)
 	}
-	after := server.Values[string](t, conn, "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname IN ('uuidv7', 'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace")
+	after := server.Values[string](t, conn, "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname IN ('uuidv7', "+
+		"'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace")
 	if !slices.Equal(after, before) {
 		t.Errorf("the functions were %q and are %q", before, after)
 	}
@@ -106,7 +116,8 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 func TestAnAliasThatWasReplacedIsTheUsersAndOneThatWasDroppedComesBack(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, `CREATE OR REPLACE FUNCTION public.snowflake_text(id bigint, width integer) RETURNS text LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ''mine''';
+	server.Do(t, conn, `CREATE OR REPLACE FUNCTION public.snowflake_text(id bigint, width integer) RETURNS text
+		LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ''mine''';
 		DROP FUNCTION public.uuidv4()`)
 	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
 		t.Fatal(err)
@@ -124,11 +135,15 @@ func TestAnAliasThatWasReplacedIsTheUsersAndOneThatWasDroppedComesBack(t *testin
 func TestAnAliasIsTheSameAsItsFunctionAndCostsNoCall(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	for _, difference := range server.Values[string](t, conn, `
-		SELECT a.oid::regprocedure::text FROM pg_proc AS a JOIN pgflurry.alias_names() AS names (name) ON a.proname = names.name
-		JOIN pg_proc AS p ON p.proname = a.proname AND p.proargtypes = a.proargtypes AND p.pronamespace = 'pgflurry'::regnamespace
+		SELECT a.oid::regprocedure::text FROM pg_proc AS a JOIN pgflurry.alias_names() AS names (name)
+			ON a.proname = names.name
+		JOIN pg_proc AS p ON p.proname = a.proname AND p.proargtypes = a.proargtypes
+			AND p.pronamespace = 'pgflurry'::regnamespace
 		WHERE a.pronamespace = 'public'::regnamespace
-		  AND ((a.prorettype, a.proargnames, a.provolatile, a.proisstrict, a.proparallel, pg_get_expr(a.proargdefaults, 0))
-		       IS DISTINCT FROM (p.prorettype, p.proargnames, p.provolatile, p.proisstrict, p.proparallel, pg_get_expr(p.proargdefaults, 0))
+		  AND ((a.prorettype, a.proargnames, a.provolatile, a.proisstrict, a.proparallel,
+		      pg_get_expr(a.proargdefaults, 0))
+		       IS DISTINCT FROM (p.prorettype, p.proargnames, p.provolatile, p.proisstrict, p.proparallel,
+		           pg_get_expr(p.proargdefaults, 0))
 		    OR a.prosecdef OR obj_description(a.oid, 'pg_proc') NOT LIKE '%' || obj_description(p.oid, 'pg_proc'))`) {
 		t.Errorf("%s differs from its function", difference)
 	}
@@ -139,7 +154,8 @@ func TestAnAliasIsTheSameAsItsFunctionAndCostsNoCall(t *testing.T) {
 	}
 	for _, silent := range server.Values[string](t, conn, `SELECT p.oid::regprocedure::text FROM pg_proc AS p
 		WHERE p.pronamespace = 'pgflurry'::regnamespace AND p.proname NOT IN ('uuidv4', 'uuidv7') -- these have none
-		  AND (p.proname IN (SELECT pgflurry.alias_names()) OR p.proname ~ '^(clean_|convert_|create_offset|replan_|layout_years)')
+		  AND (p.proname IN (SELECT pgflurry.alias_names())
+		      OR p.proname ~ '^(clean_|convert_|create_offset|replan_|layout_years)')
 		  AND obj_description(p.oid, 'pg_proc') !~ 'Errors: .*(2[2-5]|42|55)[0-9A-Z]{3}'`) {
 		t.Errorf("the comment of %s names no SQLSTATE of an error", silent)
 	}

@@ -15,8 +15,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// redisServer starts a server of its own, without persistence, and returns its port. It runs only where PGFLURRY_TEST_REDIS=1 asks for
-// it; then a missing Redis is a failure.
+// redisServer starts a server of its own, without persistence, and returns its port. It runs only where
+// PGFLURRY_TEST_REDIS=1 asks for it; then a missing Redis is a failure.
 func redisServer(t testing.TB) (port string) {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_REDIS") != "1" {
@@ -42,7 +42,8 @@ func redisServer(t testing.TB) (port string) {
 	return port
 }
 
-// redis returns a function that sends commands to a Redis, one a line, and gives their replies: errors begin with ERR, nil is empty.
+// redis returns a function that sends commands to a Redis, one a line, and gives their replies: errors begin with ERR,
+// nil is empty.
 func redis(t *testing.T) func(commands []string) []string {
 	t.Helper()
 	port := redisServer(t)
@@ -86,8 +87,14 @@ func answer(t *testing.T, conn *pgx.Conn, query string, args ...any) string {
 func TestCountersFollowARealRedisInWhatIsAnIntegerWhatIsMissingAndWhatOverflows(t *testing.T) {
 	send := redis(t)
 	conn := server.Connect(t, server.Migrated(t))
-	integers := []string{"0", "1", "-1", "10", "9223372036854775807", "9223372036854775806", "-9223372036854775807", "-9223372036854775808"}
-	others := []string{"9223372036854775808", "-9223372036854775809", "99999999999999999999", "01", "-01", "+1", "-0", "00", " 1", "1 ", "", "-", "1.0", "1e3", "abc", "0x10", "--1", "1_000", "٣"}
+	integers := []string{
+		"0", "1", "-1", "10", "9223372036854775807", "9223372036854775806", "-9223372036854775807",
+		"-9223372036854775808",
+	}
+	others := []string{
+		"9223372036854775808", "-9223372036854775809", "99999999999999999999", "01", "-01", "+1", "-0", "00", " 1",
+		"1 ", "", "-", "1.0", "1e3", "abc", "0x10", "--1", "1_000", "٣",
+	}
 
 	var commands, want []string // each of ours has one of theirs
 	ask := func(command, query string, args ...any) {

@@ -7,7 +7,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// quiet draws two IDs in each of 2048 ticks, each as soon as the last one is too old to be used on, as clients do that wake by a timer.
+// quiet draws two IDs in each of 2048 ticks, each as soon as the last one is too old to be used on, as clients do that
+// wake by a timer.
 const quiet = `CREATE TABLE drawn (first bigint, second bigint);
 	DO $$
 	DECLARE
@@ -28,7 +29,9 @@ const quiet = `CREATE TABLE drawn (first bigint, second bigint);
 
 // chi is chi-square of the remainders of division by m, of which there should be as many of each.
 const chi = `SELECT sum((n - 2048.0 / $1::int) ^ 2 / (2048.0 / $1::int))::float8 FROM (
-	SELECT count(id) AS n FROM generate_series(0, $1::int - 1) AS remainder LEFT JOIN (SELECT CASE $2::int WHEN 1 THEN first ELSE second END AS id FROM drawn) AS d ON id % $1::int = remainder
+	SELECT count(id) AS n FROM generate_series(0, $1::int - 1) AS remainder
+		LEFT JOIN (SELECT CASE $2::int WHEN 1 THEN first ELSE second END AS id FROM drawn) AS d
+		ON id % $1::int = remainder
 	GROUP BY remainder) AS counts`
 
 func TestAQuietDatabaseUsesAllRemaindersAlikeAlsoForTheSecondIDOfATransaction(t *testing.T) {
@@ -37,7 +40,8 @@ func TestAQuietDatabaseUsesAllRemaindersAlikeAlsoForTheSecondIDOfATransaction(t 
 	server.Do(t, conn, quiet)
 	for draw := 1; draw <= 2; draw++ {
 		for m := 2; m <= 1024; m *= 2 {
-			// m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)). Six of those are one failure in millions.
+			// m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)). Six of those are one failure in
+			// millions.
 			limit := float64(m-1) + 6*math.Sqrt(float64(2*(m-1)))
 			if got := server.Value[float64](t, conn, chi, m, draw); got > limit {
 				t.Errorf("draw %d of a transaction, modulo %d: chi-square %.1f above %.1f", draw, m, got, limit)
@@ -57,11 +61,13 @@ func TestWithoutTheRandomStartAQuietDatabaseGivesEvenFirstIDsAndOddSecondOnes(t 
 			FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint)}'::regprocedure[] LOOP
 				definition := pg_get_functiondef(f);
 				ASSERT definition ~ 'hashint8extended\(.*, 0';
-				EXECUTE regexp_replace(definition, '(pg_catalog\.)?hashint8extended\(', '0 OPERATOR(pg_catalog.*) pg_catalog.hashint8extended(');
+				EXECUTE regexp_replace(definition, '(pg_catalog\.)?hashint8extended\(',
+					'0 OPERATOR(pg_catalog.*) pg_catalog.hashint8extended(');
 			END LOOP;
 		END $$`)
 	server.Do(t, conn, quiet)
-	if n := server.Value[int](t, conn, "SELECT count(*) FROM drawn WHERE first % 2 = 0 AND (second % 2 = 1 OR second >> 22 > first >> 22)"); n != 2048 {
+	if n := server.Value[int](t, conn, "SELECT count(*) FROM drawn WHERE first % 2 = 0 AND (second % 2 = 1 "+
+		"OR second >> 22 > first >> 22)"); n != 2048 {
 		t.Errorf("%d of 2048 transactions have an even and an odd ID, expected all", n)
 	}
 }

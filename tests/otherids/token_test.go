@@ -11,7 +11,8 @@ import (
 func TestATokenIsRedeemedOnceAndOnlyBeforeItExpires(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	token := server.Value[int64](t, conn, "SELECT issue_token('1 hour')")
-	if got := server.Values[bool](t, conn, "SELECT redeem_token($1) FROM generate_series(1, 3)", token); !got[0] || got[1] || got[2] {
+	if got := server.Values[bool](t, conn, "SELECT redeem_token($1) FROM generate_series(1, 3)", token); !got[0] ||
+		got[1] || got[2] {
 		t.Errorf("redeemed three times: %v, want true once", got)
 	}
 	token = server.Value[int64](t, conn, "SELECT issue_token('1 hour')")
@@ -23,7 +24,9 @@ func TestATokenIsRedeemedOnceAndOnlyBeforeItExpires(t *testing.T) {
 		t.Error("a token that was never issued is redeemed")
 	}
 	token = server.Value[int64](t, conn, "SELECT issue_token('10 minutes')")
-	left := server.Value[float64](t, conn, "SELECT extract(epoch FROM expires_at - snowflake_time(token))::float8 FROM pgflurry.token WHERE token = $1", token)
+	left := server.Value[float64](t, conn,
+		"SELECT extract(epoch FROM expires_at - snowflake_time(token))::float8 FROM pgflurry.token WHERE token = $1",
+		token)
 	if left < 590 || left > 610 {
 		t.Errorf("a token of ten minutes expires %v s after its ID was made", left)
 	}
@@ -46,12 +49,14 @@ func TestRedeemingGoesWithTheTransactionThatDoesTheWork(t *testing.T) {
 		t.Errorf("%d rows of work after the rollback", n)
 	}
 	attempt("COMMIT")
-	if n := server.Value[int](t, conn, "SELECT count(*) FROM work"); n != 1 || server.Value[bool](t, conn, "SELECT redeem_token($1)", token) {
+	if n := server.Value[int](t, conn, "SELECT count(*) FROM work"); n != 1 ||
+		server.Value[bool](t, conn, "SELECT redeem_token($1)", token) {
 		t.Errorf("after the commit: %d rows of work, or the token is still good", n)
 	}
 }
 
-// race lets one session redeem and stay, a second one wait for it, and ends the first; it returns what the second one gets.
+// race lets one session redeem and stay, a second one wait for it, and ends the first; it returns what the second one
+// gets.
 func race(t *testing.T, url, end string) bool {
 	t.Helper()
 	a, b, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
@@ -87,7 +92,8 @@ func TestExpiredTokensAreCleanedInBatchesAndTheOthersStay(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `SELECT issue_token('1 hour') FROM generate_series(1, 25);
-		UPDATE pgflurry.token SET expires_at = clock_timestamp() - interval '1 s' WHERE token IN (SELECT token FROM pgflurry.token LIMIT 22)`)
+		UPDATE pgflurry.token SET expires_at = clock_timestamp() - interval '1 s'
+			WHERE token IN (SELECT token FROM pgflurry.token LIMIT 22)`)
 	holder := server.Connect(t, url) // it does not hold up the cleaning
 	server.Do(t, holder, "BEGIN; SELECT FROM pgflurry.token WHERE expires_at < clock_timestamp() LIMIT 2 FOR UPDATE")
 	var cleaned []int
@@ -112,8 +118,8 @@ func through(t *testing.T, url string) *pgx.Conn {
 	return server.Connect(t, url+"&default_query_exec_mode=exec")
 }
 
-// after calls a function while another session holds the row, lets go only when the second that the row lives is over, and
-// returns what the call gets.
+// after calls a function while another session holds the row, lets go only when the second that the row lives is over,
+// and returns what the call gets.
 func after(t *testing.T, url, table, call string) bool {
 	t.Helper()
 	holder, caller, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
@@ -150,8 +156,10 @@ func TestABatchOfCleaningIsNoLargerThanAskedForWhateverThePlannerKnowsOfTheTable
 		INSERT INTO pgflurry.lock (name, expires_at) VALUES ('0', now() - interval '1 hour')`)
 	server.Do(t, conn, "VACUUM ANALYZE pgflurry.token, pgflurry.lock") // it takes them for tables of one row
 	server.Do(t, conn, `INSERT INTO pgflurry.token SELECT n, now() - interval '1 hour' FROM generate_series(1, 50) AS n;
-		INSERT INTO pgflurry.lock (name, expires_at) SELECT n, now() - interval '1 hour' FROM generate_series(1, 50) AS n`)
-	if tokens, locks := server.Value[int](t, conn, "SELECT pgflurry.clean_tokens(10)"), server.Value[int](t, conn, "SELECT pgflurry.clean_locks(10)"); tokens != 10 || locks != 10 {
+		INSERT INTO pgflurry.lock (name, expires_at) SELECT n, now() - interval '1 hour'
+			FROM generate_series(1, 50) AS n`)
+	if tokens, locks := server.Value[int](t, conn, "SELECT pgflurry.clean_tokens(10)"),
+		server.Value[int](t, conn, "SELECT pgflurry.clean_locks(10)"); tokens != 10 || locks != 10 {
 		t.Errorf("%d tokens and %d locks were cleaned in a batch of 10", tokens, locks)
 	}
 }

@@ -13,7 +13,8 @@ const bits = "('x' || replace(id::text, '-', ''))::bit(128)"
 func TestUUIDsHaveTheVersionAndVariantBitsOfRFC9562(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	for function, version := range map[string]string{"uuidv4": "0100", "uuidv7": "0111"} {
-		wrong := server.Value[int](t, conn, `SELECT count(*) FROM (SELECT pgflurry.`+function+`() AS id FROM generate_series(1, 2000) OFFSET 0) AS drawn
+		wrong := server.Value[int](t, conn, `SELECT count(*) FROM (SELECT
+			pgflurry.`+function+`() AS id FROM generate_series(1, 2000) OFFSET 0) AS drawn
 			WHERE substring(`+bits+` FROM 49 FOR 4) <> b'`+version+`' OR substring(`+bits+` FROM 65 FOR 2) <> b'10'`)
 		if wrong != 0 {
 			t.Errorf("%d of 2000 of %s have other version or variant bits", wrong, function)
@@ -33,7 +34,8 @@ func TestUUIDsHaveTheVersionAndVariantBitsOfRFC9562(t *testing.T) {
 func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	outside := server.Value[int](t, conn, `SELECT count(*) FROM (
-		SELECT date_trunc('milliseconds', clock_timestamp()) AS before, pgflurry.uuidv7() AS id, clock_timestamp() AS after FROM generate_series(1, 2000) OFFSET 0) AS drawn
+		SELECT date_trunc('milliseconds', clock_timestamp()) AS before, pgflurry.uuidv7() AS id,
+			clock_timestamp() AS after FROM generate_series(1, 2000) OFFSET 0) AS drawn
 		WHERE pgflurry.uuidv7_time(id) NOT BETWEEN before AND after`)
 	if outside != 0 {
 		t.Errorf("%d of 2000 hold a time at which they were not made", outside)
@@ -51,28 +53,36 @@ func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 		"00000000-0000-7000-8000-000000000000": "1970-01-01 00:00:00+00",
 		"ffffffff-ffff-7fff-bfff-ffffffffffff": "10889-08-02 05:31:50.655+00",
 	} {
-		if got := server.Value[string](t, conn, "SELECT (uuidv7_time($1::text::uuid) AT TIME ZONE 'UTC')::text || '+00'", id); got != want {
+		if got := server.Value[string](t, conn,
+			"SELECT (uuidv7_time($1::text::uuid) AT TIME ZONE 'UTC')::text || '+00'", id); got != want {
 			t.Errorf("%s is of %s, want %s", id, got, want)
 		}
 	}
-	for _, id := range []string{"uuidv4()", "'017f22e2-79b0-1cc3-98c4-dc0c0c07398f'", "'017f22e2-79b0-7cc3-18c4-dc0c0c07398f'"} {
-		server.Says(t, server.Refused(t, conn, "22023", "SELECT uuidv7_time("+id+")"), "is no UUID of version 7", "first 48 bits")
+	for _, id := range []string{
+		"uuidv4()", "'017f22e2-79b0-1cc3-98c4-dc0c0c07398f'", "'017f22e2-79b0-7cc3-18c4-dc0c0c07398f'",
+	} {
+		server.Says(t, server.Refused(t, conn, "22023", "SELECT uuidv7_time("+id+")"), "is no UUID of version 7",
+			"first 48 bits")
 	}
 }
 
 func TestFromPostgreSQL18OnUUIDv7IsTheServersOwnAndBeforeItIsOurs(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	builtIn := server.Value[bool](t, conn, "SELECT to_regprocedure('pg_catalog.uuidv7()') IS NOT NULL")
-	if recent := server.Value[bool](t, conn, "SELECT current_setting('server_version_num')::int >= 180000"); builtIn != recent {
+	if recent := server.Value[bool](t, conn,
+		"SELECT current_setting('server_version_num')::int >= 180000"); builtIn != recent {
 		t.Fatalf("the server has a uuidv7() of its own: %v, and is 18 or newer: %v", builtIn, recent)
 	}
-	means := server.Value[string](t, conn, "SELECT 'uuidv7()'::regprocedure::oid::regprocedure::text || ' ' || pronamespace::regnamespace FROM pg_proc WHERE oid = 'uuidv7()'::regprocedure")
+	means := server.Value[string](t, conn, "SELECT 'uuidv7()'::regprocedure::oid::regprocedure::text || ' ' || "+
+		"pronamespace::regnamespace FROM pg_proc WHERE oid = 'uuidv7()'::regprocedure")
 	if want := map[bool]string{true: "uuidv7() pg_catalog", false: "uuidv7() public"}[builtIn]; means != want {
 		t.Errorf("uuidv7() without a schema is %q, want %q", means, want)
 	}
 	// the server's own is taken at the call, so a database that was upgraded needs no other function
 	server.Do(t, conn, "SET track_functions = 'all'; SELECT pgflurry.uuidv7(), public.uuidv7()")
-	if body := server.Value[string](t, conn, "SELECT prosrc FROM pg_proc WHERE oid = 'pgflurry.uuidv7()'::regprocedure"); !strings.Contains(body, "server_version_num") {
+	if body := server.Value[string](t, conn,
+		"SELECT prosrc FROM pg_proc WHERE oid = 'pgflurry.uuidv7()'::regprocedure"); !strings.Contains(body,
+		"server_version_num") {
 		t.Errorf("the function does not look at the version:\n%s", body)
 	}
 }

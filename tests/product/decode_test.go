@@ -26,7 +26,10 @@ func decodeIDs(t *testing.T, stdin string, args ...string) (out, errs string, co
 }
 
 func TestDecodeAgreesWithTheFunctionsInTheDatabase(t *testing.T) {
-	url := server.MigratedWith(t, migrations.Settings{Layout: "40/3/4/9", Unit: 3 * time.Millisecond, Epoch: time.Date(2025, 2, 28, 23, 59, 58, 987_000_000, time.UTC)})
+	url := server.MigratedWith(t, migrations.Settings{
+		Layout: "40/3/4/9", Unit: 3 * time.Millisecond,
+		Epoch: time.Date(2025, 2, 28, 23, 59, 58, 987_000_000, time.UTC),
+	})
 	conn := server.Connect(t, url)
 	type parts struct {
 		ID               string
@@ -36,9 +39,11 @@ func TestDecodeAgreesWithTheFunctionsInTheDatabase(t *testing.T) {
 	}
 	var want []parts
 	var ids []string
-	for _, offset := range []int64{0, 1, 91<<9 + 17, 1 << 16} { // beside the function's own: other workers, another tick
+	// beside the function's own: other workers, another tick
+	for _, offset := range []int64{0, 1, 91<<9 + 17, 1 << 16} {
 		var p parts
-		err := conn.QueryRow(t.Context(), `SELECT id::text, snowflake_time(id), snowflake_worker(id), snowflake_sequence(id)
+		err := conn.QueryRow(t.Context(), `SELECT id::text, snowflake_time(id), snowflake_worker(id),
+			snowflake_sequence(id)
 			FROM (SELECT next_snowflake() + $1) AS drawn(id)`, offset).Scan(&p.ID, &p.Time, &p.Worker, &p.Sequence)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +60,8 @@ func TestDecodeAgreesWithTheFunctionsInTheDatabase(t *testing.T) {
 	}
 	for i, g := range got {
 		w := want[i]
-		if g.ID != w.ID || !g.Time.Equal(w.Time) || g.Worker != w.Worker || g.Sequence != w.Sequence || g.Datacenter == nil || *g.Datacenter != w.Worker>>4 {
+		if g.ID != w.ID || !g.Time.Equal(w.Time) || g.Worker != w.Worker || g.Sequence != w.Sequence ||
+			g.Datacenter == nil || *g.Datacenter != w.Worker>>4 {
 			t.Errorf("got %+v, the database says %+v", g, w)
 		}
 	}
@@ -63,14 +69,16 @@ func TestDecodeAgreesWithTheFunctionsInTheDatabase(t *testing.T) {
 
 func TestDecodeWithoutANamespaceSaysWhatToRun(t *testing.T) {
 	out, errs, code := decodeIDs(t, "", "1", "--database", server.Database(t))
-	if code != 1 || out != "" || !strings.Contains(errs, "has no pgflurry namespace") || !strings.Contains(errs, "migrate up") {
+	if code != 1 || out != "" || !strings.Contains(errs, "has no pgflurry namespace") ||
+		!strings.Contains(errs, "migrate up") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 }
 
 func TestDecodeExitsWithOneWhenAnIDWasBad(t *testing.T) {
 	out, errs, code := decodeIDs(t, "", "nonsense", "4194304")
-	if code != 1 || !strings.Contains(out, "4194304  2024-01-01T00:00:00.001Z") || !strings.Contains(errs, `"nonsense" is not an ID`) || !strings.Contains(errs, "1 of 2") {
+	if code != 1 || !strings.Contains(out, "4194304  2024-01-01T00:00:00.001Z") ||
+		!strings.Contains(errs, `"nonsense" is not an ID`) || !strings.Contains(errs, "1 of 2") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
 }

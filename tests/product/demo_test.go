@@ -28,7 +28,8 @@ func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 	ids = append(ids, d.psql(t))
 	conn := server.Connect(t, d.url)
 	ids = append(ids, draw(t, conn)...)
-	server.Exec(t, d.url, "CREATE TABLE kept (id bigint DEFAULT next_snowflake() PRIMARY KEY); INSERT INTO kept SELECT FROM generate_series(1, 1000)")
+	server.Exec(t, d.url, "CREATE TABLE kept (id bigint DEFAULT next_snowflake() PRIMARY KEY); INSERT INTO kept "+
+		"SELECT FROM generate_series(1, 1000)")
 	ids = append(ids, keys(t, d.url)...)
 	unique(t, ids)
 
@@ -51,7 +52,8 @@ func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 	ids = append(ids, again.printed(t)...)
 	ids = append(ids, again.psql(t))
 	unique(t, ids)
-	if kept := keys(t, again.url); !slices.Equal(slices.Sorted(slices.Values(kept)), slices.Sorted(slices.Values(ids[10:1010]))) {
+	if kept := keys(t, again.url); !slices.Equal(slices.Sorted(slices.Values(kept)),
+		slices.Sorted(slices.Values(ids[10:1010]))) {
 		t.Errorf("the second run finds %d rows of the first one's 1000, or other ones", len(kept))
 	}
 	again.interrupt(t)
@@ -128,13 +130,16 @@ func TestDemoNamesTheFlagOfAPortInUse(t *testing.T) {
 func TestDemoWithoutPostgreSQLSaysHowToInstallItInUnderFiveSeconds(t *testing.T) {
 	empty := t.TempDir()
 	folder := filepath.Join(server.PublicDir(t), "data")
-	cmd := exec.CommandContext(within5s(t), program.Path(t), "demo", "--listen", "127.0.0.1:0", "--data", folder, "--bin", empty)
+	cmd := exec.CommandContext(within5s(t), program.Path(t), "demo", "--listen", "127.0.0.1:0",
+		"--data", folder, "--bin", empty)
 	cmd.Env = []string{"PATH=" + empty}
 	out, err := cmd.CombinedOutput()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 {
 		t.Errorf("the demo ends with %v, expected exit status 1", err)
 	}
-	for _, want := range []string{"no PostgreSQL server 15 or newer was found; looked in " + empty, "hint: ", "install"} {
+	for _, want := range []string{
+		"no PostgreSQL server 15 or newer was found; looked in " + empty, "hint: ", "install",
+	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the demo says %q, expected %q in it", out, want)
 		}
@@ -194,7 +199,8 @@ func TestHealthFollowsTheProxy(t *testing.T) {
 	d.interrupt(t)
 	d.End()
 	out, err := exec.Command(program.Path(t), "health", "--listen", address).CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 || !strings.Contains(string(out), "nothing accepts connections") {
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 ||
+		!strings.Contains(string(out), "nothing accepts connections") {
 		t.Errorf("health of an ended proxy: %v: %s", err, out)
 	}
 }

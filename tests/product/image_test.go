@@ -17,7 +17,8 @@ type composition struct {
 	file    string
 }
 
-// compose finds the command. The file's images must be here or within reach; .ci/stand-in/make makes them where no registry is.
+// compose finds the command. The file's images must be here or within reach; .ci/stand-in/make makes them where no
+// registry is.
 func compose(t *testing.T) composition {
 	t.Helper()
 	if os.Getenv("PGFLURRY_TEST_DOCKER") != "1" {
@@ -112,13 +113,15 @@ func TestImageHoldsNoShellAndDoesNotRunAsRoot(t *testing.T) {
 	if user := docker(t, "inspect", "--format", "{{.Config.User}}", "pgflurry"); user != "65532:65532" {
 		t.Errorf("the image runs as user %q, expected 65532:65532", user)
 	}
-	if out, err := exec.Command("docker", "run", "--rm", "--entrypoint", "/bin/sh", "pgflurry", "-c", "true").CombinedOutput(); err == nil {
+	if out, err := exec.Command("docker", "run", "--rm", "--entrypoint", "/bin/sh", "pgflurry", "-c", "true").
+		CombinedOutput(); err == nil {
 		t.Errorf("the image has a shell: %s", out)
 	}
 	if version := docker(t, "run", "--rm", "pgflurry", "--version"); !strings.HasPrefix(version, "pgflurry version ") {
 		t.Errorf("the image's program says %q", version)
 	}
-	if out, err := exec.Command("docker", "run", "--rm", "pgflurry", "health", "--timeout", "1s").CombinedOutput(); err == nil {
+	if out, err := exec.Command("docker", "run", "--rm", "pgflurry", "health", "--timeout", "1s").
+		CombinedOutput(); err == nil {
 		t.Errorf("health without a proxy succeeds: %s", out)
 	}
 }
@@ -140,7 +143,8 @@ func TestDemoRunsOnADockerImage(t *testing.T) {
 	unique(t, ids)
 	again.interrupt(t)
 	again.End()
-	if left := docker(t, "ps", "--all", "--quiet", "--filter", "volume="+filepath.Join(d.folder, "docker")); left != "" {
+	if left := docker(t, "ps", "--all", "--quiet",
+		"--filter", "volume="+filepath.Join(d.folder, "docker")); left != "" {
 		t.Errorf("the demo has left container %s", left)
 	}
 }

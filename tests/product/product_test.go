@@ -1,4 +1,5 @@
-// Package product drives the built program as a user does: the demo, from its first line to what it leaves behind, and the images.
+// Package product drives the built program as a user does: the demo, from its first line to what it leaves behind, and
+// the images.
 package product
 
 import (
@@ -43,7 +44,8 @@ func binaries(t *testing.T) {
 // launch starts a demo on a free port, in a process group of its own, as a terminal would.
 func launch(t *testing.T, folder string, args ...string) *demo {
 	t.Helper()
-	cmd := exec.Command(program.Path(t), append([]string{"demo", "--listen", "127.0.0.1:0", "--data", folder}, args...)...)
+	cmd := exec.Command(program.Path(t),
+		append([]string{"demo", "--listen", "127.0.0.1:0", "--data", folder}, args...)...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return &demo{Process: program.StartCommand(t, cmd), folder: folder}
 }
@@ -64,7 +66,8 @@ func (d *demo) interrupt(t *testing.T) {
 	}
 }
 
-// leavesNothing checks that no process works on the demo's folder, and that the folder holds only what the demo's data is.
+// leavesNothing checks that no process works on the demo's folder, and that the folder holds only what the demo's data
+// is.
 func (d *demo) leavesNothing(t *testing.T) {
 	t.Helper()
 	if left := processesNaming(t, d.folder); len(left) > 0 {
@@ -79,7 +82,9 @@ func (d *demo) leavesNothing(t *testing.T) {
 		names = append(names, entry.Name())
 	}
 	for _, name := range names {
-		if !slices.Contains([]string{"postgres", "postgres.lock", "postgres.log", "docker", "docker.lock", "docker.log"}, name) {
+		if !slices.Contains([]string{
+			"postgres", "postgres.lock", "postgres.log", "docker", "docker.lock", "docker.log",
+		}, name) {
 			t.Errorf("the demo has left %s in its data folder", name)
 		}
 	}
@@ -183,7 +188,8 @@ func (d *demo) printed(t *testing.T) (ids []int64) {
 // workersHeld counts leases, asking past the proxy.
 func workersHeld(t *testing.T, url string) (held int) {
 	t.Helper()
-	const sql = "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND owner IS NOT NULL AND released_at IS NULL"
+	const sql = "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND owner IS NOT NULL " +
+		"AND released_at IS NULL"
 	if err := server.Connect(t, url).QueryRow(t.Context(), sql).Scan(&held); err != nil {
 		t.Fatal(err)
 	}

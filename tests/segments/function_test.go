@@ -16,13 +16,15 @@ import (
 
 func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	if row := server.Value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment"); row != "(leaf-segment-test,1,2000)" {
+	if row := server.Value[string](t, conn,
+		"SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment"); row != "(leaf-segment-test,1,2000)" {
 		t.Errorf("the starting row is %s", row)
 	}
 	var all []int64
 	for _, query := range []string{
 		"SELECT next_segment('leaf-segment-test')", "SELECT pgflurry.next_segment('leaf-segment-test')",
-		"SELECT * FROM next_segments('leaf-segment-test', 3)", "SELECT public.next_segment('leaf-segment-test') FROM generate_series(1, 2)",
+		"SELECT * FROM next_segments('leaf-segment-test', 3)",
+		"SELECT public.next_segment('leaf-segment-test') FROM generate_series(1, 2)",
 		"SELECT * FROM pgflurry.next_segments('leaf-segment-test', 1)",
 	} {
 		all = append(all, numbers(t, conn, query)...)
@@ -42,8 +44,10 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, "INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('full', 9223372036854775807), ('nearly', 9223372036854775805)")
-	before := server.Value[string](t, conn, "SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
+	server.Do(t, conn, "INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('full', 9223372036854775807), "+
+		"('nearly', 9223372036854775805)")
+	before := server.Value[string](t, conn,
+		"SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
 	for statement, state := range map[string]string{
 		"SELECT next_segment(NULL)":                                                               "22023",
 		"SELECT next_segment('')":                                                                 "22023",
@@ -66,22 +70,27 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 		}
 	}
 	for _, statement := range []string{
-		"INSERT INTO pgflurry.segment (biz_tag) VALUES ('')", "INSERT INTO pgflurry.segment (biz_tag) VALUES (repeat('x', 129))",
+		"INSERT INTO pgflurry.segment (biz_tag) VALUES ('')",
+		"INSERT INTO pgflurry.segment (biz_tag) VALUES (repeat('x', 129))",
 		"UPDATE pgflurry.segment SET step = 0", "UPDATE pgflurry.segment SET step = 1000001",
-		"INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('x', 0)", "UPDATE pgflurry.segment SET description = repeat('x', 257)",
+		"INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('x', 0)",
+		"UPDATE pgflurry.segment SET description = repeat('x', 257)",
 	} {
 		server.Refused(t, conn, "23514", statement)
 	}
 	server.Do(t, conn, "SET default_transaction_read_only = on")
 	server.Refused(t, conn, "25006", "SELECT next_segment('order')")
-	if after := server.Value[string](t, conn, "SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s"); after != before {
+	if after := server.Value[string](t, conn,
+		"SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s"); after != before {
 		t.Errorf("the table was\n%s\nand is\n%s", before, after)
 	}
 	server.Do(t, conn, "SET default_transaction_read_only = off")
-	if said := server.Refused(t, conn, "42704", "SELECT next_segment('it''s')"); !strings.Contains(said.Hint, "VALUES ('it''s')") {
+	if said := server.Refused(t, conn, "42704", "SELECT next_segment('it''s')"); !strings.Contains(said.Hint,
+		"VALUES ('it''s')") {
 		t.Errorf("the hint does not say how to add the tag: %s", said.Hint)
 	}
-	if got := numbers(t, conn, "SELECT * FROM next_segments('nearly', 2)"); !slices.Equal(got, []int64{9223372036854775805, 9223372036854775806}) {
+	if got := numbers(t, conn, "SELECT * FROM next_segments('nearly', 2)"); !slices.Equal(got,
+		[]int64{9223372036854775805, 9223372036854775806}) {
 		t.Errorf("the last numbers are %v", got)
 	}
 }
@@ -132,7 +141,8 @@ func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, "CREATE TABLE orders (id bigint DEFAULT next_segment('order') PRIMARY KEY, what text); INSERT INTO orders (what) SELECT 'x' FROM generate_series(1, 5)")
+	server.Do(t, conn, "CREATE TABLE orders (id bigint DEFAULT next_segment('order') PRIMARY KEY, what text); "+
+		"INSERT INTO orders (what) SELECT 'x' FROM generate_series(1, 5)")
 	if ids := numbers(t, conn, "SELECT id FROM orders ORDER BY id"); !slices.Equal(ids, []int64{1, 2, 3, 4, 5}) {
 		t.Errorf("the rows have %v", ids)
 	}
@@ -141,7 +151,8 @@ func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
 	server.Refused(t, conn, "40001", "SELECT next_segment('order')")
 }
 
-// Each session commits some of its transactions and rolls others back. The committed numbers are exactly 1 to their count.
+// Each session commits some of its transactions and rolls others back. The committed numbers are exactly 1 to their
+// count.
 func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
@@ -193,12 +204,17 @@ func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, server.Role(t, url, "segment_user"))
-	server.Do(t, conn, "SELECT next_segment('order'), pgflurry.next_segment('order'); SELECT * FROM next_segments('order', 2); SELECT * FROM pgflurry.next_segments('order', 2)")
+	server.Do(t, conn, "SELECT next_segment('order'), pgflurry.next_segment('order'); "+
+		"SELECT * FROM next_segments('order', 2); SELECT * FROM pgflurry.next_segments('order', 2)")
 	for _, statement := range []string{
-		"SELECT * FROM pgflurry.segment", "UPDATE pgflurry.segment SET step = 1", "DELETE FROM pgflurry.segment", "TRUNCATE pgflurry.segment",
-		"INSERT INTO pgflurry.segment (biz_tag) VALUES ('mine')", "SELECT * FROM pgflurry.segment FOR UPDATE", "BEGIN; LOCK TABLE pgflurry.segment IN ACCESS SHARE MODE",
-		"SELECT pgflurry.take_segment('x', 'order', 5)", "CREATE TABLE pgflurry.mine ()", "CREATE FUNCTION pgflurry.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
-		"CREATE OR REPLACE FUNCTION pgflurry.next_segment(tag text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "DROP FUNCTION public.next_segment(text)",
+		"SELECT * FROM pgflurry.segment", "UPDATE pgflurry.segment SET step = 1", "DELETE FROM pgflurry.segment",
+		"TRUNCATE pgflurry.segment", "INSERT INTO pgflurry.segment (biz_tag) VALUES ('mine')",
+		"SELECT * FROM pgflurry.segment FOR UPDATE",
+		"BEGIN; LOCK TABLE pgflurry.segment IN ACCESS SHARE MODE",
+		"SELECT pgflurry.take_segment('x', 'order', 5)", "CREATE TABLE pgflurry.mine ()",
+		"CREATE FUNCTION pgflurry.mine() RETURNS int LANGUAGE sql AS 'SELECT 1'",
+		"CREATE OR REPLACE FUNCTION pgflurry.next_segment(tag text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+		"DROP FUNCTION public.next_segment(text)",
 	} {
 		server.Refused(t, conn, "42501", statement)
 	}
@@ -214,7 +230,8 @@ func TestAHostileSearchPathChangesNothing(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	for _, path := range server.Hostile(t, conn) {
 		server.Do(t, conn, "SET search_path = "+path)
-		server.Do(t, conn, "SELECT public.next_segment('leaf-segment-test'), pgflurry.next_segment('leaf-segment-test'); SELECT * FROM public.next_segments('leaf-segment-test', 5)")
+		server.Do(t, conn, "SELECT public.next_segment('leaf-segment-test'), "+
+			"pgflurry.next_segment('leaf-segment-test'); SELECT * FROM public.next_segments('leaf-segment-test', 5)")
 	}
 }
 

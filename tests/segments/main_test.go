@@ -1,5 +1,5 @@
-// Package segments proves, on a real PostgreSQL, what the segments of business tags promise: in the database's functions, in proxies,
-// and in both at once.
+// Package segments proves, on a real PostgreSQL, what the segments of business tags promise: in the database's
+// functions, in proxies, and in both at once.
 package segments
 
 import (
@@ -33,7 +33,8 @@ func draw(ctx context.Context, conn *pgx.Conn, query string, args ...any) ([]int
 func tag(t testing.TB, url, name string, step int) {
 	t.Helper()
 	conn := server.Connect(t, url)
-	if _, err := conn.Exec(server.Within(t), "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ($1, $2)", name, step); err != nil {
+	if _, err := conn.Exec(server.Within(t), "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ($1, $2)",
+		name, step); err != nil {
 		t.Fatal(err)
 	}
 }

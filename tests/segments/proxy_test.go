@@ -43,8 +43,9 @@ func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
 	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
 	var all []int64
 	for _, query := range []string{
-		"SELECT next_segment('order')", "SELECT public.next_segment('order') AS id", "SELECT pgflurry.next_segment('order')::bigint",
-		"SELECT * FROM next_segments('order', 3)", "SELECT next_segment('order') FROM generate_series(1, 4)",
+		"SELECT next_segment('order')", "SELECT public.next_segment('order') AS id",
+		"SELECT pgflurry.next_segment('order')::bigint", "SELECT * FROM next_segments('order', 3)",
+		"SELECT next_segment('order') FROM generate_series(1, 4)",
 	} {
 		all = append(all, numbers(t, through, query)...)
 	}
@@ -103,7 +104,8 @@ func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
 	conn := server.Connect(t, p.URL)
 	numbers(t, conn, "SELECT next_segment('order')")
 	server.Exec(t, direct, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")
-	numbers(t, conn, "SELECT * FROM next_segments('order', 199)") // a tenth is used: the proxy fetches, and finds no row
+	// a tenth is used: the proxy fetches, and finds no row
+	numbers(t, conn, "SELECT * FROM next_segments('order', 199)")
 	if line := p.Line("the tag was removed"); program.Field(line, "skipped") != "1800" {
 		t.Errorf("%q does not tell what was left", line)
 	}
@@ -148,7 +150,8 @@ func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *t
 	var all []int64
 	var drawing sync.WaitGroup
 	for i := range 9 {
-		// A batch that a proxy cannot complete in time is drawn by the function, and what it had of it is a gap; so they draw one by one.
+		// A batch that a proxy cannot complete in time is drawn by the function, and what it had of it is a gap; so
+		// they draw one by one.
 		url, most := direct, 40
 		if i >= len(proxies) {
 			url, most = proxies[i%len(proxies)].URL, 1
@@ -185,7 +188,8 @@ func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *t
 			t.Fatalf("%d came twice", all[i])
 		}
 	}
-	// Each number below the row's next one was given, or is told to be skipped; so no fetch and no draw took one that it did not use.
+	// Each number below the row's next one was given, or is told to be skipped; so no fetch and no draw took one that
+	// it did not use.
 	next := nextOf(t, server.Connect(t, direct), "order")
 	if all[0] != 1 || all[len(all)-1] >= next {
 		t.Errorf("numbers from %d to %d, though the row says %d", all[0], all[len(all)-1], next)
@@ -218,12 +222,32 @@ func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
 
 func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarded(t *testing.T) {
 	for name, c := range map[string]struct{ change, query, says string }{
-		"EXECUTE was revoked":        {"REVOKE EXECUTE ON FUNCTION pgflurry.next_segments(text, bigint) FROM PUBLIC", "SELECT next_segment('order')", "revoked from PUBLIC"},
-		"another one in public":      {"CREATE FUNCTION public.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "SELECT next_segment('order')", "next_segment(integer)"},
-		"the alias was replaced":     {"CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint LANGUAGE sql AS 'SELECT pgflurry.next_segment(tag)'", "SELECT next_segment('order')", "next_segment(text)"},
-		"another one elsewhere":      {"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; CREATE FUNCTION other.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'", "SELECT next_segment('order')", "other.next_segment(text)"},
-		"the role may not reserve":   {"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO cannot_reserve", "SELECT next_segment('order')", "CALL pgflurry.grant_lease('cannot_reserve')"},
-		"pgflurry cannot be reached": {"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "revoked from PUBLIC"},
+		"EXECUTE was revoked": {
+			"REVOKE EXECUTE ON FUNCTION pgflurry.next_segments(text, bigint) FROM PUBLIC",
+			"SELECT next_segment('order')", "revoked from PUBLIC",
+		},
+		"another one in public": {
+			"CREATE FUNCTION public.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+			"SELECT next_segment('order')", "next_segment(integer)",
+		},
+		"the alias was replaced": {
+			"CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint LANGUAGE sql " +
+				"AS 'SELECT pgflurry.next_segment(tag)'", "SELECT next_segment('order')", "next_segment(text)",
+		},
+		"another one elsewhere": {
+			"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; " +
+				"CREATE FUNCTION other.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+			"SELECT next_segment('order')", "other.next_segment(text)",
+		},
+		"the role may not reserve": {
+			"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; " +
+				"GRANT SELECT, UPDATE " +
+				"ON pgflurry.namespace, pgflurry.worker TO cannot_reserve", "SELECT next_segment('order')",
+			"CALL pgflurry.grant_lease('cannot_reserve')",
+		},
+		"pgflurry cannot be reached": {
+			"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "revoked from PUBLIC",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			direct := server.Migrated(t)
@@ -256,7 +280,8 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 	p.Line("next_segment() is answered", "database="+server.Name(t, other))
 	there := server.Connect(t, server.In(t, p.URL, server.Name(t, other)))
 	here := server.Connect(t, p.URL)
-	if a, b := numbers(t, here, "SELECT next_segment('order')")[0], numbers(t, there, "SELECT next_segment('order')")[0]; a != 1 || b != 501 {
+	if a, b := numbers(t, here, "SELECT next_segment('order')")[0],
+		numbers(t, there, "SELECT next_segment('order')")[0]; a != 1 || b != 501 {
 		t.Errorf("the databases gave %d and %d, expected 1 and 501", a, b)
 	}
 	if next := nextOf(t, server.Connect(t, other), "order"); next != 511 && next != 521 {
@@ -264,7 +289,8 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 	}
 }
 
-// A transaction that draws by the function holds the row; the proxy goes on with what it has, and then its callers wait as others do.
+// A transaction that draws by the function holds the row; the proxy goes on with what it has, and then its callers wait
+// as others do.
 func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 1000)

@@ -34,8 +34,8 @@ func source(t testing.TB, url string) (s *segment.Source, stop func()) {
 	return s, stop
 }
 
-// The answers of fetches are lost, now before the commit was acknowledged, now in the middle of it. What the source gives stays unique, and
-// what was taken by a fetch of unknown outcome is a gap.
+// The answers of fetches are lost, now before the commit was acknowledged, now in the middle of it. What the source
+// gives stays unique, and what was taken by a fetch of unknown outcome is a gap.
 func TestAFetchWhoseAnswerIsLostIsNeverUsed(t *testing.T) {
 	server.NoLeak(t)
 	direct := server.Migrated(t)
@@ -86,8 +86,10 @@ func TestAFetchWhoseAnswerIsLostIsNeverUsed(t *testing.T) {
 	stop()
 	st := s.Stats()[0]
 	lost := nextOf(t, function, "order") - 1 - int64(len(given)) - st.Skipped
-	t.Logf("%d numbers given, %d skipped at the end, %d of unknown fetches (%d)", len(given), st.Skipped, lost, st.Unknown)
+	t.Logf("%d numbers given, %d skipped at the end, %d of unknown fetches (%d)",
+		len(given), st.Skipped, lost, st.Unknown)
 	if lost <= 0 || st.Unknown < rounds {
-		t.Errorf("%d numbers were lost with %d unknown fetches; expected some, or the test has cut nothing", lost, st.Unknown)
+		t.Errorf("%d numbers were lost with %d unknown fetches; expected some, or the test has cut nothing",
+			lost, st.Unknown)
 	}
 }

@@ -12,7 +12,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A commit whose wait for the synchronous standby was cancelled looks like success but for a warning, and a failover would forget it.
+// A commit whose wait for the synchronous standby was cancelled looks like success but for a warning, and a failover
+// would forget it.
 func TestABlockWhoseWaitForTheStandbyWasCancelledIsNeverUsed(t *testing.T) {
 	server.NoLeak(t)
 	url := server.Private(t, nil).URL("postgres")
@@ -22,7 +23,8 @@ func TestABlockWhoseWaitForTheStandbyWasCancelledIsNeverUsed(t *testing.T) {
 	tag(t, url, "order", 2000)
 	admin := server.Connect(t, url)
 	// without the settings of the fetch itself this role would not wait, and not be told
-	server.Do(t, admin, "CREATE ROLE careless LOGIN SUPERUSER; ALTER ROLE careless SET synchronous_commit = off; ALTER ROLE careless SET client_min_messages = error")
+	server.Do(t, admin, "CREATE ROLE careless LOGIN SUPERUSER; ALTER ROLE careless SET synchronous_commit = off; "+
+		"ALTER ROLE careless SET client_min_messages = error")
 	server.Do(t, admin, "ALTER SYSTEM SET synchronous_standby_names = 'missing'")
 	server.Do(t, admin, "SELECT pg_reload_conf(); SET synchronous_commit = local")
 	s, _ := source(t, server.As(t, url, "careless", ""))
@@ -54,7 +56,8 @@ func TestABlockWhoseWaitForTheStandbyWasCancelledIsNeverUsed(t *testing.T) {
 	}
 	for _, g := range given {
 		if g[0] < lost[1] && lost[0] < g[1] {
-			t.Errorf("numbers %d to %d were given, of the block %d to %d that no standby has", g[0], g[1]-1, lost[0], lost[1]-1)
+			t.Errorf("numbers %d to %d were given, of the block %d to %d that no standby has",
+				g[0], g[1]-1, lost[0], lost[1]-1)
 		}
 	}
 }

@@ -24,7 +24,8 @@ func TestPgbenchDrawsInAllThreeProtocolModesWithoutADuplicate(t *testing.T) {
 	one, two := program.Serve(t, direct, "one"), program.Serve(t, direct, "two")
 	all := newSeen(t)
 	script := filepath.Join(t.TempDir(), "draw.sql")
-	if err := os.WriteFile(script, []byte("SELECT next_snowflake() AS id \\gset\n\\set shown debug(:id)\n"), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte("SELECT next_snowflake() AS id \\gset\n\\set shown debug(:id)\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	insert := filepath.Join(t.TempDir(), "insert.sql")
@@ -68,7 +69,8 @@ type bench struct {
 
 func pgbench(t testing.TB, url, mode, script string, clients, each int) bench {
 	t.Helper()
-	cmd := exec.Command("pgbench", "-n", "-M", mode, "-c", strconv.Itoa(clients), "-j", "2", "-t", strconv.Itoa(each), "-f", script, url)
+	cmd := exec.Command("pgbench", "-n", "-M", mode, "-c", strconv.Itoa(clients), "-j", "2", "-t", strconv.Itoa(each),
+		"-f", script, url)
 	errors := &strings.Builder{}
 	cmd.Stderr = errors
 	return bench{cmd, errors}
@@ -182,7 +184,10 @@ func TestAnAnsweredCallLeavesNoTraceInPostgreSQL(t *testing.T) {
 	server.Exec(t, direct, "ALTER DATABASE "+name+" SET log_statement = 'all'")
 	p := program.Serve(t, direct, "trace")
 	conn := server.Connect(t, p.URL)
-	modes := map[string]pgx.QueryExecMode{"simple": pgx.QueryExecModeSimpleProtocol, "unnamed": pgx.QueryExecModeExec, "prepared": pgx.QueryExecModeCacheStatement}
+	modes := map[string]pgx.QueryExecMode{
+		"simple": pgx.QueryExecModeSimpleProtocol, "unnamed": pgx.QueryExecModeExec,
+		"prepared": pgx.QueryExecModeCacheStatement,
+	}
 	for how, mode := range modes {
 		for _, sql := range []string{
 			fmt.Sprintf("SELECT next_snowflake() AS answered_%s_%s", how, name),

@@ -27,7 +27,8 @@ func steered(t testing.TB, direct, node string) (*program.Steered, *program.Prox
 func offBy(t testing.TB, conn *pgx.Conn, id int64) time.Duration {
 	t.Helper()
 	var off time.Duration
-	if err := conn.QueryRow(context.Background(), "SELECT snowflake_time($1) - clock_timestamp()", id).Scan(&off); err != nil {
+	if err := conn.QueryRow(context.Background(), "SELECT snowflake_time($1) - clock_timestamp()", id).
+		Scan(&off); err != nil {
 		t.Fatal(err)
 	}
 	return off
@@ -55,7 +56,8 @@ func TestAWallClockThatIsTenMinutesOffChangesNothingInIDs(t *testing.T) {
 		all.add("before", mustDraw(t, through))
 		s.Steer("wall=" + off)
 		want, _ := time.ParseDuration(off)
-		if wall := time.Until(logTime(t, s.Line("the clock is steered"))); wall < want-time.Minute || wall > want+time.Minute {
+		if wall := time.Until(logTime(t, s.Line("the clock is steered"))); wall < want-time.Minute ||
+			wall > want+time.Minute {
 			t.Fatalf("the program's wall clock is %v off, expected %v: the steering does not work", wall, want)
 		}
 		for range 1000 {
@@ -73,7 +75,8 @@ func TestAWallClockThatIsTenMinutesOffChangesNothingInIDs(t *testing.T) {
 
 func TestAReleasedProgramIgnoresWhatSteersTheClockOfATestBuild(t *testing.T) {
 	direct := server.Migrated(t)
-	s := program.StartReleasedAsIfSteered(t, "wall=10m monotonic=10m rate=100", program.ServeArgs(t, direct, "released")...)
+	s := program.StartReleasedAsIfSteered(t, "wall=10m monotonic=10m rate=100",
+		program.ServeArgs(t, direct, "released")...)
 	p := s.Proxy(direct)
 	p.Leased()
 	if wall := time.Until(logTime(t, s.Line("worker acquired"))); wall > time.Minute {

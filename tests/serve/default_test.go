@@ -13,8 +13,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A table whose key is DEFAULT next_snowflake() is filled through two proxies in every way SQL has, while clients draw IDs
-// from both: one ID space, three workers.
+// A table whose key is DEFAULT next_snowflake() is filled through two proxies in every way SQL has, while clients draw
+// IDs from both: one ID space, three workers.
 func TestDefaultKeysAndDrawnIDsOfTwoProxiesNeverRepeat(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, n int)`)
@@ -76,7 +76,9 @@ var ways = map[string]func(*pgx.Conn) ([]int64, error){
 		return repeat(2000, func() ([]int64, error) { return list(c, "SELECT next_snowflake()") })
 	},
 	"batch draws": func(c *pgx.Conn) ([]int64, error) {
-		return repeat(20, func() ([]int64, error) { return list(c, "SELECT next_snowflake() FROM generate_series(1, 500)") })
+		return repeat(20, func() ([]int64, error) {
+			return list(c, "SELECT next_snowflake() FROM generate_series(1, 500)")
+		})
 	},
 	"INSERT RETURNING": func(c *pgx.Conn) ([]int64, error) {
 		return repeat(200, func() ([]int64, error) { return list(c, "INSERT INTO item (n) VALUES (1) RETURNING id") })

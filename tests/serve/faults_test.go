@@ -45,7 +45,8 @@ func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
 		}
 		// The worker is free again once its mark has passed.
 		server.Exec(t, direct, `DO $$ BEGIN
-			WHILE EXISTS (SELECT FROM pgflurry.worker WHERE node = 'steady' AND reserved_until > pgflurry.ticks(clock_timestamp())) LOOP
+			WHILE EXISTS (SELECT FROM pgflurry.worker WHERE node = 'steady'
+				AND reserved_until > pgflurry.ticks(clock_timestamp())) LOOP
 				PERFORM pg_sleep(0.01);
 			END LOOP; END $$`)
 	}
@@ -57,7 +58,8 @@ func TestAProxyThatEndsInGoodOrderGetsItsWorkerAgain(t *testing.T) {
 func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 	t.Run("the lease database does not answer", func(t *testing.T) {
 		direct := server.Migrated(t)
-		p := program.ServeUnleased(t, direct, "no lease", "--lease-database", "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable")
+		p := program.ServeUnleased(t, direct, "no lease",
+			"--lease-database", "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable")
 		p.Line("no worker is leased")
 		if id := mustDraw(t, server.Connect(t, p.URL)); workerOf(id) != databaseWorker {
 			t.Errorf("ID %d is of worker %d; expected the database's", id, workerOf(id))
@@ -110,7 +112,8 @@ func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
 		t.Errorf("the idle client was told %v; expected 57P01", err)
 	}
 	var id int64
-	if err := tx.QueryRow(context.Background(), "SELECT next_snowflake()").Scan(&id); err != nil || workerOf(id) == databaseWorker {
+	if err := tx.QueryRow(context.Background(), "SELECT next_snowflake()").Scan(&id); err != nil ||
+		workerOf(id) == databaseWorker {
 		t.Errorf("inside its transaction the client got %d (%v); expected an ID of the proxy", id, err)
 	}
 	if err := tx.Commit(context.Background()); err != nil {
@@ -121,7 +124,8 @@ func TestSIGTERMSendsIdleClientsAwayAndWaitsForOpenTransactions(t *testing.T) {
 	}
 	conn := server.Connect(t, direct)
 	var released bool
-	err = conn.QueryRow(context.Background(), "SELECT released_at IS NOT NULL FROM pgflurry.worker WHERE node = 'drain'").Scan(&released)
+	err = conn.QueryRow(context.Background(),
+		"SELECT released_at IS NOT NULL FROM pgflurry.worker WHERE node = 'drain'").Scan(&released)
 	if err != nil || !released {
 		t.Errorf("the worker was not given back (%v)", err)
 	}
@@ -150,10 +154,12 @@ func waitClosed(conn *pgx.Conn) error {
 	return err
 }
 
-// The lease may live on another server than the data. What counts for answering is the database that the sessions reach.
+// The lease may live on another server than the data. What counts for answering is the database that the sessions
+// reach.
 func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 	lease, elsewhere := server.Migrated(t), server.Database(t)
-	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease, "--databases", server.Name(t, elsewhere))
+	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease,
+		"--databases", server.Name(t, elsewhere))
 	p.Line("worker acquired")
 	if line := p.Line("calls are relayed to PostgreSQL"); !strings.Contains(line, server.Name(t, elsewhere)) {
 		t.Errorf("%q does not name the database", line)
@@ -165,7 +171,8 @@ func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 
 func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
 	home, other := server.Migrated(t), server.Migrated(t)
-	server.Exec(t, other, `UPDATE pgflurry.namespace SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
+	server.Exec(t, other, `UPDATE pgflurry.namespace
+		SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
 	p := program.ServeUnleased(t, home, "same worker", "--databases", server.Name(t, home)+","+server.Name(t, other))
 	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "have the same worker 0") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())

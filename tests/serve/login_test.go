@@ -23,25 +23,32 @@ func TestUnixSocketsWorkOnBothSides(t *testing.T) {
 	socket := filepath.Join(dir, ".s.PGSQL.6432")
 	cluster := server.Cluster(t)
 	upstream := filepath.Join(cluster.SocketDir, fmt.Sprintf(".s.PGSQL.%d", cluster.Port))
-	p := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct, "--node", "sockets")
+	p := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct,
+		"--node", "sockets")
 	p.Line("worker acquired")
 
-	out, err := exec.Command("psql", "-h", dir, "-p", "6432", "-U", "postgres", "-XAt", "-c", "SELECT next_snowflake()", server.Name(t, direct)).CombinedOutput()
+	out, err := exec.Command("psql", "-h", dir, "-p", "6432", "-U", "postgres", "-XAt", "-c", "SELECT next_snowflake()",
+		server.Name(t, direct)).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	second := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct, "--node", "second")
+	second := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct,
+		"--node", "second")
 	if code := second.End(); code != 1 || !strings.Contains(second.Output(), "another process serves that socket") {
 		t.Errorf("a second proxy on the socket ended with %d:\n%s", code, second.Output())
 	}
 	p.Signal(syscall.SIGKILL)
 	p.End()
-	third := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct, "--node", "third")
+	third := program.Start(t, "serve", "--listen", socket, "--upstream", upstream, "--lease-database", direct,
+		"--node", "third")
 	third.Line("msg=listening") // the socket a killed process left behind is taken over
 }
 
 func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {
-	good := []string{"serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:5432", "--lease-database", "postgres://u@127.0.0.1/d"}
+	good := []string{
+		"serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:5432", "--lease-database",
+		"postgres://u@127.0.0.1/d",
+	}
 	cases := map[string]struct {
 		args []string
 		says string
@@ -72,7 +79,8 @@ func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {
 func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
 	direct := server.Migrated(t)
 	u := server.Parse(t, direct)
-	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct, "--window", "1h")
+	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct,
+		"--window", "1h")
 	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "max_window is 1m0s") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())
 	}

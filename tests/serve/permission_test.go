@@ -14,7 +14,8 @@ import (
 )
 
 // keptSessions are the proxy's own sessions to the database of this connection, by which it asks what it may answer.
-const keptSessions = "FROM pg_stat_activity WHERE application_name = 'pgflurry serve, permission' AND datname = current_database()"
+const keptSessions = "FROM pg_stat_activity WHERE application_name = 'pgflurry serve, permission' " +
+	"AND datname = current_database()"
 
 func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsUntilItIsGivenBack(t *testing.T) {
 	direct := server.Migrated(t)
@@ -94,7 +95,8 @@ func TestThePermissionStaysWhileUpstreamIsSilent(t *testing.T) {
 	link.Silence()
 	p.LineFrom(from, "level=WARN", "database could not be looked at", "no answer in time")
 	var id int64 // a forwarded call would have no answer
-	if err := conn.QueryRow(server.Within(t), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {
+	if err := conn.QueryRow(server.Within(t), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).
+		Scan(&id); err != nil {
 		t.Errorf("no ID came from memory: %v", err)
 	}
 	link.Heal()

@@ -7,12 +7,15 @@ import (
 	"time"
 )
 
-// Where A1 or A2 does not hold and nothing else makes up for it, IDs can come twice. These tests say when, and that nothing else is to blame.
+// Where A1 or A2 does not hold and nothing else makes up for it, IDs can come twice. These tests say when, and that
+// nothing else is to blame.
 
 func TestAFailoverThatLosesAcknowledgedCommitsNeedsASecondFaultForADuplicate(t *testing.T) {
 	for name, w := range map[string]world{
-		"servers do not tell their timelines":                 {failovers: true, acked: true, offset: skew},
-		"the new server's clock is behind by far more":        {failovers: true, acked: true, told: true, offset: 10 * quarantine},
+		"servers do not tell their timelines": {failovers: true, acked: true, offset: skew},
+		"the new server's clock is behind by far more": {
+			failovers: true, acked: true, told: true, offset: 10 * quarantine,
+		},
 		"the database's clock is set back after the failover": {failovers: true, acked: true, told: true, steps: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -27,13 +30,14 @@ func TestAFailoverThatLosesAcknowledgedCommitsNeedsASecondFaultForADuplicate(t *
 			if overlaps == 0 || w.offset == skew && twice == 0 {
 				t.Error("nothing came twice: either the documented limit is none, or the histories are too tame")
 			}
-			t.Logf("in %d of %d histories two grants held one tick, and %d IDs came twice; behind each was a lost commit", overlaps, most, twice)
+			t.Logf("in %d of %d histories two grants held one tick, and %d IDs came twice; "+
+				"behind each was a lost commit", overlaps, most, twice)
 		})
 	}
 }
 
-// breakA1 runs a history until two grants hold one tick, then lets everybody draw for a second, and returns how many IDs came
-// twice. Behind each must be a commit that the database lost.
+// breakA1 runs a history until two grants hold one tick, then lets everybody draw for a second, and returns how many
+// IDs came twice. Behind each must be a commit that the database lost.
 func breakA1(t *testing.T, w world, seed uint64) (overlap bool, ids int) {
 	broken := func(format string, args ...any) { t.Fatalf("history %d: %s", seed+1, fmt.Sprintf(format, args...)) }
 	h := newHistory(w, chosen(seed), broken)
@@ -94,7 +98,8 @@ func TestInASplitBrainTheGateHoldsForTheQuarantineAndThenIDsComeTwice(t *testing
 		other.follow()
 	}
 	if limit := time.Duration(quarantine) * time.Millisecond; twice < limit {
-		t.Errorf("the first duplicate came after %v; expected one, and not before the quarantine of %v was over", twice, limit)
+		t.Errorf("the first duplicate came after %v; expected one, and not before the quarantine of %v was over",
+			twice, limit)
 	}
 }
 

@@ -1,4 +1,5 @@
-// Package simulation leads several proxies' cores through faults, and asks after every step whether an ID could come twice.
+// Package simulation leads several proxies' cores through faults, and asks after every step whether an ID could come
+// twice.
 //
 //	             real code                                 in memory
 //	┌──────────────────────────────────────┐        ┌───────────────────────┐
@@ -8,15 +9,15 @@
 //	└──────────────────────────────────────┘        └───────────────────────┘      └─────────────────────┘
 //	   one process (node), its monotonic clock                                        one database, its clock
 //
-// A history is a sequence of steps, each chosen by rapid or by a seed: a process goes on, draws, stops, is killed or ended and
-// replaced; time passes; a write is lost, refused, applied and not acknowledged, acknowledged with a notice, or arrives
-// late; the database's clock is set; the server restarts, or fails over and loses its last commits; a worker is retired, a
-// backup restored. Only one goroutine runs at a time, so a seed gives the same history again. Where gate and quarantine are only just
-// long enough chance hardly ever leads: edge_test.go goes there by hand.
+// A history is a sequence of steps, each chosen by rapid or by a seed: a process goes on, draws, stops, is killed or
+// ended and replaced; time passes; a write is lost, refused, applied and not acknowledged, acknowledged with a notice,
+// or arrives late; the database's clock is set; the server restarts, or fails over and loses its last commits; a worker
+// is retired, a backup restored. Only one goroutine runs at a time, so a seed gives the same history again. Where gate
+// and quarantine are only just long enough chance hardly ever leads: edge_test.go goes there by hand.
 //
-// That the table in memory decides as the statements of package lease do is shown by comparing it with PostgreSQL, from any state
-// (tests/support/rows). That a history would notice a guard that was left out is shown by taking each away: tests/mutants in the Go code,
-// tests/support/rows in the SQL.
+// That the table in memory decides as the statements of package lease do is shown by comparing it with PostgreSQL, from
+// any state (tests/support/rows). That a history would notice a guard that was left out is shown by taking each away:
+// tests/mutants in the Go code, tests/support/rows in the SQL.
 //
 // # What is asserted
 //
@@ -24,12 +25,14 @@
 //  2. Every ID lies in a grant that was cleanly acknowledged to the process that drew it.
 //  3. No tick of a worker lies in the grants of two acquisitions.
 //  4. Marks never fall on one timeline.
-//  5. A renewal leaves a mark at most window + skew ahead of the database's clock, or no further ahead than it was or would be.
+//  5. A renewal leaves a mark at most window + skew ahead of the database's clock, or no further ahead than it was or
+//     would be.
 //  6. The clock of a process never steps back.
 //  7. After the end of a process, and while its worker is being released, it issues nothing.
 //
-// 1 and 3 rest on A1, no acknowledged commit is lost, and A2, one table. Where a history breaks A1 by failing over to an
-// asynchronous standby they hold still, thanks to quarantine and gate, as long as the servers tell their timelines and their
-// clocks differ by no more than the skew. Where those fail too, or A2 does, duplicates are possible: broken_test.go asserts
-// that they are found, and that each of them goes back to an acknowledged commit that was lost, or to the fork.
+// 1 and 3 rest on A1, no acknowledged commit is lost, and A2, one table. Where a history breaks A1 by failing over to
+// an asynchronous standby they hold still, thanks to quarantine and gate, as long as the servers tell their timelines
+// and their clocks differ by no more than the skew. Where those fail too, or A2 does, duplicates are possible:
+// broken_test.go asserts that they are found, and that each of them goes back to an acknowledged commit that was lost,
+// or to the fork.
 package simulation

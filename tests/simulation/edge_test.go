@@ -5,10 +5,12 @@ import (
 	"time"
 )
 
-// Gate and quarantine are just long enough where the namespace allows them no more than its CHECK demands, the old server's clock was ahead of the
-// new one's by the skew, and a holder has reserved as far ahead as the cap lets it. Chosen at random that hardly ever happens, so these lead there.
+// Gate and quarantine are just long enough where the namespace allows them no more than its CHECK demands, the old
+// server's clock was ahead of the new one's by the skew, and a holder has reserved as far ahead as the cap lets it.
+// Chosen at random that hardly ever happens, so these lead there.
 
-// forgetful is a history with one worker, whose first failover loses so many commits and leads to a server whose clock is behind by the skew.
+// forgetful is a history with one worker, whose first failover loses so many commits and leads to a server whose clock
+// is behind by the skew.
 func forgetful(t *testing.T, lost int) (*history, *process) {
 	choose := func(what string, low, high int) int {
 		if what == "commits lost" {
@@ -24,7 +26,8 @@ func forgetful(t *testing.T, lost int) (*history, *process) {
 	return h, h.processes[0]
 }
 
-// comes starts a process and lets it take the worker as soon as its keeper thinks it may. It returns the tick at which its grant begins.
+// comes starts a process and lets it take the worker as soon as its keeper thinks it may. It returns the tick at which
+// its grant begins.
 func (h *history) comes(t *testing.T, name string) int64 {
 	t.Helper()
 	p := h.start(name)
@@ -51,7 +54,8 @@ func TestTheGateLastsAsLongAsAnyGrantThatAFailoverForgets(t *testing.T) {
 	h.act(holder)
 	until := holder.tenures[0].until
 	if ahead := until - h.table.Now; ahead != window.Milliseconds()+skew {
-		t.Fatalf("the holder has reserved %d ticks ahead, expected all that the cap allows, %d", ahead, window.Milliseconds()+skew)
+		t.Fatalf("the holder has reserved %d ticks ahead, expected all that the cap allows, %d",
+			ahead, window.Milliseconds()+skew)
 	}
 	holder.frozen = true // its machine falls asleep
 	h.failover()
@@ -62,7 +66,8 @@ func TestTheGateLastsAsLongAsAnyGrantThatAFailoverForgets(t *testing.T) {
 	h.act(h.processes[1]) // is refused, and closes the gate
 	h.pass(time.Duration(h.table.AcquireAfter-h.table.Now) * time.Millisecond)
 	if from := h.comes(t, "first to pass the gate"); from != until {
-		t.Errorf("the first grant begins at tick %d, the forgotten one ends at %d: expected the same, or this is no edge", from, until)
+		t.Errorf("the first grant begins at tick %d, the forgotten one ends at %d: "+
+			"expected the same, or this is no edge", from, until)
 	}
 	drawn := h.drawn
 	if holder.draw(4); h.drawn == drawn { // it wakes, in the ticks of its grant

@@ -57,7 +57,9 @@ func (h *history) fate(p *process, w *write) {
 func (h *history) execute(w *write) rows.Answer {
 	switch {
 	case w.acquire != nil:
-		return h.table.Acquire(*w.acquire, func(workers []int) int { return workers[h.choose("row", 0, len(workers)-1)] })
+		return h.table.Acquire(*w.acquire, func(workers []int) int {
+			return workers[h.choose("row", 0, len(workers)-1)]
+		})
 	case w.renew != nil:
 		return h.renew(*w.renew)
 	default:
@@ -71,8 +73,10 @@ func (h *history) renew(n rows.Renew) rows.Answer {
 	before := t.Rows[n.Worker]
 	a := t.Renew(n)
 	after := t.Rows[n.Worker].Mark - t.Now
-	if without, last := before.Mark-t.Now, before.Mark-before.Renewed; a[3] != nil && after > max(t.MaxWindow+t.Skew, without, last) {
-		h.broken("invariant 5: worker %d is reserved %d ticks ahead, without this renewal %d, after the last one %d", n.Worker, after, without, last)
+	if without, last := before.Mark-t.Now, before.Mark-before.Renewed; a[3] != nil &&
+		after > max(t.MaxWindow+t.Skew, without, last) {
+		h.broken("invariant 5: worker %d is reserved %d ticks ahead, without this renewal %d, after the last one %d",
+			n.Worker, after, without, last)
 	}
 	return a
 }
@@ -97,7 +101,9 @@ func (h *history) answer(p *process, w *write) {
 // setClock sets the database's clock.
 func (h *history) setClock() {
 	if h.steps {
-		h.offset += []time.Duration{-time.Minute, -5 * time.Second, -time.Second, time.Second, 5 * time.Second, time.Minute}[h.choose("clock step", 0, 5)]
+		h.offset += []time.Duration{
+			-time.Minute, -5 * time.Second, -time.Second, time.Second, 5 * time.Second, time.Minute,
+		}[h.choose("clock step", 0, 5)]
 		h.tick()
 	}
 }
@@ -109,7 +115,9 @@ func (h *history) cut() {
 		if p.now.write != nil && !p.now.write.applied && !p.paused {
 			p.goOn(reply{err: errCut})
 		} else if p.now.write != nil && !p.now.write.applied {
-			p.now.write = &write{applied: true, bytes: failed("57P01", "terminating connection due to administrator command")}
+			p.now.write = &write{
+				applied: true, bytes: failed("57P01", "terminating connection due to administrator command"),
+			}
 		}
 	}
 }
@@ -119,8 +127,8 @@ func (h *history) restart() {
 	h.cut()
 }
 
-// failover makes the standby the primary, on a new timeline. It lacks the last commits: where it is synchronous, only such as
-// were not acknowledged.
+// failover makes the standby the primary, on a new timeline. It lacks the last commits: where it is synchronous, only
+// such as were not acknowledged.
 func (h *history) failover() {
 	if !h.failovers {
 		return

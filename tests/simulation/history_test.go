@@ -71,7 +71,8 @@ func newHistory(w world, choose func(string, int, int) int, broken func(string, 
 	h.twice = func(what string, one, other *tenure) { h.broken("%s: %+v and %+v", what, *one, *other) }
 	h.table = &rows.Table{
 		Settings: rows.Settings{
-			Namespace: name, MaxWindow: window.Milliseconds(), Skew: skew, Quarantine: quarantine, End: 1 << layout.TimestampBits, Unit: 1000,
+			Namespace: name, MaxWindow: window.Milliseconds(), Skew: skew, Quarantine: quarantine,
+			End: 1 << layout.TimestampBits, Unit: 1000,
 		},
 		Rows: make([]rows.Row, 1+choose("workers", 1, workers)),
 	}
@@ -142,7 +143,9 @@ func (h *history) step() {
 			}
 		}
 	case 26, 27:
-		h.pass([]time.Duration{time.Millisecond, 300 * time.Millisecond, 2 * time.Second, 9 * time.Second, 30 * time.Second}[h.choose("time", 0, 4)])
+		h.pass([]time.Duration{
+			time.Millisecond, 300 * time.Millisecond, 2 * time.Second, 9 * time.Second, 30 * time.Second,
+		}[h.choose("time", 0, 4)])
 	case 28, 29:
 		h.land()
 	case 30, 31:
@@ -230,7 +233,10 @@ func (h *history) granted(p *process, w *write) {
 	switch {
 	case w.acquire != nil && w.clean[4] != nil:
 		h.acquisitions++
-		t = &tenure{life: p.life, owner: w.owner, worker: int(w.clean[4].(int64)), from: w.clean[6].(int64), until: w.clean[7].(int64)}
+		t = &tenure{
+			life: p.life, owner: w.owner, worker: int(w.clean[4].(int64)), from: w.clean[6].(int64),
+			until: w.clean[7].(int64),
+		}
 		p.tenures = append(p.tenures, t)
 		if before := h.tenures[t.worker]; len(before) > 0 && before[len(before)-1].life != p.life {
 			h.takeovers++

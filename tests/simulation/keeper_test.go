@@ -31,7 +31,9 @@ func (s *healthy) Acquire(_ context.Context, r lease.Request) (lease.Acquired, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.table.Now = s.now()
-	a := s.table.Acquire(rows.Acquire{Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Highest: 65535},
+	a := s.table.Acquire(rows.Acquire{
+		Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Highest: 65535,
+	},
 		func(workers []int) int { return workers[0] })
 	worker := int(a[4].(int64))
 	return lease.Acquired{
@@ -46,10 +48,13 @@ func (s *healthy) Renew(_ context.Context, r lease.Renewal) (lease.Renewed, erro
 	defer s.mu.Unlock()
 	s.table.Now = s.now()
 	a := s.table.Renew(rows.Renew{
-		Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged, Wanted: r.Wanted, Window: r.Window,
+		Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged,
+		Wanted: r.Wanted, Window: r.Window,
 	})
 	if a[3] == nil {
-		return lease.Renewed{}, &lease.Lost{Worker: r.Worker, Mark: a[5].(int64), Acknowledged: r.Acknowledged, Retired: a[8].(bool)}
+		return lease.Renewed{}, &lease.Lost{
+			Worker: r.Worker, Mark: a[5].(int64), Acknowledged: r.Acknowledged, Retired: a[8].(bool),
+		}
 	}
 	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
 }
@@ -61,8 +66,10 @@ func (s *healthy) Close()                                            {}
 func keep(t *testing.T, check func(*healthy, *generator.Generator, *lease.Clock)) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &healthy{start: time.Now(), table: &rows.Table{
-			Settings: rows.Settings{Namespace: name, MaxWindow: 60_000, Skew: 2000, Quarantine: 124_000, End: 1 << 41, Unit: 1000},
-			Rows:     []rows.Row{{Database: true}, {Renewed: -1}, {Renewed: -1}},
+			Settings: rows.Settings{
+				Namespace: name, MaxWindow: 60_000, Skew: 2000, Quarantine: 124_000, End: 1 << 41, Unit: 1000,
+			},
+			Rows: []rows.Row{{Database: true}, {Renewed: -1}, {Renewed: -1}},
 		}}
 		s.offset.Store(int64(2 * time.Hour))
 		clock := lease.NewClock(time.Millisecond)
@@ -129,7 +136,8 @@ func TestAStepBackOfTheDatabasesClockAndALostLeaseMeanNoIDsUntilTheClocksAreAWin
 					t.Fatal("IDs, and then none once more")
 				}
 			}
-			if ahead := time.Duration(clock.Now()-s.now()) * time.Millisecond; without && again && ahead > 62*time.Second {
+			if ahead := time.Duration(clock.Now()-s.now()) * time.Millisecond; without && again &&
+				ahead > 62*time.Second {
 				t.Fatalf("IDs while the clock is %v ahead of the database's", ahead)
 			}
 		}

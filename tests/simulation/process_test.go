@@ -15,8 +15,8 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// process is one life of a proxy's core: the real generator, clock, keeper and store, in a goroutine that runs only while the
-// history waits for its next event.
+// process is one life of a proxy's core: the real generator, clock, keeper and store, in a goroutine that runs only
+// while the history waits for its next event.
 type process struct {
 	h      *history
 	life   int
@@ -87,12 +87,14 @@ func (h *history) start(node string) *process {
 	h.lives++
 	p := &process{
 		h: h, life: h.lives, name: node, rate: []int{1000, 1000, 1050, 950}[h.choose("rate", 0, 3)],
-		monotonic: time.Duration(h.lives) * time.Minute, events: make(chan event), reply: make(chan reply), shown: lease.Unset,
+		monotonic: time.Duration(h.lives) * time.Minute, events: make(chan event), reply: make(chan reply),
+		shown: lease.Unset,
 	}
 	p.clock = lease.NewClockFrom(layout.Unit, func() time.Duration { return p.monotonic })
 	var err error
 	p.ids, err = generator.New(generator.Settings{
-		Layout: layout, Now: p.clock.Now, Random: func(limit uint32) uint32 { return uint32(h.choose("first sequence", 0, int(limit)-1)) },
+		Layout: layout, Now: p.clock.Now,
+		Random: func(limit uint32) uint32 { return uint32(h.choose("first sequence", 0, int(limit)-1)) },
 	})
 	must(errors.Join(errConnection, err))
 	config := connection.Copy()
@@ -135,7 +137,8 @@ type audited struct{ *process }
 
 func (a audited) Grant(worker int, from, until int64) error {
 	if t := a.tenure(worker); t == nil || from < t.from || until > t.until {
-		a.wrong = fmt.Sprintf("invariant 2: life %d grants worker %d [%d, %d), acknowledged is %+v", a.life, worker, from, until, t)
+		a.wrong = fmt.Sprintf("invariant 2: life %d grants worker %d [%d, %d), acknowledged is %+v",
+			a.life, worker, from, until, t)
 	}
 	return a.ids.Grant(worker, from, until)
 }

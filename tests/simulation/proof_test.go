@@ -50,14 +50,15 @@ func TestInvariantsHoldOverFailoversAndRestoresThatLoseAcknowledgedCommitsWhileC
 	prove(t, asynchronous)
 }
 
-// prove leads histories of two kinds: many by seed, whose choices are even, and some by rapid, which prefers small choices and finds
-// the shortest history that fails.
+// prove leads histories of two kinds: many by seed, whose choices are even, and some by rapid, which prefers small
+// choices and finds the shortest history that fails.
 func prove(t *testing.T, w world) {
 	var sum history
 	begin := time.Now()
 	for seed := range uint64(histories()) {
 		broken := func(format string, args ...any) {
-			t.Fatalf("history %d, after %v: %s", seed+1, time.Since(begin).Round(time.Millisecond), fmt.Sprintf(format, args...))
+			t.Fatalf("history %d, after %v: %s",
+				seed+1, time.Since(begin).Round(time.Millisecond), fmt.Sprintf(format, args...))
 		}
 		sum.add(live(w, chosen(seed), broken))
 	}
@@ -95,8 +96,10 @@ func (h *history) add(other *history) {
 }
 
 func (h *history) story(d time.Duration) string {
-	return fmt.Sprintf("%d IDs, %d processes, %d acquisitions, %d renewals, %d writes not acknowledged, %d workers taken over, %d failovers, %d commits forgotten, in %v",
-		h.drawn, h.lives, h.acquisitions, h.renewals, h.unknowns, h.takeovers, h.failed, h.forgot, d.Round(time.Millisecond))
+	return fmt.Sprintf("%d IDs, %d processes, %d acquisitions, %d renewals, %d writes not acknowledged, "+
+		"%d workers taken over, %d failovers, %d commits forgotten, in %v",
+		h.drawn, h.lives, h.acquisitions, h.renewals, h.unknowns, h.takeovers, h.failed, h.forgot,
+		d.Round(time.Millisecond))
 }
 
 // chosen are the choices of a seed.

@@ -17,7 +17,8 @@ import (
 	"pgflurry/tests/support/rows"
 )
 
-// The other end of a keeper's connection: it understands the one pipeline that a Writer sends, and answers as the history wants.
+// The other end of a keeper's connection: it understands the one pipeline that a Writer sends, and answers as the
+// history wants.
 
 // texts are the statements that change the table, as they stand in their files.
 var texts = map[string]string{}
@@ -35,8 +36,8 @@ func readTexts() error {
 
 var errCut = errors.New("the connection broke")
 
-// conn is a net.Conn without a network: what is written is understood at once, and a Read of the answer to a write asks the history.
-// Locked, because while a connection is opened slowly pgconn reads in another goroutine, too.
+// conn is a net.Conn without a network: what is written is understood at once, and a Read of the answer to a write asks
+// the history. Locked, because while a connection is opened slowly pgconn reads in another goroutine, too.
 type conn struct {
 	p       *process
 	mu      sync.Mutex
@@ -108,7 +109,8 @@ func (c *conn) message() bool {
 			return false
 		}
 		c.in, c.started = c.in[binary.BigEndian.Uint32(c.in):], true
-		c.out = encode(&pgproto3.AuthenticationOk{}, &pgproto3.BackendKeyData{SecretKey: []byte{0, 0, 0, 0}}, &pgproto3.ReadyForQuery{TxStatus: 'I'})
+		c.out = encode(&pgproto3.AuthenticationOk{}, &pgproto3.BackendKeyData{SecretKey: []byte{0, 0, 0, 0}},
+			&pgproto3.ReadyForQuery{TxStatus: 'I'})
 		return true
 	}
 	if len(c.in) < 5 || len(c.in) < 1+int(binary.BigEndian.Uint32(c.in[1:])) {
@@ -159,7 +161,10 @@ func understand(queries []string, params [][]string) *write {
 	}
 	switch queries[2] {
 	case texts["acquire"]:
-		a := rows.Acquire{Namespace: p[0], Owner: p[1], Node: p[2], Window: number(5), Lowest: int(number(6)), Highest: int(number(7))}
+		a := rows.Acquire{
+			Namespace: p[0], Owner: p[1], Node: p[2], Window: number(5), Lowest: int(number(6)),
+			Highest: int(number(7)),
+		}
 		return &write{acquire: &a, owner: a.Owner}
 	case texts["renew"]:
 		n := rows.Renew{
@@ -168,7 +173,9 @@ func understand(queries []string, params [][]string) *write {
 		}
 		return &write{renew: &n, owner: n.Owner}
 	case texts["release"]:
-		l := rows.Release{Namespace: p[0], Worker: int(number(1)), Owner: p[2], Term: number(3), Acknowledged: number(4)}
+		l := rows.Release{
+			Namespace: p[0], Worker: int(number(1)), Owner: p[2], Term: number(3), Acknowledged: number(4),
+		}
 		return &write{release: &l, owner: l.Owner}
 	}
 	panic("a keeper sent a statement that is in no file:\n" + queries[2])
@@ -189,7 +196,8 @@ func encode(messages ...pgproto3.BackendMessage) (b []byte) {
 	return b
 }
 
-// acknowledged is the server's side of a pipeline that went well, with what is added to it, and with the tag of its COMMIT.
+// acknowledged is the server's side of a pipeline that went well, with what is added to it, and with the tag of its
+// COMMIT.
 func acknowledged(a rows.Answer, notice *pgproto3.NoticeResponse, tag string) []byte {
 	one := func(row [][]byte, tag string) []byte {
 		b := encode(&pgproto3.ParseComplete{}, &pgproto3.BindComplete{})
@@ -215,7 +223,8 @@ func acknowledged(a rows.Answer, notice *pgproto3.NoticeResponse, tag string) []
 	if notice != nil {
 		b = append(b, encode(notice)...)
 	}
-	return append(b, encode(&pgproto3.CommandComplete{CommandTag: []byte(tag)}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
+	return append(b,
+		encode(&pgproto3.CommandComplete{CommandTag: []byte(tag)}, &pgproto3.ReadyForQuery{TxStatus: 'I'})...)
 }
 
 // cancelledWait is what PostgreSQL adds to a commit whose wait for the synchronous standby was cancelled.
@@ -225,6 +234,8 @@ var cancelledWait = &pgproto3.NoticeResponse{
 }
 
 func failed(code, message string) []byte {
-	return encode(&pgproto3.ErrorResponse{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code, Message: message},
+	return encode(&pgproto3.ErrorResponse{
+		Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code, Message: message,
+	},
 		&pgproto3.ReadyForQuery{TxStatus: 'E'})
 }

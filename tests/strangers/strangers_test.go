@@ -56,10 +56,12 @@ func clientHello(t *testing.T) []byte {
 
 func TestStrangersExhaustNothing(t *testing.T) {
 	direct := server.Migrated(t)
-	server.Exec(t, direct, "DO $$ BEGIN CREATE ROLE stranger LOGIN IN ROLE login_scram PASSWORD 'secret'; EXCEPTION WHEN duplicate_object THEN END $$")
+	server.Exec(t, direct, "DO $$ BEGIN CREATE ROLE stranger LOGIN IN ROLE login_scram PASSWORD 'secret'; "+
+		"EXCEPTION WHEN duplicate_object THEN END $$")
 	t.Cleanup(func() { server.Exec(t, direct, "DROP ROLE stranger") })
 	database := server.Name(t, direct)
-	cert, key := authority.New(t, "CA").Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}}).Write(t, t.TempDir(), "proxy")
+	cert, key := authority.New(t, "CA").Issue(t, authority.Leaf{Hosts: []string{"127.0.0.1"}}).Write(t,
+		t.TempDir(), "proxy")
 	secure := []string{"--client-tls-cert", cert, "--client-tls-key", key, "--client-tls-timeout", "60s"}
 	const sslRequest, cancelRequest, version = 80877103, 80877102, 3 << 16
 	hello := clientHello(t)
@@ -69,13 +71,19 @@ func TestStrangersExhaustNothing(t *testing.T) {
 		flags []string
 	}{
 		{name: "silent"},
-		{name: "half a startup packet", says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00")[:20]},
+		{
+			name: "half a startup packet",
+			says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00")[:20],
+		},
 		{name: "half a CancelRequest", says: packet(cancelRequest, "\x00\x00\x00\x01")},
 		{name: "CancelRequests of nothing", says: packet(cancelRequest, "\x00\x00\x00\x01\x00\x00\x00\x02")},
 		{name: "SSLRequest and nothing", says: packet(sslRequest, ""), flags: secure},
 		{name: "half a ClientHello", says: hello[:len(hello)/2], flags: secure},
 		{name: "half a handshake", says: hello, flags: secure},
-		{name: "no password", says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00"), flags: []string{"--max-connections", "10"}},
+		{
+			name: "no password", says: packet(version, "user\x00stranger\x00database\x00"+database+"\x00\x00"),
+			flags: []string{"--max-connections", "10"},
+		},
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			p := program.Serve(t, direct, kind.name, append([]string{"--window", "2s"}, kind.flags...)...)
@@ -85,11 +93,13 @@ func TestStrangersExhaustNothing(t *testing.T) {
 			ordinary(t, p, kind.flags != nil && kind.flags[0] == secure[0])
 			took := time.Since(begun)
 			leaseIsRenewed(t, direct, kind.name)
-			if out, err := exec.Command(program.Path(t), "health", "--listen", p.Address, "--timeout", "60s").CombinedOutput(); err != nil {
+			if out, err := exec.Command(program.Path(t), "health", "--listen", p.Address, "--timeout", "60s").
+				CombinedOutput(); err != nil {
 				t.Errorf("health: %v\n%s", err, out)
 			}
 			resident := p.PeakMemory()
-			t.Logf("%d strangers: an ordinary client was served in %v, and the proxy had %d MB at most", n, took, resident>>20)
+			t.Logf("%d strangers: an ordinary client was served in %v, and the proxy had %d MB at most",
+				n, took, resident>>20)
 			if resident > mostResident && !race.Enabled {
 				t.Errorf("the proxy had %d bytes of memory; expected %d at most", resident, mostResident)
 			}
@@ -97,13 +107,16 @@ func TestStrangersExhaustNothing(t *testing.T) {
 	}
 }
 
-// The soft limit is raised to the hard one, and what is left beside the proxy's own connections is for clients, two for each.
+// The soft limit is raised to the hard one, and what is left beside the proxy's own connections is for clients, two for
+// each.
 func TestDescriptorsAreKeptForTheProxysOwnConnections(t *testing.T) {
 	direct := server.Migrated(t)
-	args := append([]string{"-c", `ulimit -Sn 64 && ulimit -Hn 237 && exec "$@"`, "sh", program.Path(t)}, program.ServeArgs(t, direct, "few", "--window", "2s")...)
+	args := append([]string{"-c", `ulimit -Sn 64 && ulimit -Hn 237 && exec "$@"`, "sh", program.Path(t)},
+		program.ServeArgs(t, direct, "few", "--window", "2s")...)
 	p := program.StartCommand(t, exec.Command("sh", args...)).Proxy(direct)
 	// Go's runtime leaves one out.
-	if line := p.Line("msg=\"limits; 0 is none\""); program.Field(line, "clients") != "100" || program.Field(line, "max-logins") != "50" {
+	if line := p.Line("msg=\"limits; 0 is none\""); program.Field(line, "clients") != "100" ||
+		program.Field(line, "max-logins") != "50" {
 		t.Errorf("with 237 descriptors, 36 of them kept, the log says %s", line)
 	}
 	p.Leased()
@@ -125,7 +138,8 @@ func room(t *testing.T) int {
 	return min(many, int(limit.Cur)-spare)
 }
 
-// flood connects so many strangers, from several addresses. Each says its part and stays. That the proxy hangs up is its right.
+// flood connects so many strangers, from several addresses. Each says its part and stays. That the proxy hangs up is
+// its right.
 func flood(t *testing.T, address string, n int, says []byte) {
 	t.Helper()
 	conns := make([]net.Conn, n)
@@ -141,7 +155,9 @@ func flood(t *testing.T, address string, n int, says []byte) {
 	for range 16 {
 		all.Go(func() {
 			for i := range next {
-				from := net.Dialer{Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%sources))}}
+				from := net.Dialer{
+					Timeout: patience, LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, byte(2+i%sources))},
+				}
 				conn, err := from.Dial("tcp", address)
 				if err != nil {
 					t.Errorf("stranger %d: %v", i, err)
@@ -178,5 +194,6 @@ func leaseIsRenewed(t *testing.T, direct, node string) {
 	t.Helper()
 	conn := server.Connect(t, direct)
 	mark := server.Value[string](t, conn, "SELECT reserved_until::text FROM pgflurry.worker WHERE node = $1", node)
-	server.Eventually(t, conn, "EXISTS (SELECT FROM pgflurry.worker WHERE node = '"+node+"' AND reserved_until > "+mark+")")
+	server.Eventually(t, conn,
+		"EXISTS (SELECT FROM pgflurry.worker WHERE node = '"+node+"' AND reserved_until > "+mark+")")
 }

@@ -18,8 +18,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// BenchmarkIdleSession tells what a session costs the proxy that has asked one thing and waits, in bytes of resident memory. The upstream
-// is scripted: PostgreSQL would not hold as many.
+// BenchmarkIdleSession tells what a session costs the proxy that has asked one thing and waits, in bytes of resident
+// memory. The upstream is scripted: PostgreSQL would not hold as many.
 func BenchmarkIdleSession(b *testing.B) {
 	const sessions = 2000
 	ca := authority.New(b, "CA")
@@ -30,14 +30,23 @@ func BenchmarkIdleSession(b *testing.B) {
 	for _, c := range []struct {
 		name             string
 		client, upstream bool
-	}{{"plain to plain", false, false}, {"TLS to plain", true, false}, {"plain to TLS", false, true}, {"TLS to TLS", true, true}} {
+	}{
+		{"plain to plain", false, false},
+		{"TLS to plain", true, false},
+		{"plain to TLS", false, true},
+		{"TLS to TLS", true, true},
+	} {
 		b.Run(c.name, func(b *testing.B) {
-			flags := []string{"serve", "--listen", "127.0.0.1:0", "--upstream", scripted(b, pair, c.upstream), "--lease-database", "postgres://u@127.0.0.1:1/d"}
+			flags := []string{
+				"serve", "--listen", "127.0.0.1:0", "--upstream", scripted(b, pair, c.upstream), "--lease-database",
+				"postgres://u@127.0.0.1:1/d",
+			}
 			if c.client {
 				flags = append(flags, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key)
 			}
 			if c.upstream {
-				flags = append(flags, "--upstream-tls", "verify-full", "--upstream-tls-ca", authority.Write(b, dir, "ca.pem", ca.PEM))
+				flags = append(flags, "--upstream-tls", "verify-full",
+					"--upstream-tls-ca", authority.Write(b, dir, "ca.pem", ca.PEM))
 			}
 			for b.Loop() {
 				p := program.Start(b, flags...)
@@ -65,7 +74,9 @@ func BenchmarkAnswer(b *testing.B) {
 	ask := []byte("Q\x00\x00\x00\x1cSELECT next_snowflake()\x00")
 	for _, secure := range []bool{false, true} {
 		b.Run(map[bool]string{false: "plain", true: "TLS"}[secure], func(b *testing.B) {
-			at := inFront(b, "postgres://"+scripted(b, pair, false), func(s *proxy.Settings) { s.ClientTLS = offer(b, pair) })
+			at := inFront(b, "postgres://"+scripted(b, pair, false), func(s *proxy.Settings) {
+				s.ClientTLS = offer(b, pair)
+			})
 			conn := converse(b, server.Parse(b, at).Host, secure, trusts)
 			defer conn.Close()
 			got := make([]byte, 4<<10)

@@ -33,17 +33,22 @@ func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
 	seen := make(map[int64]bool)
 	for _, negotiation := range []string{"postgres", "direct"} {
 		conn := server.Connect(t, with(at, "sslmode=verify-full", "sslrootcert="+ca, "sslnegotiation="+negotiation))
-		for _, mode := range []pgx.QueryExecMode{pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec, pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol} {
+		for _, mode := range []pgx.QueryExecMode{
+			pgx.QueryExecModeCacheStatement, pgx.QueryExecModeCacheDescribe, pgx.QueryExecModeDescribeExec,
+			pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol,
+		} {
 			for range 50 {
 				var id int64
-				if err := conn.QueryRow(t.Context(), ours, mode).Scan(&id); err != nil || id < proxytest.FirstID || seen[id] {
+				if err := conn.QueryRow(t.Context(), ours, mode).Scan(&id); err != nil ||
+					id < proxytest.FirstID || seen[id] {
 					t.Fatalf("%v, %v: drew %d, %v", negotiation, mode, id, err)
 				}
 				seen[id] = true
 			}
 		}
 		var rows int
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM (SELECT repeat('x', 100000) FROM generate_series(1, 300)) AS big(x) WHERE length(x) = 100000").Scan(&rows); err != nil || rows != 300 {
+		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM (SELECT repeat('x', 100000) "+
+			"FROM generate_series(1, 300)) AS big(x) WHERE length(x) = 100000").Scan(&rows); err != nil || rows != 300 {
 			t.Errorf("%d rows, %v", rows, err)
 		}
 		large := strings.Repeat("x", 20<<20)
@@ -103,7 +108,8 @@ func TestTheJDBCDriverIsAnsweredInsideTLS(t *testing.T) {
 		}
 		at, ca := c.start(t, s, direct)
 		u := server.Parse(t, at)
-		arguments = append(arguments, fmt.Sprintf("jdbc:postgresql://%s%s?sslmode=verify-full&sslrootcert=%s&user=%s", u.Host, u.Path, ca, scram))
+		arguments = append(arguments,
+			fmt.Sprintf("jdbc:postgresql://%s%s?sslmode=verify-full&sslrootcert=%s&user=%s", u.Host, u.Path, ca, scram))
 		want += "100 IDs, 99 of them from memory; a query ended with 57014, a wrong password with 28P01\n"
 	}
 	// The fifth execution prepares by name, in one breath with Bind and Execute: that one is PostgreSQL's.

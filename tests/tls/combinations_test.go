@@ -36,7 +36,8 @@ type combination struct {
 	client   leg
 	upstream bool // inside TLS
 	asks     bool // --client-auth password
-	// What a client that uses channel binding where it can meets with SCRAM, what one that does not, and one that insists.
+	// What a client that uses channel binding where it can meets with SCRAM, what one that does not, and one that
+	// insists.
 	binds, never, insists outcome
 }
 
@@ -136,7 +137,10 @@ func TestEveryCombinationOfTheTable(t *testing.T) {
 	s := secured(t)
 	direct := server.Migrated(t)
 	scram := role(t, direct, "login_scram", "scram-sha-256")
-	others := map[string]string{"md5": role(t, direct, "login_md5", "md5"), "password": role(t, direct, "login_password", "scram-sha-256"), "trust": "postgres"}
+	others := map[string]string{
+		"md5": role(t, direct, "login_md5", "md5"), "password": role(t, direct, "login_password", "scram-sha-256"),
+		"trust": "postgres",
+	}
 	for _, c := range combinations {
 		t.Run(c.String(), func(t *testing.T) {
 			at, _ := c.start(t, s, direct)
@@ -144,8 +148,10 @@ func TestEveryCombinationOfTheTable(t *testing.T) {
 				return with(server.As(t, at, name, password), more...)
 			}
 			c.binds.check(t, "pgx with SCRAM", draws(t, as(scram, "right"), c.upstream))
-			c.never.check(t, "pgx with SCRAM and channel_binding=disable", draws(t, as(scram, "right", "channel_binding=disable"), c.upstream))
-			c.insists.check(t, "pgx with SCRAM and channel_binding=require", draws(t, as(scram, "right", "channel_binding=require"), c.upstream))
+			c.never.check(t, "pgx with SCRAM and channel_binding=disable",
+				draws(t, as(scram, "right", "channel_binding=disable"), c.upstream))
+			c.insists.check(t, "pgx with SCRAM and channel_binding=require",
+				draws(t, as(scram, "right", "channel_binding=require"), c.upstream))
 			for method, name := range others {
 				works.check(t, "pgx with "+method, draws(t, as(name, "right"), c.upstream))
 			}
@@ -168,7 +174,8 @@ func TestEveryCombinationOfTheTable(t *testing.T) {
 // psqlDraws is draws by psql, which reads the same URLs.
 func psqlDraws(t *testing.T, c combination, at string, want outcome) {
 	t.Helper()
-	out, err := exec.Command("psql", at, "-XAt", "-c", ours, "-c", "SELECT 'upstream ' || ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").CombinedOutput()
+	out, err := exec.Command("psql", at, "-XAt", "-c", ours,
+		"-c", "SELECT 'upstream ' || ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").CombinedOutput()
 	said := string(out)
 	switch want {
 	case works:
@@ -176,7 +183,8 @@ func psqlDraws(t *testing.T, c combination, at string, want outcome) {
 			t.Errorf("psql with %s: %v, it says\n%s", at, err, said)
 		}
 	case hinted:
-		if err == nil || !strings.Contains(said, "SCRAM with channel binding cannot pass") || !strings.Contains(said, "HINT:  Set channel_binding=disable") {
+		if err == nil || !strings.Contains(said, "SCRAM with channel binding cannot pass") ||
+			!strings.Contains(said, "HINT:  Set channel_binding=disable") {
 			t.Errorf("psql with %s: %v, it says\n%s", at, err, said)
 		}
 	case clientsNo:

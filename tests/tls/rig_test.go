@@ -17,8 +17,8 @@ func TestMain(m *testing.M) { program.Main(m) }
 
 const ours = "SELECT next_snowflake()"
 
-// hba decides how the roles of these tests log in. Who is not named comes to the package server's lines: login_scram and the
-// others by password, with TLS or without, everybody else without one.
+// hba decides how the roles of these tests log in. Who is not named comes to the package server's lines: login_scram
+// and the others by password, with TLS or without, everybody else without one.
 const hba = `hostssl all +login_cert 127.0.0.1/32 cert
 hostssl all +login_both 127.0.0.1/32 scram-sha-256 clientcert=verify-ca
 hostssl all +only_plain 127.0.0.1/32 reject
@@ -41,12 +41,16 @@ func secured(t testing.TB) *stand {
 	t.Helper()
 	once.Do(func() {
 		cluster := server.Cluster(t)
-		s := &stand{serverCA: authority.New(t, "server CA"), proxyCA: authority.New(t, "proxy CA"), clientCA: authority.New(t, "client CA")}
+		s := &stand{
+			serverCA: authority.New(t, "server CA"), proxyCA: authority.New(t, "proxy CA"),
+			clientCA: authority.New(t, "client CA"),
+		}
 		s.server = s.serverCA.Issue(t, local)
 		for _, group := range []string{"login_cert", "login_both", "only_plain", "only_tls"} {
 			server.Exec(t, cluster.URL("postgres"), "CREATE ROLE "+group)
 		}
-		server.EnableTLS(t, cluster, server.TLS{Cert: s.server.Cert, Key: s.server.Key, ClientCA: s.clientCA.PEM, HBA: hba})
+		server.EnableTLS(t, cluster,
+			server.TLS{Cert: s.server.Cert, Key: s.server.Key, ClientCA: s.clientCA.PEM, HBA: hba})
 		shared = s
 	})
 	if shared == nil {
@@ -63,7 +67,8 @@ func role(t testing.TB, direct, group, encryption string) string {
 	t.Helper()
 	u := server.Parse(t, direct)
 	name := u.Path[1:] + "_" + group
-	server.Exec(t, direct, "SET password_encryption = '"+encryption+"'; CREATE ROLE "+name+" LOGIN PASSWORD 'right' IN ROLE "+group)
+	server.Exec(t, direct,
+		"SET password_encryption = '"+encryption+"'; CREATE ROLE "+name+" LOGIN PASSWORD 'right' IN ROLE "+group)
 	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+name+"; DROP ROLE "+name) })
 	return name
 }

@@ -21,7 +21,10 @@ import (
 // serve starts the product with more flags and returns it with its address.
 func serve(t *testing.T, direct string, flags ...string) (*program.Process, string) {
 	t.Helper()
-	p := program.Start(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--upstream", server.Parse(t, direct).Host, "--lease-database", direct, "--node", t.Name()}, flags...)...)
+	p := program.Start(t, append([]string{
+		"serve", "--listen", "127.0.0.1:0", "--upstream", server.Parse(t, direct).Host, "--lease-database", direct,
+		"--node", t.Name(),
+	}, flags...)...)
 	_, address, _ := strings.Cut(p.Line("msg=listening"), "address=")
 	address, _, _ = strings.Cut(address, " ")
 	return p, address
@@ -33,7 +36,8 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	dir := t.TempDir()
 	cert, key := s.proxyCA.Issue(t, local).Write(t, dir, "proxy")
 	clientCA := authority.Write(t, dir, "clients.pem", s.clientCA.PEM)
-	p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key, "--client-tls-ca", clientCA)
+	p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key,
+		"--client-tls-ca", clientCA)
 	p.Line("worker acquired")
 	at := "postgres://postgres@" + address + server.Parse(t, direct).Path
 	old := client{ca: s.proxyCA, own: s.clientCA}
@@ -49,7 +53,8 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	// A file that cannot be used changes nothing, and the log says why.
 	authority.Write(t, dir, "clients.pem", []byte("no certificate"))
 	p.Signal(syscall.SIGHUP)
-	if line := p.Line("TLS files were not reloaded", "stay in use"); !strings.Contains(line, "holds no certificate; expected PEM") {
+	if line := p.Line("TLS files were not reloaded", "stay in use"); !strings.Contains(line,
+		"holds no certificate; expected PEM") {
 		t.Errorf("the log says %s", line)
 	}
 	draw()
@@ -120,7 +125,8 @@ func TestOnlyClientsWithACertificateOfTheCAAreLetIn(t *testing.T) {
 	client{ca: s.proxyCA, own: s.clientCA}.connect(t, at)
 	client{ca: s.proxyCA}.refused(t, at, "a client without a certificate")
 	client{ca: s.proxyCA, own: s.serverCA}.refused(t, at, "a client with another CA's certificate")
-	client{ca: s.proxyCA, own: s.clientCA, leaf: authority.Leaf{Expired: true}}.refused(t, at, "a client whose certificate has expired")
+	client{ca: s.proxyCA, own: s.clientCA, leaf: authority.Leaf{Expired: true}}.refused(t, at,
+		"a client whose certificate has expired")
 	p.Line("connection refused", "certificate has expired")
 }
 
@@ -129,25 +135,30 @@ func TestServeNeedsTLSTowardsAServerThatInsistsOnIt(t *testing.T) {
 	direct := server.Migrated(t)
 	leaser := role(t, direct, "only_tls", "scram-sha-256")
 	binder := role(t, direct, "login_scram", "scram-sha-256")
-	server.Exec(t, direct, "GRANT USAGE ON SCHEMA pgflurry TO "+leaser+", "+binder+"; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO "+leaser+", "+binder)
+	server.Exec(t, direct, "GRANT USAGE ON SCHEMA pgflurry TO "+leaser+", "+binder+
+		"; GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO "+leaser+", "+binder)
 	plain := "postgres://" + server.Parse(t, direct).Host + server.Parse(t, direct).Path
 	lease := with(server.As(t, plain, leaser, "right"), "sslmode=require")
 	ca := authority.Write(t, t.TempDir(), "ca.pem", s.serverCA.PEM)
 	upstream := server.Parse(t, direct).Host
 
-	without := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease, "--node", "without")
+	without := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease,
+		"--node", "without")
 	if line := without.Line("database could not be looked at"); !strings.Contains(line, "--upstream-tls require") {
 		t.Errorf("the log has no hint: %s", line)
 	}
-	within := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease, "--node", "within",
-		"--upstream-tls", "verify-full", "--upstream-tls-ca", ca)
+	within := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease,
+		"--node", "within", "--upstream-tls", "verify-full", "--upstream-tls-ca", ca)
 	within.Line("calls are answered from memory")
-	bound := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", with(server.As(t, plain, binder, "right"), "sslmode=require", "channel_binding=require"), "--node", "bound",
+	bound := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database",
+		with(server.As(t, plain, binder, "right"), "sslmode=require", "channel_binding=require"), "--node", "bound",
 		"--upstream-tls", "verify-full", "--upstream-tls-ca", ca)
 	bound.Line("calls are answered from memory")
-	wrong := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease, "--node", "wrong",
-		"--upstream-tls", "verify-full", "--upstream-tls-ca", authority.Write(t, t.TempDir(), "ca.pem", s.proxyCA.PEM))
-	if line := wrong.Line("database could not be looked at"); !strings.Contains(line, "unknown authority") || !strings.Contains(line, "--upstream-tls-ca") {
+	wrong := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", lease,
+		"--node", "wrong", "--upstream-tls", "verify-full",
+		"--upstream-tls-ca", authority.Write(t, t.TempDir(), "ca.pem", s.proxyCA.PEM))
+	if line := wrong.Line("database could not be looked at"); !strings.Contains(line, "unknown authority") ||
+		!strings.Contains(line, "--upstream-tls-ca") {
 		t.Errorf("the log has no cause or no hint: %s", line)
 	}
 }
@@ -160,10 +171,13 @@ func TestServeWarnsOfAHopelessConfiguration(t *testing.T) {
 	expired, expiredKey := s.proxyCA.Issue(t, authority.Leaf{Expired: true}).Write(t, dir, "expired")
 	p, _ := serve(t, direct, "--client-tls-cert", cert, "--client-tls-key", key, "--upstream-tls", "require",
 		"--upstream-tls-cert", expired, "--upstream-tls-key", expiredKey)
-	for _, line := range []string{"TLS on both sides", "a certificate has expired", "lets in whoever reaches the proxy"} {
+	for _, line := range []string{
+		"TLS on both sides", "a certificate has expired", "lets in whoever reaches the proxy",
+	} {
 		p.Line("level=WARN", line)
 	}
-	p, _ = serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key, "--client-auth", "password", "--upstream-tls", "prefer")
+	p, _ = serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key,
+		"--client-auth", "password", "--upstream-tls", "prefer")
 	p.Line("level=WARN", "can ask for the passwords", "verify-full")
 }
 
@@ -183,8 +197,10 @@ func TestAPasswordIsInNoLog(t *testing.T) {
 	scram := role(t, direct, "login_scram", "scram-sha-256")
 	dir := t.TempDir()
 	cert, key := s.proxyCA.Issue(t, local).Write(t, dir, "proxy")
-	p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key, "--client-auth", "password",
-		"--upstream-tls", "verify-full", "--upstream-tls-ca", authority.Write(t, dir, "ca.pem", s.serverCA.PEM), "--log-level", "debug")
+	p, address := serve(t, direct, "--client-tls", "require", "--client-tls-cert", cert, "--client-tls-key", key,
+		"--client-auth", "password", "--upstream-tls", "verify-full",
+		"--upstream-tls-ca", authority.Write(t, dir, "ca.pem", s.serverCA.PEM),
+		"--log-level", "debug")
 	at := "postgres://" + address + server.Parse(t, direct).Path + "?sslmode=require"
 	for _, password := range []string{"right", "geheim"} {
 		if conn, err := pgx.Connect(t.Context(), server.As(t, at, scram, password)); err == nil {
@@ -209,12 +225,21 @@ func TestFilesThatCannotBeUsedEndServeWithASentence(t *testing.T) {
 		flags []string
 		says  string
 	}{
-		"a certificate that is not there": {[]string{"--client-tls-cert", closed, "--client-tls-key", key}, "--client-tls-cert: open " + closed},
-		"a key of another certificate":    {[]string{"--client-tls-cert", cert, "--client-tls-key", otherKey}, "private key does not match"},
-		"a CA without a certificate":      {[]string{"--upstream-tls", "verify-full", "--upstream-tls-ca", empty}, "holds no certificate"},
+		"a certificate that is not there": {
+			[]string{"--client-tls-cert", closed, "--client-tls-key", key}, "--client-tls-cert: open " + closed,
+		},
+		"a key of another certificate": {
+			[]string{"--client-tls-cert", cert, "--client-tls-key", otherKey}, "private key does not match",
+		},
+		"a CA without a certificate": {
+			[]string{"--upstream-tls", "verify-full", "--upstream-tls-ca", empty}, "holds no certificate",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := program.Start(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:5432", "--lease-database", "postgres://u@127.0.0.1/d"}, c.flags...)...)
+			p := program.Start(t, append([]string{
+				"serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:5432", "--lease-database",
+				"postgres://u@127.0.0.1/d",
+			}, c.flags...)...)
 			if code := p.End(); code != 1 || !strings.Contains(p.Output(), c.says) {
 				t.Errorf("it ended with %d:\n%s\nexpected %q", code, p.Output(), c.says)
 			}

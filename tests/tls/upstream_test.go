@@ -46,7 +46,8 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 	if err := draws(t, reaching(t, direct, pgtls.Upstream{Mode: pgtls.Prefer}), false); err != nil {
 		t.Errorf("a server without TLS, prefer: %v", err)
 	}
-	if said := refusal(t, reaching(t, direct, pgtls.Upstream{Mode: pgtls.Require})); said.Code != "57P03" || said.Hint == "" {
+	if said := refusal(t, reaching(t, direct, pgtls.Upstream{Mode: pgtls.Require})); said.Code != "57P03" ||
+		said.Hint == "" {
 		t.Errorf("a server without TLS, require: %v with hint %q", said, said.Hint)
 	}
 
@@ -73,7 +74,8 @@ func TestAServerWithoutTLSAndItsCertificatesAreJudgedAsTheModeSays(t *testing.T)
 				if err := draws(t, at, true); err != nil {
 					t.Errorf("a certificate %s, %v: %v", c.name, mode, err)
 				}
-			} else if said := refusal(t, at); said.Code != "57P03" || !strings.Contains(said.Hint, "--upstream-tls-ca") {
+			} else if said := refusal(t, at); said.Code != "57P03" ||
+				!strings.Contains(said.Hint, "--upstream-tls-ca") {
 				t.Errorf("a certificate %s, %v: %v with hint %q", c.name, mode, said, said.Hint)
 			}
 		}
@@ -106,7 +108,8 @@ func TestTheProxysCertificateLogsInWhereTheServerTakesIt(t *testing.T) {
 		}
 		return reaching(t, direct, u)
 	}
-	own, foreign := s.clientCA.Issue(t, authority.Leaf{CommonName: byCert}), s.proxyCA.Issue(t, authority.Leaf{CommonName: byCert})
+	own, foreign := s.clientCA.Issue(t, authority.Leaf{CommonName: byCert}),
+		s.proxyCA.Issue(t, authority.Leaf{CommonName: byCert})
 	if err := draws(t, server.As(t, shows(&own), byCert, ""), true); err != nil {
 		t.Error(err)
 	}
@@ -120,7 +123,8 @@ func TestTheProxysCertificateLogsInWhereTheServerTakesIt(t *testing.T) {
 	if said := refusal(t, server.As(t, shows(&other), byCert, "")); said.Code != "28000" {
 		t.Errorf("with another user's certificate: %v; expected PostgreSQL's own 28000", said)
 	}
-	if said := refusal(t, server.As(t, shows(&foreign), byCert, "")); said.Code != "57P03" || !strings.Contains(said.Hint, "--upstream-tls") {
+	if said := refusal(t, server.As(t, shows(&foreign), byCert, "")); said.Code != "57P03" ||
+		!strings.Contains(said.Hint, "--upstream-tls") {
 		t.Errorf("with another CA's certificate: %v with hint %q; expected 57P03", said, said.Hint)
 	}
 }

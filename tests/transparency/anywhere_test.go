@@ -37,17 +37,21 @@ func (r *raw) hears(what string, want []byte) {
 	}
 }
 
-// PostgreSQL sends a notice, a parameter or a notification wherever it likes, whole, and never where a test would have it.
+// PostgreSQL sends a notice, a parameter or a notification wherever it likes, whole, and never where a test would have
+// it.
 func TestWhatComesUnaskedMayComeAnywhereAndTheSessionIsStillAnswered(t *testing.T) {
 	big := strings.Repeat("x", 20_000)
 	login := slices.Concat(
-		message('N', "SNOTICE\x00VNOTICE\x00C00000\x00Mbefore the login\x00\x00"), message('R', "\x00\x00\x00\x00"), unasked,
+		message('N', "SNOTICE\x00VNOTICE\x00C00000\x00Mbefore the login\x00\x00"),
+		message('R', "\x00\x00\x00\x00"), unasked,
 		message('S', "a parameter\x00"+big+"\x00"), message('K', "12345678"), message('Z', "I"),
 	)
 	row, data := message('D', "\x00\x01\x00\x00\x00\x011"), message('d', "a line\n")
 	large := message('D', "\x00\x01\x00\x00\x4e\x20"+big)
-	rows := slices.Concat(unasked, message('T', "\x00\x00"), unasked, row, unasked, large, unasked, row, unasked, message('C', "SELECT 3\x00"), unasked, message('Z', "I"))
-	copied := slices.Concat(message('H', "\x00\x00\x00"), data, unasked, data, unasked, message('c', ""), unasked, message('C', "COPY 2\x00"), message('Z', "I"))
+	rows := slices.Concat(unasked, message('T', "\x00\x00"), unasked, row, unasked, large, unasked, row, unasked,
+		message('C', "SELECT 3\x00"), unasked, message('Z', "I"))
+	copied := slices.Concat(message('H', "\x00\x00\x00"), data, unasked, data, unasked, message('c', ""), unasked,
+		message('C', "COPY 2\x00"), message('Z', "I"))
 	for _, piece := range []int{3, 1000, 1 << 20} {
 		upstream, wait := script(t, func(r *raw) {
 			r.hello()

@@ -60,7 +60,8 @@ func TestACancelOfAnAnsweredStatementHurtsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		var id int64
-		if err := conn.QueryRow(t.Context(), ours, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil || id < proxytest.FirstID {
+		if err := conn.QueryRow(t.Context(), ours, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil ||
+			id < proxytest.FirstID {
 			t.Fatalf("drew %d, %v", id, err)
 		}
 	}

@@ -50,9 +50,12 @@ func TestALargeFileCopiedInAndOutIsUnchanged(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := func(name string) string { return filepath.Join(dir, name) }
-	run(t, "psql", at, "-X", "-v", "ON_ERROR_STOP=1", "-c", ours, "-c", `\copy item from `+file, "-c", ours, "-c", `\copy (SELECT * FROM item ORDER BY n) to `+out("proxied"), "-c", ours)
-	run(t, "psql", direct, "-X", "-v", "ON_ERROR_STOP=1", "-c", `\copy (SELECT * FROM item ORDER BY n) to `+out("direct"))
-	if in, proxied, straight := sum(t, file), sum(t, out("proxied")), sum(t, out("direct")); in != straight || in != proxied {
+	run(t, "psql", at, "-X", "-v", "ON_ERROR_STOP=1", "-c", ours, "-c", `\copy item from `+file, "-c", ours,
+		"-c", `\copy (SELECT * FROM item ORDER BY n) to `+out("proxied"), "-c", ours)
+	run(t, "psql", direct, "-X", "-v", "ON_ERROR_STOP=1", "-c", `\copy (SELECT * FROM item ORDER BY n) to
+		`+out("direct"))
+	if in, proxied, straight := sum(t, file), sum(t, out("proxied")),
+		sum(t, out("direct")); in != straight || in != proxied {
 		t.Errorf("checksums: file %.8s, out of the table directly %.8s, through the proxy %.8s", in, straight, proxied)
 	}
 }

@@ -30,7 +30,8 @@ func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
 		busy := open(t, u.Host, u.Path[1:], "application_name", "busy")
 		busy.say(query("SELECT pg_sleep(600)"))
 		server.Sleeps(t, look, "busy")
-		if n := one(t, look, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity WHERE application_name IN ('idle', 'busy') AND datname = current_database()"); n != "3" {
+		if n := one(t, look, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity "+
+			"WHERE application_name IN ('idle', 'busy') AND datname = current_database()"); n != "3" {
 			t.Fatalf("%s backends were terminated; expected 3", n)
 		}
 		for _, r := range []*raw{idle, block, busy} {
@@ -38,7 +39,8 @@ func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
 		}
 	}
 	if n := strings.Count(strings.Join(ends[1], ""), "VFATAL\x00C57P01"); n != 3 || !slices.Equal(ends[0], ends[1]) {
-		t.Errorf("terminated backends said\n%q directly and\n%q through the proxy; expected one FATAL each, and the same", ends[0], ends[1])
+		t.Errorf("terminated backends said\n%q directly and\n%q through the proxy; "+
+			"expected one FATAL each, and the same", ends[0], ends[1])
 	}
 }
 
@@ -65,7 +67,8 @@ func TestSessionsEndWithTheServerAndNewOnesBeginWithTheNext(t *testing.T) {
 			if name == "immediate" {
 				// Each backend tries to warn its client once, and may be ended before it has (quickdie in postgres.c).
 				if len(want) > 1 || len(got) > 1 {
-					t.Errorf("PostgreSQL ended with %q, and through the proxy with %q; expected a warning each at most", want, got)
+					t.Errorf("PostgreSQL ended with %q, and through the proxy with %q; expected a warning each at most",
+						want, got)
 				}
 				want, got = withoutWarning(want), withoutWarning(got)
 			}
@@ -117,7 +120,8 @@ func TestTheQueryOfAClientThatVanishesIsEndedByPostgreSQL(t *testing.T) {
 		"is killed": func(r *raw) { _ = r.conn.SetLinger(0); r.conn.Close() }, // RST
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := open(t, u.Host, u.Path[1:], "application_name", "vanishing", "options", "-c client_connection_check_interval=50")
+			r := open(t, u.Host, u.Path[1:], "application_name", "vanishing", "options",
+				"-c client_connection_check_interval=50")
 			r.say(query("SELECT pg_sleep(600)"))
 			server.Sleeps(t, look, "vanishing")
 			vanish(r)
@@ -137,8 +141,9 @@ func TestAServerThatIsAwayIsToldAsSuchAndLibpqTriesTheNextHost(t *testing.T) {
 	at, p := through(t, server.Database(t))
 	u := server.Parse(t, at)
 	first, next := strings.Split(away, ":"), strings.Split(u.Host, ":")
-	out, err := exec.Command("psql", "-XAtc", "SELECT 'reached'", "host="+first[0]+","+next[0]+" port="+first[1]+","+next[1]+
-		" user=postgres dbname="+u.Path[1:]).CombinedOutput()
+	out, err := exec.Command("psql", "-XAtc", "SELECT 'reached'",
+		"host="+first[0]+","+next[0]+" port="+first[1]+","+next[1]+
+			" user=postgres dbname="+u.Path[1:]).CombinedOutput()
 	if err != nil || string(out) != "reached\n" || p.Stats().Opened != 1 {
 		t.Errorf("psql with two hosts, the first without a server, ended with %v and said %q", err, out)
 	}

@@ -38,8 +38,9 @@ func push(t *testing.T, conn *net.TCPConn, b []byte) (rest []byte, err error) {
 	return nil, nil
 }
 
-// flood says everything and reads nothing until all is said or the other side takes no more; then it reads while it says the
-// rest. It returns how many messages of each kind came, and a digest of all but what differs between two sessions.
+// flood says everything and reads nothing until all is said or the other side takes no more; then it reads while it
+// says the rest. It returns how many messages of each kind came, and a digest of all but what differs between two
+// sessions.
 func flood(t *testing.T, at string, said []byte, readies int) (counts map[byte]int, digest string) {
 	t.Helper()
 	r := openURL(t, at)
@@ -100,9 +101,15 @@ func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreS
 	}{
 		{"Queries, all of them ours", bytes.Repeat(query(ours), statements), statements, statements},
 		{"requests, all of them ours", bytes.Repeat(execute(ours, true), statements), statements, statements},
-		{"requests, ours and others by turns", bytes.Repeat(append(execute(ours, true), execute("SELECT 1", true)...), statements/2), statements, 1},
+		{
+			"requests, ours and others by turns",
+			bytes.Repeat(append(execute(ours, true), execute("SELECT 1", true)...), statements/2), statements, 1,
+		},
 		{"batches of fifty, ours and others by turns", bytes.Repeat(mixed, statements/50), statements / 50, 0},
-		{"Queries of others, now and then ours", bytes.Repeat(append(bytes.Repeat(query("SELECT 1"), 9), query(ours)...), statements/10), statements, 0},
+		{
+			"Queries of others, now and then ours",
+			bytes.Repeat(append(bytes.Repeat(query("SELECT 1"), 9), query(ours)...), statements/10), statements, 0,
+		},
 		{"requests of others in a single batch", append(bytes.Repeat(execute("", false), statements), sync...), 1, 0},
 		{"a million empty Queries", bytes.Repeat(query(""), 10*statements), 10 * statements, 0},
 	} {
@@ -120,8 +127,8 @@ func TestAClientThatPipelines100000StatementsAndReadsNothingIsServedAsByPostgreS
 	}
 }
 
-// The other way round: the client says little and the server much, which the client does not read for as long as the server
-// is blocked.
+// The other way round: the client says little and the server much, which the client does not read for as long as the
+// server is blocked.
 func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
 	direct := server.Migrated(t)
 	at, _ := through(t, direct)
@@ -144,5 +151,6 @@ func TestAResultThatNobodyReadsHoldsUpOnlyItsOwnSession(t *testing.T) {
 func blocked(t *testing.T, direct, name string, sessions int) {
 	t.Helper()
 	server.Eventually(t, server.Connect(t, direct), fmt.Sprintf(
-		"(SELECT count(*) FROM pg_stat_activity WHERE application_name = '%s' AND wait_event = 'ClientWrite') = %d", name, sessions))
+		"(SELECT count(*) FROM pg_stat_activity WHERE application_name = '%s' AND wait_event = 'ClientWrite') = %d",
+		name, sessions))
 }

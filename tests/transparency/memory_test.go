@@ -12,8 +12,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// most is how much the proxy may grow, in bytes, whatever does not read: far less than what is on its way, and far more than
-// its buffers.
+// most is how much the proxy may grow, in bytes, whatever does not read: far less than what is on its way, and far more
+// than its buffers.
 const most = 16 << 20
 
 func TestClientsThatDoNotReadCostNoMemory(t *testing.T) {
@@ -37,7 +37,8 @@ func TestClientsThatOnlyAskCostNoMemory(t *testing.T) {
 	p.Line("worker acquired")
 	before := p.PeakMemory()
 	r := open(t, p.Address, server.Name(t, direct))
-	questions := bytes.Repeat(query("SELECT next_snowflake() FROM generate_series(1, 10000)"), 400_000) // 24 MB that ask for 100 GB
+	// 24 MB that ask for 100 GB
+	questions := bytes.Repeat(query("SELECT next_snowflake() FROM generate_series(1, 10000)"), 400_000)
 	if rest, err := push(t, r.conn, questions); err != nil || len(rest) == 0 {
 		t.Errorf("the proxy took all %d bytes of a client that reads nothing, %v", len(questions), err)
 	}
@@ -83,7 +84,8 @@ func TestAServerThatDoesNotReadCostsNoMemory(t *testing.T) {
 		taken, grown := len(c.b)-len(rest), p.PeakMemory()-before
 		t.Logf("%s: the proxy took %d kB and grew by %d kB", c.name, taken>>10, grown>>10)
 		if taken > said/2 || grown > most {
-			t.Errorf("%s: for a server that does not read the proxy took %d MB and grew by %d MB", c.name, taken>>20, grown>>20)
+			t.Errorf("%s: for a server that does not read the proxy took %d MB and grew by %d MB",
+				c.name, taken>>20, grown>>20)
 		}
 	}
 }

@@ -64,7 +64,8 @@ func TestABaseBackupTakenThroughTheProxyStarts(t *testing.T) {
 	if os.Geteuid() == 0 {
 		run(t, "chown", "-R", "--reference", cluster.Data, backup)
 	}
-	copied, err := postgres.Start(ctx, postgres.Settings{Provider: postgres.Provider{Binaries: server.Binaries(t)}, Data: backup})
+	copied, err := postgres.Start(ctx,
+		postgres.Settings{Provider: postgres.Provider{Binaries: server.Binaries(t)}, Data: backup})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +83,8 @@ func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
 	conn := server.Connect(t, direct)
 	into := t.TempDir()
 	run(t, program, append(hostPort(t, at), "--create-slot", "--slot", "made")...)
-	one(t, conn, "SELECT lsn::text FROM pg_create_physical_replication_slot('flurry', true)") // from here on WAL stays, to compare with
+	// from here on WAL stays, to compare with
+	one(t, conn, "SELECT lsn::text FROM pg_create_physical_replication_slot('flurry', true)")
 	if made := one(t, conn, "SELECT count(*)::text FROM pg_replication_slots WHERE slot_name = 'made'"); made != "1" {
 		t.Errorf("%s slots were made through the proxy; expected 1", made)
 	}
@@ -90,7 +92,8 @@ func TestWALReceivedThroughTheProxyIsTheServers(t *testing.T) {
 	file := one(t, conn, "SELECT pg_walfile_name(pg_current_wal_lsn())")
 	end := one(t, conn, "SELECT pg_switch_wal()::text")
 	server.Exec(t, direct, "CREATE TABLE another ()")
-	run(t, program, append(hostPort(t, at), "-D", into, "--slot", "flurry", "--endpos", end, "--no-loop", "--no-sync")...)
+	run(t, program,
+		append(hostPort(t, at), "-D", into, "--slot", "flurry", "--endpos", end, "--no-loop", "--no-sync")...)
 	files, err := os.ReadDir(into)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no WAL was received: %v", err)
@@ -130,18 +133,20 @@ func TestChangesDecodedThroughTheProxyAreTheServers(t *testing.T) {
 	u := server.Parse(t, direct)
 	slots := []string{"straight" + u.Path[1:], "proxied" + u.Path[1:]}
 	for i, where := range []string{direct, at} {
-		run(t, program, append(hostPort(t, where), "-d", u.Path[1:], "--create-slot", "--slot", slots[i], "--plugin", "test_decoding")...)
+		run(t, program, append(hostPort(t, where), "-d", u.Path[1:], "--create-slot", "--slot", slots[i],
+			"--plugin", "test_decoding")...)
 		t.Cleanup(func() { server.Exec(t, direct, fmt.Sprintf("SELECT pg_drop_replication_slot('%s')", slots[i])) })
 	}
 	server.Exec(t, direct, "CREATE TABLE item (id bigint DEFAULT next_snowflake(), n text)")
-	server.Exec(t, direct, "INSERT INTO item (n) SELECT repeat('x', n) FROM generate_series(1, 2000) AS n; DELETE FROM item")
+	server.Exec(t, direct,
+		"INSERT INTO item (n) SELECT repeat('x', n) FROM generate_series(1, 2000) AS n; DELETE FROM item")
 	end := one(t, conn, "SELECT pg_current_wal_insert_lsn()::text")
 	server.Exec(t, direct, "SELECT pg_logical_emit_message(true, 'end', 'end')")
 	var decoded []string
 	for i, where := range []string{direct, at} {
 		file := filepath.Join(t.TempDir(), "changes")
-		run(t, program, append(hostPort(t, where), "-d", u.Path[1:], "--start", "--slot", slots[i], "--endpos", end, "--no-loop", "-f", file,
-			"-o", "include-xids=0")...)
+		run(t, program, append(hostPort(t, where), "-d", u.Path[1:], "--start", "--slot", slots[i], "--endpos", end,
+			"--no-loop", "-f", file, "-o", "include-xids=0")...)
 		content, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +154,8 @@ func TestChangesDecodedThroughTheProxyAreTheServers(t *testing.T) {
 		decoded = append(decoded, string(content))
 	}
 	if n := strings.Count(decoded[0], "INSERT"); n < 2000 || decoded[0] != decoded[1] {
-		t.Errorf("%d bytes of changes with %d inserts directly, %d bytes through the proxy; expected the same", len(decoded[0]), n, len(decoded[1]))
+		t.Errorf("%d bytes of changes with %d inserts directly, %d bytes through the proxy; expected the same",
+			len(decoded[0]), n, len(decoded[1]))
 	}
 	if st := p.Stats(); st.IDs != 0 {
 		t.Errorf("a replication session was answered: %+v", st)
@@ -169,7 +175,8 @@ func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 		u := server.Parse(t, where)
 		r := open(t, u.Host, u.Path[1:], "replication", "true")
 		r.say(query(ours)) // a physical walsender knows no SQL
-		if reply := strings.Join(r.until('Z'), ""); !strings.Contains(reply, "C42601") && !strings.Contains(reply, "C0A000") && !strings.Contains(reply, "C08P01") {
+		if reply := strings.Join(r.until('Z'), ""); !strings.Contains(reply, "C42601") &&
+			!strings.Contains(reply, "C0A000") && !strings.Contains(reply, "C08P01") {
 			t.Fatalf("a walsender was asked for an ID and said %q", reply)
 		}
 		r.say(query("START_REPLICATION PHYSICAL " + from))
@@ -187,7 +194,8 @@ func TestARawWALStreamThroughTheProxyIsTheServers(t *testing.T) {
 		}
 		// The client ends its direction, the server the other one, and the session goes on.
 		status := append([]byte{'r'}, make([]byte, 8+8+8+8+1)...)
-		r.say(encode(&pgproto3.CopyData{Data: status}, &pgproto3.CopyDone{}, &pgproto3.Query{String: "IDENTIFY_SYSTEM"}))
+		r.say(encode(&pgproto3.CopyData{Data: status}, &pgproto3.CopyDone{},
+			&pgproto3.Query{String: "IDENTIFY_SYSTEM"}))
 		r.until('c')
 		r.until('Z')
 		if said := strings.Join(r.until('Z'), "|"); !strings.Contains(said, "|D") {

@@ -13,7 +13,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// greeting says the bytes and returns the messages up to ReadyForQuery or the end, without the key, which is each session's own.
+// greeting says the bytes and returns the messages up to ReadyForQuery or the end, without the key, which is each
+// session's own.
 func greeting(t *testing.T, address string, first []byte) []string {
 	t.Helper()
 	r := dial(t, address)
@@ -45,13 +46,14 @@ func TestNegotiationOfTheProtocolIsPostgreSQLs(t *testing.T) {
 	user := []string{"user", "postgres", "database", d.Path[1:], "application_name", "negotiator"}
 	with := func(more ...string) []string { return append(slices.Clone(user), more...) }
 	for name, first := range map[string][]byte{
-		"3.0":                            hello(version30, user...),
-		"3.2":                            hello(version30+2, user...),
-		"3.1, which never was":           hello(version30+1, user...),
-		"a minor version of the future":  hello(version30+9999, user...),
-		"the last minor version":         hello(version30+0xffff, user...),
-		"an unknown option":              hello(version30, with("_pq_.unknown", "1")...),
-		"unknown options and a version":  hello(version30+9999, with("_pq_.one", "", "_pq_.two", strings.Repeat("x", 3000))...),
+		"3.0":                           hello(version30, user...),
+		"3.2":                           hello(version30+2, user...),
+		"3.1, which never was":          hello(version30+1, user...),
+		"a minor version of the future": hello(version30+9999, user...),
+		"the last minor version":        hello(version30+0xffff, user...),
+		"an unknown option":             hello(version30, with("_pq_.unknown", "1")...),
+		"unknown options and a version": hello(version30+9999,
+			with("_pq_.one", "", "_pq_.two", strings.Repeat("x", 3000))...),
 		"an option as the first":         hello(version30, append([]string{"_pq_.first", "x"}, user...)...),
 		"a startup parameter that fails": hello(version30, with("no_such_parameter", "1")...),
 		"a database that is not there":   hello(version30, "user", "postgres", "database", "nowhere"),
@@ -75,7 +77,8 @@ func TestAStartupPacketMayComeByteByByteAndBeAsLongAsPostgreSQLAllows(t *testing
 		first := hello(version30, append(user, strings.Repeat("x", size-short))...)
 		want, got := greeting(t, d.Host, first), greeting(t, p.Host, first)
 		if !slices.Equal(want, got) {
-			t.Errorf("a startup packet of %d bytes: PostgreSQL says\n%.200q\nand through the proxy\n%.200q", size, want, got)
+			t.Errorf("a startup packet of %d bytes: PostgreSQL says\n%.200q\nand through the proxy\n%.200q",
+				size, want, got)
 		}
 	}
 	r := dial(t, p.Host)
@@ -90,7 +93,9 @@ func TestEncryptionRequestsAreRefusedInAnyOrder(t *testing.T) {
 	at, _ := through(t, server.Database(t))
 	u := server.Parse(t, at)
 	ssl, gss := sslRequest, gssEncRequest
-	for name, requests := range map[string][][]byte{"GSSENC": {gss}, "SSL": {ssl}, "GSSENC, then SSL": {gss, ssl}, "SSL, then GSSENC": {ssl, gss}} {
+	for name, requests := range map[string][][]byte{
+		"GSSENC": {gss}, "SSL": {ssl}, "GSSENC, then SSL": {gss, ssl}, "SSL, then GSSENC": {ssl, gss},
+	} {
 		r := dial(t, u.Host)
 		for _, request := range requests {
 			r.say(request)
@@ -109,8 +114,8 @@ func TestEncryptionRequestsAreRefusedInAnyOrder(t *testing.T) {
 	}
 }
 
-// verbatim says all parts, each after the answer of one byte to the one before, and returns every byte that comes until the other side
-// closes.
+// verbatim says all parts, each after the answer of one byte to the one before, and returns every byte that comes until
+// the other side closes.
 func verbatim(t *testing.T, address string, parts ...[]byte) string {
 	t.Helper()
 	r := dial(t, address)
@@ -177,7 +182,8 @@ func TestAFirstPacketThatPostgreSQLRefusesIsRefusedByTheSameBytes(t *testing.T) 
 	}
 	for name, first := range silent {
 		if want, got := verbatim(t, d.Host, first), verbatim(t, u.Host, first); want != "" || got != "" {
-			t.Errorf("%s: PostgreSQL says %q, and the proxy %q; expected that both hang up without a byte", name, want, got)
+			t.Errorf("%s: PostgreSQL says %q, and the proxy %q; expected that both hang up without a byte",
+				name, want, got)
 		}
 	}
 	for name, first := range said {
@@ -214,11 +220,13 @@ func TestARequestForEncryptionIsRefusedInPostgreSQLsWords(t *testing.T) {
 	at, p := through(t, direct)
 	d, u := server.Parse(t, direct), server.Parse(t, at)
 	hello := hello(version30, "user", "postgres", "database", d.Path[1:])
-	if want, got := words(verbatim(t, d.Host, slices.Concat(sslRequest, hello))), words(verbatim(t, u.Host, slices.Concat(sslRequest, hello))); !slices.Equal(want, got) || len(got) != 5 {
+	if want, got := words(verbatim(t, d.Host, slices.Concat(sslRequest, hello))),
+		words(verbatim(t, u.Host, slices.Concat(sslRequest, hello))); !slices.Equal(want, got) || len(got) != 5 {
 		t.Errorf("to bytes behind an SSLRequest PostgreSQL says\n%q\nand the proxy\n%q", want, got)
 	}
 	// This PostgreSQL may know GSSAPI, which the proxy refuses.
-	if got := words(verbatim(t, u.Host, slices.Concat(gssEncRequest, hello))); len(got) != 5 || got[0] != "N" || got[4] != "Mreceived unencrypted data after GSSAPI encryption request" {
+	if got := words(verbatim(t, u.Host, slices.Concat(gssEncRequest, hello))); len(got) != 5 || got[0] != "N" ||
+		got[4] != "Mreceived unencrypted data after GSSAPI encryption request" {
 		t.Errorf("to bytes behind a GSSENCRequest the proxy says %q", got)
 	}
 	want, got := words(verbatim(t, d.Host, sslRequest, sslRequest)), words(verbatim(t, u.Host, sslRequest, sslRequest))
@@ -252,7 +260,8 @@ func TestABrokenFrameEndsTheSessionAsInPostgreSQLButInTheProxysWords(t *testing.
 			if want := last(d.Host); want != "" {
 				t.Errorf("PostgreSQL says %q; expected that it only hangs up", want)
 			}
-			if got := last(p.Host); strings.Count(got, "VFATAL") != 1 || !strings.Contains(got, "C08P01") || !strings.Contains(got, "\x00H") {
+			if got := last(p.Host); strings.Count(got, "VFATAL") != 1 || !strings.Contains(got, "C08P01") ||
+				!strings.Contains(got, "\x00H") {
 				t.Errorf("the proxy says %q; expected one FATAL 08P01 with a hint", got)
 			}
 		})

@@ -10,8 +10,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A session that listens draws IDs as fast as it can while another one notifies it. Each message of either must come whole, and
-// the notifications in order: frame fails on anything torn.
+// A session that listens draws IDs as fast as it can while another one notifies it. Each message of either must come
+// whole, and the notifications in order: frame fails on anything torn.
 func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 	const notifications, breath = 2000, 200
 	direct := server.Migrated(t)
@@ -38,7 +38,8 @@ func TestNotificationsComeWholeAmongThousandsOfAnswers(t *testing.T) {
 	go func() {
 		// Each NOTIFY is a transaction of its own, so they arrive one by one.
 		_, err := server.Connect(t, direct).Exec(t.Context(), fmt.Sprintf(`DO $$ BEGIN
-			FOR i IN 1..%d LOOP PERFORM pg_notify('flurry', i || repeat('-', i %% 300)); COMMIT; END LOOP; END $$`, notifications))
+			FOR i IN 1..%d LOOP PERFORM pg_notify('flurry', i || repeat('-', i %% 300)); COMMIT; END LOOP;
+			END $$`, notifications))
 		if err != nil {
 			t.Error(err)
 		}
@@ -82,7 +83,8 @@ func TestNoticesAndParametersComeInTheirPlaceAmongAnswers(t *testing.T) {
 	go func() {
 		for i := range rounds {
 			b := append(query(ours), query(fmt.Sprintf("SET application_name = 'name %d'", i))...)
-			b = append(append(b, query(ours)...), query(fmt.Sprintf("DO $$ BEGIN RAISE NOTICE 'notice %d'; END $$", i))...)
+			b = append(append(b, query(ours)...),
+				query(fmt.Sprintf("DO $$ BEGIN RAISE NOTICE 'notice %d'; END $$", i))...)
 			if _, err := r.conn.Write(b); err != nil {
 				t.Error(err)
 				return
@@ -91,7 +93,8 @@ func TestNoticesAndParametersComeInTheirPlaceAmongAnswers(t *testing.T) {
 	}()
 	for i := range rounds {
 		r.until('Z')
-		if got := strings.Join(r.until('Z'), "|"); !strings.Contains(got, fmt.Sprintf("Sapplication_name\x00name %d\x00|Z", i)) {
+		if got := strings.Join(r.until('Z'), "|"); !strings.Contains(got,
+			fmt.Sprintf("Sapplication_name\x00name %d\x00|Z", i)) {
 			t.Fatalf("SET %d is answered %q", i, got)
 		}
 		r.until('Z')

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// script plays the upstream: each connection it accepts goes to play, one after the other. The returned function waits for the
-// last.
+// script plays the upstream: each connection it accepts goes to play, one after the other. The returned function waits
+// for the last.
 func script(t *testing.T, play ...func(*raw)) (address string, wait func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -103,13 +103,15 @@ func TestAKeyOf256BytesAndItsCancelRequestPassUnchanged(t *testing.T) {
 	}
 	r.conn.Close()
 	c := dial(t, address)
-	for _, encryption := range [][]byte{{0, 0, 0, 8, 4, 210, 22, 48}, {0, 0, 0, 8, 4, 210, 22, 47}} { // as libpq may ask before it cancels
+	// as libpq may ask before it cancels
+	for _, encryption := range [][]byte{{0, 0, 0, 8, 4, 210, 22, 48}, {0, 0, 0, 8, 4, 210, 22, 47}} {
 		c.say(encryption)
 		c.hears("the refusal", []byte{'N'})
 	}
 	c.say(request)
 	if rest, err := io.ReadAll(c.conn); len(rest) > 0 || err != nil || !handled.Load() {
-		t.Errorf("a CancelRequest is answered %q, %v, handled: %v; expected the end alone, once upstream has handled it", rest, err, handled.Load())
+		t.Errorf("a CancelRequest is answered %q, %v, handled: %v; "+
+			"expected the end alone, once upstream has handled it", rest, err, handled.Load())
 	}
 	wait()
 	if heard != string(request) {

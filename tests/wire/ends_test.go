@@ -9,7 +9,8 @@ import (
 // mixed has something of everything, in few bytes.
 var mixed = conversation{steps: []step{
 	together(request(ours), Sync, Query(ours), Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync),
-	together(Query("SELECT 1"), request(ours), request(divide), request(ours), Sync, DescribeStatement(""), Sync, Query(ours)),
+	together(Query("SELECT 1"), request(ours), request(divide), request(ours), Sync, DescribeStatement(""),
+		Sync, Query(ours)),
 }}
 
 // A client may say all it has and goodbye in one breath, and read afterwards.

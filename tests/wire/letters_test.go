@@ -16,8 +16,8 @@ var (
 	sampled = flag.Int("letters.sample", 800, "how many words of one letter more to draw")
 )
 
-// commands is the alphabet of the words that are tried one and all. Between them the Executes ask for all rows, for one and
-// for two, of one row or two.
+// commands is the alphabet of the words that are tried one and all. Between them the Executes ask for all rows, for one
+// and for two, of one row or two.
 var commands = map[byte]func(format int16) step{
 	'q': func(int16) step { return say(Query(ours)) },
 	'(': func(int16) step { return say(Query("BEGIN")) },
@@ -48,7 +48,8 @@ type mood struct {
 var moods = []mood{{false, 0}, {false, 1}, {true, 0}, {true, 1}}
 
 func (m mood) String() string {
-	return map[bool]string{false: "outside a block", true: "in a block"}[m.block] + ", " + []string{"text", "binary"}[m.format]
+	return map[bool]string{false: "outside a block", true: "in a block"}[m.block] + ", " +
+		[]string{"text", "binary"}[m.format]
 }
 
 // steps are the word's, with a Sync at the end.
@@ -74,16 +75,17 @@ const marker = `DataRow "end of word"`
 
 // beginning is how many lines PostgreSQL says to a word before its Sync and the clearing, given all it says.
 func beginning(lines []string) int {
-	n := len(lines) - 2*len(clearing) - 2 // CommandComplete and ReadyForQuery of each, and the marker with its RowDescription
+	// CommandComplete and ReadyForQuery of each, and the marker with its RowDescription
+	n := len(lines) - 2*len(clearing) - 2
 	if strings.HasPrefix(lines[n-1], "NoticeResponse") {
 		n-- // ROLLBACK outside a transaction
 	}
 	return n - 1
 }
 
-// An errand is some words in one mood. They are said by sessions of the errand's own, word after word: to PostgreSQL, to the
-// answering proxy by a client that waits, and in one other way that is drawn for each word; a word behind which its session would only
-// relay in one of the two.
+// An errand is some words in one mood. They are said by sessions of the errand's own, word after word: to PostgreSQL,
+// to the answering proxy by a client that waits, and in one other way that is drawn for each word; a word behind which
+// its session would only relay in one of the two.
 type errand struct {
 	mood  mood
 	words []string
@@ -142,7 +144,8 @@ func (e errand) run(t *testing.T, st *stand) (tried, local int) {
 	return tried, local
 }
 
-// endsAnswers says that a session in which the messages were said may never be answered again: a Query stands within a batch.
+// endsAnswers says that a session in which the messages were said may never be answered again: a Query stands within a
+// batch.
 func endsAnswers(messages []message) bool {
 	open := false
 	for _, m := range messages {
@@ -182,7 +185,8 @@ func runAll(t *testing.T, seed uint64, errands []errand) {
 	}
 	close(next)
 	running.Wait()
-	t.Logf("seed %d: %d words, %d of which PostgreSQL itself gets wrong, %d IDs from memory", seed, words.Load(), words.Load()-tried.Load(), local.Load())
+	t.Logf("seed %d: %d words, %d of which PostgreSQL itself gets wrong, %d IDs from memory",
+		seed, words.Load(), words.Load()-tried.Load(), local.Load())
 	if local.Load() < tried.Load()/8 {
 		t.Errorf("%d words got %d IDs from memory; expected at least one in eight", tried.Load(), local.Load())
 	}

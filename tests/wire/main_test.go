@@ -25,12 +25,13 @@ func TestMain(m *testing.M) { server.Main(m) }
 type stand struct {
 	t        testing.TB
 	database string
-	twin     string // the same database, for PostgreSQL alone: neither locks nor notifications reach from one to the other
-	twinURL  string
-	network  string
-	address  string
-	version  int       // of the server, such as 150004
-	direct   *sync.Map // what PostgreSQL said, a transcript, by what was said to it
+	// the same database, for PostgreSQL alone: neither locks nor notifications reach from one to the other
+	twin    string
+	twinURL string
+	network string
+	address string
+	version int       // of the server, such as 150004
+	direct  *sync.Map // what PostgreSQL said, a transcript, by what was said to it
 
 	heardLocal *atomic.Int64 // local IDs in the transcripts of the answering proxies, of clients that heard to the end
 
@@ -67,7 +68,8 @@ func newStand(t testing.TB, seed uint64) *stand {
 		t.Fatal(err)
 	}
 	st.twin, st.twinURL = config.Database, twin
-	if err := server.Connect(t, twin).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").Scan(&st.version); err != nil {
+	if err := server.Connect(t, twin).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").
+		Scan(&st.version); err != nil {
 		t.Fatal(err)
 	}
 	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, newSource(seed, false))
@@ -190,7 +192,8 @@ func (s *source) take(n int) (first int64, count int, err error) {
 	return first, count, nil
 }
 
-// pipeListener accepts net.Pipe connections: what the client writes at once the proxy reads at once, no more and no less.
+// pipeListener accepts net.Pipe connections: what the client writes at once the proxy reads at once, no more and no
+// less.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}

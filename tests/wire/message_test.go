@@ -26,7 +26,8 @@ func Query(sql string) message {
 }
 
 func Parse(name, sql string, types ...uint32) message {
-	return encode(fmt.Sprintf("Parse(%q, %q%s)", name, sql, list(types)), &pgproto3.Parse{Name: name, Query: sql, ParameterOIDs: types})
+	return encode(fmt.Sprintf("Parse(%q, %q%s)", name, sql, list(types)),
+		&pgproto3.Parse{Name: name, Query: sql, ParameterOIDs: types})
 }
 
 // Bind binds without parameters; the rest are result formats.
@@ -39,10 +40,11 @@ func Bind(portal, statement string, formats ...int16) message {
 type values [][]byte
 
 func BindValues(portal, statement string, paramFormats []int16, v values, formats ...int16) message {
-	return encode(fmt.Sprintf("BindValues(%q, %q, %v, %q%s)", portal, statement, paramFormats, v, list(formats)), &pgproto3.Bind{
-		DestinationPortal: portal, PreparedStatement: statement,
-		ParameterFormatCodes: paramFormats, Parameters: v, ResultFormatCodes: formats,
-	})
+	return encode(fmt.Sprintf("BindValues(%q, %q, %v, %q%s)", portal, statement, paramFormats, v, list(formats)),
+		&pgproto3.Bind{
+			DestinationPortal: portal, PreparedStatement: statement,
+			ParameterFormatCodes: paramFormats, Parameters: v, ResultFormatCodes: formats,
+		})
 }
 
 func DescribePortal(name string) message {
@@ -92,7 +94,10 @@ func FunctionCall(oid uint32, arguments ...string) message {
 // Raw is a message no codec would make.
 func Raw(kind byte, body string) message {
 	n := len(body) + 4
-	return message{fmt.Sprintf("Raw(%q, %q)", kind, body), append([]byte{kind, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, body...)}
+	return message{
+		fmt.Sprintf("Raw(%q, %q)", kind, body),
+		append([]byte{kind, byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}, body...),
+	}
 }
 
 var (

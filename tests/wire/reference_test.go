@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// script is what is said to PostgreSQL in the place of the messages that a proxy got: the same, and where a proxy's client is promised
-// less than PostgreSQL keeps, a batch of the test's own that makes PostgreSQL forget it.
+// script is what is said to PostgreSQL in the place of the messages that a proxy got: the same, and where a proxy's
+// client is promised less than PostgreSQL keeps, a batch of the test's own that makes PostgreSQL forget it.
 type script struct {
 	bytes []byte
 	own   []int // how many ReadyForQuery, the replies to the test's own batches left out, come before each of these
 }
 
-// forgetting is the script of some messages of which the proxy answered some batches, numbered among those that owe a ReadyForQuery.
-// The numbers are right up to the last batch that was answered: a session in which batches cannot be counted is never answered.
+// forgetting is the script of some messages of which the proxy answered some batches, numbered among those that owe a
+// ReadyForQuery. The numbers are right up to the last batch that was answered: a session in which batches cannot be
+// counted is never answered.
 func forgetting(messages []message, answered []int) (s script) {
 	open := false   // a batch of which the Sync is to come
 	ours := false   // it was answered
@@ -46,8 +47,8 @@ func forgetting(messages []message, answered []int) (s script) {
 	return s
 }
 
-// usesUnnamed says that a message is a Bind or a Describe of the unnamed statement. The name of a portal counts as far as PostgreSQL
-// looks at it.
+// usesUnnamed says that a message is a Bind or a Describe of the unnamed statement. The name of a portal counts as far
+// as PostgreSQL looks at it.
 func (m message) usesUnnamed() bool {
 	body := string(m.bytes[5:])
 	switch m.bytes[0] {
@@ -60,8 +61,8 @@ func (m message) usesUnnamed() bool {
 	return false
 }
 
-// strip takes the replies to the test's own batches out of what PostgreSQL said to the script. ready counts the ReadyForQuery that
-// came before its first message was said.
+// strip takes the replies to the test's own batches out of what PostgreSQL said to the script. ready counts the
+// ReadyForQuery that came before its first message was said.
 func (s script) strip(lines []string, ready int) ([]string, error) {
 	own, kept := s.own, []string(nil)
 	for _, line := range lines {
@@ -85,7 +86,9 @@ func (s script) strip(lines []string, ready int) ([]string, error) {
 }
 
 func comesUnasked(line string) bool {
-	return slices.ContainsFunc([]string{"NoticeResponse", "NotificationResponse", "ParameterStatus"}, func(kind string) bool {
+	return slices.ContainsFunc([]string{
+		"NoticeResponse", "NotificationResponse", "ParameterStatus",
+	}, func(kind string) bool {
 		return strings.HasPrefix(line, kind)
 	})
 }

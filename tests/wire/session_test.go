@@ -123,8 +123,9 @@ func (s *session) hears() transcript {
 // reference tells the lines of PostgreSQL, from a line of the session's on, given the batches that were answered since.
 type reference func(answered []int) (lines []string, err error)
 
-// follow waits until there are as many lines from one on as a reference says, or, if it is strict, one that differs. While lines come in
-// the reference learns from them which batches were answered. ready is how many ReadyForQuery there were before.
+// follow waits until there are as many lines from one on as a reference says, or, if it is strict, one that differs.
+// While lines come in the reference learns from them which batches were answered. ready is how many ReadyForQuery there
+// were before.
 func (s *session) follow(from, ready int, strict bool, says reference) (want []string, err error) {
 	for {
 		heard := s.hears()
@@ -137,7 +138,8 @@ func (s *session) follow(from, ready int, strict bool, says reference) (want []s
 			return want, nil
 		}
 		if err := s.wait(func(t transcript) bool {
-			return len(t.lines) >= from+len(want) || len(t.answered) > len(heard.answered) || strict && len(t.lines) > len(heard.lines)
+			return len(t.lines) >= from+len(want) || len(t.answered) > len(heard.answered) ||
+				strict && len(t.lines) > len(heard.lines)
 		}); err != nil {
 			return want, err
 		}

@@ -17,7 +17,8 @@ func TestSimpleQueriesAreAnsweredAsByPostgreSQL(t *testing.T) {
 		}, local: 1 + 3 + 12 + 3 + 2 + 2},
 		{name: "however it is written", steps: []step{
 			say(Query("--a\r/* b /* c */ */ sElEcT\tPublic . \"next_snowflake\" ( ) :: TEXT As \"a\"\"B\" ; -- d")),
-			say(Query("SELECT next_snowflake()is, next_snowflake() AS from, next_snowflake()\"\fx\", next_snowflake() id$1")),
+			say(Query("SELECT next_snowflake()is, next_snowflake() AS from, next_snowflake()\"\fx\", " +
+				"next_snowflake() id$1")),
 			say(Query("SELECT*FROM next_snowflakes(0002)\"Id\"")),
 			say(Query("SELECT */**/FROM next_snowflakes(1)as t(key)")),
 			say(Query("select next_snowflake() name from generate_series(1,2)values(\"X\")")),

@@ -48,8 +48,8 @@ func (p *speaker) take(n int) (lines []string) {
 	return lines
 }
 
-// sayThrough says a script and returns all that comes until the marker, of which the script ends with the asking. It is how PostgreSQL is
-// asked: nobody knows yet what to wait for.
+// sayThrough says a script and returns all that comes until the marker, of which the script ends with the asking. It is
+// how PostgreSQL is asked: nobody knows yet what to wait for.
 func (p *speaker) sayThrough(said script) ([]string, error) {
 	if err := p.begin(); err != nil {
 		return nil, err
@@ -88,7 +88,9 @@ func (p *speaker) differs(m mood, word string, ask asking) string {
 		err = p.sayPatiently(m, word, ask)
 	}
 	if err == nil {
-		_, err = p.s.follow(p.from, p.ready, true, func(answered []int) ([]string, error) { return ask(word, answered) })
+		_, err = p.s.follow(p.from, p.ready, true, func(answered []int) ([]string, error) {
+			return ask(word, answered)
+		})
 	}
 	heard := p.s.hears()
 	want, askErr := ask(word, heard.since(p.ready))
@@ -105,8 +107,8 @@ func (p *speaker) differs(m mood, word string, ask asking) string {
 	return d
 }
 
-// sayPatiently waits after each step that asks for replies. How many there are by then, PostgreSQL's reply to the word so
-// far tells.
+// sayPatiently waits after each step that asks for replies. How many there are by then, PostgreSQL's reply to the word
+// so far tells.
 func (p *speaker) sayPatiently(m mood, word string, ask asking) error {
 	steps := m.steps(word)
 	before := len(steps) - 1 - len(word) // steps that are no letters

@@ -51,8 +51,8 @@ func (c conversation) String() string {
 	return b.String()
 }
 
-// postgresSays is the transcript of some messages and a Terminate, said to PostgreSQL in one breath; answered are the batches that the
-// proxy has answered, of which PostgreSQL forgets what it must.
+// postgresSays is the transcript of some messages and a Terminate, said to PostgreSQL in one breath; answered are the
+// batches that the proxy has answered, of which PostgreSQL forgets what it must.
 func (st *stand) postgresSays(c conversation, messages []message, answered []int) (transcript, error) {
 	said := forgetting(messages, answered)
 	key := strings.Join(c.with, "\x00") + "\x00\x00" + string(said.bytes)
@@ -68,7 +68,9 @@ func (st *stand) postgresSays(c conversation, messages []message, answered []int
 	}
 	t := s.finish()
 	// A client that waits during COPY does not send Terminate, so what PostgreSQL says to it does not count.
-	if i := slices.IndexFunc(t.lines, func(l string) bool { return strings.Contains(l, "unexpected message type 0x58 during COPY") }); i >= 0 {
+	if i := slices.IndexFunc(t.lines, func(l string) bool {
+		return strings.Contains(l, "unexpected message type 0x58 during COPY")
+	}); i >= 0 {
 		t.lines = t.lines[:i]
 	}
 	if t.lines, err = said.strip(t.lines, -1); err != nil {
@@ -118,7 +120,9 @@ func (st *stand) patientlyThrough(c conversation, h *house) (transcript, error) 
 }
 
 // cutThrough says everything without waiting, in pieces that end at the given offsets.
-func (st *stand) cutThrough(c conversation, dial func() (net.Conn, error), name string, cuts ...int) (transcript, error) {
+func (st *stand) cutThrough(
+	c conversation, dial func() (net.Conn, error), name string, cuts ...int,
+) (transcript, error) {
 	s, err := open(dial, name, st.database, c.with...)
 	if err != nil {
 		return transcript{}, err
@@ -140,7 +144,8 @@ func (st *stand) cutThrough(c conversation, dial func() (net.Conn, error), name 
 	return s.goodbye(), nil
 }
 
-// differs tells how what a proxy said to a conversation differs from what PostgreSQL says to it, which has forgotten what it must.
+// differs tells how what a proxy said to a conversation differs from what PostgreSQL says to it, which has forgotten
+// what it must.
 func (st *stand) differs(c conversation, got transcript, name string) (string, error) {
 	want, err := st.postgresSays(c, c.all(), got.since(1))
 	return difference(want, got, name), err
@@ -170,7 +175,8 @@ func difference(want, got transcript, name string) string {
 	show := func(title string, lines []string) {
 		fmt.Fprintf(&b, "%s:\n", title)
 		for i, line := range lines {
-			if i >= max(0, same-3) && (i < same+12 || i == len(lines)-1) && !strings.HasPrefix(line, "ParameterStatus") {
+			if i >= max(0, same-3) && (i < same+12 || i == len(lines)-1) &&
+				!strings.HasPrefix(line, "ParameterStatus") {
 				fmt.Fprintf(&b, "\t%3d %.300s\n", i, line)
 			}
 		}
@@ -181,9 +187,9 @@ func difference(want, got transcript, name string) string {
 	return b.String()
 }
 
-// confuses says that PostgreSQL itself gets these messages wrong: a Query or FunctionCall after an Execute without a Sync
-// between, which no driver sends. From version 18 on (18.4) the command after that Sync fails with XX000, "StartTransactionCommand:
-// unexpected state STARTED". There is nothing to compare with then.
+// confuses says that PostgreSQL itself gets these messages wrong: a Query or FunctionCall after an Execute without a
+// Sync between, which no driver sends. From version 18 on (18.4) the command after that Sync fails with XX000,
+// "StartTransactionCommand: unexpected state STARTED". There is nothing to compare with then.
 func (st *stand) confuses(messages []message) bool {
 	executed, ever := false, false
 	for _, m := range messages {
@@ -203,9 +209,9 @@ func (st *stand) confuses(messages []message) bool {
 	return false
 }
 
-// crashes says that these messages may crash PostgreSQL itself, without a proxy: in a block a Query that fails as it runs leaves its
-// unnamed portal there, whose statements are in memory that is free (15.18, 18.4; seen with BEGIN by Execute, ROLLBACK TO of no savepoint, a
-// Query of two statements, Execute of the unnamed portal).
+// crashes says that these messages may crash PostgreSQL itself, without a proxy: in a block a Query that fails as it
+// runs leaves its unnamed portal there, whose statements are in memory that is free (15.18, 18.4; seen with BEGIN by
+// Execute, ROLLBACK TO of no savepoint, a Query of two statements, Execute of the unnamed portal).
 func crashes(messages []message) bool {
 	failing := []string{"ROLLBACK TO ", "FETCH ", "DECLARE ", "DEALLOCATE ", "COPY ", "DO ", "SAVEPOINT "}
 	left, bound := false, false
@@ -213,7 +219,8 @@ func crashes(messages []message) bool {
 		switch body := string(m.bytes[5:]); m.bytes[0] {
 		case 'Q':
 			bound = false
-			left = left || slices.ContainsFunc(failing, func(begin string) bool { return strings.HasPrefix(body, begin) })
+			left = left ||
+				slices.ContainsFunc(failing, func(begin string) bool { return strings.HasPrefix(body, begin) })
 		case 'B':
 			bound = bound || body[0] == 0
 		case 'S':
@@ -249,10 +256,16 @@ func (st *stand) check(t *testing.T, c conversation, r *rand.Rand) {
 	cuts := randomCuts(r, c)
 	for _, w := range []way{
 		{"moody proxy, patient client", func() (transcript, error) { return st.patientlyThrough(c, st.moody) }, true},
-		{"moody proxy, patient client inside TLS", func() (transcript, error) { return st.patientlyThrough(c, st.moody.inside()) }, false},
+		{"moody proxy, patient client inside TLS", func() (transcript, error) {
+			return st.patientlyThrough(c, st.moody.inside())
+		}, false},
 		{"relaying proxy", func() (transcript, error) { return st.patientlyThrough(c, st.relaying) }, false},
-		{"answering proxy, one breath", func() (transcript, error) { return st.cutThrough(c, st.answering.dial, "answering") }, false},
-		{"answering proxy, crumbs from upstream", func() (transcript, error) { return st.patientlyThrough(c, st.chopped) }, false},
+		{"answering proxy, one breath", func() (transcript, error) {
+			return st.cutThrough(c, st.answering.dial, "answering")
+		}, false},
+		{"answering proxy, crumbs from upstream", func() (transcript, error) {
+			return st.patientlyThrough(c, st.chopped)
+		}, false},
 		{fmt.Sprintf("answering proxy, cut at %v", cuts), func() (transcript, error) {
 			return st.cutThrough(c, st.answering.pipe, "answering", cuts...)
 		}, true},
@@ -317,7 +330,8 @@ func checkAll(t *testing.T, conversations []conversation) {
 	}
 	close(next)
 	running.Wait()
-	if counted := st.answering.proxy.Stats().IDs + st.chopped.proxy.Stats().IDs; counted != st.heardLocal.Load() && !t.Failed() {
+	if counted := st.answering.proxy.Stats().IDs +
+		st.chopped.proxy.Stats().IDs; counted != st.heardLocal.Load() && !t.Failed() {
 		t.Errorf("the proxies count %d IDs from memory; the clients heard %d", counted, st.heardLocal.Load())
 	}
 }

@@ -15,8 +15,8 @@ import (
 type transcript struct {
 	lines []string
 	ids   []int64
-	// ready counts the ReadyForQuery, the greeting's included. answered are the batches that brought local IDs, by how many there were
-	// before theirs.
+	// ready counts the ReadyForQuery, the greeting's included. answered are the batches that brought local IDs, by how
+	// many there were before theirs.
 	ready    int
 	answered []int
 }
@@ -94,7 +94,8 @@ func (m *masker) value(v []byte) string {
 		m.ids = append(m.ids, int64(binary.BigEndian.Uint64(v)))
 		return "<binary id>"
 	}
-	if id, err := strconv.ParseInt(string(v), 10, 64); err == nil && id >= leastID && v[0] != '+' { // as text does, but thousands of times
+	// as text does, but thousands of times
+	if id, err := strconv.ParseInt(string(v), 10, 64); err == nil && id >= leastID && v[0] != '+' {
 		m.ids = append(m.ids, id)
 		return strconv.Quote("<id>")
 	}

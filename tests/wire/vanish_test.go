@@ -15,11 +15,13 @@ import (
 var vanished = [][]message{
 	slices.Concat(
 		say(Query(ours)), say(Parse("", ours), Bind("", ""), Execute(""), Sync), // answered
-		say(Bind("p", ""), Execute("p"), Sync, Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync), // forwarded, behind a batch of the proxy's own
-		say(Parse("", "bad"), Bind("", ""), Sync),                                                        // fails
+		// forwarded, behind a batch of the proxy's own
+		say(Bind("p", ""), Execute("p"), Sync, Parse("s", ours), Sync, Bind("", "s"), Execute(""), Sync),
+		say(Parse("", "bad"), Bind("", ""), Sync), // fails
 		say(Query("COPY (SELECT 1) TO STDOUT"), Query("CREATE TEMP TABLE t (a int)"), Query("BEGIN"), Query(ours)),
 		say(Query("COPY t FROM STDIN"), copyLine("1"), CopyDone, Sync, Query(ours)),
-		say(Parse("", "COPY t FROM STDIN"), Bind("", ""), Execute(""), Sync, copyLine("1"), CopyDone, Sync, Query(ours)),
+		say(Parse("", "COPY t FROM STDIN"), Bind("", ""), Execute(""), Sync, copyLine("1"), CopyDone,
+			Sync, Query(ours)),
 	),
 	{Query(ours), Raw('H', "x"), Query(""), Bind("", "")}, // these left a session behind once
 }
@@ -31,7 +33,8 @@ var leave = map[string]func(conn *net.TCPConn) error{
 	"half-closes and closes": func(conn *net.TCPConn) error { _ = conn.CloseWrite(); return conn.Close() },
 }
 
-// A client that vanishes at any byte leaves nothing behind: no session, no backend, and, which the stand looks for, no goroutine.
+// A client that vanishes at any byte leaves nothing behind: no session, no backend, and, which the stand looks for, no
+// goroutine.
 func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 	st := newStand(t, 1)
 	conn := server.Connect(t, st.twinURL)
@@ -71,7 +74,8 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 			})
 		}
 		vanishing.Wait()
-		server.Eventually(t, conn, fmt.Sprintf("NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '%s')", st.database))
+		server.Eventually(t, conn,
+			fmt.Sprintf("NOT EXISTS (SELECT FROM pg_stat_activity WHERE datname = '%s')", st.database))
 	}
 	t.Logf("%d clients vanished", len(clients))
 	for late := time.Now().Add(patience); st.answering.proxy.Stats().Sessions > 0; time.Sleep(time.Millisecond) {

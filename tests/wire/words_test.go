@@ -88,7 +88,8 @@ var alphabet = map[byte]step{
 	'?': say(Parse("", undecodable)),
 	'~': say(Raw('P', "\x00SELECT 1\x00")),
 	'|': say(Raw('Q', "SELECT 1\x00\x00")),
-	// names as long as PostgreSQL's, longer ones that are the same to it, and one that is longer than the proxy's buffer
+	// names as long as PostgreSQL's, longer ones that are the same to it, and one that is longer than the proxy's
+	// buffer
 	'6': say(Parse(name63, ours)),
 	'7': say(Bind("", name63+"xyz"), Execute("")),
 	'8': say(CloseStatement(name63+"x"), Parse(name63+"y", "SELECT 6")),
@@ -106,8 +107,9 @@ var (
 
 const (
 	shortLetters = "qQx()uUXbnrdsh"
-	longLetters  = shortLetters + "qqqqssuuuuuuuuuuubbbbbbrrrrrrrRRnnnnpPNmMeEwczZDKCRBfoiI3tTvV[aAjJkgGFWO]}124$%&@HS!?~|6678900005yY"
-	halfClose    = '.' // the end of a word whose client does not say goodbye
+	longLetters  = shortLetters +
+		"qqqqssuuuuuuuuuuubbbbbbrrrrrrrRRnnnnpPNmMeEwczZDKCRBfoiI3tTvV[aAjJkgGFWO]}124$%&@HS!?~|6678900005yY"
+	halfClose = '.' // the end of a word whose client does not say goodbye
 )
 
 // spell makes a conversation of a word: each letter a step, and a Sync at the end.
@@ -220,8 +222,8 @@ func TestAllShortWordsAreAnsweredAsByPostgreSQL(t *testing.T) {
 	}
 }
 
-// drawWord draws 4 to 24 letters that PostgreSQL gets right. A letter is often followed by a Sync, as drivers do, or nothing would be
-// answered.
+// drawWord draws 4 to 24 letters that PostgreSQL gets right. A letter is often followed by a Sync, as drivers do, or
+// nothing would be answered.
 func (st *stand) drawWord(r *rand.Rand) string {
 	for {
 		var b strings.Builder

@@ -23,7 +23,8 @@ func (m *measurement) readOlder(kind string) error {
 		return fmt.Errorf("--compare: %s is no results.json of pgflurry-bench: %w", m.compare, err)
 	}
 	if older.Kind != kind {
-		return fmt.Errorf("--compare: %s is of kind %q; expected %q, a run of the same command", m.compare, older.Kind, kind)
+		return fmt.Errorf("--compare: %s is of kind %q; expected %q, a run of the same command",
+			m.compare, older.Kind, kind)
 	}
 	m.older = older
 	return nil

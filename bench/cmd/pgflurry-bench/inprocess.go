@@ -45,7 +45,8 @@ results.json, and charts. Ctrl-C ends it early and still writes what is finished
 func inProcess(goroutines []int) subject {
 	return subject{
 		report: report.Report{
-			Kind: report.KindInProcess, Counts: "goroutines", Title: "IDs made in process", Command: "inprocess", Settings: inprocess.Tasks(),
+			Kind: report.KindInProcess, Counts: "goroutines", Title: "IDs made in process", Command: "inprocess",
+			Settings: inprocess.Tasks(),
 		},
 		bases:         []string{report.ClockReading, inprocess.Next},
 		drivers:       inprocess.Rivals,

@@ -39,11 +39,14 @@ func results(t *testing.T, folder string) (r report.Report) {
 func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "out")
 	var out bytes.Buffer
-	if err := runCommand(t.Context(), []string{"--rounds", "1", "--duration", "2ms", "--warm-up", "0", "--goroutines", "1,2", "--seed", "7", "--out", folder}, &out, io.Discard); err != nil {
+	if err := runCommand(t.Context(), []string{
+		"--rounds", "1", "--duration", "2ms", "--warm-up", "0", "--goroutines", "1,2", "--seed", "7", "--out", folder,
+	}, &out, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	r := results(t, folder)
-	if r.Kind != report.KindInProcess || !strings.Contains(r.Command, "inprocess --goroutines 1,2 --duration 2ms --warm-up 0s --rounds 1 --seed 7") {
+	if r.Kind != report.KindInProcess ||
+		!strings.Contains(r.Command, "inprocess --goroutines 1,2 --duration 2ms --warm-up 0s --rounds 1 --seed 7") {
 		t.Errorf("kind %q, command %q", r.Kind, r.Command)
 	}
 	for _, of := range append(inprocess.Rivals, "pgflurry-bench") {
@@ -71,8 +74,11 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 		"a call, 1 goroutine: processor time of pgflurry `Next`, in readings of the clock",
 		"a call, 1 goroutine: processor time of pgflurry `TryNextN(1)`, as the proxy draws, in readings of the clock",
 		"a call, 1 goroutine: processor time of pgflurry `Next`, a clock of one line, in readings of the clock",
-		"a call, 1 goroutine: throughput of `Next` to that of sonyflake, in bursts of 200", "a call, 1 goroutine: `NextN`, millions of IDs a second",
-		"a call, 2 goroutines: throughput of `Next` to that of xid", "at the layout's limit, 2 goroutines: processors busy", "at the layout's limit, 1 goroutine: share of the layout's 4,096 IDs a tick",
+		"a call, 1 goroutine: throughput of `Next` to that of sonyflake, in bursts of 200",
+		"a call, 1 goroutine: `NextN`, millions of IDs a second",
+		"a call, 2 goroutines: throughput of `Next` to that of xid",
+		"at the layout's limit, 2 goroutines: processors busy",
+		"at the layout's limit, 1 goroutine: share of the layout's 4,096 IDs a tick",
 	} {
 		if !slices.ContainsFunc(r.Verdicts, func(v report.Verdict) bool { return v.Claim == claim }) {
 			t.Errorf("no verdict on %q", claim)
@@ -83,7 +89,9 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 			t.Errorf("the terminal lacks %q:\n%s", want, out.String())
 		}
 	}
-	for _, name := range []string{"results.md", "throughput-a-call.svg", "throughput-at-the-layout-s-limit.png", "goroutines-a-call.svg"} {
+	for _, name := range []string{
+		"results.md", "throughput-a-call.svg", "throughput-at-the-layout-s-limit.png", "goroutines-a-call.svg",
+	} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Error(err)
 		}
@@ -99,7 +107,9 @@ func TestARunThatIsInterruptedWritesWhatIsFinishedAndSaysSo(t *testing.T) {
 			cancel()
 		}
 	})
-	if err := runCommand(ctx, []string{"--rounds", "3", "--duration", "1ms", "--warm-up", "0", "--goroutines", "1", "--out", folder}, io.Discard, progress); err == nil {
+	if err := runCommand(ctx, []string{
+		"--rounds", "3", "--duration", "1ms", "--warm-up", "0", "--goroutines", "1", "--out", folder,
+	}, io.Discard, progress); err == nil {
 		t.Error("no error")
 	}
 	p, err := inprocess.Plan([]int{1})
@@ -119,7 +129,9 @@ func (w writer) Write(p []byte) (int, error) {
 }
 
 func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
-	for flag, bad := range map[string]string{"--goroutines": "1,0", "--rounds": "0", "--duration": "0s", "--warm-up": "-1s", "--seed": "x"} {
+	for flag, bad := range map[string]string{
+		"--goroutines": "1,0", "--rounds": "0", "--duration": "0s", "--warm-up": "-1s", "--seed": "x",
+	} {
 		folder := filepath.Join(t.TempDir(), "out")
 		err := runCommand(t.Context(), []string{flag, bad, "--out", folder}, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), strings.TrimLeft(flag, "-")) {

@@ -32,8 +32,9 @@ and no data stays.`,
 			if _, err := (suites.Inserts{Rows: rows}).Plan(); err != nil {
 				return err
 			}
-			m.duration = suites.InsertsTurn * time.Duration(rows) / driver.Total // a turn ends with the last row; this serves the estimate
-			m.unit, m.warmUp = m.duration, m.duration                            // the round before the first fills as many rows
+			// a turn ends with the last row; this serves the estimate
+			m.duration = suites.InsertsTurn * time.Duration(rows) / driver.Total
+			m.unit, m.warmUp = m.duration, m.duration // the round before the first fills as many rows
 			if err := m.check(cmd); err != nil {
 				return err
 			}
@@ -49,7 +50,10 @@ and no data stays.`,
 // inserts is the subject of the command insert.
 func inserts(rows int) subject {
 	return subject{
-		report:  report.Report{Kind: report.KindInserts, Title: "Primary keys of a table that is filled", Command: "insert --rows " + console.Numbers([]int{rows})},
+		report: report.Report{
+			Kind: report.KindInserts, Title: "Primary keys of a table that is filled",
+			Command: "insert --rows " + console.Numbers([]int{rows}),
+		},
 		bases:   []string{report.Nextval},
 		drivers: []string{pgx},
 		plan: func(ctx context.Context, on servers.Servers, _ string, _ *report.Report) (trial.Plan, error) {

@@ -47,22 +47,26 @@ func (m *measurement) turnFlags(cmd *cobra.Command, duration, warmUp, unit time.
 	m.unit = unit
 	f := cmd.Flags()
 	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", unit))
-	f.DurationVar(&m.warmUp, "warm-up", warmUp, "how long a turn takes in the round before the first, which does not count, in the same multiples; 0 for none")
+	f.DurationVar(&m.warmUp, "warm-up", warmUp,
+		"how long a turn takes in the round before the first, which does not count, in the same multiples; 0 for none")
 }
 
 // serverFlags are those of a command that starts servers.
 func (m *measurement) serverFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
-	f.StringVar(&m.program, "pgflurry", "", "the program pgflurry (default: beside this one, else built from the source here)")
+	f.StringVar(&m.program, "pgflurry", "",
+		"the program pgflurry (default: beside this one, else built from the source here)")
 }
 
 // commonFlags are those of every command.
 func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&m.out, "out", "", "folder for results.md, results.json and charts, made if absent (default: they are not written)")
+	f.StringVar(&m.out, "out", "",
+		"folder for results.md, results.json and charts, made if absent (default: they are not written)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
-	f.StringVar(&m.compare, "compare", "", "results.json of an older run of this command: says at the end what changed by more than chance")
+	f.StringVar(&m.compare, "compare", "",
+		"results.json of an older run of this command: says at the end what changed by more than chance")
 	f.Uint64Var(&m.seed, "seed", 0, "decides the order of the turns (default: a random one, which is printed)")
 }
 
@@ -147,7 +151,9 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 }
 
 // start gives the servers that run already, or starts private ones. end is never nil.
-func (m *measurement) start(ctx context.Context, folder string, what subject, progress io.Writer) (_ servers.Servers, end func() error, err error) {
+func (m *measurement) start(
+	ctx context.Context, folder string, what subject, progress io.Writer,
+) (_ servers.Servers, end func() error, err error) {
 	nothing := func() error { return nil }
 	if what.withoutServer {
 		return servers.Servers{}, nothing, nil
@@ -183,7 +189,8 @@ func (m *measurement) head(what subject, on servers.Servers) (*report.Report, er
 	}
 	turns := ""
 	if r.Kind != report.KindInserts {
-		turns = fmt.Sprintf(" --%s %s --duration %v --warm-up %v", m.counts, console.Numbers(m.clients), m.duration, m.warmUp)
+		turns = fmt.Sprintf(" --%s %s --duration %v --warm-up %v",
+			m.counts, console.Numbers(m.clients), m.duration, m.warmUp)
 		r.Settings["a turn"] = fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)
 	}
 	given := ""
@@ -193,11 +200,13 @@ func (m *measurement) head(what subject, on servers.Servers) (*report.Report, er
 		given = m.running.Options()
 		r.Settings["servers"] = "ran already, with settings of their own, and may be on other machines than the client"
 	default:
-		r.Settings["connections"], r.Settings["client and servers"] = "TCP over loopback, no TLS", "on one machine, with settings as they come but for those named here"
+		r.Settings["connections"], r.Settings["client and servers"] = "TCP over loopback, no TLS",
+			"on one machine, with settings as they come but for those named here"
 	}
 	r.Command = fmt.Sprintf("pgflurry-bench %s%s%s --rounds %d --seed %d", r.Command, given, turns, m.rounds, m.seed)
 	for name, server := range map[string]servers.Server{
-		"PostgreSQL": on.Postgres, "proxy": on.Proxy, "PgBouncer": on.Pooler, "Redis": on.Redis, "MariaDB": on.MariaDB, "idle proxy": on.Idle,
+		"PostgreSQL": on.Postgres, "proxy": on.Proxy, "PgBouncer": on.Pooler, "Redis": on.Redis, "MariaDB": on.MariaDB,
+		"idle proxy": on.Idle,
 	} {
 		if server.Version != "" {
 			r.Versions[name] = server.Version

@@ -37,7 +37,10 @@ ends it early and still writes what is finished. Nothing stays running, and no d
 // passThrough is the subject of the command proxy.
 func passThrough(workloads []string, clients []int) subject {
 	return subject{
-		report:   report.Report{Kind: report.KindPassThrough, Title: "Statements that are passed on", Command: "proxy --workloads " + strings.Join(workloads, ",")},
+		report: report.Report{
+			Kind: report.KindPassThrough, Title: "Statements that are passed on",
+			Command: "proxy --workloads " + strings.Join(workloads, ","),
+		},
 		bases:    []string{report.Direct, report.PgBouncer},
 		drivers:  []string{pgx},
 		needs:    servers.Needs{Pooler: true},

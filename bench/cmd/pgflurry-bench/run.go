@@ -53,13 +53,16 @@ data stays.`,
 	}
 	f := cmd.Flags()
 	m.clientsFlag(cmd, "clients", "numbers of clients", []int{1, 16, 64}, mostClients)
-	f.StringSliceVar(&chosen, "sources", nil, "what to measure, some of "+strings.Join(suites.SourceKeys(), ", ")+" (default: all)")
+	f.StringSliceVar(&chosen, "sources", nil,
+		"what to measure, some of "+strings.Join(suites.SourceKeys(), ", ")+" (default: all)")
 	f.BoolVar(&demo, "demo", false, "start private servers, which is what happens without --postgres too")
-	f.StringVar(&m.running.Postgres.URL, "postgres", "", "a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
+	f.StringVar(&m.running.Postgres.URL, "postgres", "",
+		"a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
 	f.StringVar(&m.running.Proxy.URL, "proxy", "", "the proxy before it: postgres://…")
 	f.StringVar(&m.running.Pooler.URL, "pgbouncer", "", "a PgBouncer before it: postgres://…")
 	f.StringVar(&m.running.Redis.URL, "redis", "", "a Redis that runs: redis://…")
-	f.StringVar(&m.running.MariaDB.URL, "mysql", "", "a MariaDB or MySQL that runs: user:password@tcp(host:port)/database")
+	f.StringVar(&m.running.MariaDB.URL, "mysql", "",
+		"a MariaDB or MySQL that runs: user:password@tcp(host:port)/database")
 	m.turnFlags(cmd, 5*time.Second, time.Second, 100*time.Millisecond)
 	m.serverFlags(cmd)
 	m.commonFlags(cmd)
@@ -84,9 +87,11 @@ func (m *measurement) checkServers(demo bool) error {
 	given := m.running.Proxy.URL + m.running.Pooler.URL + m.running.Redis.URL + m.running.MariaDB.URL
 	switch {
 	case demo && m.running.Postgres.URL+given != "":
-		return errors.New("--demo starts servers of its own; expected it without --postgres, --proxy, --pgbouncer, --redis and --mysql")
+		return errors.New("--demo starts servers of its own; " +
+			"expected it without --postgres, --proxy, --pgbouncer, --redis and --mysql")
 	case m.running.Postgres.URL == "" && given != "":
-		return errors.New("--postgres is missing; expected it with --proxy, --pgbouncer, --redis and --mysql, because the other sources are compared with its nextval")
+		return errors.New("--postgres is missing; expected it with --proxy, --pgbouncer, --redis and --mysql, " +
+			"because the other sources are compared with its nextval")
 	}
 	return nil
 }

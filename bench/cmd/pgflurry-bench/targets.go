@@ -41,11 +41,15 @@ data stays.`,
 // targets is the subject of the command of that name.
 func targets(workloads []string, clients []int) subject {
 	return subject{
-		report:   report.Report{Kind: report.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ",")},
-		bases:    []string{report.Nextval, report.Redis},
-		drivers:  []string{pgx},
-		needs:    suites.Targets{Workloads: workloads}.Needs(),
-		verdicts: func(_ []trial.Trial, figures []report.Figure) []report.Verdict { return suites.TargetVerdicts(figures) },
+		report: report.Report{
+			Kind: report.KindTargets, Title: "Targets", Command: "targets --workloads " + strings.Join(workloads, ","),
+		},
+		bases:   []string{report.Nextval, report.Redis},
+		drivers: []string{pgx},
+		needs:   suites.Targets{Workloads: workloads}.Needs(),
+		verdicts: func(_ []trial.Trial, figures []report.Figure) []report.Verdict {
+			return suites.TargetVerdicts(figures)
+		},
 		plan: func(ctx context.Context, on servers.Servers, folder string, r *report.Report) (trial.Plan, error) {
 			pgbench, err := withPgbench(ctx, on, folder, r)
 			if err != nil {

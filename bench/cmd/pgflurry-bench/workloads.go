@@ -15,9 +15,11 @@ import (
 	"pgflurry/bench/suites"
 )
 
-// choosing makes a command of the workloads that --workloads chooses from all; turn is how long one takes by default, which pgbench counts
-// in seconds. clientsOf is the workload that --clients is for.
-func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Duration, of func(workloads []string, clients []int) subject) *cobra.Command {
+// choosing makes a command of the workloads that --workloads chooses from all; turn is how long one takes by default,
+// which pgbench counts in seconds. clientsOf is the workload that --clients is for.
+func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Duration,
+	of func(workloads []string, clients []int) subject,
+) *cobra.Command {
 	var m measurement
 	var workloads []string
 	cmd.Args = cobra.NoArgs

@@ -76,7 +76,8 @@ func TestRule2ALibrarysSettingsStayAsTheyCame(t *testing.T) {
 			t.Fatal(err)
 		}
 		if snowflake.NodeBits != 10 || snowflake.StepBits != 12 {
-			t.Fatalf("%s leaves bwmarrin/snowflake with %d + %d bits", one.Contender, snowflake.NodeBits, snowflake.StepBits)
+			t.Fatalf("%s leaves bwmarrin/snowflake with %d + %d bits",
+				one.Contender, snowflake.NodeBits, snowflake.StepBits)
 		}
 		given = 0
 		if _, err := uuid.NewRandom(); err != nil {

@@ -12,10 +12,13 @@ import (
 )
 
 // Rivals are the modules of the libraries, whose versions the report has.
-var Rivals = []string{"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid", "github.com/google/uuid"}
+var Rivals = []string{
+	"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid",
+	"github.com/google/uuid",
+}
 
-// bwmarrin is bwmarrin/snowflake with so many of its 22 bits for the sequence. As it comes it has 12, 4,096 IDs a millisecond, and spins
-// when they are used up.
+// bwmarrin is bwmarrin/snowflake with so many of its 22 bits for the sequence. As it comes it has 12, 4,096 IDs a
+// millisecond, and spins when they are used up.
 func bwmarrin(name string, stepBits uint8) (source, error) {
 	node, step := snowflake.NodeBits, snowflake.StepBits
 	snowflake.NodeBits, snowflake.StepBits = 22-stepBits, stepBits
@@ -40,8 +43,8 @@ const (
 	burstWarmUp    = 56  // and those before, because the processor has slept
 )
 
-// sonyflakeBursts draws what one tick has and counts the time of the calls alone: the layout is fixed, so that the cost of a call that does
-// not wait can be had in no other way. It makes one burst whatever it is asked for.
+// sonyflakeBursts draws what one tick has and counts the time of the calls alone: the layout is fixed, so that the cost
+// of a call that does not wait can be had in no other way. It makes one burst whatever it is asked for.
 func sonyflakeBursts() (source, error) {
 	s, err := newSonyflake()
 	draw := oneEach("sonyflake, in bursts of 200", func() (uint64, error) { return s.NextID() })
@@ -69,7 +72,9 @@ func ulidMake() source {
 // ulidMonotonic takes its entropy from crypto/rand instead of math/rand.
 func ulidMonotonic() source {
 	entropy := &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.Reader, 0)}
-	return oneEach("ulid, monotonic from `crypto/rand`", func() (ulid.ULID, error) { return ulid.New(ulid.Now(), entropy) })
+	return oneEach("ulid, monotonic from `crypto/rand`", func() (ulid.ULID, error) {
+		return ulid.New(ulid.Now(), entropy)
+	})
 }
 
 func xids() source {

@@ -29,8 +29,8 @@ type made struct {
 	took, spent time.Duration
 }
 
-// oneEach is a source whose every call gives one ID. The call through a function value, a nanosecond, is charged to all alike, also to the
-// reading of the clock that they are held against.
+// oneEach is a source whose every call gives one ID. The call through a function value, a nanosecond, is charged to all
+// alike, also to the reading of the clock that they are held against.
 func oneEach[T any](name string, call func() (T, error)) source {
 	return source{name: name, many: func(calls int) (made, error) {
 		var last T
@@ -61,7 +61,8 @@ func wideLayout() generator.Layout {
 	return l
 }
 
-// Next is the product's generator as it is used in a program. The product's sources have the proxy's clock, but for the one that says so.
+// Next is the product's generator as it is used in a program. The product's sources have the proxy's clock, but for the
+// one that says so.
 const (
 	Next      = "pgflurry `Next`"
 	plainName = "pgflurry `Next`, a clock of one line"

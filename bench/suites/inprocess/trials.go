@@ -24,7 +24,8 @@ const (
 // Tasks says with which layouts each task is done, by its name.
 func Tasks() map[string]string {
 	return map[string]string{
-		aCall:   "layouts so wide that nobody waits: pgflurry 40/0/1/22, bwmarrin/snowflake 1 + 21 bits; sonyflake's is fixed, so 200 of the 256 IDs of a tick are timed",
+		aCall: "layouts so wide that nobody waits: pgflurry 40/0/1/22, bwmarrin/snowflake 1 + 21 bits; " +
+			"sonyflake's is fixed, so 200 of the 256 IDs of a tick are timed",
 		atLimit: "layouts as they come: pgflurry and bwmarrin/snowflake 4,096 IDs in 1 ms, sonyflake 256 in 10 ms",
 	}
 }
@@ -73,7 +74,8 @@ func Plan(goroutines []int) (trial.Plan, error) {
 		for _, n := range goroutines {
 			for _, s := range task.sources {
 				if !s.alone || n == 1 {
-					p.Trials = append(p.Trials, trial.Trial{Workload: workload(task.name, n), Contender: s.name, Run: s.run(n)})
+					p.Trials = append(p.Trials,
+						trial.Trial{Workload: workload(task.name, n), Contender: s.name, Run: s.run(n)})
 				}
 			}
 		}
@@ -82,7 +84,10 @@ func Plan(goroutines []int) (trial.Plan, error) {
 }
 
 func workload(task string, goroutines int) trial.Workload {
-	return trial.Workload{Name: task + ", " + trial.Counted(goroutines, "goroutine"), Task: task, Clients: goroutines, Unit: "IDs", Group: task}
+	return trial.Workload{
+		Name: task + ", " + trial.Counted(goroutines, "goroutine"), Task: task, Clients: goroutines,
+		Unit: "IDs", Group: task,
+	}
 }
 
 // atOnce is how many calls are made between two looks at the time.

@@ -16,8 +16,8 @@ const (
 	leastMillions  = 100 // IDs a second by NextN
 )
 
-// Verdicts says what the figures mean, for what was measured. What is judged is the generator with the proxy's clock; the one with another
-// clock is held against the reading alone.
+// Verdicts says what the figures mean, for what was measured. What is judged is the generator with the proxy's clock;
+// the one with another clock is held against the reading alone.
 func Verdicts(_ []trial.Trial, figures []report.Figure) (all []report.Verdict) {
 	layout := generator.DefaultLayout()
 	rate := float64(layout.MaxSequence()+1) / layout.Unit.Seconds()
@@ -25,17 +25,21 @@ func Verdicts(_ []trial.Trial, figures []report.Figure) (all []report.Verdict) {
 	for _, f := range figures {
 		switch {
 		case f.Task == atLimit && f.Contender == Next:
-			all = append(all, report.AtLeast(f.Workload+": share of the layout's 4,096 IDs a tick", f.PerSecond.Times(1/rate), rateHeld),
+			all = append(all, report.AtLeast(f.Workload+": share of the layout's 4,096 IDs a tick",
+				f.PerSecond.Times(1/rate), rateHeld),
 				report.AtMost(f.Workload+": processors busy", *f.Busy, mostProcessors))
 		case f.Workload == alone && f.Contender == nextNName:
-			all = append(all, report.AtLeast(f.Workload+": `NextN`, millions of IDs a second", f.PerSecond.Times(1e-6), leastMillions))
+			all = append(all, report.AtLeast(f.Workload+": `NextN`, millions of IDs a second",
+				f.PerSecond.Times(1e-6), leastMillions))
 		case f.Workload == alone && ours(f.Contender):
 			if readings, ok := f.CPURatios[report.ClockReading]; ok {
-				all = append(all, report.AtMost(f.Workload+": processor time of "+f.Contender+", in readings of the clock", readings, mostReadings))
+				all = append(all, report.AtMost(f.Workload+": processor time of "+f.Contender+
+					", in readings of the clock", readings, mostReadings))
 			}
 		case f.Task == aCall && rival(f.Contender):
 			if theirs, ok := f.Ratios[Next]; ok {
-				all = append(all, report.Faster(f.Workload+": throughput of `Next` to that of "+f.Contender, theirs.Inverse()))
+				all = append(all,
+					report.Faster(f.Workload+": throughput of `Next` to that of "+f.Contender, theirs.Inverse()))
 			}
 		}
 	}

@@ -24,7 +24,8 @@ func To(t testing.TB, direct string) (*Link, string) {
 	t.Helper()
 	u := server.Parse(t, direct)
 	quiet := zerolog.Nop()
-	l := &Link{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), quiet), "link", "127.0.0.1:0", u.Host)}
+	l := &Link{t: t, proxy: toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), quiet), "link",
+		"127.0.0.1:0", u.Host)}
 	if err := l.proxy.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -36,15 +37,16 @@ func To(t testing.TB, direct string) (*Link, string) {
 // Address is the host and port of the link.
 func (l *Link) Address() string { return l.proxy.Listen }
 
-// Silence lets nothing pass in either direction, while connections stay open and new ones are accepted: a partition that drops packets.
+// Silence lets nothing pass in either direction, while connections stay open and new ones are accepted: a partition
+// that drops packets.
 func (l *Link) Silence() {
 	l.t.Helper()
 	l.add("timeout", "upstream", "timeout", 0)
 	l.add("timeout", "downstream", "timeout", 0)
 }
 
-// CutAnswers ends each connection, also those that are open, when the server has sent so many more bytes: what the server did stays done,
-// and its answer is lost.
+// CutAnswers ends each connection, also those that are open, when the server has sent so many more bytes: what the
+// server did stays done, and its answer is lost.
 func (l *Link) CutAnswers(bytes int) {
 	l.t.Helper()
 	l.add("limit_data", "downstream", "bytes", bytes)

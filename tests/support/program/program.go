@@ -1,5 +1,5 @@
-// Package program builds the product once per test package and runs it as a user would: as processes, watched through what
-// they print.
+// Package program builds the product once per test package and runs it as a user would: as processes, watched through
+// what they print.
 package program
 
 import (

@@ -14,8 +14,8 @@ type Proxy struct {
 	URL     string // of the database, through the proxy
 }
 
-// Serve starts a proxy in front of the database of a URL and waits until it has a worker and answers from memory. More flags
-// win over those it sets.
+// Serve starts a proxy in front of the database of a URL and waits until it has a worker and answers from memory. More
+// flags win over those it sets.
 func Serve(t testing.TB, direct, node string, more ...string) *Proxy {
 	t.Helper()
 	p := ServeUnleased(t, direct, node, more...)
@@ -33,7 +33,8 @@ func ServeUnleased(t testing.TB, direct, node string, more ...string) *Proxy {
 func ServeArgs(t testing.TB, direct, node string, more ...string) []string {
 	t.Helper()
 	return append([]string{
-		"serve", "--listen", "127.0.0.1:0", "--upstream", server.Parse(t, direct).Host, "--lease-database", direct, "--node", node,
+		"serve", "--listen", "127.0.0.1:0", "--upstream", server.Parse(t, direct).Host, "--lease-database",
+		direct, "--node", node,
 	}, more...)
 }
 

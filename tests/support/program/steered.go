@@ -36,7 +36,8 @@ func startSteered(t testing.TB, path, by string, args ...string) *Steered {
 	return s
 }
 
-// Steer sets the clock and waits until the program says that it holds: "wall=10m", "monotonic=5s rate=0.5", "" for right again.
+// Steer sets the clock and waits until the program says that it holds: "wall=10m", "monotonic=5s rate=0.5", "" for
+// right again.
 func (s *Steered) Steer(by string) {
 	s.t.Helper()
 	from := s.Printed()

@@ -10,13 +10,14 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// What must hold of cancellation whatever is between client and proxy. at is the URL through the proxy, with at least one parameter;
-// direct the one past it.
+// What must hold of cancellation whatever is between client and proxy. at is the URL through the proxy, with at least
+// one parameter; direct the one past it.
 
 // PsqlCancels has psql draw an ID, then cancels the query it runs, as Ctrl-C does.
 func PsqlCancels(t testing.TB, at, direct string) {
 	t.Helper()
-	p := program.StartCommand(t, exec.Command("psql", at+"&application_name=cancelled_psql", "-XAt", "-c", "SELECT next_snowflake()", "-c", "SELECT pg_sleep(600)"))
+	p := program.StartCommand(t, exec.Command("psql", at+"&application_name=cancelled_psql", "-XAt",
+		"-c", "SELECT next_snowflake()", "-c", "SELECT pg_sleep(600)"))
 	server.Sleeps(t, server.Connect(t, direct), "cancelled_psql")
 	p.Signal(syscall.SIGINT)
 	if code := p.End(); code != 1 || strings.Count(p.Output(), "canceling statement due to user request") != 1 {

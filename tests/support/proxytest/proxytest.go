@@ -1,5 +1,5 @@
-// Package proxytest runs a proxy within the test's own process, for tests that read its counters or choose what package proxy takes
-// and "pgflurry serve" has no flag for. Its IDs come from a counter.
+// Package proxytest runs a proxy within the test's own process, for tests that read its counters or choose what package
+// proxy takes and "pgflurry serve" has no flag for. Its IDs come from a counter.
 package proxytest
 
 import (

@@ -32,11 +32,12 @@ type chapter struct {
 	used  int64 // turn of the last use
 }
 
-// pageCost is what a page takes beside its numbers, in bytes: its struct, its slot in the map, its slice or bits' header.
+// pageCost is what a page takes beside its numbers, in bytes: its struct, its slot in the map, its slice or bits'
+// header.
 const pageCost = 96
 
-// New makes an empty recorder that keeps about so many bytes in memory and writes what is beyond to files in dir, which must
-// exist. An empty dir keeps everything in memory.
+// New makes an empty recorder that keeps about so many bytes in memory and writes what is beyond to files in dir, which
+// must exist. An empty dir keeps everything in memory.
 func New(dir string, memory int64) *Recorder {
 	return &Recorder{dir: dir, memory: memory, chapters: map[int64]*chapter{}, written: map[int64]bool{}}
 }
@@ -45,11 +46,12 @@ func New(dir string, memory int64) *Recorder {
 type Twice struct{ ID int64 }
 
 func (t *Twice) Error() string {
-	return fmt.Sprintf("ID %d came twice (in the default layout: tick %d, worker %d, sequence %d)", t.ID, t.ID>>22, t.ID>>12&1023, t.ID&4095)
+	return fmt.Sprintf("ID %d came twice (in the default layout: tick %d, worker %d, sequence %d)",
+		t.ID, t.ID>>22, t.ID>>12&1023, t.ID&4095)
 }
 
-// Add records IDs. An ID that is there already gives a *Twice; those before it are recorded. Another error means that an ID is
-// no ID, or that a file could not be written or read.
+// Add records IDs. An ID that is there already gives a *Twice; those before it are recorded. Another error means that
+// an ID is no ID, or that a file could not be written or read.
 func (r *Recorder) Add(ids ...int64) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

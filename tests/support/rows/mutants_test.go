@@ -9,46 +9,91 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each guard of the statements, and what the statement is without it. The text must stand in it so many times as times says.
+// Each guard of the statements, and what the statement is without it. The text must stand in it so many times as times
+// says.
 var mutants = []struct {
 	guard, statement, from, to string
 	times                      int
 }{
-	{"acquire: only after the mark", "acquire", "w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now", "true", 2},
+	{
+		"acquire: only after the mark", "acquire",
+		"w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now",
+		"true", 2,
+	},
 	{"acquire: quarantine of a worker that was not released", "acquire", "ELSE ns.quarantine END", "ELSE 0 END", 3},
 	{"acquire: a new owner", "acquire", "SET owner = $2::uuid", "SET owner = coalesce(w.owner, $2::uuid)", 1},
 	{"acquire: a higher term", "acquire", "term = w.term + 1", "term = greatest(w.term, 1)", 1},
 	{"acquire: the mark is raised", "acquire", "+ ns.reserve, ns.end_of_time)", "+ 0, ns.end_of_time)", 1},
-	{"acquire: the grant begins at the mark or later", "acquire", "ns.now AS granted_from", "ns.now - 1 AS granted_from", 1},
-	{"acquire: window capped", "acquire", "least($6::bigint, pgflurry.ticks_of(n.max_window)) AS reserve", "$6::bigint AS reserve", 1},
+	{
+		"acquire: the grant begins at the mark or later", "acquire", "ns.now AS granted_from",
+		"ns.now - 1 AS granted_from", 1,
+	},
+	{
+		"acquire: window capped", "acquire", "least($6::bigint, pgflurry.ticks_of(n.max_window)) AS reserve",
+		"$6::bigint AS reserve", 1,
+	},
 	{"acquire: timeline gate, at once", "acquire", " AND NOT ns.moved", "", 1},
 	{"acquire: timeline gate, for the quarantine", "acquire", " AND ns.acquire_after <= ns.now", "", 1},
-	{"acquire: the gate is closed for others", "acquire", "acquire_after = greatest(n.acquire_after, ns.now + ns.quarantine)\n", "acquire_after = n.acquire_after\n", 1},
-	{"acquire: the gate never opens earlier", "acquire", "acquire_after = greatest(n.acquire_after, ns.now + ns.quarantine)\n", "acquire_after = ns.now + ns.quarantine\n", 1},
+	{
+		"acquire: the gate is closed for others", "acquire",
+		"acquire_after = greatest(n.acquire_after, ns.now + ns.quarantine)\n", "acquire_after = n.acquire_after\n", 1,
+	},
+	{
+		"acquire: the gate never opens earlier", "acquire",
+		"acquire_after = greatest(n.acquire_after, ns.now + ns.quarantine)\n",
+		"acquire_after = ns.now + ns.quarantine\n", 1,
+	},
 	{"acquire: no copy", "acquire", " AND NOT ns.copied", "", 1},
 	{"acquire: no database without worker rows", "acquire", " AND ns.home IS NULL", "", 1},
 	{"acquire: the right namespace", "acquire", "WHERE ns.matches AND ns.home", "WHERE true AND ns.home", 1},
-	{"acquire: no worker of a function", "acquire", "AND w.kind = 'proxy' AND w.retired_at IS NULL", "AND w.retired_at IS NULL", 2},
+	{
+		"acquire: no worker of a function", "acquire", "AND w.kind = 'proxy' AND w.retired_at IS NULL",
+		"AND w.retired_at IS NULL", 2,
+	},
 	{"acquire: no retired worker", "acquire", "AND w.retired_at IS NULL", "", 2},
-	{"acquire: no worker of another datacenter", "acquire", "AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer", "AND w.retired_at IS NULL", 1},
+	{
+		"acquire: no worker of another datacenter", "acquire",
+		"AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer", "AND w.retired_at IS NULL", 1,
+	},
 	{"acquire: nothing after the end of time", "acquire", "      AND ns.now < ns.end_of_time\n", "", 1},
-	{"acquire: own worker first", "acquire", "ORDER BY CASE WHEN w.node = $3::text THEN 0", "ORDER BY CASE WHEN w.node = $3::text THEN 2", 1},
+	{
+		"acquire: own worker first", "acquire", "ORDER BY CASE WHEN w.node = $3::text THEN 0",
+		"ORDER BY CASE WHEN w.node = $3::text THEN 2", 1,
+	},
 	{"renew: owner", "renew", "AND w.owner = $3::uuid AND w.term = $4::bigint\n", "AND w.term = $4::bigint\n", 1},
 	{"renew: term", "renew", "AND w.owner = $3::uuid AND w.term = $4::bigint\n", "AND w.owner = $3::uuid\n", 1},
 	{"renew: not released", "renew", "AND w.released_at IS NULL AND", "AND", 1},
 	{"renew: not retired", "renew", " AND w.retired_at IS NULL\n", "\n", 1},
 	{"renew: no commit was lost", "renew", "AND w.reserved_until >= $5::bigint\n", "AND $5::bigint IS NOT NULL\n", 1},
 	{"renew: not after others might have had it", "renew", "      AND w.reserved_until + ns.grace > ns.now\n", "", 1},
-	{"renew: … less the skew", "renew", "pgflurry.ticks_of(n.quarantine) - pgflurry.ticks_of(n.skew) AS grace", "pgflurry.ticks_of(n.quarantine) AS grace", 1},
-	{"renew: … to the tick", "renew", "w.reserved_until + ns.grace > ns.now\n", "w.reserved_until + ns.grace >= ns.now\n", 1},
-	{"renew: the mark never falls", "renew", "SET reserved_until = greatest(w.reserved_until, least(", "SET reserved_until = greatest(0, least(", 1},
+	{
+		"renew: … less the skew", "renew", "pgflurry.ticks_of(n.quarantine) - pgflurry.ticks_of(n.skew) AS grace",
+		"pgflurry.ticks_of(n.quarantine) AS grace", 1,
+	},
+	{
+		"renew: … to the tick", "renew", "w.reserved_until + ns.grace > ns.now\n",
+		"w.reserved_until + ns.grace >= ns.now\n", 1,
+	},
+	{
+		"renew: the mark never falls", "renew", "SET reserved_until = greatest(w.reserved_until, least(",
+		"SET reserved_until = greatest(0, least(", 1,
+	},
 	{"renew: cap", "renew", "greatest(ns.now + ns.reach,", "greatest($6::bigint,", 1},
-	{"renew: cap of a mark that is far ahead", "renew", "w.reserved_until + greatest(0, ns.now", "w.reserved_until + greatest(1000000, ns.now", 1},
-	{"renew: the right namespace, and no copy", "renew", "WHERE ns.matches\n      AND w.worker", "WHERE true\n      AND w.worker", 1},
+	{
+		"renew: cap of a mark that is far ahead", "renew", "w.reserved_until + greatest(0, ns.now",
+		"w.reserved_until + greatest(1000000, ns.now", 1,
+	},
+	{
+		"renew: the right namespace, and no copy", "renew", "WHERE ns.matches\n      AND w.worker",
+		"WHERE true\n      AND w.worker", 1,
+	},
 	{"renew: a failover closes the gate", "renew", "WHERE ns.matches AND ns.moved", "WHERE false", 1},
 	{"release: owner", "release", "AND w.owner = $3::uuid AND", "AND $3::uuid IS NOT NULL AND", 1},
 	{"release: term", "release", " AND w.term = $4::bigint", " AND $4::bigint IS NOT NULL", 1},
-	{"release: the acknowledged mark comes back", "release", "greatest(w.reserved_until, $5::bigint)", "greatest(w.reserved_until, $5::bigint * 0)", 1},
+	{
+		"release: the acknowledged mark comes back", "release", "greatest(w.reserved_until, $5::bigint)",
+		"greatest(w.reserved_until, $5::bigint * 0)", 1,
+	},
 	{"reseed: marks are raised", "reseed", "greatest(w.reserved_until, ns.mark)", "w.reserved_until", 1},
 	{"reseed: leases end", "reseed", "term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END", "term = w.term", 1},
 	{"reseed: the gate closes", "reseed", "greatest(n.acquire_after, ns.opens)", "n.acquire_after", 1},
@@ -64,7 +109,8 @@ func TestTheComparisonNoticesEachGuardThatIsLeftOut(t *testing.T) {
 	var report strings.Builder
 	for _, m := range mutants {
 		if n := strings.Count(original[m.statement], m.from); n != m.times {
-			t.Errorf("%s: %q stands %d times in %s.sql, expected %d: the mutant no longer fits", m.guard, m.from, n, m.statement, m.times)
+			t.Errorf("%s: %q stands %d times in %s.sql, expected %d: the mutant no longer fits",
+				m.guard, m.from, n, m.statement, m.times)
 			continue
 		}
 		r.statements[m.statement] = strings.ReplaceAll(original[m.statement], m.from, m.to)

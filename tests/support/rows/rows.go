@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Table is the namespace row and the worker rows of one database. Its methods answer and change it as the statement of their name
-// does. Times are ticks.
+// Table is the namespace row and the worker rows of one database. Its methods answer and change it as the statement of
+// their name does. Times are ticks.
 type Table struct {
 	Settings
 	Now    int64  // the database's clock

@@ -36,8 +36,10 @@ CREATE TABLE stage.server (now bigint, timeline text, system bigint);
 INSERT INTO stage.server VALUES (0, NULL, NULL);
 CREATE FUNCTION stage.clock() RETURNS timestamptz LANGUAGE sql STABLE AS
     'SELECT n.epoch + s.now * n.unit FROM stage.server s, pgflurry.namespace n';
-CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text LANGUAGE sql STABLE AS 'SELECT timeline FROM stage.server';
-CREATE OR REPLACE FUNCTION pgflurry.system_identifier() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT system FROM stage.server';
+CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text
+	LANGUAGE sql STABLE AS 'SELECT timeline FROM stage.server';
+CREATE OR REPLACE FUNCTION pgflurry.system_identifier() RETURNS bigint
+	LANGUAGE sql STABLE AS 'SELECT system FROM stage.server';
 ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
 ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER;
 UPDATE pgflurry.namespace SET max_window = '6 s', skew = '500 ms', quarantine = '7 s';
@@ -49,7 +51,8 @@ func newRoom(t testing.TB) *room {
 	r := &room{t: t, conn: server.Connect(t, url), statements: map[string]string{}}
 	r.do(stage)
 	r.do("SET search_path = pg_catalog, pg_temp; SET jit = off") // as a keeper does
-	if err := r.conn.QueryRow(context.Background(), "SELECT id::text FROM pgflurry.namespace").Scan(&r.namespace); err != nil {
+	if err := r.conn.QueryRow(context.Background(), "SELECT id::text FROM pgflurry.namespace").
+		Scan(&r.namespace); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"acquire", "renew", "release", "reseed", "retire"} {
@@ -121,11 +124,14 @@ func (r *room) load(t *Table) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	batch.Queue(`UPDATE pgflurry.worker w SET owner = nullif(s."Owner", '')::uuid, term = s."Term", reserved_until = s."Mark", node = nullif(s."Node", ''),
+	batch.Queue(`UPDATE pgflurry.worker w SET owner = nullif(s."Owner", '')::uuid, term = s."Term",
+		reserved_until = s."Mark", node = nullif(s."Node", ''),
 		renewed_at = CASE WHEN s."Renewed" >= 0 THEN n.epoch + s."Renewed" * n.unit END,
 		released_at = CASE WHEN s."Released" THEN now() END, retired_at = CASE WHEN s."Retired" THEN now() END
-		FROM pgflurry.namespace n, ROWS FROM (json_to_recordset($1::json) AS ("Owner" text, "Term" bigint, "Mark" bigint, "Node" text,
-			"Renewed" bigint, "Released" boolean, "Retired" boolean)) WITH ORDINALITY s WHERE w.worker = s.ordinality - 1`, string(rows))
+		FROM pgflurry.namespace n,
+			ROWS FROM (json_to_recordset($1::json) AS ("Owner" text, "Term" bigint, "Mark" bigint, "Node" text,
+			"Renewed" bigint, "Released" boolean, "Retired" boolean)) WITH ORDINALITY s
+				WHERE w.worker = s.ordinality - 1`, string(rows))
 	if err := r.conn.SendBatch(context.Background(), batch).Close(); err != nil {
 		r.t.Fatal(err)
 	}
@@ -136,11 +142,13 @@ func (r *room) read(t *Table) Table {
 	r.t.Helper()
 	after := t.Clone()
 	batch := &pgx.Batch{}
-	batch.Queue("SELECT coalesce(timeline, ''), acquire_after FROM pgflurry.namespace").QueryRow(func(row pgx.Row) error {
-		return row.Scan(&after.Timeline, &after.AcquireAfter)
-	})
+	batch.Queue("SELECT coalesce(timeline, ''), acquire_after FROM pgflurry.namespace").QueryRow(
+		func(row pgx.Row) error {
+			return row.Scan(&after.Timeline, &after.AcquireAfter)
+		})
 	batch.Queue(`SELECT kind = 'database', coalesce(owner::text, ''), term, reserved_until, coalesce(node, ''),
-		coalesce(pgflurry.ticks(renewed_at), -1), released_at IS NOT NULL, retired_at IS NOT NULL FROM pgflurry.worker ORDER BY worker`).
+		coalesce(pgflurry.ticks(renewed_at), -1), released_at IS NOT NULL, retired_at IS NOT NULL FROM pgflurry.worker
+			ORDER BY worker`).
 		Query(func(rows pgx.Rows) (err error) {
 			after.Rows, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (w Row, err error) {
 				err = row.Scan(&w.Database, &w.Owner, &w.Term, &w.Mark, &w.Node, &w.Renewed, &w.Released, &w.Retired)
@@ -156,7 +164,8 @@ func (r *room) read(t *Table) Table {
 
 // anyStatement chooses among all.
 func anyStatement(t *rapid.T) string {
-	return rapid.SampledFrom([]string{"acquire", "acquire", "renew", "renew", "renew", "release", "reseed", "retire"}).Draw(t, "statement")
+	return rapid.SampledFrom([]string{"acquire", "acquire", "renew", "renew", "renew", "release", "reseed", "retire"}).
+		Draw(t, "statement")
 }
 
 // compare runs a statement on one state in both places, and says how they differ; "" if they do not.
@@ -186,7 +195,9 @@ func (r *room) compare(t *rapid.T, statement string) string {
 		want = here.Renew(n)
 	case "release":
 		n := r.anyRenew(t, &before)
-		l := Release{Namespace: n.Namespace, Worker: n.Worker, Owner: n.Owner, Term: n.Term, Acknowledged: n.Acknowledged}
+		l := Release{
+			Namespace: n.Namespace, Worker: n.Worker, Owner: n.Owner, Term: n.Term, Acknowledged: n.Acknowledged,
+		}
 		got = r.run("release", l.Namespace, l.Worker, l.Owner, l.Term, l.Acknowledged)
 		want = here.Release(l)
 	case "reseed":
@@ -204,7 +215,8 @@ func (r *room) compare(t *rapid.T, statement string) string {
 		}
 	}
 	if fmt.Sprint(want) != fmt.Sprint(got) || fmt.Sprintf("%+v", here) != fmt.Sprintf("%+v", there) {
-		return fmt.Sprintf("before: %+v\nanswer: %v\n  here: %v\nPostgreSQL: %+v\n      here: %+v", before, got, want, there, here)
+		return fmt.Sprintf("before: %+v\nanswer: %v\n  here: %v\nPostgreSQL: %+v\n      here: %+v",
+			before, got, want, there, here)
 	}
 	return ""
 }
@@ -220,9 +232,12 @@ func (r *room) anyTable(t *rapid.T) Table {
 		now = 1<<41 - 3 + rapid.Int64Range(0, 4).Draw(t, "end")
 	}
 	table := Table{
-		Settings: Settings{Namespace: r.namespace, MaxWindow: 6000, Skew: 500, Quarantine: 7000, End: 1 << 41, Unit: 1000},
-		Now:      now, Server: rapid.SampledFrom([]string{"00000001", "00000001", "00000002", ""}).Draw(t, "server"),
-		Timeline:     rapid.SampledFrom([]string{"00000001", "00000001", "00000001", "00000002", ""}).Draw(t, "timeline"),
+		Settings: Settings{
+			Namespace: r.namespace, MaxWindow: 6000, Skew: 500, Quarantine: 7000, End: 1 << 41, Unit: 1000,
+		},
+		Now: now, Server: rapid.SampledFrom([]string{"00000001", "00000001", "00000002", ""}).Draw(t, "server"),
+		Timeline: rapid.SampledFrom([]string{"00000001", "00000001", "00000001", "00000002", ""}).Draw(t,
+			"timeline"),
 		AcquireAfter: max(0, now+rapid.SampledFrom([]int64{-9000, -1, 0, 1, 9000}).Draw(t, "acquire after")),
 		Copied:       rapid.IntRange(0, 19).Draw(t, "copied") == 0,
 		Rows:         make([]Row, 8),
@@ -242,7 +257,9 @@ var edges = []int64{-7001, -7000, -6999, -6501, -6500, -6499, -1000, -1, 0, 1, 5
 
 func anyRow(t *rapid.T, now int64) Row {
 	if rapid.IntRange(0, 2).Draw(t, "never used") == 0 {
-		return Row{Renewed: -1, Mark: rapid.SampledFrom([]int64{0, 0, now - 1, now, now + 1}).Draw(t, "mark of never used")}
+		return Row{
+			Renewed: -1, Mark: rapid.SampledFrom([]int64{0, 0, now - 1, now, now + 1}).Draw(t, "mark of never used"),
+		}
 	}
 	return Row{
 		Owner: owner(rapid.IntRange(1, 2).Draw(t, "owner")), Term: rapid.Int64Range(1, 2).Draw(t, "term"),

@@ -1,5 +1,5 @@
-// Package scripted plays the server's side of the wire to a package that writes by package acknowledge: each exchange as the test
-// wrote it, above all those that no server can be brought to send on purpose.
+// Package scripted plays the server's side of the wire to a package that writes by package acknowledge: each exchange
+// as the test wrote it, above all those that no server can be brought to send on purpose.
 package scripted
 
 import (
@@ -54,7 +54,10 @@ var Spoiled = []struct {
 	Spoil func(*Exchange)
 }{
 	{"a warning: the wait for the standby was cancelled", func(x *Exchange) {
-		x.Notice = &pgconn.PgError{SeverityUnlocalized: "WARNING", Code: "01000", Message: "canceling wait for synchronous replication due to user request"}
+		x.Notice = &pgconn.PgError{
+			SeverityUnlocalized: "WARNING", Code: "01000",
+			Message: "canceling wait for synchronous replication due to user request",
+		}
 	}},
 	{"a notice", func(x *Exchange) { x.Notice = &pgconn.PgError{SeverityUnlocalized: "NOTICE", Code: "00000"} }},
 	{"an error", func(x *Exchange) { x.Failure = &pgconn.PgError{Severity: "ERROR", Code: "40001"} }},
@@ -72,8 +75,8 @@ var Spoiled = []struct {
 	{"nothing at all", func(x *Exchange) { *x = Exchange{Status: 'I'} }},
 }
 
-// Server plays the exchanges one after the other on the first connection, and those from the second one on to each later
-// connection. A nil exchange says nothing at all. The config leads there; connections counts.
+// Server plays the exchanges one after the other on the first connection, and those from the second one on to each
+// later connection. A nil exchange says nothing at all. The config leads there; connections counts.
 func Server(t testing.TB, answers ...*Exchange) (config *pgconn.Config, connections *atomic.Int32) {
 	t.Helper()
 	config, err := pgconn.ParseConfig("postgres://user@scripted/db?sslmode=disable")
@@ -140,7 +143,10 @@ func send(b *pgproto3.Backend, x Exchange) {
 		b.Send(&pgproto3.CommandComplete{CommandTag: []byte(r.Tag)})
 	}
 	if n := x.Notice; n != nil {
-		b.Send(&pgproto3.NoticeResponse{Severity: n.SeverityUnlocalized, SeverityUnlocalized: n.SeverityUnlocalized, Code: n.Code, Message: n.Message})
+		b.Send(&pgproto3.NoticeResponse{
+			Severity: n.SeverityUnlocalized, SeverityUnlocalized: n.SeverityUnlocalized, Code: n.Code,
+			Message: n.Message,
+		})
 	}
 	if f := x.Failure; f != nil {
 		b.Send(&pgproto3.ErrorResponse{Severity: "ERROR", Code: f.Code, Message: f.Message})

@@ -83,7 +83,8 @@ func Eventually(t testing.TB, conn *pgx.Conn, condition string, args ...any) {
 // Sleeps waits until the session whose application_name is name runs pg_sleep().
 func Sleeps(t testing.TB, conn *pgx.Conn, name string) {
 	t.Helper()
-	Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '"+name+"' AND wait_event = 'PgSleep')")
+	Eventually(t, conn,
+		"EXISTS (SELECT FROM pg_stat_activity WHERE application_name = '"+name+"' AND wait_event = 'PgSleep')")
 }
 
 // Blocked waits until so many sessions of the database wait for a lock.
@@ -135,7 +136,8 @@ func Hint(err error) string {
 	return ""
 }
 
-// Role makes a role that may log in, drops it with its objects when the test ends, and returns the URL of its connections.
+// Role makes a role that may log in, drops it with its objects when the test ends, and returns the URL of its
+// connections.
 func Role(t testing.TB, url, name string) string {
 	t.Helper()
 	Exec(t, url, "CREATE ROLE "+name+" LOGIN")

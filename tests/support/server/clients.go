@@ -10,8 +10,8 @@ import (
 	"pgflurry/postgres"
 )
 
-// clientsFor puts psql and pgbench on PATH if the server's binaries are in an image: the image's, on this machine's network, with the
-// same names for files below the folder of temporary files. The returned function undoes it.
+// clientsFor puts psql and pgbench on PATH if the server's binaries are in an image: the image's, on this machine's
+// network, with the same names for files below the folder of temporary files. The returned function undoes it.
 func clientsFor(provider postgres.Provider) (undo func(), err error) {
 	if provider.Docker.Image == "" {
 		return func() {}, nil
@@ -26,7 +26,8 @@ func clientsFor(provider postgres.Provider) (undo func(), err error) {
 		os.RemoveAll(dir)
 	}
 	for _, client := range []string{"psql", "pgbench"} {
-		script := fmt.Sprintf("#!/bin/sh\nexec %s run --rm --interactive --network host --volume %s:%s --workdir / --entrypoint %s %s \"$@\"\n",
+		script := fmt.Sprintf("#!/bin/sh\nexec %s run --rm --interactive --network host --volume "+
+			"%s:%s --workdir / --entrypoint %s %s \"$@\"\n",
 			provider.Docker.CLI, os.TempDir(), os.TempDir(), client, provider.Docker.Image)
 		if err := os.WriteFile(filepath.Join(dir, client), []byte(script), 0o755); err != nil {
 			undo()
@@ -36,8 +37,8 @@ func clientsFor(provider postgres.Provider) (undo func(), err error) {
 	return undo, os.Setenv("PATH", dir+string(filepath.ListSeparator)+before)
 }
 
-// Tool finds a client program beside the server's, or else on the machine: some packages of PostgreSQL hold the server alone. Where
-// the machine's is older than the server and would refuse it, the test steps aside.
+// Tool finds a client program beside the server's, or else on the machine: some packages of PostgreSQL hold the server
+// alone. Where the machine's is older than the server and would refuse it, the test steps aside.
 func Tool(t testing.TB, name string) string {
 	t.Helper()
 	own := Binaries(t)
@@ -48,7 +49,8 @@ func Tool(t testing.TB, name string) string {
 	if err != nil {
 		t.Fatalf("%s is not beside the server's programs, nor elsewhere: %v", name, err)
 	}
-	if newest.Major < own.Major && slices.Contains([]string{"pg_basebackup", "pg_dump", "pg_receivewal", "pg_upgrade"}, name) {
+	if newest.Major < own.Major &&
+		slices.Contains([]string{"pg_basebackup", "pg_dump", "pg_receivewal", "pg_upgrade"}, name) {
 		t.Skipf("%s of PostgreSQL %d refuses a server of version %d", name, newest.Major, own.Major)
 	}
 	return filepath.Join(newest.Dir, name)

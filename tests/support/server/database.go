@@ -22,7 +22,8 @@ import (
 //go:embed roles.sql
 var rolesSQL string
 
-// made counts the databases of this process; their names carry its number, for servers that several test packages share.
+// made counts the databases of this process; their names carry its number, for servers that several test packages
+// share.
 var made atomic.Int64
 
 // Database makes an empty database, which is dropped when the test ends, and returns its URL as superuser.
@@ -131,7 +132,8 @@ func Exec(t testing.TB, url, script string) {
 	}
 }
 
-// Cluster is the private cluster, for tests that read its log or signal its processes; the test fails on another kind of server.
+// Cluster is the private cluster, for tests that read its log or signal its processes; the test fails on another kind
+// of server.
 func Cluster(t testing.TB) *postgres.Cluster {
 	t.Helper()
 	if running.cluster == nil {

@@ -82,12 +82,14 @@ local replication all trust
 host replication all 127.0.0.1/32 trust
 `
 
-// testOptions make a server quick, talkative and roomy. They give up durability against a crash of the machine, not of the server.
+// testOptions make a server quick, talkative and roomy. They give up durability against a crash of the machine, not of
+// the server.
 func testOptions() map[string]string {
 	return map[string]string{
 		"fsync": "off", "full_page_writes": "off", "max_connections": "200", "shared_buffers": "64MB",
 		"max_wal_senders": "4", "wal_level": "logical", "track_commit_timestamp": "on",
-		// A crash waits this long, and not a minute, for a connection that came during it and says nothing: such a child gets no signal.
+		// A crash waits this long, and not a minute, for a connection that came during it and says nothing: such a
+		// child gets no signal.
 		"authentication_timeout": "15s",
 	}
 }
@@ -127,8 +129,8 @@ func startPrivate(ctx context.Context) (stop func() error, err error) {
 	return stop, nil
 }
 
-// PublicDir is a new folder that the server's user can reach, removed when the test ends: t.TempDir is closed to it when root runs
-// the tests.
+// PublicDir is a new folder that the server's user can reach, removed when the test ends: t.TempDir is closed to it
+// when root runs the tests.
 func PublicDir(t testing.TB) string {
 	t.Helper()
 	dir, err := publicDir()

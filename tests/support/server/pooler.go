@@ -16,8 +16,9 @@ import (
 	"time"
 )
 
-// Pooler runs PgBouncer in transaction mode, with so many server connections for everybody, in front of a URL; more lines of its
-// section [pgbouncer] win over those it has. Where it is not installed the test is skipped, unless PGFLURRY_TEST_POOLER=1 asks for it.
+// Pooler runs PgBouncer in transaction mode, with so many server connections for everybody, in front of a URL; more
+// lines of its section [pgbouncer] win over those it has. Where it is not installed the test is skipped, unless
+// PGFLURRY_TEST_POOLER=1 asks for it.
 func Pooler(t testing.TB, upstream string, connections int, more ...string) string {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")

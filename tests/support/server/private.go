@@ -50,8 +50,8 @@ func start(t testing.TB, settings postgres.Settings) *postgres.Cluster {
 	return cluster
 }
 
-// Freeze stops every process of the cluster in its tracks (SIGSTOP): sockets stay open and nothing answers. The returned function
-// lets them go on, which also happens when the test ends.
+// Freeze stops every process of the cluster in its tracks (SIGSTOP): sockets stay open and nothing answers. The
+// returned function lets them go on, which also happens when the test ends.
 func Freeze(t testing.TB, cluster *postgres.Cluster) (thaw func()) {
 	t.Helper()
 	frozen := append([]int{cluster.PID}, children(t, cluster.PID)...)
@@ -89,14 +89,15 @@ func children(t testing.TB, pid int) []int {
 	return found
 }
 
-// IsBackend says whether a process is one of the cluster's, which must be asked before it is sent a signal: it may have ended, and
-// its number be somebody else's.
+// IsBackend says whether a process is one of the cluster's, which must be asked before it is sent a signal: it may have
+// ended, and its number be somebody else's.
 func IsBackend(cluster *postgres.Cluster, pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", cluster.PID))
 }
 
-// Storm is how long tests that let many faults happen shall go on; 0 is a short while. PGFLURRY_TEST_STORM=5m makes it long.
+// Storm is how long tests that let many faults happen shall go on; 0 is a short while. PGFLURRY_TEST_STORM=5m makes it
+// long.
 func Storm(t testing.TB) time.Duration {
 	t.Helper()
 	text := os.Getenv("PGFLURRY_TEST_STORM")
@@ -120,8 +121,8 @@ func Pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Binaries are the server's programs on this machine, for tests that run some of them by hand (pg_basebackup, pg_ctl). Where Docker has the
-// only PostgreSQL there are none, and the test steps aside.
+// Binaries are the server's programs on this machine, for tests that run some of them by hand (pg_basebackup, pg_ctl).
+// Where Docker has the only PostgreSQL there are none, and the test steps aside.
 func Binaries(t testing.TB) postgres.Binaries {
 	t.Helper()
 	provider, err := locate(t.Context())

@@ -13,9 +13,12 @@ import (
 	"pgflurry/postgres"
 )
 
-// Standby copies a primary as it is now and runs the copy as a hot standby named name, which is stopped when the test ends. It
-// follows the primary at source ("host=… port=…"), or, if that is empty, gets nothing that the primary writes from now on.
-func Standby(t testing.TB, primary *postgres.Cluster, name, source string, options map[string]string) *postgres.Cluster {
+// Standby copies a primary as it is now and runs the copy as a hot standby named name, which is stopped when the test
+// ends. It follows the primary at source ("host=… port=…"), or, if that is empty, gets nothing that the primary writes
+// from now on.
+func Standby(
+	t testing.TB, primary *postgres.Cluster, name, source string, options map[string]string,
+) *postgres.Cluster {
 	t.Helper()
 	data := baseBackup(t, primary, name)
 	if err := os.WriteFile(filepath.Join(data, "standby.signal"), nil, 0o644); err != nil {
@@ -48,18 +51,21 @@ func baseBackup(t testing.TB, primary *postgres.Cluster, name string) (data stri
 	return data
 }
 
-// Again starts the cluster whose files are in data, which was stopped or has crashed, with the options of Private; port 0 is any. It
-// is stopped when the test ends.
+// Again starts the cluster whose files are in data, which was stopped or has crashed, with the options of Private; port
+// 0 is any. It is stopped when the test ends.
 func Again(t testing.TB, data string, port int, options ...map[string]string) *postgres.Cluster {
 	t.Helper()
-	settings := postgres.Settings{Provider: postgres.Provider{Binaries: Binaries(t)}, Data: data, HBA: hba, Port: port, Options: testOptions()}
+	settings := postgres.Settings{
+		Provider: postgres.Provider{Binaries: Binaries(t)}, Data: data, HBA: hba, Port: port, Options: testOptions(),
+	}
 	for _, some := range options {
 		maps.Copy(settings.Options, some)
 	}
 	return start(t, settings)
 }
 
-// Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does: no checkpoint, no farewell to a standby.
+// Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does: no checkpoint, no farewell to a
+// standby.
 func Crash(t testing.TB, cluster *postgres.Cluster) {
 	t.Helper()
 	if err := syscall.Kill(cluster.PID, syscall.SIGQUIT); err != nil {
@@ -100,7 +106,8 @@ func AsOwner(t testing.TB, path string) *syscall.SysProcAttr {
 	return attr
 }
 
-// asOwner makes a folder for, and says how to run a program as, the owner of another folder, which matters where root runs the tests.
+// asOwner makes a folder for, and says how to run a program as, the owner of another folder, which matters where root
+// runs the tests.
 func asOwner(t testing.TB, path, made string) *syscall.SysProcAttr {
 	t.Helper()
 	if err := os.Mkdir(made, 0o700); err != nil {

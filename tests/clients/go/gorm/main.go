@@ -151,7 +151,9 @@ func transaction(db *gorm.DB) (any, []int64, error) {
 		return nil
 	})
 	last, err := draw(db)
-	return []any{undone.Error(), seen.Name, refused(missing), names, refused(zero), refused(failed), refused(committed)}, append(ids, first, last), err
+	return []any{
+		undone.Error(), seen.Name, refused(missing), names, refused(zero), refused(failed), refused(committed),
+	}, append(ids, first, last), err
 }
 
 func cancel(sleeper *gorm.DB) (any, []int64, error) {
@@ -210,7 +212,9 @@ func main() {
 		"gorm.io/gorm",
 		report.Deed{Name: "password", Do: login(report.PasswordRole)},
 		report.Deed{Name: "scram", Do: login(report.SCRAMRole)},
-		report.Deed{Name: "tls", Do: login(report.SCRAMRole, "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA"))},
+		report.Deed{
+			Name: "tls", Do: login(report.SCRAMRole, "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA")),
+		},
 		report.Deed{Name: "unprepared", Do: with(unprepared)},
 		report.Deed{Name: "prepared", Do: with(prepared)},
 		report.Deed{Name: "pipeline", None: below},

@@ -147,7 +147,8 @@ func transaction(conn *pgx.Conn) (any, []int64, error) {
 	}
 	var seen, left int
 	const count = "SELECT count(*) FROM item WHERE id = $1"
-	err = errors.Join(tx.QueryRow(ctx, count, first).Scan(&seen), tx.Rollback(ctx), conn.QueryRow(ctx, count, first).Scan(&left))
+	err = errors.Join(tx.QueryRow(ctx, count, first).Scan(&seen), tx.Rollback(ctx),
+		conn.QueryRow(ctx, count, first).Scan(&left))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -159,7 +160,8 @@ func transaction(conn *pgx.Conn) (any, []int64, error) {
 	broken := string(conn.PgConn().TxStatus())
 	committed := tx.Commit(ctx)
 	last, err := draw(conn)
-	return []any{status, tag.String(), seen, left, refused(zero), refused(failed), broken, refused(committed)}, []int64{first, last}, err
+	return []any{status, tag.String(), seen, left, refused(zero), refused(failed), broken, refused(committed)},
+		[]int64{first, last}, err
 }
 
 func copies(conn *pgx.Conn) (any, []int64, error) {
@@ -260,7 +262,9 @@ func main() {
 		"github.com/jackc/pgx/v5",
 		report.Deed{Name: "password", Do: login(report.PasswordRole)},
 		report.Deed{Name: "scram", Do: login(report.SCRAMRole)},
-		report.Deed{Name: "tls", Do: login(report.SCRAMRole, "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA"))},
+		report.Deed{
+			Name: "tls", Do: login(report.SCRAMRole, "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA")),
+		},
 		report.Deed{Name: "unprepared", Do: with(unprepared)},
 		report.Deed{Name: "prepared", Do: with(prepared)},
 		report.Deed{Name: "pipeline", Do: with(pipeline)},

@@ -172,7 +172,8 @@ func transaction(db *sql.DB) (any, []int64, error) {
 	_, failed := draw(tx)
 	committed := tx.Commit()
 	last, err := draw(db)
-	return []any{inserted, seen, left, kept, refused(zero), refused(failed), refused(committed)}, append(ids, first, last), err
+	return []any{inserted, seen, left, kept, refused(zero), refused(failed), refused(committed)},
+		append(ids, first, last), err
 }
 
 func copies(db *sql.DB) (any, []int64, error) {
@@ -276,7 +277,9 @@ func main() {
 		"github.com/lib/pq",
 		report.Deed{Name: "password", Do: login(report.PasswordRole)},
 		report.Deed{Name: "scram", Do: login(report.SCRAMRole)},
-		report.Deed{Name: "tls", Do: login(report.SCRAMRole, "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA"))},
+		report.Deed{
+			Name: "tls", Do: login(report.SCRAMRole, "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA")),
+		},
 		report.Deed{Name: "unprepared", Do: with(unprepared)},
 		report.Deed{Name: "prepared", Do: with(prepared)},
 		report.Deed{Name: "pipeline", None: noBatch},
