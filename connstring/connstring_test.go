@@ -18,13 +18,14 @@ import (
 
 func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
 	for url, reason := range map[string]string{
-		"postgres://owner:s3cret@localhost:port/app":        "invalid port",
-		"postgres://owner:s3/cret@localhost/app":            "invalid port",
-		"postgres://owner:s3cret%zz@localhost/app":          "failed to parse as URL",
-		"owner:s3cret@localhost/app":                        "failed to parse as keyword/value",
-		"host=localhost port=x password=s3cret":             "invalid port",
-		"host=localhost password='s3cret":                   "failed to parse as keyword/value",
-		"postgres://local host/app":                         `failed to parse as URL (unexpected spaces found in "local host", use percent-encoded spaces (%20) instead)`,
+		"postgres://owner:s3cret@localhost:port/app": "invalid port",
+		"postgres://owner:s3/cret@localhost/app":     "invalid port",
+		"postgres://owner:s3cret%zz@localhost/app":   "failed to parse as URL",
+		"owner:s3cret@localhost/app":                 "failed to parse as keyword/value",
+		"host=localhost port=x password=s3cret":      "invalid port",
+		"host=localhost password='s3cret":            "failed to parse as keyword/value",
+		"postgres://local host/app": `failed to parse as URL ` +
+			`(unexpected spaces found in "local host", use percent-encoded spaces (%20) instead)`,
 		"postgres://owner:s3cret@localhost/app?sslmode=odd": "failed to configure TLS",
 	} {
 		_, err := connstring.Parse("database", url)

@@ -7,9 +7,12 @@
 //	    └───┴─────────────────────────────┴────────┴────────┴────────────┘
 //	          41 bits                       5        5        12
 //
-//	timestamp   whole units since the epoch. Unit 1 ms and epoch 2024-01-01T00:00:00Z by default: 41 bits end on 2093-09-06
-//	datacenter  upper bits of the worker; 0 bits by default, which leaves 10 for the worker: layout 41/0/10/12 ("twitter")
-//	worker      leased by one process at a time. Wherever a worker is one number, it is datacenter and worker bits together
+//	timestamp   whole units since the epoch. Unit 1 ms and epoch 2024-01-01T00:00:00Z by default: 41 bits end on
+//	            2093-09-06
+//	datacenter  upper bits of the worker; 0 bits by default, which leaves 10 for the worker: layout 41/0/10/12
+//	            ("twitter")
+//	worker      leased by one process at a time. Wherever a worker is one number, it is datacenter and worker bits
+//	            together
 //	sequence    counts the IDs of one worker in one tick: 4096 in a millisecond by default
 //
 // Bit 63, the sign, is always 0: IDs are positive. A layout of fewer than 63 bits leaves the upper ones 0. To read an

@@ -53,16 +53,19 @@
 //		                          └────────┘
 //
 //	  - none → held: one conditional write took a row that nobody holds, with a new random owner and term + 1.
-//	  - none → none, refused: a clean answer without a row: the gate is closed, or no worker is free; the answer says until when.
-//	  - none → none, unknown: the row may have been taken, but nothing will ever be issued from it. It is free again after its
-//	    first window and the quarantine.
-//	  - held → held, unknown: the write may or may not have happened, or may still happen. The bound stays. If nothing is heard until the
-//	    clock has reached the bound, the generator stops by itself; renewal goes on, since the worker is still ours if
-//	    nobody took it. Only if the database answers that the row is locked by somebody else, another worker is tried.
+//	  - none → none, refused: a clean answer without a row: the gate is closed, or no worker is free; the answer says
+//	    until when.
+//	  - none → none, unknown: the row may have been taken, but nothing will ever be issued from it. It is free again
+//	    after its first window and the quarantine.
+//	  - held → held, unknown: the write may or may not have happened, or may still happen. The bound stays. If nothing
+//	    is heard until the clock has reached the bound, the generator stops by itself. Renewal goes on, since the
+//	    worker is still ours if nobody took it. Only if the database answers that the row is locked by somebody else,
+//	    another worker is tried.
 //	  - held → none, lost: a clean answer without a row: another owner or term, retired, a mark below the bound (an
-//	    acknowledged commit is gone), left until others might have had it, or the database is a copy. The generator may
-//	    finish its grant; the keeper acquires at once.
-//	  - any → sealed: Run ends. The generator is sealed before the row is released, so a released row has no live issuer.
+//	    acknowledged commit is gone), left until others might have had it, or the database is a copy. The generator
+//	    may finish its grant; the keeper acquires at once.
+//	  - any → sealed: Run ends. The generator is sealed before the row is released, so a released row has no live
+//	    issuer.
 //	  - Run ends with an error only where no later attempt could be right: the database has another namespace
 //	    (ErrNamespaceMismatch) or its worker rows elsewhere (ErrElsewhere), or the issuer does not take the grant.
 //

@@ -108,7 +108,8 @@ func (r *Refusal) Error() string {
 		return fmt.Sprintf("no worker is granted for another %v: the database was failed over, restored or reseeded",
 			wait)
 	case r.Reason == Copy:
-		return `no worker is granted: the database is a copy or was restored; run "pgflurry migrate up --database URL" on it, which says how to go on`
+		return `no worker is granted: the database is a copy or was restored; ` +
+			`run "pgflurry migrate up --database URL" on it, which says how to go on`
 	case r.Retired == r.Workers:
 		return fmt.Sprintf("no worker is left: all %s are retired; a wider layout needs a new namespace",
 			r.Range.of(r.Workers))

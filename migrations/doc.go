@@ -4,7 +4,8 @@
 //	bootstrap    schema pgflurry and its table of applied migrations
 //	0000N_….sql  each once, in one transaction with its row in that table
 //	sqlfuncs     all functions, every time
-//	row          pgflurry.create_namespace(): the namespace row, the worker rows, this database's worker; or join, or a way out for a copy
+//	row          pgflurry.create_namespace(): the namespace row, the worker rows, this database's worker; or join,
+//	             or a way out for a copy
 //	install      layout and worker written into the function text; aliases in public
 //
 // Bootstrap and each migration commit by themselves; the last three are one transaction. An Up that was interrupted

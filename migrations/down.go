@@ -121,6 +121,7 @@ func (d *database) noneJoined(ctx context.Context) error {
 	for i, j := range joined {
 		lines[i] = fmt.Sprintf("%s (worker %d, %s)", j.Database, j.Worker, j.Address)
 	}
-	return refuse(`Run "pgflurry migrate down" on them first. Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
+	return refuse(`Run "pgflurry migrate down" on them first. `+
+		`Then, or if they are gone or shall go on by themselves, run it here with --leave-joined.`,
 		"other databases have joined the namespace that is at home here:\n  %s", strings.Join(lines, "\n  "))
 }

@@ -156,7 +156,8 @@ func (h *home) reclaim(
 		return false,
 			refuse(`If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
   pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
-If this is the same database and only its address has changed, or the original is gone for good and no other copy has taken its place, run
+If this is the same database and only its address has changed, or the original is gone for good and no other copy has
+taken its place, run
   pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`,
 				"worker %d was claimed by database %q at %s on %s, and this database is at %s",
 				present.FunctionWorker, node, from, at.UTC().Format(time.DateTime), address(d.settings))

@@ -48,7 +48,8 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 		return refuse("Leave --join out.", "database %q is the home of namespace %s itself",
 			present.Database, present.ID)
 	case h != nil && why == "" && present.Home == "" && present.ID == h.row.ID:
-		return refuse(`On the copy, and on no other, add --copy. Be sure which of the two it is: the other one keeps its workers.`,
+		return refuse(`On the copy, and on no other, add --copy. `+
+			`Be sure which of the two it is: the other one keeps its workers.`,
 			"database %q and %s are both the home of namespace %s: "+
 				"one of them is a copy of the files of the other's server",
 			present.Database, address(h.settings), present.ID)
@@ -205,8 +206,12 @@ func refuseCopy(present namespace.Namespace, why string) error {
 		original, moved = present.Home, "--join HOME --moved"
 	}
 	return refuse(fmt.Sprintf(`Its function still carries the worker of the original. Run one of:
-  pgflurry migrate up --database URL --join HOME           to share one ID space with the original, with a worker of its own; HOME is %s
+  pgflurry migrate up --database URL --join HOME           to share one ID space with the original, with a worker
+                                                           of its own; HOME is %s
   pgflurry migrate up --database URL --new-namespace       to make it an ID space of its own
-  pgflurry migrate up --database URL %s   if it takes the place of the original, which is gone for good, and no other copy does; or is the original, restored in place`,
+  pgflurry migrate up --database URL %s
+                                                           if it takes the place of the original, which is gone for
+                                                           good, and no other copy does; or is the original,
+                                                           restored in place`,
 		original, moved), "%s", why)
 }

@@ -2,7 +2,7 @@
 // and the processor time that the watched servers spent on it.
 //
 //	round 0   A B C │ A B C │ …   warm-up, thrown away
-//	round 1   C A B │ B A C │ …   the contenders of a workload one right after the other, in an order drawn from the seed
+//	round 1   C A B │ B A C │ …   the contenders of a workload, one right after the other, in an order from the seed
 //	round 2   …
 //
 // A shared machine drifts by more than what is to be measured, so contenders are interleaved. Rounds are the outermost

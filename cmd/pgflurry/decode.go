@@ -39,8 +39,9 @@ func newDecode() *cobra.Command {
 What the bits mean comes from the namespace of a database (--database), or from --layout, --epoch and --unit, which are
 the default layout where they are not given. Of another layout's ID it cannot tell: it prints other numbers then.
 
-WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list"; DATACENTER is its upper bits,
-"-" in a layout without. TIME is the start of the ID's tick. With --json the IDs are strings, which no reader rounds.
+WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list"; DATACENTER is
+its upper bits, "-" in a layout without. TIME is the start of the ID's tick. With --json the IDs are strings,
+which no reader rounds.
 
 What is no ID is named on standard error; the others are decoded, and the exit code is 1.`,
 		Example: `  pgflurry decode 330678927360028672

@@ -16,12 +16,13 @@ func newMigrate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Make, check, print or remove what pgflurry needs in a database",
-		Long: `migrate keeps schema pgflurry (the namespace, the workers, the functions of the other ways to make an ID) and in schema
-public the SQL functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and their kin, and short names of the
-others, such as next_segment(tag).
+		Long: `migrate keeps schema pgflurry (the namespace, the workers, the functions of the other ways to
+make an ID) and in schema public the SQL functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and
+their kin, and short names of the others, such as next_segment(tag).
 
-A function of your own in public is never overwritten and never dropped. Where one has the name of next_snowflake() or its
-kin, up refuses; where one has another name, only the one with the schema is made, and up and status say "kept".
+A function of your own in public is never overwritten and never dropped. Where one has the name of
+next_snowflake() or its kin, up refuses; where one has another name, only the one with the schema is made, and
+up and status say "kept".
 
 It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser.
 Connect to the server itself or through a pooler in session mode.`,
@@ -83,20 +84,21 @@ func newMigrateUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Make or complete what pgflurry needs; safe to run again, also several at once",
-		Long: `up creates schema pgflurry, the namespace row, all worker rows and the SQL functions. Run again it goes on where
-it stopped and repairs functions. A layout cannot change once its namespace exists.
+		Long: `up creates schema pgflurry, the namespace row, all worker rows and the SQL functions. Run again
+it goes on where it stopped and repairs functions. A layout cannot change once its namespace exists.
 
 A copy of a database (restored, cloned, made from a template) is refused until you say what it shall be:
   --join HOME       another database of the ID space at home in HOME, with a worker of its own
   --new-namespace   an ID space of its own
-  --moved           the same database as before: its original is gone for good, and no other copy has taken its place; or
+  --moved           the same database as before: its original is gone for good, no other copy has taken its place; or
                     it was restored in place
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
   --copy --join HOME, or --copy --new-namespace
 
-In a home that was failed over, restored or reseeded, no other database can join until you say --joins-complete: every
-database that ever joined has joined again, or stands in the list of "pgflurry migrate status".
---fresh-worker is for a function whose clock once stood far ahead, so that it fails with SNF01. Its old worker is retired.
+In a home that was failed over, restored or reseeded, no other database can join until you say --joins-complete:
+every database that ever joined has joined again, or stands in the list of "pgflurry migrate status".
+--fresh-worker is for a function whose clock once stood far ahead, so that it fails with SNF01. Its old worker
+is retired.
 
 A role that is to run "pgflurry serve" without owning the schema needs, in each database:
   CALL pgflurry.grant_lease('role');`,
@@ -158,12 +160,14 @@ func newMigrateDown() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Remove everything that up made, or nothing",
-		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It refuses while IDs
-may be ahead of the database's clock, and while a default, a view or a function uses next_snowflake(), or while
-counters, tickets, tags, tokens or locks are in use: it says which tables hold such rows. Nothing is removed with CASCADE.
+		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It
+refuses while IDs may be ahead of the database's clock, and while a default, a view or a function uses
+next_snowflake(), or while counters, tickets, tags, tokens or locks are in use: it says which tables hold such
+rows. Nothing is removed with CASCADE.
 
-In a database that others have joined it refuses, too: they would be left without anybody who knows which workers they have.
-With --leave-joined it removes pgflurry all the same; a namespace made here later is another ID space than theirs.
+In a database that others have joined it refuses, too: they would be left without anybody who knows which
+workers they have. With --leave-joined it removes pgflurry all the same; a namespace made here later is another
+ID space than theirs.
 
 In a database that joined another one, its worker there stays taken: a copy of this database, which cannot be seen from
 here, may still issue IDs with it. To join again takes another of the --database-workers of the namespace.`,
@@ -196,11 +200,12 @@ func newMigrateStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Tell what is applied and what is not, and what the namespace is",
-		Long: `status lists the migrations, the functions that are not as this version installs them, and the namespace. It changes
-nothing. To compare the functions it needs the rights of up.
+		Long: `status lists the migrations, the functions that are not as this version installs them, and the
+namespace. It changes nothing. To compare the functions it needs the rights of up.
 
-It exits 0 if everything is in place, and 1 if anything is pending, missing, changed or could not be checked, or if the
-database is a copy and nobody has said what it shall be. With --json it prints {"in_place": true or false, "rows": [...]}.`,
+It exits 0 if everything is in place, and 1 if anything is pending, missing, changed or could not be checked, or
+if the database is a copy and nobody has said what it shall be. With --json it prints {"in_place": true or
+false, "rows": [...]}.`,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,

@@ -22,9 +22,11 @@ On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up 
 worker back and ends. A second signal ends it at once. On SIGHUP it reads the files of TLS again; open sessions
 do not notice.`,
 		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
-  pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql --lease-database "host=/var/run/postgresql dbname=app"
+  pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql \
+    --lease-database "host=/var/run/postgresql dbname=app"
   PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app pgflurry serve --databases app,reports
-  pgflurry serve --upstream db.example.com:5432 --upstream-tls verify-full --upstream-tls-ca system --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"`,
+  pgflurry serve --upstream db.example.com:5432 --upstream-tls verify-full --upstream-tls-ca system \
+    --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error

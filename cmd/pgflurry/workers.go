@@ -49,7 +49,8 @@ func newWorkersList() *cobra.Command {
   function      written into the function of a database, for good
 
 RESERVED UNTIL is the mark: no ID of the worker at or after it exists. LEFT SECONDS count from now to the mark,
-FREE IN SECONDS to when any proxy may take the worker. The mark of a function is known in its own database only. --wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT, which --json always has.`,
+FREE IN SECONDS to when any proxy may take the worker. The mark of a function is known in its own database only.
+--wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT, which --json always has.`,
 		Example: `  pgflurry workers list --database postgres://app@localhost/shop
   pgflurry workers list --database postgres://app@localhost/shop --all --json`,
 		Args: cobra.NoArgs,
@@ -76,8 +77,8 @@ func newWorkersRetire() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retire NUMBER",
 		Short: "Take a worker out of use for good; its mark stays",
-		Long: `retire makes sure that a worker is never granted again, for example because a wrong clock has pushed its mark
-far ahead, or because something else issues IDs with its number. There is no way back.
+		Long: `retire makes sure that a worker is never granted again, for example because a wrong clock has
+pushed its mark far ahead, or because something else issues IDs with its number. There is no way back.
 
 A worker that is held is refused unless --held is given. Its holder then finishes its grant, at most up to the mark,
 and takes another worker at its next renewal.`,

@@ -22,11 +22,12 @@ func newWorkersHistory() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [NUMBER]",
 		Short: "Show who held which worker when",
-		Long: `history shows who holds which worker and who held it before, the latest first: up to 100 former holders of each
-worker, or of the one whose NUMBER is given.
+		Long: `history shows who holds which worker and who held it before, the latest first: up to 100 former
+holders of each worker, or of the one whose NUMBER is given.
 
-To find who made an ID, take its worker and time from "pgflurry decode": it is the holder of that worker with ACQUIRED AT
-before that time and IDS UNTIL after it. RELEASED AT is empty for a holder that has the worker now, vanished or lost it.`,
+To find who made an ID, take its worker and time from "pgflurry decode": it is the holder of that worker with
+ACQUIRED AT before that time and IDS UNTIL after it. RELEASED AT is empty for a holder that has the worker now,
+vanished or lost it.`,
 		Example: `  pgflurry workers history --database postgres://app@localhost/shop
   pgflurry workers history 17 --database postgres://app@localhost/shop --json`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -26,11 +26,11 @@ func newWorkersReseed() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reseed",
 		Short: "Make the worker table safe after the database was restored",
-		Long: `reseed is for after a restore from a backup or a snapshot: the restored table has forgotten what was reserved since.
-It raises every proxy worker's mark to now + max_window + skew, ends every lease, and lets no worker be granted for
-the length of the quarantine. Until then proxies finish their grants and then relay, and the function in the
-database gives the IDs. Databases that joined may be forgotten, too: no other one can join until you have run
-"pgflurry migrate up --joins-complete".
+		Long: `reseed is for after a restore from a backup or a snapshot: the restored table has forgotten what
+was reserved since. It raises every proxy worker's mark to now + max_window + skew, ends every lease, and lets
+no worker be granted for the length of the quarantine. Until then proxies finish their grants and then relay,
+and the function in the database gives the IDs. Databases that joined may be forgotten, too: no other one can
+join until you have run "pgflurry migrate up --joins-complete".
 
 Run it as the owner of the schema, before the first proxy connects to the restored database. It says what it will do and
 asks; --yes is for scripts. To run it again is harmless, but begins the quarantine anew.`,

@@ -16,12 +16,14 @@
 //	prepared     the same, prepared once and executed 20 times, in text and binary where there is a choice
 //	pipeline     50 IDs in one batch
 //	mixed        20 IDs in one batch with 20 other statements between them
-//	transaction  an ID and a row that uses it, rolled back; an error; an ID refused in the failed transaction; rolled back; an ID
+//	transaction  an ID and a row that uses it, rolled back; an error; an ID refused in the failed transaction; rolled
+//	             back; an ID
 //	copy         COPY into item, whose key is DEFAULT next_snowflake(), and out of it; an ID
 //	notify       LISTEN, an ID, NOTIFY from another connection
 //	cancel       cancel a running pg_sleep in the driver's way; an ID on the same connection
 //	default      INSERT with the key returned in the driver's way
-//	parallel     1,000 IDs on each of four connections at once: those of the first in the order they came, then the second's, and so on
+//	parallel     1,000 IDs on each of four connections at once: those of the first in the order they came, then the
+//	             second's, and so on
 //
 // The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
 // PGSSLMODE=disable; both roles have the password "right"; CLIENT_CA is a file of certificates; CLIENT_MODE is the

@@ -355,7 +355,7 @@ func clockAhead(s *story) {
 	for i, url := range []string{home, joined} {
 		s.draw(url)
 		old := s.worker(url)
-		server.Exec(s, url, nineYearsAhead)
+		server.FunctionClock(s, url, "'9 years'")
 		s.draw(url)
 		s.up(url, migrations.Settings{}) // the functions as they are: the clock is right again
 		said := server.Refused(s, server.Connect(s, url), "SNF01",
@@ -380,14 +380,3 @@ func clockAhead(s *story) {
 	}
 	s.draw(home, joined)
 }
-
-// nineYearsAhead lets the function see another clock.
-const nineYearsAhead = `DO $$
-DECLARE f regprocedure;
-BEGIN
-	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),pgflurry.stand_in(),pgflurry.advance_slowly_stand_in(bigint),public.next_snowflake()}'::regprocedure[] LOOP
-		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'),
-			'clock_timestamp()',
-			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) ''9 years''::interval)');
-	END LOOP;
-END $$`

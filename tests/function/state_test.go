@@ -73,7 +73,7 @@ func TestAWastedCounterSendsTheLaneBackAndIDsGoOnIncreasing(t *testing.T) {
 
 func TestAClockThatIsSetBackGivesNoIDTwice(t *testing.T) {
 	url := server.Migrated(t)
-	server.Exec(t, url, steppingClock)
+	server.FunctionClock(t, url, steps)
 	conn := server.Connect(t, url)
 	run(t, conn, "SET test.step = '0'")
 	last := value[int64](t, conn, "SELECT next_snowflake()")
@@ -106,7 +106,7 @@ func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvanceIDsGoOn(t *testing.T)
 	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE ROW EXCLUSIVE MODE")
 
 	// The lane is a minute ahead of the clock, so the draw in hand is never too old.
-	server.Exec(t, url, steppingClock)
+	server.FunctionClock(t, url, steps)
 	run(t, conn, "SET test.step = '-1 day'; "+
 		"SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp() - interval '1 day') + 60000) << 22)")
 	if ids := values[int64](t, conn, "SELECT next_snowflake() FROM generate_series(1, 100)"); len(ids) != 100 {

@@ -19,18 +19,6 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// steppingClock gives each session a clock of its own, which it sets to and fro: what a clock that is stepped looks
-// like to the function. It replaces the clock in the installed text, and nothing else.
-const steppingClock = `DO $$
-DECLARE f regprocedure;
-BEGIN
-	FOREACH f IN ARRAY '{pgflurry.advance(bigint),pgflurry.advance_slowly(bigint),pgflurry.stand_in(),pgflurry.advance_slowly_stand_in(bigint),public.next_snowflake()}'::regprocedure[] LOOP
-		EXECUTE replace(replace(pg_get_functiondef(f), 'pg_catalog.clock_timestamp()', 'clock_timestamp()'),
-			'clock_timestamp()',
-			'(pg_catalog.clock_timestamp() OPERATOR(pg_catalog.+) pg_catalog.current_setting(''test.step'')::interval)');
-	END LOOP;
-END $$`
-
 // draws are the statements of a session; %d is a number of IDs.
 var draws = []string{
 	"SELECT next_snowflake() FROM generate_series(1, %d)",
@@ -52,6 +40,10 @@ type storm struct {
 	broken   atomic.Int64 // statements that ended with an error
 }
 
+// steps gives each session a clock of its own, which it sets to and fro: what a clock that is stepped looks like to the
+// function.
+const steps = "pg_catalog.current_setting('test.step')"
+
 func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 	for _, s := range []*storm{{}, {clock: true}, {long: true}, {clock: true, long: true}} {
 		t.Run(fmt.Sprintf("stepping clocks %v, long stops %v", s.clock, s.long), func(t *testing.T) {
@@ -61,7 +53,7 @@ func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 			up(t, url, migrations.Settings{})
 			server.Exec(t, url, "CREATE UNLOGGED TABLE item (n int, id bigint DEFAULT next_snowflake())")
 			if s.clock {
-				server.Exec(t, url, steppingClock)
+				server.FunctionClock(t, url, steps)
 			}
 			s.url = url
 			ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(server.Storm(t), 5*time.Second))

@@ -20,11 +20,11 @@ func newInsert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "insert",
 		Short: "What a primary key of each kind costs a table of a million rows",
-		Long: `insert starts a private PostgreSQL and the proxy, and fills a table in turns with keys of each kind, 1,000 rows a statement, each
-statement a transaction: nextval (CACHE 1 and 1000, and with an offset), next_snowflake as the column's DEFAULT and drawn through
-the proxy, UUID v4 and v7. It prints rows per second, WAL for each row and the size of the key's index, and writes them to
-results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running,
-and no data stays.`,
+		Long: `insert starts a private PostgreSQL and the proxy, and fills a table in turns with keys of each
+kind, 1,000 rows a statement, each statement a transaction: nextval (CACHE 1 and 1000, and with an offset),
+next_snowflake as the column's DEFAULT and drawn through the proxy, UUID v4 and v7. It prints rows per second,
+WAL for each row and the size of the key's index, and writes them to results.md, everything to results.json, and
+charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench insert --out results
   pgflurry-bench insert --rows 100000 --rounds 3`,
 		Args: cobra.NoArgs,

@@ -23,22 +23,25 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Sources of IDs over a connection, side by side",
-		Long: `run draws IDs over TCP from every source that a PostgreSQL connection has, with one driver (pgx) for all, and beside it from Redis
-(go-redis) and MariaDB (go-sql-driver). Without --postgres it starts private servers, as far as they are installed; with it
-only the servers that flags name. What is missing is listed as not run.
+		Long: `run draws IDs over TCP from every source that a PostgreSQL connection has, with one driver (pgx)
+for all, and beside it from Redis (go-redis) and MariaDB (go-sql-driver). Without --postgres it starts private
+servers, as far as they are installed; with it only the servers that flags name. What is missing is listed as
+not run.
 
-  one per round trip, prepared   next_snowflake through the proxy and by the function in the database, nextval with CACHE 1 and
-                                 1000, nextval % 4096 with the clock (which can repeat), UUID v4 and v7, next_segment through the
-                                 proxy and in the database, next_auto_increment, next_replace_id, a counter row, nextval through
-                                 PgBouncer and with an offset; Redis INCR, MariaDB auto_increment and REPLACE INTO
+  one per round trip, prepared   next_snowflake through the proxy and by the function in the database, nextval with
+                                 CACHE 1 and 1000, nextval % 4096 with the clock (which can repeat), UUID v4 and v7,
+                                 next_segment through the proxy and in the database, next_auto_increment,
+                                 next_replace_id, a counter row, nextval through PgBouncer and with an offset; Redis
+                                 INCR, MariaDB auto_increment and REPLACE INTO
   one per round trip, simple     next_snowflake through the proxy, nextval
   50 pipelined, prepared         the same two, and Redis INCR
-  1,000 per statement, prepared  next_snowflakes(1000) and generate_series through the proxy, the function in the database, nextval
+  1,000 per statement, prepared  next_snowflakes(1000) and generate_series through the proxy, the function in the
+                                 database, nextval
 
-for each number of --clients. The sources take turns in every round. It prints a table: throughput, its ratio to nextval of the
-same round, mean and percentiles of a round trip, processor time of the servers and bytes of PostgreSQL's log for each ID; and writes it to
-results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no
-data stays.`,
+for each number of --clients. The sources take turns in every round. It prints a table: throughput, its ratio to
+nextval of the same round, mean and percentiles of a round trip, processor time of the servers and bytes of
+PostgreSQL's log for each ID; and writes it to results.md, everything to results.json, and charts. Ctrl-C ends
+it early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench run --out results
   pgflurry-bench run --sources nextval,snowflake-proxy,redis-incr
   pgflurry-bench run --postgres postgres://me@db/app --proxy postgres://me@db:6432/app --redis redis://cache:6379

@@ -2,7 +2,8 @@
 // documents say.
 //
 //	a call                  layouts so wide that nobody waits: what does one ID cost?
-//	at the layout's limit   layouts as they come, asked for more than they have: is the rate held, and what does that burn?
+//	at the layout's limit   layouts as they come, asked for more than they have: is the rate held, and what does
+//	                        that burn?
 //
 // Rules, each with a test of its name:
 //

@@ -2,6 +2,7 @@ package server
 
 import (
 	_ "embed"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +22,16 @@ func StepClock(t testing.TB, conn *pgx.Conn, by time.Duration) {
 	Do(t, conn, "ALTER TABLE pgflurry.namespace DISABLE TRIGGER guard_namespace")
 	Do(t, conn, "UPDATE pgflurry.namespace SET epoch = epoch - make_interval(secs => $1)", by.Seconds())
 	Do(t, conn, "ALTER TABLE pgflurry.namespace ENABLE ALWAYS TRIGGER guard_namespace")
+}
+
+//go:embed function_clock.sql
+var functionClockSQL string
+
+// FunctionClock sets the clock that the functions of a database go by. ahead is an expression of text that is an
+// interval.
+func FunctionClock(t testing.TB, url, ahead string) {
+	t.Helper()
+	Exec(t, url, strings.Replace(functionClockSQL, "$step$$1$step$", "$step$"+ahead+"$step$", 1))
 }
 
 // hostile.sql replaces the operators, functions and types that ours use, in sessions that search schema hostile first.
