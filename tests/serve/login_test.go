@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -88,11 +89,9 @@ func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
 
 func TestAProxyInFrontOfItselfIsRefused(t *testing.T) {
 	direct := server.Migrated(t)
-	first := program.Serve(t, direct, "first")
-	first.Signal(syscall.SIGTERM)
-	first.End()
-	_, port, _ := strings.Cut(first.Address, ":")
-	for listen, upstream := range map[string]string{first.Address: first.Address, ":" + port: first.Address} {
+	port := ":" + strconv.Itoa(server.FreePort(t))
+	upstream := "127.0.0.1" + port
+	for _, listen := range []string{upstream, port} {
 		p := program.Start(t, "serve", "--listen", listen, "--upstream", upstream, "--lease-database", direct)
 		if code := p.End(); code != 1 || !strings.Contains(p.Output(), "own --listen") {
 			t.Errorf("--listen %s --upstream %s ended with %d:\n%s", listen, upstream, code, p.Output())

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -119,13 +120,19 @@ func nobody(t testing.TB) *syscall.SysProcAttr {
 	return attr
 }
 
-// FreePort is a port of this machine that nobody listens on just now.
+// FreePort is a port of this machine that nobody uses just now. It is below those that the system gives to connections,
+// which may take one of theirs again at any moment.
 func FreePort(t testing.TB) int {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const lowest, first = 10_000, 32_768 // first: net.ipv4.ip_local_port_range of Linux
+	for range 100 {
+		port := lowest + rand.IntN(first-lowest)
+		ln, err := net.Listen("tcp", fmt.Sprintf(":%d", port))
+		if err == nil {
+			ln.Close()
+			return port
+		}
 	}
-	defer ln.Close()
-	return ln.Addr().(*net.TCPAddr).Port
+	t.Fatal("no port is free")
+	return 0
 }
