@@ -5,44 +5,79 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// A document that says which test proves a sentence must not outlive the test.
+// documents are the pages that people read.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	paths, err := filepath.Glob("../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := map[string]string{}
+	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages[path] = string(text)
+	}
+	return pages
+}
+
+// A document that says which test proves a sentence must not outlive the test. In docs/uniqueness.md the word before a
+// test is its folder.
 func TestEveryTestThatADocumentNamesExists(t *testing.T) {
-	there := map[string]bool{}
+	folders := map[string][]string{} // of each test
 	err := filepath.WalkDir("..", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
 		text, err := os.ReadFile(path)
 		for _, match := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllSubmatch(text, -1) {
-			there[string(match[1])] = true
+			name := string(match[1])
+			folders[name] = append(folders[name], filepath.Base(filepath.Dir(path)))
 		}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	documents, err := filepath.Glob("../docs/*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	named := 0
-	for _, path := range append(documents, "../README.md", "../CONTRIBUTING.md") {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, name := range regexp.MustCompile("`(Test[A-Z]\\w+)`").FindAllStringSubmatch(string(text), -1) {
+	for path, text := range documents(t) {
+		for _, match := range regexp.MustCompile("(\\w*) ?`(Test[A-Z]\\w+)`").FindAllStringSubmatch(text, -1) {
 			named++
-			if !there[name[1]] {
-				t.Errorf("%s names %s, which does not exist", path, name[1])
+			folder, name := match[1], match[2]
+			switch there := folders[name]; {
+			case there == nil:
+				t.Errorf("%s names %s, which does not exist", path, name)
+			case strings.HasSuffix(path, "uniqueness.md") && folder != "" && !slices.Contains(there, folder):
+				t.Errorf("%s has %s in %s; it is in %v", path, name, folder, there)
 			}
 		}
 	}
 	if named < 50 {
 		t.Errorf("documents name %d tests, expected many more", named)
+	}
+}
+
+func TestEveryFileThatADocumentLinksToExists(t *testing.T) {
+	linked := 0
+	for path, text := range documents(t) {
+		for _, match := range regexp.MustCompile(`\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(text, -1) {
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			linked++
+			if _, err := os.Stat(filepath.Join(filepath.Dir(path), match[1])); err != nil {
+				t.Errorf("%s links to %s: %v", path, match[1], err)
+			}
+		}
+	}
+	if linked < 20 {
+		t.Errorf("documents link to %d files, expected many more", linked)
 	}
 }
