@@ -201,7 +201,7 @@ func foreign(present namespace.Namespace, h *home, why string) error {
 
 // refuseCopy says what a copy can become, and the command for each.
 func refuseCopy(present namespace.Namespace, why string) error {
-	original, moved := "URL-OF-THE-ORIGINAL", "--moved            "
+	original, moved := "URL-OF-THE-ORIGINAL", "--moved"
 	if present.Home != "" {
 		original, moved = present.Home, "--join HOME --moved"
 	}

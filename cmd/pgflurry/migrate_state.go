@@ -105,7 +105,8 @@ func inPlace(state migrations.State) error {
 		return hint.With(errors.New(state.Copied),
 			"Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.")
 	case state.Pending():
-		return hint.With(errors.New("not everything is in place"), "Run \"pgflurry migrate up\".")
+		return hint.With(errors.New("not everything is in place"),
+			"Run \"pgflurry migrate up\"; with --join HOME if the database is to share the ID space of another one.")
 	}
 	return hint.With(fmt.Errorf("the functions could not be compared: %s", state.Unchecked),
 		"Run it on the primary, as the owner of schema pgflurry.")
