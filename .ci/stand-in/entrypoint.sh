@@ -16,7 +16,8 @@ fi
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
 	method=${POSTGRES_HOST_AUTH_METHOD:-scram-sha-256}
 	echo "${POSTGRES_PASSWORD-unused}" >/tmp/password
-	initdb -D "$PGDATA" -U "${POSTGRES_USER:-postgres}" --encoding=UTF8 --auth-local=trust --auth-host="$method" --pwfile=/tmp/password
+	initdb -D "$PGDATA" -U "${POSTGRES_USER:-postgres}" --encoding=UTF8 \
+		--auth-local=trust --auth-host="$method" --pwfile=/tmp/password
 	rm /tmp/password
 	echo "host all all all $method" >>"$PGDATA/pg_hba.conf"
 	echo "listen_addresses = '*'" >>"$PGDATA/postgresql.conf"

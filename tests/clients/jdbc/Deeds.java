@@ -21,7 +21,8 @@ import org.postgresql.copy.CopyManager;
 
 /** PostgreSQL's JDBC driver. CLIENT_MODE is added to the URL's parameters. */
 final class Deeds {
-    private static final String URL = "jdbc:postgresql://" + env("PGHOST") + ":" + env("PGPORT") + "/" + env("PGDATABASE") + "?" + mode();
+    private static final String URL =
+        "jdbc:postgresql://" + env("PGHOST") + ":" + env("PGPORT") + "/" + env("PGDATABASE") + "?" + mode();
 
     private static String env(String name) {
         return System.getenv(name);
@@ -82,15 +83,17 @@ final class Deeds {
             ResultSetMetaData column = rows.getMetaData();
             rows.next();
             Object id = rows.getObject(1);
-            List<Object> result = List.of(column.getColumnName(1), column.getColumnTypeName(1), column.getColumnClassName(1), column.getColumnDisplaySize(1),
-                column.isNullable(1), id.getClass().getName(), rows.next());
+            List<Object> result = List.of(column.getColumnName(1), column.getColumnTypeName(1),
+                column.getColumnClassName(1), column.getColumnDisplaySize(1), column.isNullable(1),
+                id.getClass().getName(), rows.next());
             return new Report.Outcome(result, List.of((Long) id));
         }
     }
 
     private static Report.Outcome prepared() throws SQLException {
         List<Long> ids = new ArrayList<>();
-        try (Connection connection = connect(); PreparedStatement statement = connection.prepareStatement("SELECT next_snowflake() AS id")) {
+        try (Connection connection = connect();
+                PreparedStatement statement = connection.prepareStatement("SELECT next_snowflake() AS id")) {
             while (ids.size() < 20) {
                 try (ResultSet rows = statement.executeQuery()) {
                     rows.next();
@@ -106,13 +109,14 @@ final class Deeds {
     /** The IDs for all rows in one round trip, the rows in another. */
     private static List<Long> orderWithLines(Connection connection, List<String> lines) throws SQLException {
         List<Long> ids = new ArrayList<>();
-        try (Statement draw = connection.createStatement();
-                ResultSet drawn = draw.executeQuery("SELECT next_snowflake() FROM generate_series(1, " + lines.size() + ")")) {
+        String sql = "SELECT next_snowflake() FROM generate_series(1, " + lines.size() + ")";
+        try (Statement draw = connection.createStatement(); ResultSet drawn = draw.executeQuery(sql)) {
             while (drawn.next()) {
                 ids.add(drawn.getLong(1));
             }
         }
-        connection.setAutoCommit(false); // only now: BEGIN travels with the statement after it, which is then PostgreSQL's to answer
+        // Only now: BEGIN travels with the statement after it, which is then PostgreSQL's to answer.
+        connection.setAutoCommit(false);
         try (PreparedStatement insert = connection.prepareStatement("INSERT INTO item (id, name) VALUES (?, ?)")) {
             for (int n = 0; n < lines.size(); n++) {
                 insert.setLong(1, ids.get(n));
@@ -164,25 +168,30 @@ final class Deeds {
     }
 
     private static Report.Outcome listen() throws SQLException {
-        try (Connection listener = connect(); Connection sender = connect(); Statement statement = listener.createStatement()) {
+        try (Connection listener = connect(); Connection sender = connect();
+                Statement statement = listener.createStatement()) {
             statement.execute("LISTEN news");
             long id = draw(listener);
             try (Statement other = sender.createStatement()) {
                 other.execute("NOTIFY news, 'hello'");
             }
             PGNotification[] heard = listener.unwrap(PGConnection.class).getNotifications(0); // 0: until one comes
-            return new Report.Outcome(Arrays.stream(heard).map(each -> each.getName() + " " + each.getParameter()).toList(), List.of(id));
+            List<String> news = Arrays.stream(heard).map(each -> each.getName() + " " + each.getParameter()).toList();
+            return new Report.Outcome(news, List.of(id));
         }
     }
 
     private static Report.Outcome cancel() throws Exception {
         ExecutorService threads = Executors.newSingleThreadExecutor();
-        try (Connection sleeper = connect(); Connection other = connect(); Statement statement = sleeper.createStatement()) {
+        try (Connection sleeper = connect(); Connection other = connect();
+                Statement statement = sleeper.createStatement()) {
             Future<Object> said = threads.submit(() -> Report.refused(() -> {
                 statement.execute("SELECT pg_sleep(60)");
                 return null;
             }));
-            String asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
+            String asleep = """
+                SELECT count(*) FROM pg_stat_activity
+                WHERE wait_event = 'PgSleep' AND datname = current_database()""";
             while (number(other, asleep) == 0) {
                 Thread.onSpinWait();
             }
@@ -194,13 +203,15 @@ final class Deeds {
     }
 
     private static Report.Outcome byDefault() throws SQLException {
+        String sql = "INSERT INTO item (name) VALUES (?)";
         try (Connection connection = connect();
-                PreparedStatement insert = connection.prepareStatement("INSERT INTO item (name) VALUES (?)", new String[] {"id"})) {
+                PreparedStatement insert = connection.prepareStatement(sql, new String[] {"id"})) {
             insert.setString(1, "new");
             int rows = insert.executeUpdate();
             try (ResultSet keys = insert.getGeneratedKeys()) {
                 keys.next();
-                return new Report.Outcome(List.of(rows, keys.getMetaData().getColumnTypeName(1)), List.of(keys.getLong("id")));
+                String type = keys.getMetaData().getColumnTypeName(1);
+                return new Report.Outcome(List.of(rows, type), List.of(keys.getLong("id")));
             }
         }
     }

@@ -36,7 +36,8 @@ final class Report {
         try {
             act.act();
         } catch (java.sql.SQLException problem) {
-            return List.of(problem.getClass().getSimpleName(), String.valueOf(problem.getSQLState()), problem.getMessage());
+            String name = problem.getClass().getSimpleName();
+            return List.of(name, String.valueOf(problem.getSQLState()), problem.getMessage());
         }
         return "no error";
     }
@@ -57,7 +58,13 @@ final class Report {
         }
         StringBuilder text = new StringBuilder("\"");
         for (char c : value.toString().toCharArray()) {
-            text.append(c == '"' || c == '\\' ? "\\" + c : c < ' ' ? String.format("\\u%04x", (int) c) : String.valueOf(c));
+            if (c == '"' || c == '\\') {
+                text.append('\\').append(c);
+            } else if (c < ' ') {
+                text.append(String.format("\\u%04x", (int) c));
+            } else {
+                text.append(c);
+            }
         }
         return text.append('"').toString();
     }

@@ -38,7 +38,10 @@ async function draw(db) {
 const refused = promise => report.refused(promise.catch(problem => { throw problem.cause ?? problem }))
 
 const login = (user, more) => async () => {
-  const name = password => using({ user, password, ...more }, async db => (await db.execute(sql`SELECT current_user AS name`)).rows[0].name)
+  const name = password => using({ user, password, ...more }, async db => {
+    const { rows } = await db.execute(sql`SELECT current_user AS name`)
+    return rows[0].name
+  })
   return { result: [await name(report.password), await refused(name('wrong'))] }
 }
 
@@ -78,7 +81,9 @@ const drawMany = n =>
 
 const below = report.none("prepared statements, batches, COPY, NOTIFY and cancel are the driver's below it")
 await report.run(report.version('drizzle-orm'), {
-  password: login(report.passwordRole), scram: login(report.scramRole), tls: () => login(report.scramRole, { ssl: report.tls() })(),
+  password: login(report.passwordRole),
+  scram: login(report.scramRole),
+  tls: () => login(report.scramRole, { ssl: report.tls() })(),
   unprepared, prepared: below, pipeline: below, mixed: below, transaction, copy: below, notify: below, cancel: below,
   default: byDefault, parallel: () => report.inParallel(drawMany),
 })

@@ -22,7 +22,8 @@ async function using(settings, act) {
 const login = (user, more) => () =>
   using({ user, password: report.password, ...more }, async client => {
     const { rows } = await client.query('SELECT current_user AS name')
-    return { result: { user: rows[0].name, wrong: await report.refused(connected({ user, password: 'wrong', ...more })) } }
+    const wrong = await report.refused(connected({ user, password: 'wrong', ...more }))
+    return { result: { user: rows[0].name, wrong } }
   })
 
 const unprepared = () =>
@@ -66,7 +67,10 @@ const pipeline = () =>
 const mixed = () =>
   using({ pipeline: true }, async client => {
     const pairs = await Promise.all(Array.from({ length: 20 }, async (_, n) => {
-      const [id, number] = await Promise.all([client.query('SELECT next_snowflake() AS id'), client.query('SELECT $1::int AS n', [n])])
+      const [id, number] = await Promise.all([
+        client.query('SELECT next_snowflake() AS id'),
+        client.query('SELECT $1::int AS n', [n]),
+      ])
       return [id.rows[0].id, number.rows[0].n]
     }))
     return { result: pairs.map(pair => pair[1]), ids: pairs.map(pair => pair[0]) }
@@ -85,7 +89,8 @@ const transaction = () =>
     const failed = await report.refused(client.query('SELECT next_snowflake()'))
     const ended = (await client.query('COMMIT')).command
     const last = (await client.query('SELECT next_snowflake() AS id')).rows[0].id
-    return { result: [inserted.command, inserted.rowCount, seen.rows, left.rows, zero, failed, ended], ids: [first, last] }
+    const { command, rowCount } = inserted
+    return { result: [command, rowCount, seen.rows, left.rows, zero, failed, ended], ids: [first, last] }
   })
 
 const notify = () =>
@@ -121,7 +126,9 @@ const draw = n =>
   })
 
 await report.run(report.version('pg'), {
-  password: login(report.passwordRole), scram: login(report.scramRole), tls: () => login(report.scramRole, { ssl: report.tls() })(),
+  password: login(report.passwordRole),
+  scram: login(report.scramRole),
+  tls: () => login(report.scramRole, { ssl: report.tls() })(),
   unprepared, prepared, pipeline, mixed, transaction, copy: report.none('COPY is another module, pg-copy-streams'),
   notify, cancel, default: byDefault, parallel: () => report.inParallel(draw),
 })

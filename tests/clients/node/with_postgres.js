@@ -15,7 +15,10 @@ async function using(settings, act) {
 }
 
 const login = (user, more) => () => {
-  const name = password => using({ user, password, ...more }, async sql => (await sql`SELECT current_user AS name`)[0].name)
+  const name = password => using({ user, password, ...more }, async sql => {
+    const [{ name }] = await sql`SELECT current_user AS name`
+    return name
+  })
   return name(report.password).then(async user => ({ result: { user, wrong: await report.refused(name('wrong')) } }))
 }
 
@@ -24,7 +27,8 @@ const unprepared = () =>
     const rows = await sql`SELECT next_snowflake()`
     const { name, type } = rows.columns[0]
     const simple = await sql`SELECT next_snowflake()`.simple()
-    return { result: [rows.command, rows.count, name, type, simple.command], ids: [rows[0].next_snowflake, simple[0].next_snowflake] }
+    const ids = [rows[0].next_snowflake, simple[0].next_snowflake]
+    return { result: [rows.command, rows.count, name, type, simple.command], ids }
   })
 
 const prepared = () =>
@@ -58,7 +62,10 @@ const pipeline = () =>
 const mixed = () =>
   using({}, async sql => {
     const pairs = await Promise.all(Array.from({ length: 20 }, async (_, n) => {
-      const [[{ id }], [{ number }]] = await Promise.all([sql`SELECT next_snowflake() AS id`, sql`SELECT ${n}::int AS number`])
+      const [[{ id }], [{ number }]] = await Promise.all([
+        sql`SELECT next_snowflake() AS id`,
+        sql`SELECT ${n}::int AS number`,
+      ])
       return [id, number]
     }))
     return { result: pairs.map(pair => pair[1]), ids: pairs.map(pair => pair[0]) }
@@ -119,8 +126,8 @@ const cancel = () =>
     while ((await other.unsafe(report.asleep))[0].sleepers === 0);
     sleep.cancel()
     const cancelled = await said
-    // The server signals a backend twice, the process and its group; the second may meet the next statement, because this
-    // driver does not wait for the end of its cancel request, as libpq does.
+    // The server signals a backend twice, the process and its group; the second may meet the next statement, because
+    // this driver does not wait for the end of its cancel request, as libpq does.
     const draw = () => sleeper`SELECT next_snowflake() AS id`
     const [{ id }] = await draw().catch(met => {
       if (met.code !== '57014') throw met
@@ -143,6 +150,9 @@ const draw = n =>
   })
 
 await report.run(report.version('postgres'), {
-  password: login(report.passwordRole), scram: login(report.scramRole), tls: () => login(report.scramRole, { ssl: report.tls() })(),
-  unprepared, prepared, pipeline, mixed, transaction, copy, notify, cancel, default: byDefault, parallel: () => report.inParallel(draw),
+  password: login(report.passwordRole),
+  scram: login(report.scramRole),
+  tls: () => login(report.scramRole, { ssl: report.tls() })(),
+  unprepared, prepared, pipeline, mixed, transaction, copy, notify, cancel,
+  default: byDefault, parallel: () => report.inParallel(draw),
 })

@@ -12,7 +12,8 @@ my $asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'
 
 sub connected {
     my ($user, $password, $more) = @_;
-    return DBI->connect($place . ($more // ''), $user // '', $password // '', { RaiseError => 1, PrintError => 0, AutoCommit => 1 });
+    my $settings = { RaiseError => 1, PrintError => 0, AutoCommit => 1 };
+    return DBI->connect($place . ($more // ''), $user // '', $password // '', $settings);
 }
 
 # refused is what the code dies of: that it does is the expected outcome.

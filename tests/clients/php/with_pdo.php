@@ -5,7 +5,8 @@ declare(strict_types=1);
 
 function connected(?string $user = null, string $password = '', string $more = 'sslmode=disable'): PDO
 {
-    $place = sprintf('pgsql:host=%s;port=%s;dbname=%s;%s', getenv('PGHOST'), getenv('PGPORT'), getenv('PGDATABASE'), $more);
+    [$host, $port, $database] = array_map('getenv', ['PGHOST', 'PGPORT', 'PGDATABASE']);
+    $place = "pgsql:host=$host;port=$port;dbname=$database;$more";
     return new PDO($place, $user ?? getenv('PGUSER'), $password, [
         PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_EMULATE_PREPARES => getenv('CLIENT_MODE') === 'emulate',
     ]);
@@ -58,7 +59,8 @@ function prepared(): array
 function orderWithLines(PDO $db, array $lines): array
 {
     $db->beginTransaction();
-    $ids = $db->query('SELECT next_snowflake() FROM generate_series(1, ' . count($lines) . ')')->fetchAll(PDO::FETCH_COLUMN);
+    $ids = $db->query('SELECT next_snowflake() FROM generate_series(1, ' . count($lines) . ')')
+        ->fetchAll(PDO::FETCH_COLUMN);
     $insert = $db->prepare('INSERT INTO item (id, name) VALUES (?, ?)');
     foreach ($lines as $n => $line) {
         $insert->execute([$ids[$n], $line]);
@@ -73,7 +75,8 @@ function transaction(): array
     $db = connected();
     $ids = orderWithLines($db, ['one', 'two']);
     $count = function (int ...$ids) use ($db): int {
-        $statement = $db->prepare('SELECT count(*) FROM item WHERE id IN (' . implode(', ', array_fill(0, count($ids), '?')) . ')');
+        $marks = implode(', ', array_fill(0, count($ids), '?'));
+        $statement = $db->prepare("SELECT count(*) FROM item WHERE id IN ($marks)");
         $statement->execute($ids);
         return $statement->fetchColumn();
     };
@@ -95,7 +98,8 @@ function copies(): array
     $db = connected();
     $db->exec('TRUNCATE item');
     $done = $db->pgsqlCopyFromArray('item', ["one\n", "two\n"], "\t", '\\\\N', 'name');
-    $rows = array_map(fn ($line) => explode("\t", trim($line)), $db->pgsqlCopyToArray('item', "\t", '\\\\N', 'id, name'));
+    $out = $db->pgsqlCopyToArray('item', "\t", '\\\\N', 'id, name');
+    $rows = array_map(fn ($line) => explode("\t", trim($line)), $out);
     return [[$done, array_column($rows, 1)], [...array_column($rows, 0), draw($db)]];
 }
 
@@ -143,10 +147,12 @@ if ($argc > 1) {
     exit(extension_loaded('pdo_pgsql') ? 0 : 1);
 }
 $deeds = [
-    'password' => fn () => login('client_password'), 'scram' => fn () => login('client_scram'),
+    'password' => fn () => login('client_password'),
+    'scram' => fn () => login('client_scram'),
     'tls' => fn () => login('client_scram', 'sslmode=verify-full;sslrootcert=' . getenv('CLIENT_CA')),
-    'unprepared' => 'unprepared', 'prepared' => 'prepared', 'pipeline' => null, 'mixed' => null, 'transaction' => 'transaction',
-    'copy' => 'copies', 'notify' => 'notify', 'cancel' => null, 'default' => 'byDefault', 'parallel' => 'parallel',
+    'unprepared' => 'unprepared', 'prepared' => 'prepared', 'pipeline' => null, 'mixed' => null,
+    'transaction' => 'transaction', 'copy' => 'copies', 'notify' => 'notify', 'cancel' => null,
+    'default' => 'byDefault', 'parallel' => 'parallel',
 ];
 foreach ($deeds as $deed => $act) {
     $line = ['deed' => $deed];

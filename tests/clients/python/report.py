@@ -10,7 +10,7 @@ MODE = os.environ.get("CLIENT_MODE", "")
 
 
 def run(version, **deeds):
-    """Prints the driver's version if that is all that is asked for; else does the deeds, each of which returns a line's fields."""
+    """Prints the driver's version if only that is asked for; else does the deeds. Each returns a line's fields."""
     if sys.argv[1:] == ["version"]:
         print(version)
         return
@@ -48,7 +48,7 @@ def none(why):
 
 
 def in_parallel(draw):
-    """1,000 IDs from each of four threads; draw(n) opens a connection of its own and gives n IDs in the order they came."""
+    """1,000 IDs from each of four threads; draw(n) opens a connection and gives n IDs in the order they came."""
     drawn = [None] * 4
 
     def one(place):

@@ -148,7 +148,8 @@ async def parallel(_):
 no_pipeline = report.none("asyncpg batches only statements without rows")
 report.run(
     asyncpg.__version__,
-    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls, unprepared=deed(unprepared), prepared=deed(prepared),
-    pipeline=no_pipeline, mixed=no_pipeline, transaction=deed(transaction), copy=deed(copy), notify=deed(notify), cancel=deed(cancel),
+    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
+    unprepared=deed(unprepared), prepared=deed(prepared), pipeline=no_pipeline, mixed=no_pipeline,
+    transaction=deed(transaction), copy=deed(copy), notify=deed(notify), cancel=deed(cancel),
     default=deed(default), parallel=deed(parallel),
 )

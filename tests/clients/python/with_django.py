@@ -11,8 +11,13 @@ import report
 
 def place(user=None, password="", **more):
     return {
-        "ENGINE": "django.db.backends.postgresql", "HOST": os.environ.get("PGHOST"), "PORT": os.environ.get("PGPORT"),
-        "NAME": os.environ.get("PGDATABASE", "none"), "USER": user or os.environ.get("PGUSER"), "PASSWORD": password, "OPTIONS": more,
+        "ENGINE": "django.db.backends.postgresql",
+        "HOST": os.environ.get("PGHOST"),
+        "PORT": os.environ.get("PGPORT"),
+        "NAME": os.environ.get("PGDATABASE", "none"),
+        "USER": user or os.environ.get("PGUSER"),
+        "PASSWORD": password,
+        "OPTIONS": more,
     }
 
 
@@ -22,9 +27,12 @@ def secure():
 
 settings.configure(DATABASES={
     "default": place(),
-    "password": place(report.PASSWORD_ROLE, report.PASSWORD), "password wrong": place(report.PASSWORD_ROLE, "wrong"),
-    "scram": place(report.SCRAM_ROLE, report.PASSWORD), "scram wrong": place(report.SCRAM_ROLE, "wrong"),
-    "tls": place(report.SCRAM_ROLE, report.PASSWORD, **secure()), "tls wrong": place(report.SCRAM_ROLE, "wrong", **secure()),
+    "password": place(report.PASSWORD_ROLE, report.PASSWORD),
+    "password wrong": place(report.PASSWORD_ROLE, "wrong"),
+    "scram": place(report.SCRAM_ROLE, report.PASSWORD),
+    "scram wrong": place(report.SCRAM_ROLE, "wrong"),
+    "tls": place(report.SCRAM_ROLE, report.PASSWORD, **secure()),
+    "tls wrong": place(report.SCRAM_ROLE, "wrong", **secure()),
 })
 django.setup()
 
@@ -89,7 +97,10 @@ def transaction():
     failed = report.refused(draw)
     transactions.rollback()
     transactions.set_autocommit(True)
-    return {"result": [seen, left, names, zero["sqlstate"], failed["sqlstate"]], "ids": [str(id) for id in (*kept, first, draw())]}
+    return {
+        "result": [seen, left, names, zero["sqlstate"], failed["sqlstate"]],
+        "ids": [str(id) for id in (*kept, first, draw())],
+    }
 
 
 def default():
@@ -109,6 +120,8 @@ def draw_many(n):
 below = report.none("prepared statements, batches, COPY, NOTIFY and cancel are the driver's below it")
 report.run(
     django.get_version(),
-    password=login("password"), scram=login("scram"), tls=login("tls"), unprepared=unprepared, prepared=below, pipeline=below, mixed=below,
-    transaction=transaction, copy=below, notify=below, cancel=below, default=default, parallel=lambda: report.in_parallel(draw_many),
+    password=login("password"), scram=login("scram"), tls=login("tls"),
+    unprepared=unprepared, prepared=below, pipeline=below, mixed=below,
+    transaction=transaction, copy=below, notify=below, cancel=below,
+    default=default, parallel=lambda: report.in_parallel(draw_many),
 )

@@ -28,7 +28,8 @@ def login(role, **more):
         connection = connect(user=role, password=report.PASSWORD, **more)
         user, _ = one(connection, "SELECT current_user")
         connection.close()
-        return {"result": {"user": user, "wrong password": report.refused(connect, user=role, password="wrong", **more)}}
+        wrong = report.refused(connect, user=role, password="wrong", **more)
+        return {"result": {"user": user, "wrong password": wrong}}
 
     return deed
 
@@ -43,7 +44,10 @@ def unprepared():
         cursor.execute("SELECT next_snowflake()")
         row = cursor.fetchone()
         column = cursor.description[0]
-        return {"result": [column.name, column.type_code, cursor.statusmessage, type(row[0]).__name__], "ids": [str(row[0])]}
+        return {
+            "result": [column.name, column.type_code, cursor.statusmessage, type(row[0]).__name__],
+            "ids": [str(row[0])],
+        }
 
 
 def prepared():
@@ -84,7 +88,10 @@ def transaction():
     status = connection.get_transaction_status()
     connection.rollback()
     last, _ = one(connection, "SELECT next_snowflake()")
-    return {"result": [inside, tag, seen, left, kept, zero, failed, status], "ids": [str(id) for id in (*ids, first, last)]}
+    return {
+        "result": [inside, tag, seen, left, kept, zero, failed, status],
+        "ids": [str(id) for id in (*ids, first, last)],
+    }
 
 
 def copy():
@@ -141,7 +148,8 @@ no_pipeline = report.none("psycopg 2 has no pipeline")
 libpq = psycopg2.extensions.libpq_version()
 report.run(
     f"{psycopg2.__version__.split()[0]} (libpq {libpq // 10000}.{libpq % 10000})",
-    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls, unprepared=unprepared, prepared=prepared,
-    pipeline=no_pipeline, mixed=no_pipeline, transaction=transaction, copy=copy, notify=notify, cancel=cancel, default=default,
-    parallel=lambda: report.in_parallel(draw),
+    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
+    unprepared=unprepared, prepared=prepared, pipeline=no_pipeline, mixed=no_pipeline,
+    transaction=transaction, copy=copy, notify=notify, cancel=cancel,
+    default=default, parallel=lambda: report.in_parallel(draw),
 )

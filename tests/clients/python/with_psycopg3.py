@@ -33,7 +33,10 @@ def unprepared():
         cursor = connection.execute("SELECT next_snowflake()", prepare=False)
         row = cursor.fetchone()
         column = cursor.description[0]
-        return {"result": [column.name, column.type_code, cursor.statusmessage, type(row[0]).__name__], "ids": [str(row[0])]}
+        return {
+            "result": [column.name, column.type_code, cursor.statusmessage, type(row[0]).__name__],
+            "ids": [str(row[0])],
+        }
 
 
 def prepared():
@@ -50,8 +53,8 @@ def prepared():
 
 # snippet: begin
 def order_with_lines(connection, lines):
-    """One round trip for all the IDs, another for the rows that use them. Unless told not to, psycopg prepares the statement
-    halfway through, and what follows in the pipeline then goes to PostgreSQL."""
+    """One round trip for all the IDs, another for the rows that use them. Unless told not to, psycopg prepares the
+    statement halfway through, and what follows in the pipeline then goes to PostgreSQL."""
     with connection.pipeline():
         drawn = [connection.execute("SELECT next_snowflake()", prepare=False) for _ in lines]
     ids = [cursor.fetchone()[0] for cursor in drawn]
@@ -70,8 +73,14 @@ def pipeline():
 def mixed():
     with connect() as connection:
         with connection.pipeline():
-            cursors = [(connection.execute("SELECT next_snowflake()"), connection.execute("SELECT %s::int", (n,))) for n in range(20)]
-        return {"result": [number.fetchone()[0] for _, number in cursors], "ids": [str(id.fetchone()[0]) for id, _ in cursors]}
+            cursors = [
+                (connection.execute("SELECT next_snowflake()"), connection.execute("SELECT %s::int", (n,)))
+                for n in range(20)
+            ]
+        return {
+            "result": [number.fetchone()[0] for _, number in cursors],
+            "ids": [str(id.fetchone()[0]) for id, _ in cursors],
+        }
 
 
 def transaction():
@@ -141,7 +150,8 @@ def draw(n):
 
 report.run(
     f"{psycopg.__version__} ({pq.__impl__}, libpq {pq.version() // 10000}.{pq.version() % 10000})",
-    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls, unprepared=unprepared, prepared=prepared,
-    pipeline=pipeline, mixed=mixed, transaction=transaction, copy=copy, notify=notify, cancel=cancel, default=default,
-    parallel=lambda: report.in_parallel(draw),
+    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
+    unprepared=unprepared, prepared=prepared, pipeline=pipeline, mixed=mixed,
+    transaction=transaction, copy=copy, notify=notify, cancel=cancel,
+    default=default, parallel=lambda: report.in_parallel(draw),
 )

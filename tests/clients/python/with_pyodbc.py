@@ -11,7 +11,8 @@ import report
 def connect(user=None, password="", more="SSLmode=disable", autocommit=True):
     place = "SERVER={PGHOST};PORT={PGPORT};DATABASE={PGDATABASE};".format(**os.environ)
     login = f"UID={user or os.environ['PGUSER']};PWD={password};"
-    return pyodbc.connect("DRIVER={PostgreSQL Unicode};" + place + login + more + ";" + report.MODE, autocommit=autocommit)
+    settings = "DRIVER={PostgreSQL Unicode};" + place + login + more + ";" + report.MODE
+    return pyodbc.connect(settings, autocommit=autocommit)
 
 
 def refused(do, *arguments):
@@ -104,10 +105,12 @@ def draw(n):
     return [one(connection, "SELECT next_snowflake()") for _ in range(n)]
 
 
-no_batch, no_such = report.none("ODBC batches only statements without rows"), report.none("ODBC knows neither COPY nor NOTIFY")
+no_batch = report.none("ODBC batches only statements without rows")
+no_such = report.none("ODBC knows neither COPY nor NOTIFY")
 report.run(
     f"pyodbc {pyodbc.version}",
-    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls, unprepared=unprepared, prepared=prepared,
-    pipeline=no_batch, mixed=no_batch, transaction=transaction, copy=no_such, notify=no_such, cancel=cancel, default=default,
-    parallel=lambda: report.in_parallel(draw),
+    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
+    unprepared=unprepared, prepared=prepared, pipeline=no_batch, mixed=no_batch,
+    transaction=transaction, copy=no_such, notify=no_such, cancel=cancel,
+    default=default, parallel=lambda: report.in_parallel(draw),
 )

@@ -33,8 +33,10 @@ def draw(session):
 
 
 def engine(user="", password="", **more):
-    place = sqlalchemy.engine.URL.create("postgresql+psycopg2", username=user or None, password=password or None, query=more)
-    return create_engine(place)  # host and the rest come from PGHOST and its like
+    place = sqlalchemy.engine.URL.create(  # host and the rest come from PGHOST and its like
+        "postgresql+psycopg2", username=user or None, password=password or None, query=more
+    )
+    return create_engine(place)
 
 
 def login(role, **more):
@@ -71,7 +73,10 @@ def transaction():
         zero = report.refused(session.execute, text("SELECT 1/0"))
         failed = report.refused(draw, session)
         session.rollback()
-        return {"result": [seen, left, names, zero["sqlstate"], failed["sqlstate"]], "ids": [str(id) for id in (*kept, first, draw(session))]}
+        return {
+            "result": [seen, left, names, zero["sqlstate"], failed["sqlstate"]],
+            "ids": [str(id) for id in (*kept, first, draw(session))],
+        }
 
 
 def default():
@@ -90,6 +95,8 @@ def draw_many(n):
 below = report.none("prepared statements, batches, COPY, NOTIFY and cancel are the driver's below it")
 report.run(
     sqlalchemy.__version__,
-    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls, unprepared=unprepared, prepared=below, pipeline=below, mixed=below,
-    transaction=transaction, copy=below, notify=below, cancel=below, default=default, parallel=lambda: report.in_parallel(draw_many),
+    password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
+    unprepared=unprepared, prepared=below, pipeline=below, mixed=below,
+    transaction=transaction, copy=below, notify=below, cancel=below,
+    default=default, parallel=lambda: report.in_parallel(draw_many),
 )

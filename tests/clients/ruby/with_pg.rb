@@ -35,7 +35,9 @@ def unprepared
   connect do |c|
     simple = c.exec('SELECT next_snowflake()')
     extended = c.exec_params('SELECT next_snowflake()', [], 1)
-    described = [simple, extended].map { |r| [r.fname(0), r.ftype(0), r.fsize(0), r.fmod(0), r.fformat(0), r.cmd_status] }
+    described = [simple, extended].map do |r|
+      [r.fname(0), r.ftype(0), r.fsize(0), r.fmod(0), r.fformat(0), r.cmd_status]
+    end
     { result: described, ids: [simple.getvalue(0, 0), extended.getvalue(0, 0).unpack1('q>').to_s] }
   end
 end
@@ -63,7 +65,8 @@ def order_with_lines(connection, lines)
   connection.get_result # of the sync
   connection.exit_pipeline_mode
   encode = ->(values) { PG::TextEncoder::Array.new.encode(values) }
-  connection.exec_params('INSERT INTO item (id, name) SELECT * FROM unnest($1::bigint[], $2::text[])', [encode[ids], encode[lines]])
+  insert = 'INSERT INTO item (id, name) SELECT * FROM unnest($1::bigint[], $2::text[])'
+  connection.exec_params(insert, [encode[ids], encode[lines]])
   ids
 end
 # snippet: end
@@ -165,10 +168,12 @@ if ARGV.any?
 end
 $stdout.sync = true
 deeds = {
-  password: -> { login('client_password') }, scram: -> { login('client_scram') },
+  password: -> { login('client_password') },
+  scram: -> { login('client_scram') },
   tls: -> { login('client_scram', sslmode: 'verify-full', sslrootcert: ENV.fetch('CLIENT_CA')) },
-  unprepared: -> { unprepared }, prepared: -> { prepared }, pipeline: -> { pipeline }, mixed: -> { mixed }, transaction: -> { transaction },
-  copy: -> { copy }, notify: -> { notify }, cancel: -> { cancel }, default: -> { by_default }, parallel: -> { parallel },
+  unprepared: -> { unprepared }, prepared: -> { prepared }, pipeline: -> { pipeline }, mixed: -> { mixed },
+  transaction: -> { transaction }, copy: -> { copy }, notify: -> { notify }, cancel: -> { cancel },
+  default: -> { by_default }, parallel: -> { parallel },
 }
 deeds.each do |deed, act|
   line = begin

@@ -20,7 +20,8 @@ proc deed {name script} {
 
 proc none {name why} { puts "{\"deed\": [text $name], \"none\": [text $why]}" }
 
-proc connected {{more sslmode=disable}} { return [pg_connect -conninfo $more] } ;# host and the rest come from PGHOST and its like
+# connected gives a connection; everything that more does not say comes from PGHOST and its like.
+proc connected {{more sslmode=disable}} { return [pg_connect -conninfo $more] }
 
 # ask runs a statement and gives its rows, or its SQLSTATE and message.
 proc ask {connection sql args} {
@@ -58,7 +59,8 @@ deed scram {login client_scram}
 deed tls {login client_scram "sslmode=verify-full sslrootcert=$::env(CLIENT_CA)"}
 deed unprepared {
     set result [pg_exec [connected] "SELECT next_snowflake()"]
-    return [list [list [pg_result $result -lAttributes] [pg_result $result -status] [pg_result $result -cmdTuples]] [lindex [pg_result $result -llist] 0]]
+    set described [lmap what {-lAttributes -status -cmdTuples} {pg_result $result $what}]
+    return [list $described [lindex [pg_result $result -llist] 0]]
 }
 deed prepared {
     set connection [connected]
@@ -78,7 +80,8 @@ none mixed "Pgtcl has no batches"
 # All the IDs in one round trip, then the rows that use them, in one transaction.
 proc order_with_lines {connection lines} {
     pg_execute $connection BEGIN
-    pg_execute -array row $connection "SELECT next_snowflake() AS id FROM generate_series(1, [llength $lines])" {lappend ids $row(id)}
+    set draw "SELECT next_snowflake() AS id FROM generate_series(1, [llength $lines])"
+    pg_execute -array row $connection $draw {lappend ids $row(id)}
     foreach id $ids line $lines {
         pg_result [pg_exec $connection {INSERT INTO item (id, name) VALUES ($1, $2)} $id $line] -clear
     }

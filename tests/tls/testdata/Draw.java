@@ -22,7 +22,8 @@ final class Draw {
             }
             String wrong = state(() -> DriverManager.getConnection(url + "&password=wrong").close());
             long local = ids.stream().filter(id -> id >= 1L << 60).count();
-            System.out.println(ids.size() + " IDs, " + local + " of them from memory; a query ended with " + cancelled + ", a wrong password with " + wrong);
+            System.out.println(ids.size() + " IDs, " + local + " of them from memory; a query ended with " + cancelled
+                + ", a wrong password with " + wrong);
         }
     }
 
