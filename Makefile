@@ -1,5 +1,6 @@
 # Short names for the stages of .ci/run, which is where they are defined.
-.PHONY: ci lint tests mutants versions fuzz demo images fresh_root test-versions test-clients test-pgx
+.PHONY: ci lint tests mutants versions fuzz demo images fresh_root
+.PHONY: test-versions test-clients test-pgx soak measure-lease
 
 ci:
 	.ci/run
