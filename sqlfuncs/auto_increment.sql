@@ -1,4 +1,4 @@
--- next_auto_increment(name): numbers offset, offset + increment, offset + 2 * increment …,
+-- next_auto_increment(name): numbers offset, offset + increment, offset + 2 * increment ...,
 -- as MySQL gives them to several servers that must not meet.
 -- MySQL ignores an offset above the increment; here it is the first number all the same.
 --

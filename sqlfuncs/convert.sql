@@ -78,7 +78,7 @@ BEGIN
                  ELSE 'has the default ' || d.expression END
             USING ERRCODE = '55000',
                   HINT = 'This is for columns that draw from a sequence, from an identity, '
-                      'or from next_snowflake(). Others take ALTER TABLE … SET DEFAULT.';
+                      'or from next_snowflake(). Others take ALTER TABLE ... SET DEFAULT.';
     END IF;
     EXECUTE format('SELECT max(%I) FROM %s', col, tab) INTO highest;
 END $fn$;
@@ -179,7 +179,7 @@ BEGIN
             CASE WHEN s.seqincrement < 0 THEN s.seqmin ELSE s.seqmax END
             USING ERRCODE = '55000',
                   HINT = 'Nothing is changed. '
-                      'Give the sequence room above that value: ALTER SEQUENCE … INCREMENT BY 1 NO MAXVALUE.';
+                      'Give the sequence room above that value: ALTER SEQUENCE ... INCREMENT BY 1 NO MAXVALUE.';
     END IF;
     identity := substring(obj_description(seq, 'pg_class')
         FROM '^pgflurry: GENERATED (ALWAYS|BY DEFAULT) AS IDENTITY until');

@@ -1,7 +1,7 @@
 -- What an ID says, and which IDs belong to a span of time. The layout is written into the text of these functions,
 -- so they are IMMUTABLE, read no table, and a query such as
 --
---      SELECT … WHERE id >= snowflake_floor(now() - interval '1 day')
+--      SELECT ... WHERE id >= snowflake_floor(now() - interval '1 day')
 --
 -- uses the index on id. floor and ceil are exact against snowflake_time():
 --

@@ -2,7 +2,7 @@
 -- and what they cannot see.
 
 CREATE OR REPLACE FUNCTION pgflurry.why_copied() RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT CASE
         WHEN n.disposable THEN NULL
         WHEN n.system_identifier <> s.here THEN
@@ -26,7 +26,7 @@ COMMENT ON FUNCTION pgflurry.why_copied() IS
 'NULL if it is that one, if the namespace is disposable, or if there is no row.';
 
 CREATE OR REPLACE FUNCTION pgflurry.is_original() RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT EXISTS (SELECT FROM pgflurry.namespace) AND pgflurry.why_copied() IS NULL
 $fn$;
 COMMENT ON FUNCTION pgflurry.is_original() IS

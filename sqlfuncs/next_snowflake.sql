@@ -104,7 +104,7 @@
 --
 -- Waiting for a client. What holds a lock here must not: a client that does not read would stop everybody.
 -- Messages below ERROR are what a backend sends in between, whatever the caller has set (client_min_messages,
--- debug_print_plan, …). So the functions that take a lock set client_min_messages to error,
+-- debug_print_plan, ...). So the functions that take a lock set client_min_messages to error,
 -- and an ERROR is sent when the subtransaction with the lock has ended.
 --
 -- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else.

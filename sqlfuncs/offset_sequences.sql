@@ -1,4 +1,4 @@
--- Native sequences for several servers that must not meet: sequence NAME_k gives k, k + n, k + 2n … to server k of n.
+-- Native sequences for several servers that must not meet: sequence NAME_k gives k, k + n, k + 2n ... to server k of n.
 -- Everything here runs with the rights of the caller, who needs CREATE on the schema, or owns the sequences;
 -- who draws needs USAGE on a sequence, as ever.
 
@@ -123,7 +123,7 @@ BEGIN
     LOOP  -- until there is none that another session has made before it let go of the others
         numbers := pgflurry.offset_numbers(at.schema, at.base);
         IF numbers IS NULL THEN
-            RAISE EXCEPTION '%: there are no sequences %', caller, format('%I.%I', at.schema, at.base || '_1') || ' …'
+            RAISE EXCEPTION '%: there are no sequences %', caller, format('%I.%I', at.schema, at.base || '_1') || ' ...'
                 USING ERRCODE = '42704', HINT = 'Call pgflurry.create_offset_sequences(name, servers) first.';
         END IF;
         EXIT WHEN numbers = locked;

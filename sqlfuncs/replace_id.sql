@@ -1,4 +1,4 @@
--- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO … and LAST_INSERT_ID(), in PostgreSQL's
+-- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO ... and LAST_INSERT_ID(), in PostgreSQL's
 -- terms: one statement deletes the row of the name and inserts it again with the next number of a sequence.
 --
 -- A number that was committed never comes again. One that was rolled back leaves a gap, because sequences are not

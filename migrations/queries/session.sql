@@ -8,6 +8,7 @@ SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
     ('statement_timeout', '0'),
     ('lock_timeout', '0'),
     ('idle_in_transaction_session_timeout', '0'),
+    ('idle_session_timeout', '0'),
     ('default_transaction_read_only', 'off'),
     ('default_transaction_isolation', 'read committed'),
     ('check_function_bodies', 'on'),

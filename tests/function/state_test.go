@@ -113,3 +113,12 @@ func TestWhileAnotherSessionIsStoppedInTheMiddleOfAnAdvanceIDsGoOn(t *testing.T)
 		t.Errorf("%d IDs of 100 while the lock is held", len(ids))
 	}
 }
+
+func TestAParallelPlanMayAskWhichDatabaseThisIs(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, `SELECT set_config(CASE WHEN current_setting('server_version_num')::int < 160000
+		THEN 'force_parallel_mode' ELSE 'debug_parallel_query' END, 'on', false)`)
+	if !server.Value[bool](t, conn, "SELECT pgflurry.is_original()") {
+		t.Error("the original is none")
+	}
+}
