@@ -1,11 +1,7 @@
 package copies
 
 import (
-	"context"
 	"errors"
-	"os/exec"
-	"strings"
-	"sync"
 	"testing"
 
 	"pgflurry/lease"
@@ -151,51 +147,6 @@ func TestIdentityInvariant5AClaimFromAnotherAddressIsRefusedUntilItIsSaidWhether
 	s.draw(home, joined)
 }
 
-func TestASessionThatWasRefusedDrawsOnceTheDatabaseIsSettled(t *testing.T) {
-	s := plain(t)
-	copied := server.TemplateCopy(s, s.migrated(migrations.Settings{}), "copies_settled")
-	conn := server.Connect(s, copied)
-	server.Refused(s, conn, "SNF03", "SELECT next_snowflake()")
-	server.Refused(s, conn, "SNF03", "SELECT next_snowflake()")
-	server.Exec(s, copied, "CALL pgflurry.new_namespace()")
-	server.Do(s, conn, "SELECT next_snowflake()")
-}
-
-func TestACopyThatTakesThePlaceOfItsOriginalBeginsAboveAllThatThatGaveSinceTheCopy(t *testing.T) {
-	s := plain(t)
-	original := server.Migrated(t)
-	server.Exec(s, original, "SELECT next_snowflake()") // a lane that is a second ahead of the clock
-	copied := server.TemplateCopy(s, original, "copies_in_place")
-	s.draw(original)
-	server.Exec(s, copied, "SELECT 1")
-	server.Alone(s, original)
-	server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Name(s, original))
-	s.up(copied, migrations.Settings{Moved: true})
-	s.drawsAbove(copied)
-}
-
-func TestNewNamespaceRefusesAnOriginalAndIsSafeToCallTwiceAtOnce(t *testing.T) {
-	s := plain(t)
-	original := s.migrated(migrations.Settings{})
-	said := server.Refused(s, server.Connect(s, original), "55000", "CALL pgflurry.new_namespace()")
-	if !strings.Contains(said.Hint, "new_namespace(true)") {
-		t.Errorf("the hint is %q", said.Hint)
-	}
-	copied := server.TemplateCopy(s, original, "copies_twice")
-	var calls sync.WaitGroup
-	results := make(chan error, 2)
-	for range cap(results) {
-		conn := server.Connect(s, copied)
-		calls.Go(func() { _, err := conn.Exec(context.Background(), "CALL pgflurry.new_namespace()"); results <- err })
-	}
-	calls.Wait()
-	first, second := <-results, <-results
-	if (first == nil) == (second == nil) {
-		t.Errorf("one founds the space, the other finds it there: %v, %v", first, second)
-	}
-	s.drawsAbove(copied)
-}
-
 func TestALogicalReplicaOfTheTablesIsNoticed(t *testing.T) {
 	s := plain(t)
 	publisher, subscriber := server.Private(s, nil), server.Private(s, nil)
@@ -250,53 +201,6 @@ func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNex
 	s.drawsAbove(url)
 }
 
-func TestOfTwoCopiesOneAloneTakesThePlaceOfTheOriginal(t *testing.T) {
-	s := plain(t)
-	home, joined := s.migrated(migrations.Settings{}), server.Database(s)
-	s.up(joined, migrations.Settings{JoinURL: home})
-	for _, original := range []string{joined, home} {
-		s.draw(original)
-		first, second := server.TemplateCopy(s, original, "copies_heir_1"),
-			server.TemplateCopy(s, original, "copies_heir_2")
-		server.Alone(s, original)
-		server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Name(s, original))
-		moved := migrations.Settings{Moved: true}
-		if original == joined {
-			moved.JoinURL = home
-			s.up(first, moved)
-			s.up(second, moved) // its claim is used up: it gets a worker of its own
-			if a, b := s.worker(first), s.worker(second); a == b {
-				t.Errorf("both have worker %d", a)
-			}
-			s.draw(first, second, first, second)
-			server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE copies_heir_1 WITH (FORCE)")
-			server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE copies_heir_2 WITH (FORCE)")
-			continue
-		}
-		s.up(first, moved)
-		s.refusesUp(second, moved, "another copy has taken the place of the original")
-		s.drawsAbove(first)
-		s.refuses(second, "is a copy")
-	}
-}
-
-func TestAWorkerThatWasLeftBehindIsNobodysAgainNotEvenOfItsOldBackup(t *testing.T) {
-	s := plain(t)
-	home, joined := s.migrated(migrations.Settings{DatabaseWorkers: 4}), server.Database(s)
-	s.up(joined, migrations.Settings{JoinURL: home})
-	s.draw(joined)
-	file := s.dump(joined)
-	s.up(joined, migrations.Settings{JoinURL: home, FreshWorker: true})
-	s.draw(joined)
-	s.restore(joined, file, "--clean", "--if-exists") // with the worker that was left behind
-	s.up(joined, migrations.Settings{JoinURL: home, Moved: true})
-	if w := s.worker(joined); w != 3 {
-		t.Errorf("the restored database has worker %d, want 3: 1 and 2 were left behind", w)
-	}
-	s.drawsAbove(joined)
-	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: home}, "all 4 workers for database functions")
-}
-
 func TestADumpOfTheWorkersAloneThatIsRestoredIsNoticed(t *testing.T) {
 	s := plain(t)
 	home := s.migrated(migrations.Settings{})
@@ -307,19 +211,6 @@ func TestADumpOfTheWorkersAloneThatIsRestoredIsNoticed(t *testing.T) {
 	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: home}, "was restored")
 	s.up(home, migrations.Settings{Moved: true})
 	s.drawsAbove(home)
-}
-
-func TestAnOriginalDoesNotJoinItselfNorItsCopyInPassing(t *testing.T) {
-	s := plain(t)
-	original := server.Private(s, nil)
-	home := s.database(original.URL("postgres"), "home")
-	s.up(home, migrations.Settings{})
-	s.draw(home)
-	clone := server.In(s, server.Clone(s, original, "clone").URL("postgres"), "home")
-	s.refusesUp(home, migrations.Settings{JoinURL: clone}, "are both the home", "Be sure which of the two it is")
-	s.refusesUp(home, migrations.Settings{JoinURL: home, Copy: true}, "is the home of namespace")
-	s.refusesUp(home, migrations.Settings{JoinURL: home, Moved: true}, "is the home of namespace")
-	s.draw(home)
 }
 
 func TestWhatASubscriptionBringsDoesNotChangeWhichDatabaseThisIs(t *testing.T) {
@@ -368,51 +259,4 @@ func TestWhereANamespaceMayHaveBeenBeforeNoProxyGetsAWorkerForAQuarantine(t *tes
 	if server.Value[bool](s, server.Connect(s, s.migrated(migrations.Settings{})), closed) {
 		t.Error("a new database waits for nothing")
 	}
-}
-
-func TestAServerThatWasStoppedInOrderAndSetBackBeginsAnewByReseed(t *testing.T) {
-	s := plain(t)
-	cluster := server.Private(s, nil)
-	url := cluster.URL("postgres")
-	s.up(url, migrations.Settings{})
-	s.draw(url)
-	server.Stop(s, cluster)
-	snapshot := cluster.Data + "-snapshot"
-	if out, err := exec.CommandContext(server.Within(s), "cp", "-a", cluster.Data, snapshot).
-		CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	again := server.Again(s, cluster.Data, 0)
-	s.draw(again.URL("postgres"))
-	server.Crash(s, again)
-	url = server.Again(s, snapshot, 0).URL("postgres")
-	s.shell("pgflurry workers reseed --yes --database '" + url + "'")
-	s.drawsAbove(url)
-}
-
-func TestNothingJoinsADisposableNamespace(t *testing.T) {
-	s := plain(t)
-	s.refusesUp(server.Database(s), migrations.Settings{JoinURL: s.migrated(migrations.Settings{Disposable: true})},
-		"is disposable: nothing can join it")
-}
-
-func TestAFreshWorkerWaitsForCallsThatMayHaveReadTheOldText(t *testing.T) {
-	s := plain(t)
-	url := s.migrated(migrations.Settings{})
-	open := server.Connect(s, url)
-	server.Do(s, open, "BEGIN; SELECT next_snowflake()")
-	done := make(chan error, 1)
-	go func() { done <- migrations.Up(context.Background(), url, migrations.Settings{FreshWorker: true}) }()
-	conn := server.Connect(s, url)
-	server.Eventually(s, conn, "(SELECT function_worker FROM pgflurry.namespace) = 1")
-	select {
-	case err := <-done:
-		t.Fatalf("it did not wait: %v", err)
-	default:
-	}
-	server.Do(s, open, "COMMIT")
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
-	s.draw(url)
 }
