@@ -30,8 +30,8 @@
 //     still. Where one stands in the way of next_snowflake() and its family, Up refuses; where one has the name of an
 //     alias in public, there is no alias.
 //  7. A program changes nothing in a schema of a later revision than its own. The revision is the number of the last
-//     migration, and stands in a function's text: a release that changes functions alone brings an empty migration
-//     along, so that it has a number.
+//     migration, and stands in a function's text. A release that changes functions alone needs a number, too: its
+//     migration holds a comment alone before and behind the Down line.
 //  8. A migration that was released stays as it is: the next one adds. After a failure the next run goes on with the
 //     one that failed.
 //

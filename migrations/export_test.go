@@ -7,5 +7,9 @@ import (
 
 // UpOfALaterProgram is Up as a program does it that has the migrations of later as well.
 func UpOfALaterProgram(ctx context.Context, url string, later fs.FS) error {
-	return up(ctx, url, Settings{}, append(all(), numbered(later)...))
+	list, err := numbered(later)
+	if err != nil {
+		return err
+	}
+	return up(ctx, url, Settings{}, append(all(), list...))
 }

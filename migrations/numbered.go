@@ -5,6 +5,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -15,6 +16,9 @@ var files embed.FS
 //go:embed queries/record.sql
 var recordSQL string
 
+// downLine is the line of a migration that parts what makes from what takes back.
+const downLine = "-- Down"
+
 // A migration is one numbered file: 00001_schema.sql. What stands behind the line "-- Down" takes it back.
 type migration struct {
 	version  int
@@ -23,10 +27,16 @@ type migration struct {
 }
 
 // all returns every migration of this program, the first one first.
-func all() []migration { return numbered(files) }
+func all() []migration {
+	list, err := numbered(files)
+	if err != nil {
+		panic(err) // they are embedded: the program was built from files that are not as they were committed
+	}
+	return list
+}
 
 // numbered reads the migrations of a folder.
-func numbered(folder fs.FS) []migration {
+func numbered(folder fs.FS) ([]migration, error) {
 	names, err := fs.Glob(folder, "0*.sql")
 	if err != nil {
 		panic(err) // the pattern is a constant
@@ -35,19 +45,27 @@ func numbered(folder fs.FS) []migration {
 	for i, name := range names { // sorted
 		text, err := fs.ReadFile(folder, name)
 		if err != nil {
-			panic(err) // embedded
+			return nil, err
 		}
 		number, _, _ := strings.Cut(name, "_")
 		version, err := strconv.Atoi(number)
 		if err != nil {
-			panic(fmt.Sprintf("migration %s has no number", name))
+			return nil, fmt.Errorf("migration %s has no number; expected a name such as 00002_colors.sql", name)
 		}
-		up, down, _ := strings.Cut(string(text), "\n-- Down\n")
-		up, down = strings.TrimSpace(up)+"\n", strings.TrimSpace(down)+"\n"
-		list[i] = migration{version: version, name: name, up: up, down: down}
+		// Without its Down line a file would be applied whole: it would drop what it has just made.
+		lines := strings.Split(string(text), "\n")
+		at := slices.Index(lines, downLine)
+		if at < 0 || slices.Contains(lines[at+1:], downLine) {
+			return nil, fmt.Errorf("migration %s has no line %q, or several; expected exactly one, ended by a line "+
+				"feed alone", name, downLine)
+		}
+		list[i] = migration{version: version, name: name, up: half(lines[:at]), down: half(lines[at+1:])}
 	}
-	return list
+	return list, nil
 }
+
+// half is the SQL before or behind the Down line.
+func half(lines []string) string { return strings.TrimSpace(strings.Join(lines, "\n")) + "\n" }
 
 // revision is the number of the last migration.
 func revision(list []migration) int { return list[len(list)-1].version }
