@@ -1,6 +1,8 @@
 package migrations
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -20,6 +22,33 @@ func TestMigrationsAreNumberedWithoutGapsAndCanGoDown(t *testing.T) {
 	}
 	if last := revision(all()); last != namespace.Revision {
 		t.Errorf("namespace.Revision is %d, and the last migration has number %d", namespace.Revision, last)
+	}
+}
+
+// released has the SHA-256 of each migration. Databases have run these very statements.
+var released = map[string]string{
+	"00001_schema.sql": "75e00e58decf5489e99da55eee2ea95c065d3a3c59a9f27d6d090e9eda91fb5b",
+}
+
+func TestMigrationInvariant8AReleasedMigrationStaysAsItIs(t *testing.T) {
+	list := all()
+	if len(list) != len(released) {
+		t.Errorf("there are %d migrations and %d pins", len(list), len(released))
+	}
+	for _, m := range list {
+		text, err := files.ReadFile(m.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch is := fmt.Sprintf("%x", sha256.Sum256(text)); released[m.name] {
+		case is:
+		case "":
+			t.Errorf("%s is new: add its SHA-256 to the pins, %s", m.name, is)
+		default:
+			t.Errorf("%s has changed. Databases that have run it will never run it again: put it back as it was, and "+
+				"add a migration with the next number, %05d_….sql, that makes the change. Only before the first "+
+				"release may the pin change instead, to %s", m.name, len(list)+1, is)
+		}
 	}
 }
 
