@@ -131,9 +131,10 @@ func (d *database) mayMigrate() error {
 	return nil
 }
 
-// notNewer refuses a schema that a newer program has made: this one would put older functions back.
-func (d *database) notNewer() error {
-	if d.facts.revision <= namespace.Revision {
+// notNewer refuses a schema that a newer program has made: this one, whose last migration has number last, would put
+// older functions back.
+func (d *database) notNewer(last int) error {
+	if d.facts.revision <= last {
 		return nil
 	}
 	newer := &namespace.NewerError{Database: d.facts.database, Revision: d.facts.revision}

@@ -29,6 +29,11 @@ var (
 // It refuses, too, to take the home from databases that have joined the namespace, unless leaveJoined says so. A
 // database without pgflurry is left as it is; removed is false then.
 func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err error) {
+	return down(ctx, url, leaveJoined, all())
+}
+
+// down takes the migrations of a list back.
+func down(ctx context.Context, url string, leaveJoined bool, list []migration) (removed bool, err error) {
 	d, err := open(ctx, url)
 	if err != nil {
 		return false, err
@@ -40,17 +45,17 @@ func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err 
 	if err := d.mayMigrate(); err != nil {
 		return false, err
 	}
-	if err := d.notNewer(); err != nil {
+	if err := d.notNewer(revision(list)); err != nil {
 		return false, err
 	}
 	if err := d.lock(ctx); err != nil {
 		return false, err
 	}
-	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, leaveJoined) })
+	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, leaveJoined, list) })
 	return err == nil, err
 }
 
-func (d *database) remove(ctx context.Context, leaveJoined bool) error {
+func (d *database) remove(ctx context.Context, leaveJoined bool, list []migration) error {
 	applied, err := d.applied(ctx)
 	if err != nil {
 		return err
@@ -66,7 +71,7 @@ func (d *database) remove(ctx context.Context, leaveJoined bool) error {
 	if err := d.script(ctx, "removing the functions", sqlfuncs.Drop().SQL); err != nil {
 		return err
 	}
-	for _, m := range slices.Backward(all()) {
+	for _, m := range slices.Backward(list) {
 		if _, ok := applied[m.version]; !ok {
 			continue
 		}

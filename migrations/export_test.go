@@ -7,9 +7,23 @@ import (
 
 // UpOfALaterProgram is Up as a program does it that has the migrations of later as well.
 func UpOfALaterProgram(ctx context.Context, url string, later fs.FS) error {
-	list, err := numbered(later)
+	list, err := withLater(later)
 	if err != nil {
 		return err
 	}
-	return up(ctx, url, Settings{}, append(all(), list...))
+	return up(ctx, url, Settings{}, list)
+}
+
+// DownOfALaterProgram is Down as that program does it.
+func DownOfALaterProgram(ctx context.Context, url string, later fs.FS) (removed bool, err error) {
+	list, err := withLater(later)
+	if err != nil {
+		return false, err
+	}
+	return down(ctx, url, false, list)
+}
+
+func withLater(later fs.FS) ([]migration, error) {
+	list, err := numbered(later)
+	return append(all(), list...), err
 }

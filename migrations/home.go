@@ -56,7 +56,7 @@ func openHome(ctx context.Context, url string) (*home, error) {
 			"--join: the namespace of database %q is disposable: nothing can join it", row.Database)
 	}
 	if err == nil {
-		err = d.notNewer()
+		err = d.notNewer(namespace.Revision)
 	}
 	if err != nil {
 		d.close()

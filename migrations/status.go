@@ -128,7 +128,7 @@ func Status(ctx context.Context, url string) (State, error) {
 	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
 		return State{}, err
 	}
-	if state.Newer = d.notNewer(); state.Newer != nil {
+	if state.Newer = d.notNewer(namespace.Revision); state.Newer != nil {
 		state.Unchecked = "the schema is newer than this program"
 		return state, nil
 	}

@@ -34,7 +34,7 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := d.mayMigrate(); err != nil {
 		return err
 	}
-	if err := d.notNewer(); err != nil {
+	if err := d.notNewer(revision(list)); err != nil {
 		return err
 	}
 	var home *home

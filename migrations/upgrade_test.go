@@ -2,6 +2,7 @@ package migrations_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -62,6 +63,38 @@ func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testin
 	err := migrations.Up(server.Within(t), url, migrations.Settings{})
 	if newer := new(namespace.NewerError); !errors.As(err, &newer) || newer.Revision != namespace.Revision+1 {
 		t.Errorf("the program that is older now: %v", err)
+	}
+}
+
+func TestMigrationInvariant5DownTakesLaterMigrationsBackTheLastOneFirst(t *testing.T) {
+	url := server.Database(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "CREATE TABLE taken_back (place serial, version int)")
+	const note = "INSERT INTO public.taken_back (version) VALUES (%d);\n"
+	program := later(map[string]string{
+		"00002_color.sql": color + fmt.Sprintf(note, 2),
+		// stands on the one before, and keeps it from going down
+		"00003_colors.sql": "CREATE VIEW pgflurry.colors AS SELECT color FROM pgflurry.worker;\n\n-- Down\n" +
+			"DROP VIEW pgflurry.colors;\n" + fmt.Sprintf(note, 3),
+		"00004_functions.sql": "-- Functions alone change.\n\n-- Down\n-- There is nothing to take back.\n",
+	})
+	for round := range 2 {
+		if err := migrations.UpOfALaterProgram(server.Within(t), url, program); err != nil {
+			t.Fatalf("%v (%s)", err, server.Hint(err))
+		}
+		if last := server.Value[int](t, conn, "SELECT pgflurry.revision()"); last != 4 {
+			t.Errorf("revision %d, expected 4: that of the migration that only has a number", last)
+		}
+		if removed, err := migrations.Down(server.Within(t), url, false); removed || err == nil {
+			t.Errorf("the down of an older program: %v, %v", removed, err)
+		}
+		if removed, err := migrations.DownOfALaterProgram(server.Within(t), url, program); !removed || err != nil {
+			t.Fatalf("down: %v, %v (%s)", removed, err, server.Hint(err))
+		}
+		order := server.Values[int](t, conn, "SELECT version FROM taken_back ORDER BY place")
+		if want := slices.Repeat([]int{3, 2}, round+1); !slices.Equal(order, want) {
+			t.Errorf("taken back in the order %d, expected %d", order, want)
+		}
 	}
 }
 
