@@ -37,18 +37,18 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := d.notNewer(revision(list)); err != nil {
 		return err
 	}
-	var home *home
+	var h *home
 	if s.JoinURL != "" {
-		if home, err = openHome(ctx, s.JoinURL); err != nil {
+		if h, err = openHome(ctx, s.JoinURL); err != nil {
 			return err
 		}
-		defer home.close()
+		defer h.close()
 	}
 	if err := d.lock(ctx); err != nil {
 		return err
 	}
-	bootstrap := func() error { return d.script(ctx, "making schema pgflurry", bootstrapSQL) }
-	if err := d.inTransaction(ctx, "making schema pgflurry", bootstrap); err != nil {
+	const doing = "making schema pgflurry"
+	if err := d.inTransaction(ctx, doing, func() error { return d.script(ctx, doing, bootstrapSQL) }); err != nil {
 		return err
 	}
 	if err := d.recordRestored(ctx, list); err != nil {
@@ -57,24 +57,24 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := d.apply(ctx, list); err != nil {
 		return err
 	}
-	install := func() error { return d.install(ctx, s, home, revision(list)) }
+	install := func() error { return d.install(ctx, s, h, revision(list)) }
 	if err := d.inTransaction(ctx, "installing the functions", install); err != nil {
 		return err
 	}
 	if s.FreshWorker {
-		return d.freshWorker(ctx, s, home)
+		return d.freshWorker(ctx, s, h)
 	}
 	return nil
 }
 
-// install puts everything in place that is not a numbered migration.
-func (d *database) install(ctx context.Context, s Settings, home *home, revision int) error {
-	for _, file := range sqlfuncs.Files(revision) {
+// install puts everything in place that is not a numbered migration. last is the number of the last one.
+func (d *database) install(ctx context.Context, s Settings, h *home, last int) error {
+	for _, file := range sqlfuncs.Files(last) {
 		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
 			return err
 		}
 	}
-	if err := d.ownRow(ctx, s, home); err != nil {
+	if err := d.ownRow(ctx, s, h); err != nil {
 		return err
 	}
 	if s.JoinsComplete {
