@@ -15,8 +15,8 @@ var (
 	takeWorkerSQL string
 	//go:embed queries/function_mark.sql
 	functionMarkSQL string
-	//go:embed queries/begin_anew.sql
-	beginAnewSQL string
+	//go:embed queries/begin_at_mark.sql
+	beginAtMarkSQL string
 	//go:embed queries/under_way.sql
 	underWaySQL string
 	//go:embed queries/still_under_way.sql
@@ -69,7 +69,7 @@ func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 		if _, err := fmt.Sscan(string(results[len(results)-1].Rows[0][0]), &mark); err != nil {
 			return fmt.Errorf("reading the mark of the function: %w", err)
 		}
-		return d.script(ctx, "beginning anew", fmt.Sprintf(beginAnewSQL, c.mark))
+		return d.script(ctx, "beginning anew", fmt.Sprintf(beginAtMarkSQL, c.mark))
 	})
 	if err != nil {
 		return err

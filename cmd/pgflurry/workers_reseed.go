@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -14,11 +13,9 @@ import (
 
 	"pgflurry/hint"
 	"pgflurry/lease"
+	"pgflurry/migrations"
 	"pgflurry/namespace"
 )
-
-//go:embed begin_anew.sql
-var beginAnewSQL string
 
 func newWorkersReseed() *cobra.Command {
 	var url string
@@ -53,8 +50,8 @@ asks; --yes is for scripts. To run it again is harmless, but begins the quaranti
 				if err != nil {
 					return asOwner(err)
 				}
-				if _, err := conn.Exec(ctx, beginAnewSQL); err != nil {
-					return asOwner(fmt.Errorf("letting the function begin anew: %w", err))
+				if err := migrations.BeginAnew(ctx, conn); err != nil {
+					return asOwner(err)
 				}
 				return printReseeded(cmd.OutOrStdout(), reseeded, ns, asJSON)
 			})
