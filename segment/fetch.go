@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"pgflurry/reminder"
 )
 
 // Run fetches blocks until ctx ends, whatever the database does meanwhile, and returns when fetches that are under way
@@ -72,12 +74,11 @@ func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
 			b.supply.unknown++
 		}
 		b.supply.failed(err, at)
-		s.logFailure(ctx, b, err)
+		s.logFailure(ctx, b, err, at)
 	default:
 		b.supply.fetched(block, at)
-		if b.lastLogged != "" {
+		if b.failing.Right("") {
 			s.log.Info("numbers are fetched again", "tag", b.supply.tag)
-			b.lastLogged = ""
 		}
 	}
 }
@@ -88,7 +89,7 @@ func (s *Source) keepRefreshing(ctx context.Context) {
 	defer store.Close()
 	every := time.NewTicker(refreshEvery)
 	defer every.Stop()
-	failed := false
+	var failing reminder.Reminder
 	for {
 		select {
 		case <-ctx.Done():
@@ -96,10 +97,12 @@ func (s *Source) keepRefreshing(ctx context.Context) {
 		case <-every.C:
 			err := s.refresh(ctx, store)
 			store.Close()
-			if err != nil && ctx.Err() == nil && !failed {
-				s.log.Warn("the tags in use could not be looked at: removed ones go on", "cause", err)
+			switch {
+			case err == nil:
+				failing.Right("")
+			case ctx.Err() == nil:
+				s.logNotRefreshed(&failing, err)
 			}
-			failed = err != nil
 		}
 	}
 }

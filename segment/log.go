@@ -1,24 +1,45 @@
 package segment
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"slices"
+	"time"
+
+	"pgflurry/reminder"
 )
 
-// logFailure says that a fetch failed, once until one succeeds or another reason comes.
-func (s *Source) logFailure(ctx context.Context, b *buffer, err error) {
-	if ctx.Err() != nil || b.lastLogged == err.Error() {
+// remindEvery is how often it is said again that something lasts which a person has to mend.
+const remindEvery = time.Minute
+
+// logFailure says that a fetch failed: when that begins, when another reason comes, and each minute while it lasts.
+func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.Duration) {
+	if ctx.Err() != nil {
 		return
 	}
-	b.lastLogged = err.Error()
+	due, lasted := b.failing.Wrong(err.Error(), at)
+	if !due {
+		return
+	}
+	fields := failingFor([]any{"tag", b.supply.tag, "left", b.supply.left()}, lasted)
 	if errors.Is(err, ErrExhausted) {
-		s.log.Error("no block is left: the tag has come to the end of bigint", "tag", b.supply.tag,
-			"left", b.supply.left())
+		s.log.Error("no block is left: the tag has come to the end of bigint", fields...)
 		return
 	}
-	s.log.Warn("no block could be fetched", "tag", b.supply.tag, "left", b.supply.left(), "cause", err)
+	s.log.Warn("no block could be fetched", append(fields, "cause", err)...)
+}
+
+// logNotRefreshed says that a look at the tags in use failed. Looks are a minute apart, so each is told.
+func (s *Source) logNotRefreshed(failing *reminder.Reminder, err error) {
+	_, lasted := failing.Wrong("refresh", s.now())
+	s.log.Warn("the tags in use could not be looked at: removed ones go on", failingFor([]any{"cause", err}, lasted)...)
+}
+
+// failingFor adds how long a trouble has lasted that was logged before.
+func failingFor(fields []any, lasted time.Duration) []any {
+	if lasted > 0 {
+		fields = append(fields, "failing_for", lasted.Round(time.Second))
+	}
+	return fields
 }
 
 // logWentBack says what no correct database does.
@@ -26,33 +47,4 @@ func (s *Source) logWentBack(b *buffer, found, acknowledged, skipped int64) {
 	s.log.Error("the row of the tag has fallen back: the database has lost a commit, or the tag was made anew too "+
 		"soon; numbers below the acknowledged one may have been given twice",
 		"tag", b.supply.tag, "max_id", found, "acknowledged", acknowledged, "skipped", skipped)
-}
-
-// Stats of one tag since it was first used.
-type Stats struct {
-	Tag     string
-	Given   int64 // numbers
-	Left    int64 // numbers in memory
-	Skipped int64 // numbers that were reserved and will never be given by this process
-	Blocks  int64 // fetched
-	Unknown int64 // fetches of unknown outcome: each may have skipped a block
-	Size    int64 // of the next fetch
-}
-
-// Stats lists the tags that had numbers, by name.
-func (s *Source) Stats() (all []Stats) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, b := range s.buffers {
-		b.mu.Lock()
-		if u := &b.supply; u.blocks > 0 {
-			all = append(all, Stats{
-				Tag: u.tag, Given: u.given, Left: u.left(), Skipped: u.skipped, Blocks: u.blocks,
-				Unknown: u.unknown, Size: u.size,
-			})
-		}
-		b.mu.Unlock()
-	}
-	slices.SortFunc(all, func(a, b Stats) int { return cmp.Compare(a.Tag, b.Tag) })
-	return all
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pgflurry/reminder"
 )
 
 // Settings of a Source.
@@ -49,7 +51,7 @@ type Source struct {
 
 	mu      sync.RWMutex
 	buffers map[string]*buffer
-	full    bool // that there are too many was logged
+	full    reminder.Reminder // that there are too many
 	ended   atomic.Bool
 }
 
@@ -59,8 +61,8 @@ type buffer struct {
 	supply supply
 	gone   bool // another one has its place: look again
 	// changed is closed and replaced when a fetch is over, or nil if nobody waits.
-	changed    chan struct{}
-	lastLogged string // failure; empty: none
+	changed chan struct{}
+	failing reminder.Reminder // of its fetches
 }
 
 // New checks the settings. Numbers are given once Run runs.
@@ -84,7 +86,7 @@ func New(s Settings) (*Source, error) {
 	return &Source{
 		open: s.Open, now: s.Now, maxTags: s.MaxTags, log: s.Log,
 		known: make(chan *buffer, s.MaxTags), fresh: make(chan *buffer, s.MaxTags),
-		buffers: make(map[string]*buffer),
+		buffers: make(map[string]*buffer), full: reminder.Reminder{Every: remindEvery},
 	}, nil
 }
 
@@ -127,13 +129,12 @@ func (s *Source) buffer(tag []byte) (*buffer, error) {
 	case s.ended.Load():
 		return nil, ErrEnded
 	case len(s.buffers) >= s.maxTags:
-		if !s.full {
-			s.full = true
+		if due, _ := s.full.Wrong("full", s.now()); due {
 			s.log.Warn("too many tags are in use: calls for further ones go to PostgreSQL", "limit", s.maxTags)
 		}
 		return nil, ErrTooManyTags
 	}
-	b = &buffer{supply: supply{tag: string(tag)}}
+	b = &buffer{supply: supply{tag: string(tag)}, failing: reminder.Reminder{Every: remindEvery}}
 	s.buffers[b.supply.tag] = b
 	return b, nil
 }

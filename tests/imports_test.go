@@ -26,7 +26,7 @@ var rules = map[string]struct{ ours, modules []string }{
 	"hint":            {},
 	"connstring":      {ours: []string{"hint"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"lease":           {ours: []string{"acknowledge", "reminder"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"segment":         {ours: []string{"acknowledge"}, modules: []string{"github.com/jackc/pgx/v5"}},
+	"segment":         {ours: []string{"acknowledge", "reminder"}, modules: []string{"github.com/jackc/pgx/v5"}},
 	"proxy/statement": {},
 	"proxy/frame":     {},
 	"proxy/pgtls":     {},
