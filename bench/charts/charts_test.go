@@ -21,7 +21,7 @@ func sampleReport() *report.Report {
 			return statistics.Spread{Low: f * 0.9, Median: f, High: f * 1.2, N: 9}
 		}
 		return report.Figure{
-			Task: task, Workload: task + ", some clients", Contender: contender, Clients: clients, Unit: "IDs",
+			Task: task, Workload: task + ", some clients", Contender: contender, Clients: clients, Counts: "IDs",
 			PerSecond: statistics.Spread{Low: speed / 2, Median: speed, High: speed * 2, N: 9},
 			Latency:   map[string]statistics.Spread{"p50": trip(100), "p99": trip(900)},
 		}
@@ -174,7 +174,7 @@ func TestAChartByClientsNamesWhatTheReportCounts(t *testing.T) {
 		!strings.Contains(text, ">clients<") {
 		t.Error("a report that names nothing is not drawn by clients")
 	}
-	r.Counts = "goroutines"
+	r.ClientsAre = "goroutines"
 	charts := drawn(t, r)
 	if text := charts["goroutines-one-by-one"]; !strings.Contains(text, ">Throughput by goroutines: one by one<") ||
 		!strings.Contains(text, ">goroutines<") || strings.Contains(text, "clients<") {

@@ -49,13 +49,13 @@ const (
 
 // throughput draws figures of one task and one number of clients, the fastest on top.
 func throughput(r *report.Report, figures []report.Figure) (chart, error) {
-	return single(r, "Throughput", figures[0].Unit+" per second, logarithmic", greatest,
+	return single(r, "Throughput", figures[0].Counts+" per second, logarithmic", greatest,
 		figures, func(f report.Figure) statistics.Spread { return f.PerSecond })
 }
 
 // serverCPU draws the processor time of all servers together for an operation, the least on top.
 func serverCPU(r *report.Report, figures []report.Figure) (chart, error) {
-	unit := "microseconds of all servers together per " + strings.TrimSuffix(figures[0].Unit, "s") + ", logarithmic"
+	unit := "microseconds of all servers together per " + strings.TrimSuffix(figures[0].Counts, "s") + ", logarithmic"
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool {
 		return f.ServerCPU == nil || f.ServerCPU.Median == 0
 	})

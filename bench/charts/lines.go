@@ -23,7 +23,7 @@ const (
 func byClients(r *report.Report, figures []report.Figure, clients []int) (chart, error) {
 	p, legend := plot.New(), newLegend()
 	legend.Left = true
-	p.Y.Label.Text = figures[0].Unit + " per second, logarithmic"
+	p.Y.Label.Text = figures[0].Counts + " per second, logarithmic"
 	logarithmic(&p.X)
 	logarithmic(&p.Y)
 	p.X.Tick.Marker = plot.ConstantTicks(exactly(clients))

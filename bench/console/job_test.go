@@ -21,7 +21,7 @@ func turn(err error) trial.Turn {
 }
 
 func TestAJobTellsWhatItDoesWhereItIsAndWhatFailed(t *testing.T) {
-	w := trial.Workload{Name: "w", Task: "w", Unit: "IDs"}
+	w := trial.Workload{Name: "w", Task: "w", Counts: "IDs"}
 	job := Job{
 		Plan: trial.Plan{Trials: []trial.Trial{
 			{Workload: w, Contender: "good", Run: turn(nil)},

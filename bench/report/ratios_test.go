@@ -12,7 +12,7 @@ import (
 // A machine that gets slower from round to round, both contenders alike.
 func drifting() (trials []trial.Trial, samples []trial.Sample) {
 	for _, c := range []string{"A", "B"} {
-		trials = append(trials, trial.Trial{Workload: trial.Workload{Name: "w", Unit: "things"}, Contender: c})
+		trials = append(trials, trial.Trial{Workload: trial.Workload{Name: "w", Counts: "things"}, Contender: c})
 	}
 	for round, speed := range []int64{4000, 1000, 100} {
 		samples = append(samples,

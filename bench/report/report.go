@@ -31,8 +31,8 @@ type Report struct {
 	Settings map[string]string `json:"settings"`
 	Versions map[string]string `json:"versions"`
 	Machine  Machine           `json:"machine"`
-	// Counts names what Figure.Clients is the number of: "goroutines". Empty: clients.
-	Counts string `json:"counts,omitempty"`
+	// ClientsAre names what Figure.Clients is the number of: "goroutines". Empty: clients.
+	ClientsAre string `json:"clients_are,omitempty"`
 	// Incomplete says why the run ended early; empty if it did not.
 	Incomplete string `json:"incomplete,omitempty"`
 	// NotRun says what was left out, and why.
@@ -43,14 +43,14 @@ type Report struct {
 }
 
 // ByWhat names what Figure.Clients is the number of.
-func (r *Report) ByWhat() string { return cmp.Or(r.Counts, "clients") }
+func (r *Report) ByWhat() string { return cmp.Or(r.ClientsAre, "clients") }
 
 // Figure is one line of the table.
 type Figure struct {
 	Workload  string                       `json:"workload"`
 	Task      string                       `json:"task"`              // the workload without its number of clients
 	Clients   int                          `json:"clients,omitempty"` // 0 if the workload has no such number
-	Unit      string                       `json:"unit"`
+	Counts    string                       `json:"counts"`            // an operation, plural: "statements"
 	Contender string                       `json:"contender"`
 	PerSecond statistics.Spread            `json:"per_second"`
 	Ratios    map[string]statistics.Spread `json:"ratios"`  // to other contenders of the workload
@@ -76,7 +76,7 @@ func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Fi
 	var figures []Figure
 	for _, t := range trials {
 		f := Figure{
-			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Unit: t.Workload.Unit,
+			Workload: t.Workload.Name, Task: t.Workload.Task, Clients: t.Workload.Clients, Counts: t.Workload.Counts,
 			Contender: t.Contender, Through: t.Through, Ratios: make(map[string]statistics.Spread),
 			CPU: make(map[string]statistics.Spread), CPURatios: make(map[string]statistics.Spread),
 			Latency: make(map[string]statistics.Spread),

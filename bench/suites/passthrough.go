@@ -15,13 +15,13 @@ const Pgflurry = "pgflurry"
 // The workloads of the pass-through benchmark, as --workloads names them.
 const (
 	SelectWorkload    = "select"
-	PipelinedWorkload = "pipelined"
+	pipelinedWorkload = "pipelined"
 	RowsWorkload      = "rows"
 	CopyWorkload      = "copy"
 )
 
 // PassThroughWorkloads are all of them, in the order they run.
-var PassThroughWorkloads = []string{SelectWorkload, PipelinedWorkload, RowsWorkload, CopyWorkload}
+var PassThroughWorkloads = []string{SelectWorkload, pipelinedWorkload, RowsWorkload, CopyWorkload}
 
 // pipelineClients are the clients of the workload pipelined.
 const pipelineClients = 8
@@ -76,9 +76,9 @@ func (b PassThrough) Plan() (trial.Plan, error) {
 					})
 				}
 			}
-		case PipelinedWorkload:
+		case pipelinedWorkload:
 			w := trial.WithClients(fmt.Sprintf("`SELECT 1` × %d pipelined", driver.PipelineLength), pipelineClients,
-				"statements", PipelinedWorkload)
+				"statements", pipelinedWorkload)
 			add(w, func(target string) trial.Turn {
 				return b.Pgbench.Against(driver.PgbenchRun{
 					Script: "pgbench/pipelined.sql", Mode: "prepared", Clients: pipelineClients,
@@ -87,11 +87,11 @@ func (b PassThrough) Plan() (trial.Plan, error) {
 			})
 		case RowsWorkload:
 			add(trial.Workload{
-				Name: "1,000,000 rows out", Task: "1,000,000 rows out", Unit: "rows", Group: RowsWorkload,
+				Name: "1,000,000 rows out", Task: "1,000,000 rows out", Counts: "rows", Group: RowsWorkload,
 			}, b.Rows.Out)
 		case CopyWorkload:
 			add(trial.Workload{
-				Name: "1,000,000 rows COPY in", Task: "1,000,000 rows COPY in", Unit: "rows", Group: CopyWorkload,
+				Name: "1,000,000 rows COPY in", Task: "1,000,000 rows COPY in", Counts: "rows", Group: CopyWorkload,
 			}, b.Rows.In)
 		default:
 			return p, fmt.Errorf("there is no workload %q; expected some of %v", workload, PassThroughWorkloads)

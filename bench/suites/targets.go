@@ -14,19 +14,19 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// The workloads of the targets, as --workloads names them, beside PipelinedWorkload.
+// The workloads of the targets, as --workloads names them, beside pipelinedWorkload.
 const (
 	SingleWorkload = "single"
-	CPUWorkload    = "cpu"
-	BatchWorkload  = "batch"
-	InsertWorkload = "insert"
-	BulkWorkload   = "bulk"
-	IdleWorkload   = "idle"
+	cpuWorkload    = "cpu"
+	batchWorkload  = "batch"
+	insertWorkload = "insert"
+	bulkWorkload   = "bulk"
+	idleWorkload   = "idle"
 )
 
 // TargetWorkloads are all of them, in the order they run.
 var TargetWorkloads = []string{
-	SingleWorkload, PipelinedWorkload, CPUWorkload, BatchWorkload, InsertWorkload, BulkWorkload, IdleWorkload,
+	SingleWorkload, pipelinedWorkload, cpuWorkload, batchWorkload, insertWorkload, bulkWorkload, idleWorkload,
 }
 
 // What the targets name, in the tables and in TargetVerdicts.
@@ -76,7 +76,7 @@ func (b Targets) Prepare(ctx context.Context) error {
 // Needs says which servers the workloads ask beside PostgreSQL and the proxy.
 func (b Targets) Needs() servers.Needs {
 	return servers.Needs{
-		Redis: slices.Contains(b.Workloads, CPUWorkload), Idle: slices.Contains(b.Workloads, IdleWorkload),
+		Redis: slices.Contains(b.Workloads, cpuWorkload), Idle: slices.Contains(b.Workloads, idleWorkload),
 	}
 }
 
@@ -92,8 +92,8 @@ func (b Targets) NotRun() []string {
 func (b Targets) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	add := map[string]func(*trial.Plan) error{
-		SingleWorkload: b.single, PipelinedWorkload: b.pipelined, CPUWorkload: b.cpu, BatchWorkload: b.batch,
-		InsertWorkload: b.inserts, BulkWorkload: b.bulk, IdleWorkload: b.idle,
+		SingleWorkload: b.single, pipelinedWorkload: b.pipelined, cpuWorkload: b.cpu, batchWorkload: b.batch,
+		insertWorkload: b.inserts, bulkWorkload: b.bulk, idleWorkload: b.idle,
 	}
 	for _, workload := range b.Workloads {
 		if add[workload] == nil {
@@ -151,7 +151,7 @@ func (b Targets) single(p *trial.Plan) error {
 }
 
 func (b Targets) pipelined(p *trial.Plan) error {
-	w := trial.WithClients(pipelinedPrepared(), pipelineClients, "IDs", PipelinedWorkload)
+	w := trial.WithClients(pipelinedPrepared(), pipelineClients, "IDs", pipelinedWorkload)
 	b.pgbench(p, w, driver.PgbenchRun{Mode: "prepared", Clients: pipelineClients, Each: driver.PipelineLength},
 		scripted{report.Nextval, "pgbench/pipelined_nextval.sql", false},
 		scripted{proxied, "pgbench/pipelined_snowflake.sql", true})
@@ -159,7 +159,7 @@ func (b Targets) pipelined(p *trial.Plan) error {
 }
 
 func (b Targets) cpu(p *trial.Plan) error {
-	w := trial.WithClients(fixedBytes, 1, "IDs", CPUWorkload)
+	w := trial.WithClients(fixedBytes, 1, "IDs", cpuWorkload)
 	for _, c := range []struct {
 		name string
 		draw func(target, sql string) (driver.FixedBytes, error)
@@ -181,14 +181,14 @@ func (b Targets) cpu(p *trial.Plan) error {
 
 func (b Targets) batch(p *trial.Plan) error {
 	draw := driver.Draw{SQL: nextBatchSQL, Mode: driver.Prepared, Rows: batchSize, Clients: 1}
-	b.trial(p, trial.WithClients(batchPrepared, 1, "IDs", BatchWorkload), inBatches, true,
+	b.trial(p, trial.WithClients(batchPrepared, 1, "IDs", batchWorkload), inBatches, true,
 		draw.From(b.Servers.Proxy.URL))
 	return nil
 }
 
 func (b Targets) inserts(p *trial.Plan) error {
 	for _, clients := range insertClients {
-		b.pgbench(p, trial.WithClients(inserted, clients, "rows", InsertWorkload),
+		b.pgbench(p, trial.WithClients(inserted, clients, "rows", insertWorkload),
 			driver.PgbenchRun{Mode: "prepared", Clients: clients, Each: 1},
 			scripted{report.Nextval, "pgbench/insert_bigserial.sql", false},
 			scripted{inDatabase, "pgbench/insert_snowflake.sql", false})
@@ -197,7 +197,7 @@ func (b Targets) inserts(p *trial.Plan) error {
 }
 
 func (b Targets) bulk(p *trial.Plan) error {
-	b.pgbench(p, trial.WithClients(bulk, 1, "IDs", BulkWorkload),
+	b.pgbench(p, trial.WithClients(bulk, 1, "IDs", bulkWorkload),
 		driver.PgbenchRun{Mode: "prepared", Clients: 1, Each: bulkSize},
 		scripted{report.Nextval, "pgbench/bulk_nextval.sql", false},
 		scripted{inDatabase, "pgbench/bulk_snowflake.sql", false})
@@ -206,7 +206,7 @@ func (b Targets) bulk(p *trial.Plan) error {
 
 func (b Targets) idle(p *trial.Plan) error {
 	p.WatchProcess(idle, trial.Middle, b.Servers.Idle.PID)
-	w := trial.Workload{Name: idle, Task: idle, Unit: "writes", Group: IdleWorkload}
+	w := trial.Workload{Name: idle, Task: idle, Counts: "writes", Group: idleWorkload}
 	p.Trials = append(p.Trials,
 		trial.Trial{Workload: w, Contender: idle, Through: true, Run: writesOf(b.Servers.Postgres.URL)})
 	return nil

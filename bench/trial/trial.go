@@ -18,7 +18,7 @@ const Mean = "mean"
 
 // Count is what one run of a trial did.
 type Count struct {
-	Operations int64         `json:"operations"` // in the workload's unit
+	Operations int64         `json:"operations"` // of what the workload counts
 	Elapsed    time.Duration `json:"elapsed_ns"` // without connecting
 	// Latency has percentiles of the time of a round trip, by name ("p99"); nil if they were not taken.
 	Latency map[string]time.Duration `json:"latency_ns,omitempty"`
@@ -56,14 +56,14 @@ type Workload struct {
 	Name    string // unique within a plan: "SELECT 1, simple, 16 clients"
 	Task    string // the name without the number of clients
 	Clients int    // 0 if it has no such number
-	Unit    string // of an operation, plural: "statements"
+	Counts  string // an operation, plural: "statements"
 	Group   string // workloads whose ratios are folded into one geometric mean
 }
 
 // WithClients is a workload of so many clients.
-func WithClients(task string, clients int, unit, group string) Workload {
+func WithClients(task string, clients int, counts, group string) Workload {
 	return Workload{
-		Name: task + ", " + Counted(clients, "client"), Task: task, Clients: clients, Unit: unit, Group: group,
+		Name: task + ", " + Counted(clients, "client"), Task: task, Clients: clients, Counts: counts, Group: group,
 	}
 }
 

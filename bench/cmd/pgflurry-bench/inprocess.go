@@ -45,7 +45,7 @@ results.md, everything to results.json, and charts. Ctrl-C ends it early and sti
 func inProcess(goroutines []int) subject {
 	return subject{
 		report: report.Report{
-			Kind: report.KindInProcess, Counts: "goroutines", Title: "IDs made in process", Command: "inprocess",
+			Kind: report.KindInProcess, ClientsAre: "goroutines", Title: "IDs made in process", Command: "inprocess",
 			Settings: inprocess.Tasks(),
 		},
 		bases:         []string{report.ClockReading, inprocess.Next},

@@ -34,7 +34,7 @@ charts. Ctrl-C ends it early and still writes what is finished. Nothing stays ru
 			}
 			// a turn ends with the last row; this serves the estimate
 			m.duration = suites.InsertsTurn * time.Duration(rows) / driver.Total
-			m.unit, m.warmUp = m.duration, m.duration // the round before the first fills as many rows
+			m.step, m.warmUp = m.duration, m.duration // the round before the first fills as many rows
 			if err := m.check(cmd); err != nil {
 				return err
 			}

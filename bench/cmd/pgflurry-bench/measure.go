@@ -30,7 +30,7 @@ type measurement struct {
 	duration time.Duration
 	warmUp   time.Duration
 	seed     uint64
-	unit     time.Duration   // the driver's, of duration
+	step     time.Duration   // the driver's: duration is a multiple of it
 	compare  string          // results.json of an older run; none if empty
 	older    *report.Report  // that run, once it is read
 	running  servers.Servers // those that run already, by their URLs; none if PostgreSQL has none
@@ -43,10 +43,10 @@ func (m *measurement) clientsFlag(cmd *cobra.Command, name, usage string, number
 }
 
 // turnFlags are those of a command whose turns take a given time.
-func (m *measurement) turnFlags(cmd *cobra.Command, duration, warmUp, unit time.Duration) {
-	m.unit = unit
+func (m *measurement) turnFlags(cmd *cobra.Command, duration, warmUp, step time.Duration) {
+	m.step = step
 	f := cmd.Flags()
-	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", unit))
+	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", step))
 	f.DurationVar(&m.warmUp, "warm-up", warmUp,
 		"how long a turn takes in the round before the first, which does not count, in the same multiples; 0 for none")
 }
@@ -82,10 +82,10 @@ func (m *measurement) check(cmd *cobra.Command) error {
 		return fmt.Errorf("--%s has %d twice; expected each number once", m.counts, again)
 	case m.rounds < 1:
 		return fmt.Errorf("--rounds is %d; expected at least 1", m.rounds)
-	case m.duration < m.unit || m.duration%m.unit != 0:
-		return fmt.Errorf("--duration is %v; expected a multiple of %v", m.duration, m.unit)
-	case m.warmUp < 0 || m.warmUp%m.unit != 0:
-		return fmt.Errorf("--warm-up is %v; expected 0 or a multiple of %v", m.warmUp, m.unit)
+	case m.duration < m.step || m.duration%m.step != 0:
+		return fmt.Errorf("--duration is %v; expected a multiple of %v", m.duration, m.step)
+	case m.warmUp < 0 || m.warmUp%m.step != 0:
+		return fmt.Errorf("--warm-up is %v; expected 0 or a multiple of %v", m.warmUp, m.step)
 	}
 	if !cmd.Flags().Changed("seed") {
 		m.seed = rand.Uint64()

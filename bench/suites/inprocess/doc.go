@@ -10,7 +10,7 @@
 //  1. What is counted was made, and no source makes an ID twice.
 //  2. A library's settings for the whole process stay as they came, but for the turn that needs others.
 //
-// The unit beside is one reading of the monotonic clock (time.Since of a moment): the cheapest way to know the time,
+// The measure beside is one reading of the monotonic clock (time.Since of a moment): the cheapest way to know the time,
 // without which no ID that carries it can be made. time.Now reads two clocks, and is a contender like the others.
 // Processor time is getrusage(2)'s of the whole process, the collector of garbage included.
 package inprocess

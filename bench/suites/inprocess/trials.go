@@ -86,7 +86,7 @@ func Plan(goroutines []int) (trial.Plan, error) {
 func workload(task string, goroutines int) trial.Workload {
 	return trial.Workload{
 		Name: task + ", " + trial.Counted(goroutines, "goroutine"), Task: task, Clients: goroutines,
-		Unit: "IDs", Group: task,
+		Counts: "IDs", Group: task,
 	}
 }
 
