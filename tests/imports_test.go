@@ -11,79 +11,67 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 )
 
-// The import rules, stated once. A package may import those of ours that its line names, and modules that its line
-// names; the standard library is open to all. A package without a line fails the test.
-var rules = map[string]struct{ ours, modules []string }{
-	"generator":       {},
-	"sqlfuncs":        {},
-	"acknowledge":     {modules: []string{"github.com/jackc/pgx/v5"}},
-	"reminder":        {},
-	"hint":            {},
-	"connstring":      {ours: []string{"hint"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"lease":           {ours: []string{"acknowledge", "reminder"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"segment":         {ours: []string{"acknowledge", "reminder"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"proxy/statement": {},
-	"proxy/frame":     {},
-	"proxy/pgtls":     {},
-	"proxy": {ours: []string{"proxy/frame", "proxy/pgtls", "proxy/statement"}, modules: []string{
-		"github.com/jackc/pgx/v5", "github.com/xdg-go/scram", "github.com/xdg-go/stringprep",
-	}},
-	"postgres":   {modules: []string{"github.com/jackc/pgx/v5"}},
-	"namespace":  {ours: []string{"generator"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"migrations": {ours: []string{"generator", "namespace", "sqlfuncs"}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"node": {ours: []string{
-		"connstring", "generator", "hint", "lease", "namespace", "proxy", "proxy/pgtls", "reminder", "segment",
-	}, modules: []string{"github.com/jackc/pgx/v5"}},
-	"cmd/pgflurry": {
-		ours:    []string{"connstring", "generator", "hint", "lease", "migrations", "namespace", "node", "postgres"},
-		modules: []string{"github.com/jackc/pgx/v5", "github.com/spf13/cobra", "github.com/spf13/pflag"},
-	},
+// A rule is what a package may import: packages of ours, and modules. The standard library is open to all.
+type rule struct{ ours, modules []string }
 
-	// the benchmark's module
-	"bench":            {},
-	"bench/statistics": {},
-	"bench/trial":      {modules: []string{"golang.org/x/sys"}},
-	"bench/report": {
-		ours: []string{"bench/statistics", "bench/trial"}, modules: []string{"github.com/aclements/go-moremath"},
-	},
-	"bench/driver": {ours: []string{"bench/trial"}, modules: []string{
-		"github.com/jackc/pgx/v5", "github.com/HdrHistogram/hdrhistogram-go", "github.com/redis/go-redis/v9",
-		"github.com/go-sql-driver/mysql",
-	}},
-	"bench/servers": {ours: []string{"bench/driver", "postgres"}, modules: []string{"github.com/go-sql-driver/mysql"}},
-	"bench/suites": {
-		ours:    []string{"bench/driver", "bench/report", "bench/servers", "bench/statistics", "bench/trial"},
-		modules: []string{"github.com/jackc/pgx/v5"},
-	},
-	"bench/suites/inprocess": {ours: []string{"bench/report", "bench/trial", "generator", "lease"}, modules: rivals},
-	"bench/charts": {
-		ours: []string{"bench/report", "bench/statistics", "bench/trial"}, modules: []string{"gonum.org/v1/plot"},
-	},
-	"bench/console": {ours: []string{"bench/charts", "bench/report", "bench/trial"}, modules: []string{
-		"github.com/schollz/progressbar/v3",
-	}},
-	"bench/cmd/pgflurry-bench": {ours: []string{
-		"bench/console", "bench/driver", "bench/report", "bench/servers", "bench/suites",
-		"bench/suites/inprocess", "bench/trial",
-	}, modules: []string{"github.com/spf13/cobra"}},
+// quoted is what stands in backticks.
+var quoted = regexp.MustCompile("`([^`]+)`")
+
+// layers are the lines of the table of layers in CONTRIBUTING.md, by package.
+func layers(t *testing.T) map[string]rule {
+	t.Helper()
+	_, table, _ := strings.Cut(contributing(t), "\n## Layers\n")
+	table, _, _ = strings.Cut(table, "\n## ")
+	all := make(map[string]rule)
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		if len(cells) != 5 {
+			continue
+		}
+		var names [3][]string
+		for i, cell := range cells[1:4] {
+			for _, found := range quoted.FindAllStringSubmatch(cell, -1) {
+				names[i] = append(names[i], found[1])
+			}
+		}
+		modules := names[2]
+		for i, m := range modules {
+			if !strings.Contains(strings.Split(m, "/")[0], ".") { // short, as under Dependencies
+				modules[i] = "github.com/" + m
+			}
+		}
+		for _, name := range names[0] {
+			all[name] = rule{names[1], modules}
+		}
+	}
+	if len(all) < 20 {
+		t.Fatalf("the table of layers has %d packages; expected many more", len(all))
+	}
+	return all
 }
 
-// rivals are libraries for IDs that the benchmark measures.
-var rivals = []string{
-	"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid",
-	"github.com/google/uuid",
+func contributing(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile("../CONTRIBUTING.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // benchOnly are required by the benchmark's module and not by the product's.
-var benchOnly = append([]string{
+var benchOnly = []string{
 	"pgflurry/bench", "gonum.org/v1/plot", "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql",
 	"github.com/HdrHistogram/hdrhistogram-go", "github.com/schollz/progressbar/v3", "github.com/aclements/go-moremath",
-}, rivals...)
+	"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid",
+	"github.com/google/uuid",
+}
 
 // nested are the other modules of the house: their packages are not among those of go list pgflurry/... .
 var nested = []string{"bench", "tests/clients/go"}
@@ -99,51 +87,64 @@ type goPackage struct {
 	Imports, Deps    []string
 }
 
-func TestPackagesImportOnlyWhatTheirLayerMay(t *testing.T) {
-	for _, p := range append(packages(t), nestedPackages(t)...) {
+func TestPackagesImportOnlyWhatTheTableOfLayersSays(t *testing.T) {
+	rules := layers(t)
+	for _, p := range append(packages(t, ".."), nestedPackages(t)...) {
 		name := strings.TrimPrefix(p.ImportPath, "pgflurry/")
 		if strings.HasPrefix(name, "tests") || name == "bench/tests" {
 			continue // may import everything
 		}
-		rule, known := rules[name]
+		may, known := rules[name]
 		if !known {
-			t.Errorf("package %s has no line in the import rules", name)
+			t.Errorf("package %s has no line in the table of layers in CONTRIBUTING.md", name)
 			continue
 		}
+		delete(rules, name)
 		for _, path := range p.Imports {
 			switch own, ours := strings.CutPrefix(path, "pgflurry/"); {
 			case ours:
-				if !slices.Contains(rule.ours, own) || strings.HasPrefix(own, "tests") {
-					t.Errorf("%s imports %s, which its layer may not know", name, own)
+				if !slices.Contains(may.ours, own) {
+					t.Errorf("%s imports %s, which its line in the table of layers does not name", name, own)
 				}
 			case strings.Contains(strings.Split(path, "/")[0], "."):
-				if !slices.ContainsFunc(rule.modules, func(m string) bool {
-					return path == m || strings.HasPrefix(path, m+"/")
-				}) {
-					t.Errorf("%s imports %s, which has no line in the import rules", name, path)
+				if !slices.ContainsFunc(may.modules, within(path)) {
+					t.Errorf("%s imports %s, which its line in the table of layers does not name", name, path)
 				}
 			}
 		}
+		for _, named := range may.ours {
+			if !slices.Contains(p.Imports, "pgflurry/"+named) {
+				t.Errorf("%s does not import %s, which its line in the table of layers names", name, named)
+			}
+		}
+	}
+	for name := range rules {
+		t.Errorf("there is no package %s, which has a line in the table of layers", name)
 	}
 }
 
+// within tells whether a package is of a module.
+func within(path string) func(module string) bool {
+	return func(module string) bool { return path == module || strings.HasPrefix(path, module+"/") }
+}
+
 func TestNoProgramLinksWhatIsForTests(t *testing.T) {
-	programs := 0
-	for _, p := range packages(t) {
-		if p.Name != "main" {
-			continue
-		}
-		programs++
-		for _, dep := range p.Deps {
-			if slices.ContainsFunc(neverLinked, func(m string) bool {
-				return dep == m || strings.HasPrefix(dep, m+"/")
-			}) {
-				t.Errorf("%s links %s", p.ImportPath, dep)
+	for _, module := range []string{"..", "../bench"} {
+		programs := 0
+		for _, p := range packages(t, module) {
+			if p.Name != "main" {
+				continue
+			}
+			programs++
+			for _, dep := range p.Deps {
+				if slices.ContainsFunc(neverLinked, within(dep)) {
+					t.Errorf("%s links %s", p.ImportPath, dep)
+				}
 			}
 		}
-	}
-	if programs == 0 {
-		t.Error("no program was found")
+		if programs == 0 {
+			t.Errorf("no program was found in %s", module)
+		}
 	}
 }
 
@@ -178,15 +179,12 @@ func nestedPackages(t *testing.T) []goPackage {
 }
 
 func TestEveryModuleThatIsImportedHasItsSentenceAndTheProductsImportsNothingOfTheBenchmark(t *testing.T) {
-	contributing, err := os.ReadFile("../CONTRIBUTING.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, sentences, _ := strings.Cut(contributing(t), "\n## Dependencies\n")
 	known := map[string]bool{"..": true}
 	for _, folder := range nested {
 		known[filepath.Join("..", folder)] = true
 	}
-	err = filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.Name() != "go.mod" {
 			return err
 		}
@@ -211,7 +209,7 @@ func TestEveryModuleThatIsImportedHasItsSentenceAndTheProductsImportsNothingOfTh
 			case required.Indirect || required.Path == "pgflurry":
 			case filepath.Dir(path) == ".." && slices.Contains(benchOnly, required.Path):
 				t.Errorf("the product's module requires %s, which only that of the benchmark may", required.Path)
-			case !strings.Contains(string(contributing), "`"+strings.TrimPrefix(required.Path, "github.com/")+"`"):
+			case !strings.Contains(sentences, "`"+strings.TrimPrefix(required.Path, "github.com/")+"`"):
 				t.Errorf("%s, which %s requires, has no sentence in CONTRIBUTING.md", required.Path, path)
 			}
 		}
@@ -222,12 +220,15 @@ func TestEveryModuleThatIsImportedHasItsSentenceAndTheProductsImportsNothingOfTh
 	}
 }
 
-func packages(t *testing.T) (all []goPackage) {
+// packages are those of the module in a folder.
+func packages(t *testing.T, folder string) (all []goPackage) {
 	t.Helper()
-	list := exec.Command("go", "list", "-json=ImportPath,Name,Imports,Deps", "pgflurry/...")
+	list := exec.Command("go", "list", "-C", folder, "-json=ImportPath,Name,Imports,Deps", "./...")
+	var said strings.Builder
+	list.Stderr = &said
 	out, err := list.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		t.Fatalf("go list in %s: %v: %s", folder, err, &said)
 	}
 	for decoder := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p goPackage
