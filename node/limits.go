@@ -32,23 +32,18 @@ type Limits struct {
 
 // check refuses what cannot be meant, by the names of the flags.
 func (l Limits) check() error {
-	for _, limit := range []struct {
-		flag  string
-		value int
-	}{
-		{"max-connections", l.MaxConnections},
-		{"max-logins", l.MaxLogins},
-		{"max-logins-per-address", l.MaxLoginsPerAddress},
-	} {
-		if limit.value < 0 {
-			return fmt.Errorf("--%s is %d; expected 0 for no limit, or more", limit.flag, limit.value)
-		}
-	}
-	if l.LoginTimeout < 0 {
-		return fmt.Errorf("--login-timeout is %v; expected more than 0", l.LoginTimeout)
-	}
-	if l.ClientTLSTimeout < 0 {
-		return fmt.Errorf("--client-tls-timeout is %v; expected more than 0", l.ClientTLSTimeout)
+	switch {
+	case l.MaxConnections < 0:
+		return fmt.Errorf("--max-connections is %d; expected 0 for no limit, or more", l.MaxConnections)
+	case l.MaxLogins < 0:
+		return fmt.Errorf("--max-logins is %d; expected 0 for half of all that descriptors allow, or more", l.MaxLogins)
+	case l.MaxLoginsPerAddress < 0:
+		return fmt.Errorf("--max-logins-per-address is %d; expected 0 for no limit of its own, or more",
+			l.MaxLoginsPerAddress)
+	case l.LoginTimeout < 0:
+		return fmt.Errorf("--login-timeout is %v; expected 0 for the default of 60s, or more", l.LoginTimeout)
+	case l.ClientTLSTimeout < 0:
+		return fmt.Errorf("--client-tls-timeout is %v; expected 0 for the default of 5s, or more", l.ClientTLSTimeout)
 	}
 	return nil
 }

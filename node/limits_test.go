@@ -25,14 +25,16 @@ func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 	}
 }
 
-func TestLimitsBelowZeroAreRefused(t *testing.T) {
-	for flag, l := range map[string]Limits{
-		"--max-connections": {MaxConnections: -1}, "--max-logins ": {MaxLogins: -1},
-		"--max-logins-per-address": {MaxLoginsPerAddress: -1},
-		"--login-timeout":          {LoginTimeout: -1}, "--client-tls-timeout": {ClientTLSTimeout: -1},
+func TestALimitBelowZeroIsRefusedWithWhatZeroMeans(t *testing.T) {
+	for says, l := range map[string]Limits{
+		"--max-connections is -1; expected 0 for no limit,":                   {MaxConnections: -1},
+		"--max-logins is -1; expected 0 for half of all":                      {MaxLogins: -1},
+		"--max-logins-per-address is -1; expected 0 for no limit of its own,": {MaxLoginsPerAddress: -1},
+		"--login-timeout is -1ns; expected 0 for the default of 60s,":         {LoginTimeout: -1},
+		"--client-tls-timeout is -1ns; expected 0 for the default of 5s,":     {ClientTLSTimeout: -1},
 	} {
-		if err := l.check(); err == nil || !strings.Contains(err.Error(), flag) {
-			t.Errorf("%s below zero: %v", flag, err)
+		if err := l.check(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, expected %s", err, says)
 		}
 	}
 }
