@@ -67,7 +67,7 @@ type Keeper struct {
 	granted     chan struct{} // closed with the first grant
 	grantedOnce sync.Once
 
-	why     string            // the last failure; empty while all is well
+	cause   string            // the last failure; empty while all is well
 	failing reminder.Reminder // of failures
 	ahead   reminder.Reminder // that IDs are far ahead of the database's clock
 	ended   bool              // the end of the grant was logged
@@ -167,7 +167,7 @@ func (k *Keeper) keep(ctx context.Context) error {
 			_ = k.wait(ctx, next.wait)
 		}
 		if err != nil {
-			k.log.Error("the lease ends for good", "error", err)
+			k.log.Error("the lease ends for good", "cause", err)
 			return err
 		}
 	}
@@ -239,7 +239,7 @@ func (k *Keeper) release(ctx context.Context) {
 	}
 	if err != nil {
 		k.log.Warn("worker not released: it is free again after its mark and the quarantine",
-			"worker", h.Worker, "error", err)
+			"worker", h.Worker, "cause", err)
 		return
 	}
 	k.log.Info("worker released", "worker", h.Worker, "term", h.Term)

@@ -28,7 +28,7 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	}
 	failedFor := k.failing.Lasted(k.clock.Monotonic()).Round(time.Millisecond)
 	recovered := k.failing.Right("")
-	k.last, k.why, k.ended = g, "", false
+	k.last, k.cause, k.ended = g, "", false
 	switch {
 	case event != "":
 		k.log.Info(event, "worker", g.Worker, "term", term, "lasts", k.left(g.Until))
@@ -44,13 +44,13 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	k.why = err.Error()
+	k.cause = err.Error()
 	finding := findingOf(err)
 	due, lasted := k.failing.Wrong(finding, k.clock.Monotonic())
 	if !due {
 		return
 	}
-	fields := []any{"why", err}
+	fields := []any{"cause", err}
 	if lasted > 0 {
 		fields = append(fields, "failing_for", lasted.Round(time.Second))
 	}
@@ -123,9 +123,9 @@ func (k *Keeper) logLost(l *Lost) {
 
 // logEnd says once that the grant is over and nothing has followed it.
 func (k *Keeper) logEnd() {
-	if k.ended || k.why == "" || k.last.Until == 0 || k.clock.Now() < k.last.Until {
+	if k.ended || k.cause == "" || k.last.Until == 0 || k.clock.Now() < k.last.Until {
 		return
 	}
 	k.ended = true
-	k.log.Error("the grant has ended: PostgreSQL itself answers until it grants again", "why", k.why)
+	k.log.Error("the grant has ended: PostgreSQL itself answers until it grants again", "cause", k.cause)
 }

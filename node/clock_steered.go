@@ -66,7 +66,7 @@ func (c *steeredClock) follow(ctx context.Context, file string, log *slog.Logger
 		by, err := c.read(file)
 		switch {
 		case err != nil:
-			log.Error("the clock is steered as before", "error", err)
+			log.Error("the clock is steered as before", "cause", err)
 		case c.steer(by):
 			log.Warn("the clock is steered", "wall", by.wall, "monotonic", by.monotonic, "rate", by.rate)
 		}
