@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"pgflurry/reminder"
 )
 
 // What a keeper tells: to the issuer and to the log. A healthy renewal is not logged. A failure is logged once, until
@@ -26,14 +28,15 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 		return fmt.Errorf("the issuer does not take the grant of worker %d from tick %d until %d: %w",
 			g.Worker, g.From, g.Until, err)
 	}
-	failedFor := k.failing.Lasted(k.clock.Monotonic()).Round(time.Millisecond)
+	lasted := k.failing.Lasted(k.clock.Monotonic())
 	recovered := k.failing.Right("")
 	k.last, k.cause, k.ended = g, "", false
 	switch {
 	case event != "":
 		k.log.Info(event, "worker", g.Worker, "term", term, "lasts", k.left(g.Until))
 	case recovered:
-		k.log.Info("renewing again", "worker", g.Worker, "lasts", k.left(g.Until), "failed_for", failedFor)
+		fields := []any{"worker", g.Worker, "lasts", k.left(g.Until)}
+		k.log.Info("renewing again", append(fields, reminder.Fields(lasted)...)...)
 	}
 	k.grantedOnce.Do(func() { close(k.granted) })
 	return nil
@@ -50,10 +53,7 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	if !due {
 		return
 	}
-	fields := []any{"cause", err}
-	if lasted > 0 {
-		fields = append(fields, "failing_for", lasted.Round(time.Second))
-	}
+	fields := append([]any{"cause", err}, reminder.Fields(lasted)...)
 	// IDs go on from the grant in hand for so long, if there is one.
 	if left := k.left(k.last.Until); left > 0 {
 		k.log.Warn(finding, append(fields, "ids_last", left)...)

@@ -29,11 +29,3 @@ func ownClock() clock {
 		follow:    func(context.Context) {},
 	}
 }
-
-// since is the attribute of a reminder: when what has lasted so long began. It is empty where nothing has lasted.
-func (c clock) since(lasted time.Duration) []any {
-	if lasted == 0 {
-		return nil
-	}
-	return []any{"since", c.wall().Add(-lasted)}
-}

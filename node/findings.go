@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pgflurry/proxy"
+	"pgflurry/reminder"
 )
 
 // idFindings are what a look at a database comes to for IDs.
@@ -52,7 +53,8 @@ func (d *databaseWatch) report(f finding) {
 		due = last.Right(f.kind)
 	}
 	if due {
-		d.log.Log(context.Background(), level, f.what, withHint(append(fields, d.clock.since(lasted)...), f.hint)...)
+		fields = append(fields, reminder.Fields(lasted)...)
+		d.log.Log(context.Background(), level, f.what, withHint(fields, f.hint)...)
 	}
 }
 

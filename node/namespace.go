@@ -43,7 +43,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 			return ns, n.agrees(ns)
 		}
 		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
-			fields := append([]any{"cause", connstring.Explain(err)}, n.clock.since(lasted)...)
+			fields := append([]any{"cause", connstring.Explain(err)}, reminder.Fields(lasted)...)
 			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",
 				withHint(fields, hint.Of(connstring.Explain(err)))...)
 		}

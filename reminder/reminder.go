@@ -6,7 +6,8 @@
 //	           new   │   new       new
 //	                 again: Every has passed, and it lasts since the first A
 //
-// It reads no clock and logs nothing: its user passes the time in, and words the line.
+// It reads no clock and logs nothing: its user passes the time in, and words the line. Only how long a trouble has
+// lasted has one form in all lines: Fields.
 package reminder
 
 import "time"
@@ -42,6 +43,14 @@ func (r *Reminder) Right(finding string) (due bool) {
 	due = finding != r.finding
 	r.finding, r.trouble = finding, false
 	return due
+}
+
+// Fields are the attribute of a line that says how long a trouble has lasted. They are empty where it is new.
+func Fields(lasted time.Duration) []any {
+	if lasted == 0 {
+		return nil
+	}
+	return []any{"trouble_lasted", lasted.Round(time.Millisecond)}
 }
 
 // Lasted is how long the present trouble has lasted; 0 where there is none.

@@ -40,6 +40,9 @@ func TestATroubleIsLoggedWhenItBeginsWhenItChangesAndWhileItLasts(t *testing.T) 
 			t.Errorf("step %d, %q after %d s: due %v, lasted %v", i, step.finding, step.at, due, lasted)
 		}
 	}
+	if fields := reminder.Fields(0); len(fields) != 0 {
+		t.Errorf("a trouble that is new has lasted: %v", fields)
+	}
 	if r.Lasted(time.Hour) != 0 {
 		t.Error("a trouble that is over lasts")
 	}
