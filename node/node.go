@@ -76,8 +76,8 @@ func (n *Node) newProxy(network, upstream string) (*proxy.Proxy, error) {
 		IDs: n.ids, Permission: n.permissions.of, Segments: n.segments.of,
 	}
 	n.settings.Limits.apply(&s, len(n.settings.Databases), descriptors())
-	n.log.Info("limits; 0 is none", "clients", s.MaxClients, "max-connections", s.MaxSessions,
-		"max-logins", s.MaxLogins, "max-logins-per-address", s.MaxLoginsPerAddress)
+	n.log.Info("limits; 0 is none", "clients", s.MaxClients, "max_connections", s.MaxSessions,
+		"max_logins", s.MaxLogins, "max_logins_per_address", s.MaxLoginsPerAddress)
 	if err := n.settings.TLS.apply(&s); err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func (n *Node) Run(ctx context.Context) error {
 	n.proxy.Wait()
 	st := n.proxy.Stats()
 	n.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs,
-		"declined", st.Declined, "turned-away", st.TurnedAway)
+		"declined", st.Declined, "turned_away", st.TurnedAway)
 	return err
 }
 

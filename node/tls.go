@@ -156,7 +156,7 @@ func (t *TLS) warn(log *slog.Logger, network, address string) {
 	}
 	if t.Auth == "password" && t.Upstream != "verify-full" {
 		log.Warn("whoever answers in place of the upstream can ask for the passwords of clients",
-			"upstream-tls", t.Upstream, "hint", "Use --upstream-tls verify-full.")
+			"upstream_tls", t.Upstream, "hint", "Use --upstream-tls verify-full.")
 	}
 	if t.UpstreamCert != "" && t.ClientCA == "" {
 		log.Warn("a server with the method cert lets in whoever reaches the proxy as the user "+
