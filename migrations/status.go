@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/hint"
 	"pgflurry/namespace"
 	"pgflurry/sqlfuncs"
 )
@@ -149,9 +150,7 @@ func (d *database) appliedUnread(err error) error {
 	err = failed("reading which migrations were applied", err)
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
-		return &Refusal{
-			what: err.Error(), hint: "As the owner run: " + namespace.GrantLease(d.settings.User), cause: err,
-		}
+		return hint.With(err, "As the owner run: "+namespace.GrantLease(d.settings.User))
 	}
 	return err
 }

@@ -18,7 +18,7 @@ var (
 )
 
 // Up brings the database at url to the state this version needs. It may run any number of times, also several at once.
-// Errors that a person can do something about have a method Hint() string.
+// Errors that a person can do something about have a hint, which hint.Of gives.
 func Up(ctx context.Context, url string, s Settings) error { return up(ctx, url, s, all()) }
 
 // up applies the migrations of a list.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/hint"
 	"pgflurry/namespace"
 	"pgflurry/proxy"
 	"pgflurry/reminder"
@@ -178,32 +179,27 @@ func (d *databaseWatch) unanswered(err error) {
 }
 
 // wrongDatabase is a finding about a listed database that no waiting mends.
-type wrongDatabase struct{ why, hint string }
+type wrongDatabase struct{ error }
 
-func (e *wrongDatabase) Error() string { return e.why }
-
-// Hint says what to do.
-func (e *wrongDatabase) Hint() string { return e.hint }
+func (e *wrongDatabase) Unwrap() error { return e.error }
 
 // fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
 func (w *watcher) fits(name string, ns namespace.Namespace) error {
 	if ns.ID != w.id {
-		return &wrongDatabase{
-			why: fmt.Sprintf("database %q carries namespace %s, but the lease database carries %s: "+
+		return &wrongDatabase{hint.With(
+			fmt.Errorf("database %q carries namespace %s, but the lease database carries %s: "+
 				"their IDs may repeat each other's", name, ns.ID, w.id),
-			hint: "Leave the database out of --databases, or make it part of the namespace before it holds IDs: " +
-				"pgflurry migrate up --database URL --join LEASE_URL.",
-		}
+			"Leave the database out of --databases, or make it part of the namespace before it holds IDs: "+
+				"pgflurry migrate up --database URL --join LEASE_URL.")}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if other, taken := w.functions[ns.FunctionWorker]; taken && other != name {
-		return &wrongDatabase{
-			why: fmt.Sprintf("the functions of databases %q and %q have the same worker %d: "+
+		return &wrongDatabase{hint.With(
+			fmt.Errorf("the functions of databases %q and %q have the same worker %d: "+
 				"their IDs repeat each other's", other, name, ns.FunctionWorker),
-			hint: "One of them was restored, or joined before its home was. Give it a worker of its own: " +
-				"pgflurry migrate up --database URL --join LEASE_URL.",
-		}
+			"One of them was restored, or joined before its home was. Give it a worker of its own: "+
+				"pgflurry migrate up --database URL --join LEASE_URL.")}
 	}
 	w.functions[ns.FunctionWorker] = name
 	return nil

@@ -229,25 +229,17 @@ func instant(at *time.Time) any {
 	return *at
 }
 
-// A retireRefusal adds what to do to what the lease said.
-type retireRefusal struct{ *lease.RetireError }
-
-func (r retireRefusal) Unwrap() error { return r.RetireError }
-
-// Hint implements what main prints below an error.
-func (r retireRefusal) Hint() string {
-	if r.Kind != "proxy" {
-		return ""
-	}
-	return "Stop that proxy first, or give --held: it finishes its grant and then takes another worker."
-}
-
+// retireHint adds what to do to what the lease said.
 func retireHint(err error) error {
 	var refused *lease.RetireError
-	if errors.As(err, &refused) {
-		return retireRefusal{refused}
+	switch {
+	case !errors.As(err, &refused):
+		return asOwner(err)
+	case refused.Kind == "proxy":
+		return hint.With(refused,
+			"Stop that proxy first, or give --held: it finishes its grant and then takes another worker.")
 	}
-	return asOwner(err)
+	return refused
 }
 
 func printRetired(w io.Writer, r lease.Retired, asJSON bool) error {

@@ -3,13 +3,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"pgflurry/hint"
 )
 
 func main() {
@@ -17,11 +18,8 @@ func main() {
 	context.AfterFunc(ctx, stop) // the second signal ends the process as if nobody had listened
 	if err := newRoot().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "pgflurry-bench: "+err.Error())
-		if hinted, ok := errors.AsType[interface {
-			error
-			Hint() string
-		}](err); ok && hinted.Hint() != "" {
-			fmt.Fprintln(os.Stderr, "hint: "+hinted.Hint())
+		if advice := hint.Of(err); advice != "" {
+			fmt.Fprintln(os.Stderr, "hint: "+advice)
 		}
 		os.Exit(1)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/hint"
 )
 
 // Patience bounds every step against the database; a test that needs longer hangs.
@@ -125,9 +127,8 @@ func Says(t testing.TB, err error, texts ...string) {
 
 // Hint is what an error says should be done.
 func Hint(err error) string {
-	var hinted interface{ Hint() string }
-	if errors.As(err, &hinted) {
-		return hinted.Hint()
+	if advice := hint.Of(err); advice != "" {
+		return advice
 	}
 	var said *pgconn.PgError
 	if errors.As(err, &said) {

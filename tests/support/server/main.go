@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/hint"
 	"pgflurry/postgres"
 )
 
@@ -25,8 +26,8 @@ func Run(m *testing.M) (code int) {
 	stop, err := startServer()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "the tests need a PostgreSQL server: "+err.Error())
-		if hinted, ok := err.(interface{ Hint() string }); ok {
-			fmt.Fprintln(os.Stderr, "hint: "+hinted.Hint())
+		if advice := hint.Of(err); advice != "" {
+			fmt.Fprintln(os.Stderr, "hint: "+advice)
 		}
 		return 1
 	}
