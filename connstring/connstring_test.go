@@ -89,6 +89,14 @@ func TestWhatHoldsNoPasswordIsShown(t *testing.T) {
 			t.Errorf("%s becomes %s", text, got)
 		}
 	}
+	for value, is := range map[string]bool{
+		"postgres://h/db": true, "owner:s3cret@h/db": true, "host=h password=s3cret": true,
+		"ann@corp": false, "passports": false, "a:b": false,
+	} {
+		if connstring.LooksLikeOne(value) != is {
+			t.Errorf("%s looks like a connection string: %v, expected %v", value, !is, is)
+		}
+	}
 	if d := 10 * time.Millisecond; connstring.Shown(d.String()) != `"10ms"` {
 		t.Error(connstring.Shown(d.String()))
 	}

@@ -16,6 +16,13 @@ func MayHoldPassword(value string) bool {
 		strings.Contains(lower, "pwd")
 }
 
+// LooksLikeOne says whether a value has the form of a connection string: a URL, keywords, or what is left of a URL
+// without its scheme. Unlike MayHoldPassword it lets through a name with an @ or a "pass" in it.
+func LooksLikeOne(value string) bool {
+	return strings.Contains(value, "://") || strings.Contains(value, "password=") ||
+		strings.Contains(value, ":") && strings.Contains(value, "@")
+}
+
 // NotRepeated stands for a value that may hold a password.
 const NotRepeated = "a value that may hold a password and is not repeated here"
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -62,8 +61,7 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 		s.Databases = []string{config.Database}
 	}
 	for _, name := range s.Databases { // they are logged
-		if strings.Contains(name, "://") || strings.Contains(name, "password=") ||
-			strings.Contains(name, ":") && strings.Contains(name, "@") {
+		if connstring.LooksLikeOne(name) {
 			return nil, fmt.Errorf("--databases has %s; expected names of databases", connstring.NotRepeated)
 		}
 	}
