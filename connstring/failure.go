@@ -39,12 +39,15 @@ func Explain(err error) error {
 		text = "no answer in time"
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
 		text, advice = "the server closed the connection", "Is that PostgreSQL?"
-	case errors.Is(cause, ConnectionRefused), errors.Is(cause, syscall.ENOENT):
+	case Refused(cause), errors.Is(cause, syscall.ENOENT):
 		advice = "Is PostgreSQL running there? Expected " + Form + "."
 	}
 	return hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s",
 		address, failed.Config.Database, failed.Config.User, text), advice)
 }
+
+// Refused says that a connection failed because nothing listens at its address.
+func Refused(err error) bool { return errors.Is(err, connectionRefused) }
 
 // withoutParameters leaves the names of parameters out of what a server says. A password with a space, not in quotes,
 // makes its second word one.

@@ -1,5 +1,10 @@
-// Package connstring reads connection strings as people give them, and says what is wrong with one or with the
-// connection it leads to. No message of it holds a part of what may be a password.
+// Package connstring knows the connection strings that people give.
+//
+//	parse.go      reads one, and says what is wrong with it
+//	secret.go     keeps their passwords out of every message, wherever people put them
+//	failure.go    says in a sentence why a connection failed
+//
+// No message of it holds a part of what may be a password.
 package connstring
 
 import (

@@ -4,5 +4,5 @@ package connstring
 
 import "syscall"
 
-// ConnectionRefused is the error of a connection to an address where nothing listens.
-const ConnectionRefused = syscall.ECONNREFUSED
+// connectionRefused is the error of a connection to an address where nothing listens.
+const connectionRefused = syscall.ECONNREFUSED

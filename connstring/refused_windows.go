@@ -2,6 +2,6 @@ package connstring
 
 import "syscall"
 
-// ConnectionRefused is the error of a connection to an address where nothing listens: WSAECONNREFUSED, to which package
+// connectionRefused is the error of a connection to an address where nothing listens: WSAECONNREFUSED, to which package
 // syscall gives no name.
-const ConnectionRefused = syscall.Errno(10061)
+const connectionRefused = syscall.Errno(10061)

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -25,7 +24,7 @@ func Listen(address string) (net.Listener, error) {
 			c.Close()
 			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path",
 				place)
-		case errors.Is(err, connstring.ConnectionRefused):
+		case connstring.Refused(err):
 			if err := os.Remove(place); err != nil {
 				return nil, fmt.Errorf("--listen %s: removing the socket a former process left: %w", place, err)
 			}
