@@ -3,7 +3,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -73,14 +72,11 @@ func (n *Node) agrees(ns namespace.Namespace) error {
 
 // workers is the range that --datacenter leaves.
 func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
-	if n.settings.Datacenter == "" {
+	number := n.settings.Datacenter
+	if number == nil {
 		return lease.Range{}, nil
 	}
-	number, err := strconv.Atoi(n.settings.Datacenter)
-	if err != nil {
-		return lease.Range{}, err // New has looked
-	}
-	lowest, highest, err := ns.Layout.WorkersOf(number)
+	lowest, highest, err := ns.Layout.WorkersOf(*number)
 	switch {
 	case err != nil && ns.Layout.DatacenterBits > 0:
 		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
@@ -89,7 +85,7 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 			"namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
 	case highest < ns.DatabaseWorkers:
 		return lease.Range{}, hint.With(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for "+
-			"functions of databases", number, lowest, highest, ns.DatabaseWorkers-1),
+			"functions of databases", *number, lowest, highest, ns.DatabaseWorkers-1),
 			"Choose a higher datacenter.")
 	}
 	return lease.Range{Lowest: lowest, Highest: highest}, nil

@@ -27,7 +27,6 @@ func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {
 		"--node is missing":           func(s *node.Settings) { s.Name = "" },
 		"--window is 10ms":            func(s *node.Settings) { s.Window = 10 * time.Millisecond },
 		"--drain-timeout is -1s":      func(s *node.Settings) { s.DrainTimeout = -time.Second },
-		"--datacenter is \"x\"":       func(s *node.Settings) { s.Datacenter = "x" },
 		"--max-connections is -1":     func(s *node.Settings) { s.Limits.MaxConnections = -1 },
 		"--client-tls-cert":           func(s *node.Settings) { s.TLS.ClientCert, s.TLS.ClientKey = "/none", "/none" },
 		"own --listen":                func(s *node.Settings) { s.Upstream = own },

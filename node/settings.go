@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,8 +24,8 @@ type Settings struct {
 	// Name is the node's (--node), 1 to 255 characters, the same after a restart: it prefers its own last worker.
 	// Required.
 	Name string
-	// Datacenter is the number of the node's datacenter, where the layout has bits for it. Empty: any.
-	Datacenter string
+	// Datacenter is the number of the node's datacenter, where the layout has bits for it. Nil: any.
+	Datacenter *int
 	// Window is how far ahead the lease reserves: 1 s up to max_window of the namespace. Required.
 	Window time.Duration
 	// DrainTimeout is how long open transactions may go on when Run ends. Zero: they are ended at once.
@@ -68,10 +67,6 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	if s.Name == "" {
 		return nil, errors.New("--node is missing, and this system does not tell its name; " +
 			"expected a name that stays the same after a restart")
-	}
-	if _, err := strconv.ParseUint(s.Datacenter, 10, 31); s.Datacenter != "" && err != nil {
-		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any",
-			connstring.Shown(s.Datacenter))
 	}
 	if s.Window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.Window)

@@ -8,6 +8,7 @@ import (
 
 func newServe() *cobra.Command {
 	var s node.Settings
+	var datacenter string
 	var logs logSettings
 	cmd := &cobra.Command{
 		Use:   "serve --upstream HOST:PORT --lease-database URL",
@@ -33,6 +34,9 @@ do not notice.`,
 			if s.Log, err = logs.open(cmd.ErrOrStderr()); err != nil {
 				return err
 			}
+			if s.Datacenter, err = datacenterOf(datacenter); err != nil {
+				return err
+			}
 			s.Version = version()
 			hangups, stop := awaitHangups()
 			defer stop()
@@ -49,6 +53,8 @@ do not notice.`,
 		},
 	}
 	serveFlags(cmd.Flags(), &s)
+	cmd.Flags().StringVar(&datacenter, "datacenter", "",
+		"`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
 	cmd.Flags().StringVar(&logs.level, "log-level", "info",
 		"least level logged to standard error: debug, info, warn or error")
 	logs.formatFlag(cmd.Flags())

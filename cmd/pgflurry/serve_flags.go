@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"pgflurry/connstring"
 	"pgflurry/node"
 )
 
@@ -20,8 +23,6 @@ func serveFlags(f *pflag.FlagSet, s *node.Settings) {
 		"databases whose sessions are answered (default: the lease database)")
 	f.StringVar(&s.Name, "node", hostname(),
 		"name of this node, the same after a restart: it prefers its own last worker")
-	f.StringVar(&s.Datacenter, "datacenter", "",
-		"`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
 	f.DurationVar(&s.Window, "window", 60*time.Second,
 		"how far ahead the lease reserves, which is how long PostgreSQL may be away")
 	f.DurationVar(&s.DrainTimeout, "drain-timeout", 30*time.Second,
@@ -65,6 +66,20 @@ func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
 	f.StringVar(&t.UpstreamCert, "upstream-tls-cert", "",
 		"file with the certificate shown to an upstream that asks for one, for every client the same")
 	f.StringVar(&t.UpstreamKey, "upstream-tls-key", "", "file with the key of that certificate")
+}
+
+// datacenterOf reads the number behind --datacenter. Nothing is nil: any.
+func datacenterOf(text string) (*int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	number, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any",
+			connstring.Shown(text))
+	}
+	datacenter := int(number)
+	return &datacenter, nil
 }
 
 // hostname is the default node name; empty, and then asked for, where the system does not tell.
