@@ -16,11 +16,11 @@ func (n *Node) supply(ctx context.Context) error {
 	if err != nil || ctx.Err() != nil {
 		return err
 	}
-	issuer, keeper, err := n.newIssuer(ns)
+	g, keeper, err := n.newGenerator(ns)
 	if err != nil {
 		return err
 	}
-	n.ids.generator.Store(issuer)
+	n.ids.generator.Store(g)
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -51,10 +51,10 @@ func (n *Node) supply(ctx context.Context) error {
 	}
 }
 
-// newIssuer makes the generator of a namespace and the keeper that supplies it.
-func (n *Node) newIssuer(ns namespace.Namespace) (*generator.Generator, *lease.Keeper, error) {
+// newGenerator makes the generator of a namespace and the keeper that supplies it.
+func (n *Node) newGenerator(ns namespace.Namespace) (*generator.Generator, *lease.Keeper, error) {
 	clock := n.clock.ids(ns.Layout.Unit)
-	issuer, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
+	g, err := generator.New(generator.Settings{Layout: ns.Layout, Now: clock.Now})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,8 +64,8 @@ func (n *Node) newIssuer(ns namespace.Namespace) (*generator.Generator, *lease.K
 	}
 	s := n.settings
 	keeper, err := lease.NewKeeper(lease.Settings{
-		Namespace: ns.ID, Store: lease.NewPostgres(&n.lease.Config), Issuer: issuer, Clock: clock,
+		Namespace: ns.ID, Store: lease.NewPostgres(&n.lease.Config), Issuer: g, Clock: clock,
 		Node: s.Name, Address: s.Listen, Version: s.Version, Range: workers, Window: s.Window, Log: n.log,
 	})
-	return issuer, keeper, err
+	return g, keeper, err
 }
