@@ -14,6 +14,19 @@ import (
 // systemCAs stands for the operating system's CAs in place of a file, as in libpq.
 const systemCAs = "system"
 
+// TLS towards clients, as --client-tls names it. That towards the upstream is a pgtls.Mode.
+const (
+	clientDisable = "disable" // plain text
+	clientAllow   = "allow"   // TLS for clients that ask for it
+	clientRequire = "require" // TLS only
+)
+
+// Who logs in, as --client-auth names it.
+const (
+	authRelay    = "relay"    // PostgreSQL and the client, past the proxy
+	authPassword = "password" // the proxy asks
+)
+
 // TLS is how a node protects its two sides, and who logs in. Files hold PEM. The zero value is plain text and relaying.
 type TLS struct {
 	// Client is TLS of clients: disable, allow or require. Empty: allow with ClientCert, else disable.
@@ -37,35 +50,35 @@ type TLS struct {
 // complete fills in what may be left out, and refuses what contradicts itself.
 func (t *TLS) complete() error {
 	if t.Client == "" {
-		t.Client = "disable"
+		t.Client = clientDisable
 		if t.ClientCert != "" {
-			t.Client = "allow"
+			t.Client = clientAllow
 		}
 	}
 	if t.Auth == "" {
-		t.Auth = "relay"
+		t.Auth = authRelay
 	}
 	if t.Upstream == "" {
-		t.Upstream = "disable"
+		t.Upstream = pgtls.Disable.String()
 	}
 	mode, err := pgtls.ParseMode(t.Upstream)
 	switch {
 	case err != nil:
 		return fmt.Errorf("--upstream-tls: %w", err)
-	case t.Client != "disable" && t.Client != "allow" && t.Client != "require":
+	case t.Client != clientDisable && t.Client != clientAllow && t.Client != clientRequire:
 		return fmt.Errorf("--client-tls is %s; expected disable, allow or require", connstring.Shown(t.Client))
-	case t.Auth != "relay" && t.Auth != "password":
+	case t.Auth != authRelay && t.Auth != authPassword:
 		return fmt.Errorf("--client-auth is %s; expected relay or password", connstring.Shown(t.Auth))
 	case (t.ClientCert == "") != (t.ClientKey == ""):
 		return errors.New("--client-tls-cert and --client-tls-key belong together; one of them is missing")
 	case (t.UpstreamCert == "") != (t.UpstreamKey == ""):
 		return errors.New("--upstream-tls-cert and --upstream-tls-key belong together; one of them is missing")
-	case t.Client != "disable" && t.ClientCert == "":
+	case t.Client != clientDisable && t.ClientCert == "":
 		return fmt.Errorf("--client-tls %s needs --client-tls-cert and --client-tls-key", t.Client)
-	case t.ClientCA != "" && t.Client != "require":
+	case t.ClientCA != "" && t.Client != clientRequire:
 		return fmt.Errorf("--client-tls-ca needs --client-tls require; "+
 			"with %s a client without TLS would need no certificate", t.Client)
-	case t.Auth == "password" && t.Client != "require":
+	case t.Auth == authPassword && t.Client != clientRequire:
 		return fmt.Errorf("--client-auth password needs --client-tls require; "+
 			"with %s passwords could cross the network in clear text", t.Client)
 	case mode == pgtls.Disable && t.UpstreamCA+t.UpstreamCert != "":
@@ -84,7 +97,7 @@ func (t *TLS) complete() error {
 func (t *TLS) apply(s *proxy.Settings) error {
 	var err error
 	s.ClientTLS, s.UpstreamTLS, err = t.load(s.Log)
-	s.RequireTLS, s.AskPassword = t.Client == "require", t.Auth == "password"
+	s.RequireTLS, s.AskPassword = t.Client == clientRequire, t.Auth == authPassword
 	if err == nil {
 		t.warn(s.Log, s.Network, s.Address)
 	}
@@ -112,7 +125,7 @@ func (t *TLS) load(log *slog.Logger) (client *pgtls.Client, upstream pgtls.Upstr
 	if err != nil {
 		return nil, upstream, err
 	}
-	if t.Client != "disable" {
+	if t.Client != clientDisable {
 		certificate, err := readCertificate("client-tls", t.ClientCert, t.ClientKey, log)
 		if err != nil {
 			return nil, upstream, err
@@ -136,8 +149,9 @@ func (t *TLS) load(log *slog.Logger) (client *pgtls.Client, upstream pgtls.Upstr
 
 // warn logs what is allowed and may surprise.
 func (t *TLS) warn(log *slog.Logger, network, address string) {
-	if t.Upstream == "disable" {
-		if host, _, err := net.SplitHostPort(address); t.Client != "disable" && network == "tcp" && err == nil &&
+	mode, _ := pgtls.ParseMode(t.Upstream) // complete has looked
+	if mode == pgtls.Disable {
+		if host, _, err := net.SplitHostPort(address); t.Client != clientDisable && network == "tcp" && err == nil &&
 			!isLoopback(host) {
 			log.Warn("what clients send inside TLS goes on to the upstream in plain text",
 				"upstream", address, "hint", "Use --upstream-tls verify-full.")
@@ -148,13 +162,13 @@ func (t *TLS) warn(log *slog.Logger, network, address string) {
 		log.Warn("--upstream-tls has no effect on a Unix socket", "upstream", address)
 		return
 	}
-	if t.Client != "disable" && t.Auth == "relay" {
+	if t.Client != clientDisable && t.Auth == authRelay {
 		log.Warn("TLS on both sides: clients that bind SCRAM to the certificate are refused, unless the proxy has "+
 			"the server's own",
 			"hint", "Give --client-auth password, or set channel_binding=disable in the clients, "+
 				"or let them connect without TLS over loopback or a Unix socket.")
 	}
-	if t.Auth == "password" && t.Upstream != "verify-full" {
+	if t.Auth == authPassword && mode != pgtls.VerifyFull {
 		log.Warn("whoever answers in place of the upstream can ask for the passwords of clients",
 			"upstream_tls", t.Upstream, "hint", "Use --upstream-tls verify-full.")
 	}
