@@ -11,11 +11,15 @@
 //	           keeper ── acquires, renews, releases ──▶ lease database
 //
 //	settings.go      what a node does             limits.go, tls.go    its limits and its TLS
+//	address.go       addresses of both sides      tls_files.go         certificates and CAs
 //	node.go          New, Run: the joins          listen.go            the clients' side
 //	namespace.go     which ID space               supply.go            generator, keeper and watch
+//	ids.go           IDs, once there are any      segments.go          numbers of each database
+//	permissions.go   what each database's sessions may get from memory
 //	watch.go         may this database be answered, and findings.go, what the log has of it
 //	session.go       the node's own session to a database, and meaning.go, what its failure says
-//	flood.go         the log                      clock.go             the machine's clocks
+//	flood.go         the log                      clock*.go            the machine's clocks
+//	descriptors*.go  how many descriptors the process may have
 //
 // # The beginning
 //
@@ -25,8 +29,8 @@
 //
 // # What fails without an end, and what ends a node
 //
-// A server that is down, a missing migration, a copy that nobody has settled, a lost lease: the node relays, logs it,
-// and tries again. The function in the database answers meanwhile.
+// A server that is down, a missing migration, a lost lease, a copy until somebody says what it is: the node relays,
+// logs it, and tries again. The function in the database answers meanwhile.
 //
 // What no waiting mends ends Run with an error: a namespace that the settings do not fit (Window, Datacenter), a listed
 // database of another namespace or with another one's function worker, a lease database that changed its namespace.

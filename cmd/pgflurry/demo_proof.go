@@ -61,12 +61,12 @@ type draw struct {
 	id  int64
 }
 
-// drawAll asks in each way a client may. The table is temporary: a demo leaves nothing in a server that is not its own.
+// drawAll draws from each source. The table is temporary: a demo leaves nothing in a server that is not its own.
 func drawAll(ctx context.Context, conn *pgx.Conn) ([]draw, error) {
 	if _, err := conn.Exec(ctx, demoTableSQL); err != nil {
 		return nil, fmt.Errorf("no table for the demo: %w", err)
 	}
-	ways := []struct {
+	sources := []struct {
 		how, sql string
 		mode     pgx.QueryExecMode
 	}{
@@ -77,13 +77,13 @@ func drawAll(ctx context.Context, conn *pgx.Conn) ([]draw, error) {
 	}
 	var draws []draw
 	seen := map[int64]bool{}
-	for _, way := range ways {
-		d := draw{how: way.how}
-		if err := conn.QueryRow(ctx, way.sql, way.mode).Scan(&d.id); err != nil {
-			return nil, fmt.Errorf("%s: %w", way.how, err)
+	for _, source := range sources {
+		d := draw{how: source.how}
+		if err := conn.QueryRow(ctx, source.sql, source.mode).Scan(&d.id); err != nil {
+			return nil, fmt.Errorf("%s: %w", source.how, err)
 		}
 		if seen[d.id] {
-			return nil, fmt.Errorf("%s gave ID %d a second time", way.how, d.id)
+			return nil, fmt.Errorf("%s gave ID %d a second time", source.how, d.id)
 		}
 		seen[d.id] = true
 		draws = append(draws, d)

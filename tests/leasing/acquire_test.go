@@ -289,7 +289,7 @@ func TestACopyOfTheDatabaseNeitherGrantsNorRenews(t *testing.T) {
 	}
 }
 
-func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilItIsSettled(t *testing.T) {
+func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilSomebodySaysWhatItIs(t *testing.T) {
 	r := newRoom(t, small)
 	s := r.store(r.url)
 	dump := filepath.Join(t.TempDir(), "dump")
@@ -333,7 +333,7 @@ func TestADatabaseRestoredInPlaceNeitherGrantsNorRenewsUntilItIsSettled(t *testi
 	}
 	if _, err := s.Acquire(r.context(), r.request("b")); !errors.As(err, &refusal) ||
 		refusal.Reason != lease.GateClosed {
-		t.Errorf("acquire after it was settled: %v, expected that the gate is closed", err)
+		t.Errorf("acquire after somebody said what it is: %v, expected that the gate is closed", err)
 	}
 	r.pass(quarantine)
 	r.acquire(s, "b")
