@@ -77,10 +77,53 @@ func databaseFlag(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connstring.Form)
 }
 
+// upFlags are those of up: what a new namespace looks like, and what a database is to become.
+type upFlags struct {
+	layout                     layoutFlags
+	join                       string
+	newNamespace, moved, copy  bool
+	freshWorker, joinsComplete bool
+}
+
+// register adds the flags.
+func (f *upFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	f.layout.register(flags, ", or that of the existing namespace")
+	flags.StringVar(&f.join, "join", "", "make this database another one of the ID space at home in the database "+
+		"at `URL`; run again, it compares the claim")
+	flags.BoolVar(&f.newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
+	flags.BoolVar(&f.moved, "moved", false,
+		"this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server), "+
+			"or the database was restored in place; one that has joined needs --join as well")
+	flags.BoolVar(&f.copy, "copy", false,
+		"this is a copy although it looks original, and the original lives on; with --join or --new-namespace")
+	flags.BoolVar(&f.freshWorker, "fresh-worker", false, "give the function another worker, "+
+		"because the mark of its own is out of reach; one that has joined needs --join as well")
+	flags.BoolVar(&f.joinsComplete, "joins-complete", false,
+		"no database has joined this home but those that \"migrate status\" lists")
+	asksConsent(cmd, "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
+}
+
+// settings checks what can be checked without a database.
+func (f *upFlags) settings() (migrations.Settings, error) {
+	if f.join != "" {
+		if _, err := connstring.Parse("join", f.join); err != nil {
+			return migrations.Settings{}, err
+		}
+	}
+	s, err := f.layout.settings()
+	s.JoinURL = f.join
+	s.NewNamespace = f.newNamespace
+	s.Moved = f.moved
+	s.Copy = f.copy
+	s.FreshWorker = f.freshWorker
+	s.JoinsComplete = f.joinsComplete
+	return s, err
+}
+
 func newMigrateUp() *cobra.Command {
-	var url, join string
-	var said migrations.Settings
-	var layout layoutFlags
+	var url string
+	var flags upFlags
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Make or complete what pgflurry needs; safe to run again, also several at once",
@@ -110,18 +153,10 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			if _, err := connstring.Parse("database", url); err != nil {
 				return err
 			}
-			if join != "" {
-				if _, err := connstring.Parse("join", join); err != nil {
-					return err
-				}
-			}
-			settings, err := layout.settings()
+			settings, err := flags.settings()
 			if err != nil {
 				return err
 			}
-			settings.JoinURL, settings.NewNamespace, settings.Moved, settings.Copy = join, said.NewNamespace,
-				said.Moved, said.Copy
-			settings.FreshWorker, settings.JoinsComplete = said.FreshWorker, said.JoinsComplete
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
 				return connstring.Explain(err)
 			}
@@ -136,21 +171,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 		},
 	}
 	databaseFlag(cmd, &url)
-	layout.register(cmd.Flags(), ", or that of the existing namespace")
-	cmd.Flags().StringVar(&join, "join", "", "make this database another one of the ID space at home in the database "+
-		"at `URL`; run again, it compares the claim")
-	cmd.Flags().BoolVar(&said.NewNamespace, "new-namespace", false,
-		"make this copy of a database an ID space of its own")
-	cmd.Flags().BoolVar(&said.Moved, "moved", false,
-		"this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server), "+
-			"or the database was restored in place; one that has joined needs --join as well")
-	cmd.Flags().BoolVar(&said.Copy, "copy", false,
-		"this is a copy although it looks original, and the original lives on; with --join or --new-namespace")
-	cmd.Flags().BoolVar(&said.FreshWorker, "fresh-worker", false, "give the function another worker, "+
-		"because the mark of its own is out of reach; one that has joined needs --join as well")
-	cmd.Flags().BoolVar(&said.JoinsComplete, "joins-complete", false,
-		"no database has joined this home but those that \"migrate status\" lists")
-	asksConsent(cmd, "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
+	flags.register(cmd)
 	return cmd
 }
 
