@@ -61,5 +61,6 @@
 //
 // Run starts one for each part and waits for all: Serve of the proxy, with its own for the sessions; supply, which runs
 // the keeper and starts the watch, one goroutine a database; a source of segments, with its own, a database. Nothing
-// here reads flags or the environment but the clock of a program that is built for tests (clock_steered.go).
+// here reads flags. The environment is read by the clock of a program that is built for tests (clock_steered.go), and
+// by pgx for what a connection string leaves out.
 package node

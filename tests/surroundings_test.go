@@ -1,0 +1,87 @@
+package tests
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// surroundings are functions that read what surrounds a process, or end it.
+var surroundings = []string{
+	"os.Args", "os.Environ", "os.Exit", "os.ExpandEnv", "os.Getenv", "os.LookupEnv", "syscall.Environ",
+	"syscall.Exit", "syscall.Getenv", "log.Fatal", "log.Fatalf", "log.Fatalln",
+}
+
+// flagModules read the command line.
+var flagModules = []string{"flag", "github.com/spf13/pflag", "github.com/spf13/cobra"}
+
+// surroundingsOf are the exceptions, which CONTRIBUTING names: by file, what it uses.
+var surroundingsOf = map[string]string{
+	"node/clock_steered.go": "os.Getenv",
+	"postgres/find.go":      "os.Getenv",
+	"postgres/initdb.go":    "os.Environ",
+}
+
+// mayReadSurroundings are the folders of programs and of tests.
+var mayReadSurroundings = []string{"cmd", "tests", "bench/cmd", "bench/tests"}
+
+func TestBelowTheProgramsNothingReadsFlagsOrTheEnvironmentOrExits(t *testing.T) {
+	files, met := 0, map[string]bool{}
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(filepath.ToSlash(path), "../")
+		switch {
+		case entry.IsDir() && (slices.Contains(mayReadSurroundings, name) || strings.HasPrefix(name, ".git")):
+			return filepath.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		files++
+		for _, use := range usesOfSurroundings(t, path) {
+			if surroundingsOf[name] != use {
+				t.Errorf("%s uses %s, which is for the programs in cmd", name, use)
+			}
+			met[name] = true
+		}
+		return nil
+	})
+	if err != nil || files < 100 {
+		t.Fatalf("%d files were read, error %v", files, err)
+	}
+	for name := range surroundingsOf {
+		if !met[name] {
+			t.Errorf("%s is an exception, and needs none", name)
+		}
+	}
+}
+
+// usesOfSurroundings are those of one file.
+func usesOfSurroundings(t *testing.T, path string) (uses []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, imported := range file.Imports {
+		if module := strings.Trim(imported.Path.Value, `"`); slices.Contains(flagModules, module) {
+			uses = append(uses, module)
+		}
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if selector, is := n.(*ast.SelectorExpr); is {
+			of, named := selector.X.(*ast.Ident)
+			if named && slices.Contains(surroundings, of.Name+"."+selector.Sel.Name) {
+				uses = append(uses, of.Name+"."+selector.Sel.Name)
+			}
+		}
+		return true
+	})
+	return uses
+}
