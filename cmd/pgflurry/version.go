@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -14,10 +13,14 @@ func version() string { return readBuild().version() }
 // longVersion is the same for people who ask for it.
 func longVersion() string { return readBuild().String() }
 
+// givenRevision is the commit, said by whoever builds where the Go tool sees no version control:
+// -ldflags "-X main.givenRevision=…", as docker/Dockerfile does.
+var givenRevision string
+
 // build is what the Go tool has written into a program.
 type build struct {
 	module   string // version of the module; empty: not known
-	revision string // of the commit; empty: it was built without version control, such as from a tarball
+	revision string // of the commit; empty: nobody knows it, such as of a tarball
 	at       string // time of the commit
 	modified bool   // the files differed from the commit
 }
@@ -30,17 +33,18 @@ func readBuild() build {
 	if !ok {
 		return build{}
 	}
-	return buildOf(info)
+	return buildOf(info, givenRevision)
 }
 
-func buildOf(info *debug.BuildInfo) (b build) {
+func buildOf(info *debug.BuildInfo, given string) (b build) {
+	b.revision = shortened(given)
 	if v := info.Main.Version; v != "(devel)" {
 		b.module = v
 	}
 	for _, s := range info.Settings {
 		switch s.Key {
 		case "vcs.revision":
-			b.revision = s.Value[:min(shortRevision, len(s.Value))]
+			b.revision = shortened(s.Value)
 		case "vcs.time":
 			b.at = s.Value
 		case "vcs.modified":
@@ -52,6 +56,8 @@ func buildOf(info *debug.BuildInfo) (b build) {
 	}
 	return b
 }
+
+func shortened(revision string) string { return revision[:min(shortRevision, len(revision))] }
 
 // version is the module's version, else the commit, else that nothing is known.
 func (b build) version() string {
@@ -69,7 +75,10 @@ func (b build) version() string {
 func (b build) String() string {
 	commit := "commit unknown"
 	if b.revision != "" {
-		commit = fmt.Sprintf("commit %s of %s", b.revision, cmp.Or(b.at, "an unknown time"))
+		commit = "commit " + b.revision
+	}
+	if b.at != "" {
+		commit += " of " + b.at
 	}
 	if b.modified {
 		commit += ", modified"

@@ -107,8 +107,9 @@ func (c composition) healthy(t *testing.T, service string) {
 	}
 }
 
-func TestImageHoldsNoShellAndDoesNotRunAsRoot(t *testing.T) {
+func TestImageHoldsNoShellKnowsItsCommitAndDoesNotRunAsRoot(t *testing.T) {
 	c := compose(t)
+	t.Setenv("REVISION", "1a2b3c4d5e6f708192a3b4c5d6e7f80912345678")
 	c.run(t, "build", "proxy-1")
 	if user := docker(t, "inspect", "--format", "{{.Config.User}}", "pgflurry"); user != "65532:65532" {
 		t.Errorf("the image runs as user %q, expected 65532:65532", user)
@@ -117,8 +118,9 @@ func TestImageHoldsNoShellAndDoesNotRunAsRoot(t *testing.T) {
 		CombinedOutput(); err == nil {
 		t.Errorf("the image has a shell: %s", out)
 	}
-	if version := docker(t, "run", "--rm", "pgflurry", "--version"); !strings.HasPrefix(version, "pgflurry version ") {
-		t.Errorf("the image's program says %q", version)
+	const built = "pgflurry version devel-1a2b3c4d5e6f (commit 1a2b3c4d5e6f; go"
+	if version := docker(t, "run", "--rm", "pgflurry", "--version"); !strings.HasPrefix(version, built) {
+		t.Errorf("the image's program says %q, expected %s", version, built)
 	}
 	if out, err := exec.Command("docker", "run", "--rm", "pgflurry", "health", "--timeout", "1s").
 		CombinedOutput(); err == nil {
