@@ -54,10 +54,7 @@ func (in *Inbox) AllowWide() { in.widens = true }
 
 // Next looks at the frame at the reading position, and leaves it there. An error is a LengthError.
 func (in *Inbox) Next() (Frame, error) {
-	f, err := look(in.buf[in.pos:in.end], in.max)
-	if err == nil && f.Size > 0 {
-	}
-	return f, err
+	return look(in.buf[in.pos:in.end], in.max)
 }
 
 // Hold keeps the frame at the reading position, which has size bytes and is whole, with those that are held.
