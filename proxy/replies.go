@@ -6,7 +6,7 @@ import (
 	"pgflurry/proxy/frame"
 )
 
-// relayUpstream passes on everything from upstream until it closes, and settles what is owed on the way.
+// relayUpstream passes on everything from upstream until it closes, and notes which replies have come.
 func (s *session) relayUpstream() error {
 	for {
 		refused, gone := s.fromUpstream.Each(s.takeReplies)
@@ -83,8 +83,8 @@ func (s *session) streamReply() error {
 	return s.tell(func(w io.Writer) error { return s.fromUpstream.Stream(w, f.Size) })
 }
 
-// flushReplies writes the run to the client. What it settles is counted while the client's writer is held: a client
-// that has its ReadyForQuery finds nothing owed, and no local reply can get ahead of these bytes.
+// flushReplies writes the run to the client. The replies in it are counted as given while the client's writer is held.
+// So a client that has its ReadyForQuery is owed nothing, and no local reply can get ahead of these bytes.
 func (s *session) flushReplies() error {
 	in := s.fromUpstream
 	if len(in.Committed()) == 0 && s.conversation.done == 0 {

@@ -65,7 +65,7 @@ func BenchmarkIdleSessions(b *testing.B) {
 func measure(b *testing.B, sessions int) {
 	up := start(b, "upstream", "")
 	proxy := start(b, "proxy", up.address)
-	before, kernelBefore := proxy.ask(b, "settle"), slabs(b)
+	before, kernelBefore := proxy.ask(b, "collect"), slabs(b)
 	conns := make([]net.Conn, sessions)
 	var opening sync.WaitGroup
 	next := make(chan int)
@@ -89,7 +89,7 @@ func measure(b *testing.B, sessions int) {
 		b.FailNow()
 	}
 	asIs, kernel := proxy.ask(b, "report"), slabs(b)
-	settled := proxy.ask(b, "settle")
+	collected := proxy.ask(b, "collect")
 	if asIs.Sessions != sessions || asIs.IDs != int64(sessions) {
 		b.Fatalf("the proxy has %d sessions and gave %d IDs; expected %d of each", asIs.Sessions, asIs.IDs, sessions)
 	}
@@ -102,9 +102,9 @@ func measure(b *testing.B, sessions int) {
 	b.ReportMetric(0, "ns/op") // the time says nothing
 	b.ReportMetric(float64(sessions), "sessions")
 	b.ReportMetric(per(asIs.RSS, before.RSS), "KiB-RSS/session")
-	b.ReportMetric(per(settled.RSS, before.RSS), "KiB-settled-RSS/session")
-	b.ReportMetric(per(settled.Stacks, before.Stacks), "KiB-stacks/session")
-	b.ReportMetric(per(settled.Heap, before.Heap), "KiB-heap/session")
+	b.ReportMetric(per(collected.RSS, before.RSS), "KiB-collected-RSS/session")
+	b.ReportMetric(per(collected.Stacks, before.Stacks), "KiB-stacks/session")
+	b.ReportMetric(per(collected.Heap, before.Heap), "KiB-heap/session")
 	b.ReportMetric(per(kernel, kernelBefore), "KiB-kernel/session")
 	for _, c := range conns {
 		c.Close()
