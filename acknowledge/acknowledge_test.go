@@ -26,9 +26,9 @@ func TestTheRowOfACleanExchangeIsAcknowledged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, null, yes, d, zero, s := row.Number(), row.Text(), row.Bool(), row.Micros(), row.Number(),
-		row.Text(); n != 70000 || null != "" || !yes ||
-		d != 1500*time.Microsecond || zero != 0 || s != "name" || row.Err() != nil {
+	n, null, yes := row.Number(), row.Text(), row.Bool()
+	d, zero, s := row.Micros(), row.Number(), row.Text()
+	if n != 70000 || null != "" || !yes || d != 1500*time.Microsecond || zero != 0 || s != "name" || row.Err() != nil {
 		t.Errorf("read %d %q %v %v %d %q, error %v", n, null, yes, d, zero, s, row.Err())
 	}
 	if row.Text(); row.Err() == nil {

@@ -70,8 +70,8 @@ func FuzzDecodeAndComposeAreInverse(f *testing.F) {
 	f.Add(uint8(28), uint8(15), uint8(1), uint8(1), int64(1)<<45-1)
 	f.Fuzz(func(t *testing.T, timestamp, datacenter, worker, sequence uint8, id int64) {
 		l := DefaultLayout()
-		l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits = int(timestamp), int(datacenter),
-			int(worker), int(sequence)
+		l.TimestampBits, l.DatacenterBits = int(timestamp), int(datacenter)
+		l.WorkerBits, l.SequenceBits = int(worker), int(sequence)
 		if l.Validate() != nil {
 			return
 		}

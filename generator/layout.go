@@ -91,9 +91,8 @@ func unreadable(text string) error {
 	for i, p := range presets {
 		names[i] = p.name
 	}
-	return fmt.Errorf("layout %q is neither four numbers of bits, timestamp/datacenter/worker/sequence such as "+
-		"41/0/10/12, nor one of %s",
-		text, strings.Join(names, ", "))
+	return fmt.Errorf("layout %q is neither four numbers of bits, "+
+		"timestamp/datacenter/worker/sequence such as 41/0/10/12, nor one of %s", text, strings.Join(names, ", "))
 }
 
 // Validate checks each part against its range and the parts against each other. It does not ask how long the layout
@@ -118,8 +117,8 @@ func (l Layout) Validate() error {
 			l, l.DatacenterBits, l.WorkerBits, both, maxDatacenterAndWorkerBits)
 	}
 	if l.bits() > idBits {
-		return fmt.Errorf("layout %v needs %d timestamp + %d datacenter + %d worker + %d sequence = %d "+
-			"bits; an ID has %d",
+		return fmt.Errorf("layout %v needs %d timestamp + %d datacenter + %d worker + %d sequence = %d bits; "+
+			"an ID has %d",
 			l, l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits, l.bits(), idBits)
 	}
 	if l.Unit < time.Millisecond || l.Unit > time.Second || l.Unit%time.Millisecond != 0 {

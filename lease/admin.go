@@ -74,9 +74,8 @@ func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 
 // reading runs ask, which may hold several queries, on one state of the database, and changes nothing.
 func reading(ctx context.Context, conn *pgx.Conn, ask func(pgx.Tx) error) error {
-	return pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{
-		AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead,
-	}, func(tx pgx.Tx) error {
+	oneState := pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}
+	return pgx.BeginTxFunc(ctx, conn, oneState, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, acknowledge.SettingsSQL, "5000", "30000"); err != nil {
 			return err
 		}

@@ -40,9 +40,8 @@ func TestKeeperRenewsAtAThirdOfAWindowThatDoublesUpToTheConfiguredOne(t *testing
 				renewals = append(renewals, fmt.Sprintf("%v %s", s.at[i].Round(100*time.Millisecond), what))
 			}
 		}
-		if want := []string{
-			"1.7s renew 10s", "5s renew 20s", "11.7s renew 40s", "25s renew 1m0s",
-		}; !slices.Equal(renewals, want) {
+		want := []string{"1.7s renew 10s", "5s renew 20s", "11.7s renew 40s", "25s renew 1m0s"}
+		if !slices.Equal(renewals, want) {
 			t.Errorf("renewals %q, expected %q", renewals, want)
 		}
 	})

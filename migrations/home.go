@@ -113,8 +113,8 @@ func (h *home) claim(ctx context.Context, d *database, version string) (claim, e
 	case !complete:
 		return claim{}, refuse(`On each database that ever joined run: pgflurry migrate up --database URL --join HOME
 Then say that all of them stand in the home's rows: pgflurry migrate up --database HOME --joins-complete`,
-			"%s was failed over, restored or reseeded since it gave its last worker, and may have forgotten a "+
-				"database that joined; it knows: %s",
+			"%s was failed over, restored or reseeded since it gave its last worker, "+
+				"and may have forgotten a database that joined; it knows: %s",
 			address(h.settings), holders)
 	case wait != nil:
 		left := max(0, time.Duration(*wait)*time.Millisecond).Truncate(time.Second) + time.Second
@@ -127,6 +127,13 @@ Then say that all of them stand in the home's rows: pgflurry migrate up --databa
 		"all %d workers for database functions in %s are taken: %s",
 		h.row.DatabaseWorkers, address(h.settings), holders)
 }
+
+// copiedOrMoved is the hint where a worker was claimed from another address.
+const copiedOrMoved = `If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
+  pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
+If this is the same database and only its address has changed, or the original is gone for good and no other copy has
+taken its place, run
+  pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`
 
 // reclaim compares the claim of a joined database with the home's row. A failover or an old backup of the home may have
 // forgotten it: then it is written down again. given is true if the worker was given to another database meanwhile.
@@ -153,14 +160,9 @@ func (h *home) reclaim(
 	case !ours:
 		return true, nil
 	case !here:
-		return false,
-			refuse(`If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
-  pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
-If this is the same database and only its address has changed, or the original is gone for good and no other copy has
-taken its place, run
-  pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`,
-				"worker %d was claimed by database %q at %s on %s, and this database is at %s",
-				present.FunctionWorker, node, from, at.UTC().Format(time.DateTime), address(d.settings))
+		return false, refuse(copiedOrMoved,
+			"worker %d was claimed by database %q at %s on %s, and this database is at %s",
+			present.FunctionWorker, node, from, at.UTC().Format(time.DateTime), address(d.settings))
 	}
 	if _, err := d.Exec(ctx, takeClaimSQL, claim); err != nil {
 		return false, failed("writing down the claim", err)

@@ -94,8 +94,8 @@ func answerableSegments(row pgx.Row, database string) (Answers, error) {
 				database, beside),
 		}, nil
 	case !installed:
-		return Answers{Why: fmt.Sprintf("database %q lacks one of pgflurry's functions next_segment(text) and "+
-			"next_segments(text, bigint), in pgflurry or in public", database)}, nil
+		return Answers{Why: fmt.Sprintf("database %q lacks one of pgflurry's functions "+
+			"next_segment(text) and next_segments(text, bigint), in pgflurry or in public", database)}, nil
 	case !everybody:
 		return Answers{Why: fmt.Sprintf("EXECUTE on next_segment() was revoked from PUBLIC in database %q: "+
 			"PostgreSQL decides who may call it", database)}, nil

@@ -64,9 +64,9 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	n.Layout.Unit = microseconds(unit)
 	n.MaxWindow, n.Skew, n.Quarantine = microseconds(maxWindow), microseconds(skew), microseconds(quarantine)
 	if err := n.Layout.Validate(); err != nil {
-		return Namespace{},
-			fmt.Errorf("the namespace row of database %q has a layout that this version does not know: %w",
-				n.Database, err)
+		err = fmt.Errorf("the namespace row of database %q has a layout that this version does not know: %w",
+			n.Database, err)
+		return Namespace{}, err
 	}
 	return n, nil
 }

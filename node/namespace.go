@@ -81,8 +81,9 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 	case err != nil && ns.Layout.DatacenterBits > 0:
 		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
 	case err != nil:
-		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "A layout with datacenters is chosen when the "+
-			"namespace is made: pgflurry migrate up --layout datacenter. It cannot change later.")
+		return lease.Range{}, hint.With(fmt.Errorf("--%w", err),
+			"A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. "+
+				"It cannot change later.")
 	case highest < ns.DatabaseWorkers:
 		return lease.Range{}, hint.With(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for "+
 			"functions of databases", *number, lowest, highest, ns.DatabaseWorkers-1),

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/user"
@@ -29,9 +30,9 @@ func serverAccount(data string) (account, error) {
 		if owner, _, known := ownerOf(info); known && owner != 0 {
 			who, err := user.LookupId(strconv.FormatUint(uint64(owner), 10))
 			if err != nil {
-				return account{},
-					fmt.Errorf("data folder %s belongs to user %d, who has no passwd entry, which PostgreSQL needs: %w",
-						data, owner, err)
+				err = fmt.Errorf("data folder %s belongs to user %d, "+
+					"who has no passwd entry, which PostgreSQL needs: %w", data, owner, err)
+				return account{}, err
 			}
 			return accountOf(who, true)
 		}
@@ -41,9 +42,8 @@ func serverAccount(data string) (account, error) {
 			return accountOf(who, true)
 		}
 	}
-	return account{},
-		fmt.Errorf("PostgreSQL does not run as root, and this machine has neither a user postgres nor a " +
-			"user nobody; run this as another user")
+	return account{}, errors.New("PostgreSQL does not run as root, " +
+		"and this machine has neither a user postgres nor a user nobody; run this as another user")
 }
 
 func accountOf(who *user.User, switched bool) (account, error) {
@@ -82,8 +82,8 @@ func (e *ImpassableError) Error() string {
 
 // Hint says what to do next.
 func (e *ImpassableError) Hint() string {
-	return "Choose a folder that everybody can pass through, such as one below /var/tmp, or run this as another " +
-		"user than root."
+	return "Choose a folder that everybody can pass through, such as one below /var/tmp, " +
+		"or run this as another user than root."
 }
 
 // Passable returns an *ImpassableError if the user that the server would run as cannot reach path. The last parts of

@@ -52,8 +52,8 @@ func TestUnknownImageIsAnErrorThatNamesIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fails(t, Settings{Provider: provider, Data: place(t) + "/data"}); !strings.Contains(got,
-		"pgflurry.invalid/nothing:0 is not here and cannot be pulled") {
+	got := fails(t, Settings{Provider: provider, Data: place(t) + "/data"})
+	if !strings.Contains(got, "pgflurry.invalid/nothing:0 is not here and cannot be pulled") {
 		t.Error(got)
 	}
 }

@@ -51,8 +51,8 @@ func TestDataFolderOfAnotherMajorVersionIsRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(settings.Data, "PG_VERSION"), []byte("9\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := fails(t, settings); !strings.Contains(got,
-		"was made by PostgreSQL 9, but the server found is PostgreSQL") {
+	got := fails(t, settings)
+	if !strings.Contains(got, "was made by PostgreSQL 9, but the server found is PostgreSQL") {
 		t.Error(got)
 	}
 }
@@ -87,8 +87,8 @@ func TestPortInUseIsNamed(t *testing.T) {
 func TestServerThatRefusesToStartIsQuoted(t *testing.T) {
 	settings := quick(t)
 	settings.Options["shared_buffers"] = "a lot"
-	if got := fails(t, settings); !strings.Contains(got,
-		`FATAL:  invalid value for parameter "shared_buffers": "a lot"`) {
+	got := fails(t, settings)
+	if !strings.Contains(got, `FATAL:  invalid value for parameter "shared_buffers": "a lot"`) {
 		t.Error(got)
 	}
 }

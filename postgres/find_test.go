@@ -93,8 +93,8 @@ func TestInstallCommandFitsTheMachine(t *testing.T) {
 		{"linux", "ID=\"rocky\"\nID_LIKE=\"rhel centos fedora\"\n", false, "sudo dnf install postgresql-server"},
 		{"linux", "ID=alpine\n", true, "apk add postgresql"},
 		{"darwin", "", false, "brew install postgresql@17"},
-		{"linux", "", true, "apt-get install postgresql (Debian, Ubuntu), dnf install postgresql-server (Fedora, " +
-			"RHEL), brew install postgresql@17 (Homebrew)"},
+		{"linux", "", true, "apt-get install postgresql (Debian, Ubuntu), " +
+			"dnf install postgresql-server (Fedora, RHEL), brew install postgresql@17 (Homebrew)"},
 	}
 	for _, c := range cases {
 		if got := installCommand(c.goos, c.release, c.root); got != c.want {

@@ -29,8 +29,11 @@ func lock(data string) (unlock func(), err error) {
 		return nil, fmt.Errorf("data folder %s is in use by process %s; name another one, or stop that process",
 			data, strings.TrimSpace(string(holder)))
 	}
-	if err := errors.Join(file.Truncate(0),
-		func() error { _, err := fmt.Fprintln(file, os.Getpid()); return err }()); err != nil {
+	if err := file.Truncate(0); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("the data folder's lock cannot be written: %w", err)
+	}
+	if _, err := fmt.Fprintln(file, os.Getpid()); err != nil {
 		file.Close()
 		return nil, fmt.Errorf("the data folder's lock cannot be written: %w", err)
 	}

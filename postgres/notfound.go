@@ -54,8 +54,8 @@ func installCommand(goos, release string, root bool) string {
 			return "sudo " + command
 		}
 	}
-	return "apt-get install postgresql (Debian, Ubuntu), dnf install postgresql-server (Fedora, " +
-		"RHEL), brew install postgresql@17 (Homebrew)"
+	return "apt-get install postgresql (Debian, Ubuntu), " +
+		"dnf install postgresql-server (Fedora, RHEL), brew install postgresql@17 (Homebrew)"
 }
 
 // distributions are the words of ID and ID_LIKE, ID first.

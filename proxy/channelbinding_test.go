@@ -71,8 +71,8 @@ func TestAnOfferOfPlusAloneEndsTheSessionWithAHint(t *testing.T) {
 
 func TestTheOfferOfPlusPassesWhereBothSidesShowOneCertificate(t *testing.T) {
 	ca := authority.New(t, "CA")
-	one, other := ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}}),
-		ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}})
+	one := ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}})
+	other := ca.Issue(t, authority.Leaf{Hosts: []string{"proxy.test"}})
 	trusted := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test"}
 	for _, pair := range []authority.Pair{one, other} {
 		offer, err := pgtls.NewClient(one.TLS, nil)

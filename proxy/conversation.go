@@ -159,8 +159,8 @@ func (c *conversation) answeredBatch(held []byte) {
 	if b := c.batch; b.parse.end > 0 {
 		c.kept = known{form: b.unnamed, state: live, epoch: c.epoch}
 		c.knownUnnamed = &c.kept
-		c.unnamed.statementDiffers, c.unnamed.parse = true,
-			append(c.unnamed.parse[:0], held[b.parse.begin:b.parse.end]...)
+		c.unnamed.statementDiffers = true
+		c.unnamed.parse = append(c.unnamed.parse[:0], held[b.parse.begin:b.parse.end]...)
 	}
 	c.unnamed.portalDiffers = true
 	c.release()

@@ -100,8 +100,9 @@ var clientTexts = map[failure]clientText{
 		"Use sslnegotiation=direct of libpq 17 or newer, or none.",
 	},
 	failUpstreamTLS: {
-		"57P03", "no TLS connection to the PostgreSQL server behind the proxy could be made", "Compare the " +
-			"proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. The proxy's log has the cause.",
+		"57P03", "no TLS connection to the PostgreSQL server behind the proxy could be made",
+		"Compare the proxy's --upstream-tls with the server's settings of ssl and pg_hba.conf. " +
+			"The proxy's log has the cause.",
 	},
 	failUpstreamCertificate: {
 		"57P03", "the certificate of the PostgreSQL server behind the proxy is not trusted",
@@ -109,8 +110,9 @@ var clientTexts = map[failure]clientText{
 			"The proxy's log has the cause.",
 	},
 	failBinding: {
-		"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS", "Set channel_binding=disable in the " +
-			"client, or give the proxy --client-auth password or the server's own certificate.",
+		"28000", "SCRAM with channel binding cannot pass a proxy that ends TLS",
+		"Set channel_binding=disable in the client, " +
+			"or give the proxy --client-auth password or the server's own certificate.",
 	},
 	failCleartext: {
 		"28000",

@@ -64,15 +64,12 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 
 func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 	f.Add(bindIt[frame.HeaderSize:], false, false)
-	f.Add(message('B', z(""), z("s"), []byte{
-		0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1,
-	})[frame.HeaderSize:], true, false)
-	f.Add(message('B', z(""), z("s"), []byte{
-		0, 1, 0, 1, 0, 1, 0, 0, 0, 5,
-	}, []byte("order"), []byte{0, 0})[frame.HeaderSize:], false, true)
-	f.Add(message('B', z(""), z("s"), []byte{
-		0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 'x', 0, 0, 0, 1, '5', 0, 0,
-	})[frame.HeaderSize:], true, true)
+	binaryCount := []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, 0, 9, 0, 1, 0, 1}
+	f.Add(join(z(""), z("s"), binaryCount), true, false)
+	beforeTag := []byte{0, 1, 0, 1, 0, 1, 0, 0, 0, 5}
+	f.Add(join(z(""), z("s"), beforeTag, []byte("order"), []byte{0, 0}), false, true)
+	tagAndCount := []byte{0, 2, 0, 1, 0, 0, 0, 2, 0, 0, 0, 1, 'x', 0, 0, 0, 1, '5', 0, 0}
+	f.Add(join(z(""), z("s"), tagAndCount), true, true)
 	f.Fuzz(func(t *testing.T, body []byte, count, named bool) {
 		_, rest := cutName(body)
 		_, rest = cutName(rest)

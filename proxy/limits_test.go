@@ -168,8 +168,8 @@ func TestConnectionsOfClientsAreLimited(t *testing.T) {
 	}
 	r.asksForIn(second)
 	// The log's handler counts lines of one message that name a client (package node).
-	if n := len(regexp.MustCompile(`(?m)msg="connection turned away".* client=`).FindAllString(log.text(),
-		-1)); n != 100 {
+	turnedAway := regexp.MustCompile(`(?m)msg="connection turned away".* client=`)
+	if n := len(turnedAway.FindAllString(log.text(), -1)); n != 100 {
 		t.Errorf("%d lines tell of 100 connections that were turned away", n)
 	}
 	if n := r.proxy.Stats().TurnedAway; n != 100 {

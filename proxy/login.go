@@ -113,9 +113,8 @@ func (s *session) askForPassword() ([]byte, error) {
 	case kind == frontendTerminate:
 		return nil, errTerminated
 	case kind != frontendPassword || bytes.IndexByte(body, 0) != len(body)-1:
-		return nil, clientError{
-			failProtocol, fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body)),
-		}
+		err := fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body))
+		return nil, clientError{failProtocol, err}
 	}
 	return body[:len(body)-1], nil
 }
@@ -164,14 +163,12 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 		}
 		kind, said := authRequest(f.Body)
 		if f.Kind != backendAuthentication || kind != expected {
-			return clientError{
-				failProof, fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, kind, expected),
-			}
+			err := fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, kind, expected)
+			return clientError{failProof, err}
 		}
 		if count := iterations(string(said)); count > maxIterations {
-			return clientError{
-				failProof, fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations),
-			}
+			err := fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations)
+			return clientError{failProof, err}
 		}
 		answer, err := conversation.Step(string(said))
 		if err != nil {

@@ -160,8 +160,8 @@ func New(s Settings) (*Proxy, error) {
 			s.Network, s.Address)
 	}
 	if s.AskPassword && !s.RequireTLS || s.RequireTLS && s.ClientTLS == nil {
-		return nil,
-			errors.New("proxy settings ask for passwords without requiring TLS, or require TLS without a certificate")
+		return nil, errors.New("proxy settings ask for passwords without requiring TLS, " +
+			"or require TLS without a certificate")
 	}
 	p := &Proxy{
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,

@@ -118,9 +118,14 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 	if err := conn.SetDeadline(login); err != nil {
 		return conn, opening{}, err
 	}
-	offer := tlsOffer{p.clientTLS.Load(), p.handshakeTimeout, login, p.limits.handshakes, a.from, func() {
-		p.giveWay(conn)
-	}}
+	offer := tlsOffer{
+		Client:  p.clientTLS.Load(),
+		timeout: p.handshakeTimeout,
+		login:   login,
+		places:  p.limits.handshakes,
+		from:    a.from,
+		away:    func() { p.giveWay(conn) },
+	}
 	client, o, err := readOpening(conn, offer)
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && !errors.As(err, new(pgtls.HandshakeError)) {
 		err = clientError{failLogin, err}

@@ -38,9 +38,13 @@ func FuzzWhateverPeersSayASessionEnds(f *testing.F) {
 			join(parseDone, theirFailure, ready('E')),
 		},
 		{[]byte{'Q', 0, 0, 0, 3}, []byte{'D', 0xff, 0xff, 0xff, 0xff}},
-		{message('p', z("secret")), join(message('R', []byte{
-			0, 0, 0, 10,
-		}, z("SCRAM-SHA-256-PLUS"), z("SCRAM-SHA-256"), []byte{0}), message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0}))},
+		{
+			message('p', z("secret")),
+			join(
+				message('R', []byte{0, 0, 0, 10}, z("SCRAM-SHA-256-PLUS"), z("SCRAM-SHA-256"), []byte{0}),
+				message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0}),
+			),
+		},
 		{[]byte{0x16, 3, 1, 0, 5, 1, 0, 0, 1, 0}, nil},
 		{message('F', []byte{0, 0, 0, 1}), message('E', z("VFATAL"), []byte{0})},
 	} {

@@ -61,9 +61,8 @@ func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 		}
 		which := &asked[code-codeSSL]
 		if _, inside := conn.(pgtls.Conn); inside || *which {
-			return conn, opening{}, clientError{
-				failEncryptionTwice, fmt.Errorf("encryption request %d inside TLS, or sent twice", code),
-			}
+			err := fmt.Errorf("encryption request %d inside TLS, or sent twice", code)
+			return conn, opening{}, clientError{failEncryptionTwice, err}
 		}
 		*which = true
 		if conn, err = answerEncryption(conn, code, surplus, offer); err != nil {

@@ -98,8 +98,8 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	if err != nil {
 		return err
 	}
-	s.upstream, s.fromUpstream = upstreamConn{upstream, frame.NewOutlet(upstream)},
-		frame.NewInbox(upstream, s.proxy.buffers)
+	s.upstream = upstreamConn{upstream, frame.NewOutlet(upstream)}
+	s.fromUpstream = frame.NewInbox(upstream, s.proxy.buffers)
 	s.fromUpstream.AllowWide()
 	s.keepsBinding = pgtls.SameCertificate(s.client, upstream)
 	if _, err := upstream.Write(s.opening.raw); err != nil {

@@ -44,7 +44,7 @@ func failingFor(fields []any, lasted time.Duration) []any {
 
 // logWentBack says what no correct database does.
 func (s *Source) logWentBack(b *buffer, found, acknowledged, skipped int64) {
-	s.log.Error("the row of the tag has fallen back: the database has lost a commit, or the tag was made anew too "+
-		"soon; numbers below the acknowledged one may have been given twice",
+	s.log.Error("the row of the tag has fallen back: the database has lost a commit, "+
+		"or the tag was made anew too soon; numbers below the acknowledged one may have been given twice",
 		"tag", b.supply.tag, "max_id", found, "acknowledged", acknowledged, "skipped", skipped)
 }

@@ -90,8 +90,8 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 		return f.fromFlags()
 	}
 	if given {
-		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit (or " +
-			"their PGFLURRY_ variables); the database knows its layout, so give one or the other")
+		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit " +
+			"(or their PGFLURRY_ variables); the database knows its layout, so give one or the other")
 	}
 	config, err := connstring.Parse("database", f.database)
 	if err != nil {

@@ -53,8 +53,8 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 			return
 		}
 		if f.Annotations[consent] != nil {
-			failed = hint.With(fmt.Errorf("environment variable %s is set, but --%s consents to something and is "+
-				"taken from the command line only", variable(f.Name), f.Name),
+			failed = hint.With(fmt.Errorf("environment variable %s is set, "+
+				"but --%s consents to something and is taken from the command line only", variable(f.Name), f.Name),
 				fmt.Sprintf("Unset it, and give --%s on the command line of the one command it is meant for.", f.Name))
 			return
 		}

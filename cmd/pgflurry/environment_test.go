@@ -28,8 +28,8 @@ func environment(t *testing.T, path string, environ ...string) (*cobra.Command, 
 func TestTheEnvironmentGivesFlagsThatTheCommandLineLeftAlone(t *testing.T) {
 	cmd, errs, err := environment(t, "migrate up", "PGFLURRY_LAYOUT=javascript",
 		"PGFLURRY_DATABASE_WORKERS=3", "HOME=/")
-	if got := cmd.Flag("layout").Value.String() + " " +
-		cmd.Flag("database-workers").Value.String(); got != "javascript 3" || errs != "" || err != nil {
+	got := cmd.Flag("layout").Value.String() + " " + cmd.Flag("database-workers").Value.String()
+	if got != "javascript 3" || errs != "" || err != nil {
 		t.Errorf("%s, %s, %v", got, errs, err)
 	}
 	if _, _, err := environment(t, "migrate up", "PGFLURRY_UNIT=long"); err == nil ||

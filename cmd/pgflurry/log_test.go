@@ -35,9 +35,8 @@ func TestTheLogIsTextOrJSON(t *testing.T) {
 		}
 		isJSON := json.Unmarshal(out.Bytes(), &line) == nil && line.N == 7 && !line.Time.IsZero() &&
 			line.Level+line.Msg+line.Address+line.Timeout+line.Cause == "INFOhello127.0.0.1:51m0sit"
-		if isText := strings.Contains(out.String(),
-			"msg=hello n=7 address=127.0.0.1:5 timeout=1m0s cause=it"); isJSON == isText ||
-			isJSON != (format == "json") {
+		isText := strings.Contains(out.String(), "msg=hello n=7 address=127.0.0.1:5 timeout=1m0s cause=it")
+		if isJSON == isText || isJSON != (format == "json") {
 			t.Errorf("%s: %s", format, out.String())
 		}
 	}

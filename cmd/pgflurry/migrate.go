@@ -44,8 +44,8 @@ type layoutFlags struct {
 // register adds the flags. otherwise ends the sentence of what holds where a flag is not given: up finds a namespace,
 // print none.
 func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
-	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, "+
-		"javascript (default 41/0/10/12"+otherwise+")")
+	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, "+
+		"or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
 	flags.StringVar(&f.epoch, "epoch", "",
 		"instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")

@@ -33,17 +33,20 @@ func serveFlags(f *pflag.FlagSet, s *node.Settings) {
 
 // limitFlags add those that bound clients.
 func limitFlags(f *pflag.FlagSet, l *node.Limits) {
-	f.IntVar(&l.MaxConnections, "max-connections", 0, "sessions that may be open at once, each a connection to "+
-		"PostgreSQL (default no limit; PostgreSQL has its own). If all places are taken, a client that has not logged "+
-		"in gives way to another one. Not counted: requests to cancel a statement, at most 32 at once")
+	f.IntVar(&l.MaxConnections, "max-connections", 0,
+		"sessions that may be open at once, each a connection to PostgreSQL "+
+			"(default no limit; PostgreSQL has its own). "+
+			"If all places are taken, a client that has not logged in gives way to another one. "+
+			"Not counted: requests to cancel a statement, at most 32 at once")
 	f.IntVar(&l.MaxLogins, "max-logins", 512,
 		"connections that may be open at once and have not logged in; 0 for half of all that descriptors allow. "+
 			"If all places are taken, the address with most of them gives way, or whoever has had 5 s")
 	f.IntVar(&l.MaxLoginsPerAddress, "max-logins-per-address", 256,
 		"the same for each address of clients (of IPv6, 64 bits); 0 for no limit of its own. "+
 			"Behind a load balancer all clients have one address: set it as high as --max-logins there")
-	f.DurationVar(&l.LoginTimeout, "login-timeout", 60*time.Second, "how long a client may take from connecting to "+
-		"the end of its login, when PostgreSQL is ready for its first query")
+	f.DurationVar(&l.LoginTimeout, "login-timeout", 60*time.Second,
+		"how long a client may take from connecting to the end of its login, "+
+			"when PostgreSQL is ready for its first query")
 	f.DurationVar(&l.ClientTLSTimeout, "client-tls-timeout", 5*time.Second,
 		"how long a client may take for the handshake of TLS")
 }
@@ -57,8 +60,8 @@ func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
 	f.StringVar(&t.ClientKey, "client-tls-key", "", "file with the key of that certificate")
 	f.StringVar(&t.ClientCA, "client-tls-ca", "",
 		"file with the CAs of which each client must show a certificate (with --client-tls require)")
-	f.StringVar(&t.Auth, "client-auth", "relay", "relay: PostgreSQL and the client log in past the proxy; password: "+
-		"the proxy asks for the password and logs in (with --client-tls require)")
+	f.StringVar(&t.Auth, "client-auth", "relay", "relay: PostgreSQL and the client log in past the proxy; "+
+		"password: the proxy asks for the password and logs in (with --client-tls require)")
 	f.StringVar(&t.Upstream, "upstream-tls", "disable",
 		"TLS to the upstream, as libpq's sslmode: disable, prefer, require, verify-ca or verify-full")
 	f.StringVar(&t.UpstreamCA, "upstream-tls-ca", "",

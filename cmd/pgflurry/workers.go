@@ -164,8 +164,9 @@ func withWorkers(
 			"give the URL of that database", ns.Database, ns.Home)
 	}
 	if why, copied := ns.Copied(); copied {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: No worker is granted here, and next_snowflake() refuses to "+
-			"draw. \"pgflurry migrate up\" says what it can become.\n", why)
+		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n"+
+			"hint: No worker is granted here, and next_snowflake() refuses to draw. "+
+			"\"pgflurry migrate up\" says what it can become.\n", why)
 	}
 	return run(ctx, conn, ns)
 }

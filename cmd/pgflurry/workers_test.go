@@ -24,15 +24,25 @@ func TestWorkersListFitsOnAScreenUnlessItIsAskedForEverything(t *testing.T) {
 		has    []string
 		lacks  []string
 	}{
-		"people": {listFormat{}, 140, []string{"WORKER", "STATE", "FREE IN SECONDS", "RENEWED AT"}, []string{
-			"KIND", "TERM", "VERSION", "ACQUIRED",
-		}},
-		"wide":     {listFormat{wide: true}, 250, []string{"KIND", "TERM", "VERSION", "ACQUIRED AT"}, nil},
-		"programs": {listFormat{json: true}, 1000, []string{`"kind"`, `"term"`, `"version"`, `"acquired_at"`}, nil},
+		"people": {
+			width: 140,
+			has:   []string{"WORKER", "STATE", "FREE IN SECONDS", "RENEWED AT"},
+			lacks: []string{"KIND", "TERM", "VERSION", "ACQUIRED"},
+		},
+		"wide": {
+			format: listFormat{wide: true},
+			width:  250,
+			has:    []string{"KIND", "TERM", "VERSION", "ACQUIRED AT"},
+		},
+		"programs": {
+			format: listFormat{json: true},
+			width:  1000,
+			has:    []string{`"kind"`, `"term"`, `"version"`, `"acquired_at"`},
+		},
 	} {
 		var out bytes.Buffer
-		if err := printListing(&out, l, namespace.Namespace{Layout: generator.DefaultLayout()}, true,
-			test.format); err != nil {
+		err := printListing(&out, l, namespace.Namespace{Layout: generator.DefaultLayout()}, true, test.format)
+		if err != nil {
 			t.Fatal(err)
 		}
 		for _, word := range test.has {

@@ -44,8 +44,8 @@ func TestInvariant3NothingFollowsHalfAMessage(t *testing.T) {
 			if err := w.Write(ready('I')); !errors.Is(err, ErrTorn) {
 				t.Errorf("Write: %v", err)
 			}
-			if err := w.Do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err }); !errors.Is(err,
-				ErrTorn) {
+			err := w.Do(func(to io.Writer) error { _, err := to.Write(ready('I')); return err })
+			if !errors.Is(err, ErrTorn) {
 				t.Errorf("Do: %v", err)
 			}
 			w.Farewell(message('E', []byte{0}))

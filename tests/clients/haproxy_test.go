@@ -195,8 +195,10 @@ func TestHAProxysOwnCheckOfPostgreSQLPassesAndIsSilent(t *testing.T) {
 	direct := server.Migrated(t)
 	p := program.Serve(t, direct, "checked")
 	before := started(p)
-	b := balance(t, direct, []*program.Proxy{p, p}, "", "option tcp-check\n", "option pgsql-check user postgres\n",
-		"    tcp-check connect\n", "", "    tcp-check send-binary 0000000804d2162f\n", "",
+	b := balance(t, direct, []*program.Proxy{p, p}, "",
+		"option tcp-check\n", "option pgsql-check user postgres\n",
+		"    tcp-check connect\n", "",
+		"    tcp-check send-binary 0000000804d2162f\n", "",
 		"    tcp-check expect rbinary ^(53|4E)\n", "")
 	b.checks(t, "L7OK", "L7OK")
 	if after := p.Output(); after != before {

@@ -170,8 +170,8 @@ func comparePage(t *testing.T, results map[string]result) {
 	}
 	said := make(map[string][][]string) // a driver's lines, in the order of the tables
 	for _, text := range strings.Split(string(page), "\n") {
-		if cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(text, "| "), " |"),
-			" | "); strings.HasPrefix(text, "| ") {
+		if row, is := strings.CutPrefix(text, "| "); is {
+			cells := strings.Split(strings.TrimSuffix(row, " |"), " | ")
 			said[cells[0]] = append(said[cells[0]], cells)
 		}
 	}

@@ -40,8 +40,8 @@ func TestPgxsOwnTestsPassAndFailThroughTheProxyAsTheyDoDirectly(t *testing.T) {
 	// With the server's own certificate, SCRAM's channel binding passes too.
 	through := program.Serve(t, direct, "pgx", "--client-tls-cert", secure.cert, "--client-tls-key", secure.key,
 		"--upstream-tls", "require").URL
-	without, with := pgxEnvironment(t, direct, cluster.SocketDir, secure.ca),
-		pgxEnvironment(t, through, socketProxy(t, direct, through), secure.ca)
+	without := pgxEnvironment(t, direct, cluster.SocketDir, secure.ca)
+	with := pgxEnvironment(t, through, socketProxy(t, direct, through), secure.ca)
 
 	expected := pgxTests(t, module, without, "./...")
 	got := pgxTests(t, module, with, "./...")
@@ -109,8 +109,8 @@ func pgxEnvironment(t *testing.T, at, sockets, ca string) []string {
 	t.Helper()
 	u := server.Parse(t, at)
 	place := fmt.Sprintf("port=%s dbname=%s password=secret ", u.Port(), strings.TrimPrefix(u.Path, "/"))
-	tcp, secure := "host=127.0.0.1 sslmode=disable "+place,
-		"host=localhost sslmode=verify-full sslrootcert="+ca+" "+place
+	tcp := "host=127.0.0.1 sslmode=disable " + place
+	secure := "host=localhost sslmode=verify-full sslrootcert=" + ca + " " + place
 	return []string{
 		"PGX_TEST_DATABASE=" + tcp + "user=pgx_md5", "PGX_TEST_TCP_CONN_STRING=" + tcp + "user=pgx_md5",
 		"PGX_TEST_MD5_PASSWORD_CONN_STRING=" + tcp + "user=pgx_md5",

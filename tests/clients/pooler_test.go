@@ -39,8 +39,8 @@ func TestInFrontOfPgBouncerInSessionModeASessionIsWhatItIsWithoutTheProxy(t *tes
 }
 
 func TestInFrontOfPgBouncerInTransactionModeTransactionsAreWhatTheyAreWithoutTheProxy(t *testing.T) {
-	settings, modes := []string(nil),
-		[]pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheDescribe}
+	settings := []string(nil)
+	modes := []pgx.QueryExecMode{pgx.QueryExecModeExec, pgx.QueryExecModeSimpleProtocol, pgx.QueryExecModeCacheDescribe}
 	if knowsStatements(t) {
 		settings, modes = namedStatements, append(modes, pgx.QueryExecModeCacheStatement)
 	}

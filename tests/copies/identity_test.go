@@ -168,8 +168,10 @@ func TestWhoDrawsInAPreparedTransactionDrawsAsEverybodyDoes(t *testing.T) {
 	cluster := server.Private(s, map[string]string{"max_prepared_transactions": "4"})
 	url := cluster.URL("postgres")
 	s.up(url, migrations.Settings{})
-	server.Exec(s, url, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY); BEGIN; INSERT INTO item "+
-		"SELECT FROM generate_series(1, 9000); PREPARE TRANSACTION 'items'")
+	server.Exec(s, url, `CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY);
+		BEGIN;
+		INSERT INTO item SELECT FROM generate_series(1, 9000);
+		PREPARE TRANSACTION 'items'`)
 	s.draw(url)
 	server.Crash(s, cluster)
 	url = server.Again(s, cluster.Data, 0, map[string]string{"max_prepared_transactions": "4"}).URL("postgres")
@@ -225,8 +227,9 @@ func TestWhatASubscriptionBringsDoesNotChangeWhichDatabaseThisIs(t *testing.T) {
 	server.Exec(s, to, "CREATE TABLE arrived (n int)")
 	server.Exec(s, to, "CREATE SUBSCRIPTION everything CONNECTION 'host="+at.Hostname()+" port="+at.Port()+
 		" dbname=app user=postgres' PUBLICATION everything WITH (copy_data = false)")
-	server.Exec(s, from, "UPDATE pgflurry.namespace SET acquire_after = acquire_after + 1; UPDATE pgflurry.worker "+
-		"SET owner = gen_random_uuid(), term = 5 WHERE worker = 99; INSERT INTO arrived VALUES (1)")
+	server.Exec(s, from, `UPDATE pgflurry.namespace SET acquire_after = acquire_after + 1;
+		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 5 WHERE worker = 99;
+		INSERT INTO arrived VALUES (1)`)
 	server.Eventually(s, server.Connect(s, to), "EXISTS (SELECT FROM arrived)")
 	if n := server.Value[int](s, server.Connect(s, to), "SELECT count(*) FROM pgflurry.worker WHERE term = 5"); n > 0 {
 		t.Error("a lease of the publisher stands in the subscriber's rows")

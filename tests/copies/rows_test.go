@@ -70,8 +70,10 @@ func setBack(s *story) {
 	s.command(0, "URL", url)
 	s.drawsAbove(url)
 	conn := server.Connect(s, url)
-	if !server.Value[bool](s, conn, "SELECT acquire_after > pgflurry.ticks(clock_timestamp() + interval '110 s') "+
-		"AND joins_complete_on IS NULL FROM pgflurry.namespace") {
+	const asReseeded = `SELECT acquire_after > pgflurry.ticks(clock_timestamp() + interval '110 s')
+			AND joins_complete_on IS NULL
+		FROM pgflurry.namespace`
+	if !server.Value[bool](s, conn, asReseeded) {
 		s.Error("a proxy may get a worker, or a database join, before what was forgotten has ended")
 	}
 }
@@ -115,8 +117,9 @@ func onAnotherServer(s *story) {
 	s.restore(copied, s.dump(moved))
 	const oids = "SELECT format('%s %s', d.oid, 'pgflurry.namespace'::regclass::oid) FROM pg_database AS d " +
 		"WHERE datname = current_database()"
-	if a, b := server.Value[string](s, server.Connect(s, moved), oids),
-		server.Value[string](s, server.Connect(s, copied), oids); a != b {
+	a := server.Value[string](s, server.Connect(s, moved), oids)
+	b := server.Value[string](s, server.Connect(s, copied), oids)
+	if a != b {
 		s.Fatalf("the two servers have OIDs %s and %s, so this proves nothing", a, b)
 	}
 	s.refuses(copied, "is server cluster")
@@ -239,8 +242,8 @@ func blueGreen(s *story) {
 	s.command(0, "BLUE", blue, "GREEN", green)
 	server.Crash(s, blueServer)
 	s.command(1, "GREEN", green)
-	server.Exec(s, green, "ALTER TABLE item ALTER COLUMN id SET DEFAULT next_snowflake(); INSERT INTO item (n) "+
-		"SELECT generate_series(2001, 3000)")
+	server.Exec(s, green, `ALTER TABLE item ALTER COLUMN id SET DEFAULT next_snowflake();
+		INSERT INTO item (n) SELECT generate_series(2001, 3000)`)
 	if n := server.Value[int](s, there, "SELECT count(DISTINCT id) FROM item"); n != 3000 {
 		s.Errorf("%d different IDs, want 3000", n)
 	}
@@ -264,8 +267,8 @@ func schemaOnly(s *story) {
 
 func testSuite(s *story) {
 	template := s.migrated(migrations.Settings{})
-	first, second := server.TemplateCopy(s, template, "copies_test_1"),
-		server.TemplateCopy(s, template, "copies_test_2")
+	first := server.TemplateCopy(s, template, "copies_test_1")
+	second := server.TemplateCopy(s, template, "copies_test_2")
 	s.refuses(first, "CALL pgflurry.new_namespace()")
 	for _, clone := range []string{first, second} {
 		s.command(0, "URL", clone)
@@ -372,8 +375,8 @@ func clockAhead(s *story) {
 			s.Errorf("the first ID is %d ms ahead of the clock", first>>22-now)
 		}
 		s.draw(url)
-		mark := server.Value[int64](s, server.Connect(s, home), "SELECT reserved_until FROM pgflurry.worker "+
-			"WHERE released_at IS NOT NULL AND retired_at IS NOT NULL AND worker = $1", old)
+		mark := server.Value[int64](s, server.Connect(s, home), `SELECT reserved_until FROM pgflurry.worker
+			WHERE released_at IS NOT NULL AND retired_at IS NOT NULL AND worker = $1`, old)
 		if years := (mark - now) / (365 * 86400 * 1000); years < 8 {
 			s.Errorf("the old worker's mark is %d years ahead, want nearly 9", years)
 		}

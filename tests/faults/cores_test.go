@@ -70,9 +70,8 @@ func (r *room) cores(n int, settings lease.Settings) (all []*core, stop func()) 
 	for i := range all {
 		clock := lease.NewClock(time.Millisecond)
 		c := &core{}
-		if c.generator, err = generator.New(generator.Settings{
-			Layout: generator.DefaultLayout(), Now: clock.Now,
-		}); err != nil {
+		c.generator, err = generator.New(generator.Settings{Layout: generator.DefaultLayout(), Now: clock.Now})
+		if err != nil {
 			r.t.Fatal(err)
 		}
 		s := settings

@@ -185,9 +185,10 @@ type written struct{ renewals, bytes int64 }
 func (r *room) written() (w written) {
 	r.t.Helper()
 	r.do("SELECT pg_stat_force_next_flush()")
-	err := r.conn.QueryRow(context.Background(), `SELECT (SELECT n_tup_upd FROM pg_stat_user_tables
-		WHERE relname = 'worker'),
-		(SELECT wal_bytes::bigint FROM pg_stat_wal)`).Scan(&w.renewals, &w.bytes)
+	const query = `SELECT
+		(SELECT n_tup_upd FROM pg_stat_user_tables WHERE relname = 'worker'),
+		(SELECT wal_bytes::bigint FROM pg_stat_wal)`
+	err := r.conn.QueryRow(context.Background(), query).Scan(&w.renewals, &w.bytes)
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -33,9 +33,9 @@ func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 	holder := program.Serve(t, r.direct, "holder", short)
 	conn := server.Connect(t, holder.URL)
 	held := r.workerOf(r.drawUntil(conn, r.byProxy))
-	r.do("UPDATE pgflurry.worker SET reserved_until = pgflurry.ticks(clock_timestamp() + interval " +
-		"'1 day'), term = 1, " +
-		"owner = gen_random_uuid() WHERE kind = 'proxy' AND term = 0")
+	r.do(`UPDATE pgflurry.worker
+		SET reserved_until = pgflurry.ticks(clock_timestamp() + interval '1 day'), term = 1, owner = gen_random_uuid()
+		WHERE kind = 'proxy' AND term = 0`)
 
 	late := program.ServeUnleased(t, r.direct, "late", short)
 	// seconds, by the holder's short window
@@ -50,8 +50,9 @@ func TestPoisonedMarksKeepTheirWorkersOutOfUseAndNothingElse(t *testing.T) {
 	}
 
 	// the holder's own mark too: it may use it all, at the pace of the clock
-	r.do("UPDATE pgflurry.worker SET reserved_until = pgflurry.ticks(clock_timestamp() + interval '1 day') "+
-		"WHERE worker = $1", held)
+	r.do(`UPDATE pgflurry.worker
+		SET reserved_until = pgflurry.ticks(clock_timestamp() + interval '1 day')
+		WHERE worker = $1`, held)
 	r.until("SELECT renewed_at > now() - interval '100 ms' FROM pgflurry.worker WHERE worker = $1", held)
 	id := r.drawUntil(conn, r.by(held))
 	if now := ask[int64](r, "SELECT pgflurry.ticks(clock_timestamp())"); r.tickOf(id) > now {

@@ -92,9 +92,8 @@ func newStorm(t *testing.T) *storm {
 	cluster := server.Private(t, stormOptions)
 	url := cluster.URL("postgres")
 	// seven workers for proxies: they are taken over again and again
-	if err := migrations.Up(t.Context(), url, migrations.Settings{
-		Layout: "41/0/3/12", DatabaseWorkers: 1,
-	}); err != nil {
+	err := migrations.Up(t.Context(), url, migrations.Settings{Layout: "41/0/3/12", DatabaseWorkers: 1})
+	if err != nil {
 		t.Fatal(err)
 	}
 	s := &storm{

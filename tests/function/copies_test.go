@@ -60,14 +60,14 @@ func TestACopyThatJoinsSharesTheSpaceWithAWorkerOfItsOwn(t *testing.T) {
 	if n := value[int](t, conn, "SELECT count(*) FROM pgflurry.worker WHERE retired_at IS NULL"); n > 0 {
 		t.Errorf("%d workers could still be granted from the copy", n)
 	}
-	if holder := value[string](t, server.Connect(t, original),
-		"SELECT node FROM pgflurry.worker WHERE worker = 1"); holder != joined.Database {
+	holder := value[string](t, server.Connect(t, original), "SELECT node FROM pgflurry.worker WHERE worker = 1")
+	if holder != joined.Database {
 		t.Errorf("worker 1 is registered for %q", holder)
 	}
 	up(t, copied, migrations.Settings{})
 	up(t, copied, migrations.Settings{JoinURL: original})
-	if n := value[int](t, server.Connect(t, original),
-		"SELECT count(*) FROM pgflurry.worker WHERE kind = 'database' AND term > 0"); n != 2 {
+	const claimed = "SELECT count(*) FROM pgflurry.worker WHERE kind = 'database' AND term > 0"
+	if n := value[int](t, server.Connect(t, original), claimed); n != 2 {
 		t.Errorf("%d workers are claimed after two more ups, want 2", n)
 	}
 }
@@ -119,8 +119,10 @@ func TestACopyOfAJoinedDatabaseThatFoundsItsOwnSpaceStaysClearOfIDsItHolds(t *te
 		up(t, copied, migrations.Settings{NewNamespace: true})
 		conn := server.Connect(t, copied)
 		// what a renewal in the old home could have reached by now
-		if n := value[int](t, conn, `SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND retired_at IS NULL
-			AND reserved_until > pgflurry.ticks(clock_timestamp() + interval '30 s')`); n != 1024-16 {
+		const raised = `SELECT count(*) FROM pgflurry.worker
+			WHERE kind = 'proxy' AND retired_at IS NULL
+				AND reserved_until > pgflurry.ticks(clock_timestamp() + interval '30 s')`
+		if n := value[int](t, conn, raised); n != 1024-16 {
 			t.Errorf("%s: %d workers are raised and can be granted, want %d", name, n, 1024-16)
 		}
 		if n := row(t, copied); n.Home != "" {
@@ -151,9 +153,10 @@ func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirM
 		here != 1 {
 		t.Errorf("the copy remembers %d former holders, the original %d; expected none and one", there, here)
 	}
-	if left := values[string](t, conn, `SELECT w::text FROM pgflurry.worker AS w WHERE worker > 0
-		AND (node, address, version, acquired_at, renewed_at, retired_at) IS DISTINCT FROM
-			(NULL, NULL, NULL, NULL, NULL, NULL)`); len(left) > 0 {
+	const notCleared = `SELECT w::text FROM pgflurry.worker AS w
+		WHERE worker > 0 AND (node, address, version, acquired_at, renewed_at, retired_at)
+			IS DISTINCT FROM (NULL, NULL, NULL, NULL, NULL, NULL)`
+	if left := values[string](t, conn, notCleared); len(left) > 0 {
 		t.Errorf("these are still what they were in the old space: %q", left)
 	}
 	if !value[bool](t, conn, `SELECT reserved_until = 123456 AND term > 5 FROM pgflurry.worker WHERE worker = 99`) {
@@ -309,8 +312,8 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 	anybody := server.Connect(t, role(t, temporary, "anybody"))
 	run(t, anybody, `CREATE FUNCTION pg_temp.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
 		CREATE FUNCTION pg_temp.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'`)
-	if ids, segments, err := namespace.Answerable(within(t), server.Connect(t, temporary),
-		row(t, temporary).ID); err != nil || !ids.Unqualified || !segments.Unqualified {
+	ids, segments, err := namespace.Answerable(within(t), server.Connect(t, temporary), row(t, temporary).ID)
+	if err != nil || !ids.Unqualified || !segments.Unqualified {
 		t.Errorf("a function in a temporary schema, where PostgreSQL never looks, ends the answers: %+v, %+v, %v",
 			ids, segments, err)
 	}

@@ -37,13 +37,14 @@ func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
 					if offset > 0 {
 						first++ // the tick itself began before
 					}
-					floor, ceil := value[int64](t, conn, "SELECT snowflake_floor($1)", at),
-						value[int64](t, conn, "SELECT snowflake_ceil($1)", at)
+					floor := value[int64](t, conn, "SELECT snowflake_floor($1)", at)
+					ceil := value[int64](t, conn, "SELECT snowflake_ceil($1)", at)
 					if floor != first*below || ceil != (last+1)*below-1 {
 						t.Errorf("%s: floor %d, ceil %d; want %d, %d", at, floor, ceil, first*below, (last+1)*below-1)
 					}
-					if !value[bool](t, conn, `SELECT snowflake_time($1) >= $3 AND snowflake_time($1 - 1) < $3
-						AND snowflake_time($2) <= $3 AND snowflake_time($2 + 1) > $3`, floor, ceil, at) {
+					const around = `SELECT snowflake_time($1) >= $3 AND snowflake_time($1 - 1) < $3
+						AND snowflake_time($2) <= $3 AND snowflake_time($2 + 1) > $3`
+					if !value[bool](t, conn, around, floor, ceil, at) {
 						t.Errorf("%s: snowflake_time does not agree with floor %d and ceil %d", at, floor, ceil)
 					}
 				}
@@ -74,8 +75,9 @@ func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
 	refused(t, conn, "22008", "SELECT snowflake_floor('infinity')")
 	refused(t, conn, "22008", "SELECT snowflake_floor('"+end+"'::timestamptz + '1 us'::interval)")
 	refused(t, conn, "22008", "SELECT snowflake_ceil('2023-12-31 23:59:59.999999Z')")
-	if !value[bool](t, conn,
-		"SELECT snowflake_floor(NULL) IS NULL AND snowflake_ceil(NULL) IS NULL AND snowflake_time(NULL) IS NULL") {
+	const ofNull = `SELECT snowflake_floor(NULL) IS NULL AND snowflake_ceil(NULL) IS NULL
+		AND snowflake_time(NULL) IS NULL`
+	if !value[bool](t, conn, ofNull) {
 		t.Error("NULL does not give NULL")
 	}
 }
@@ -106,8 +108,8 @@ func TestARangeOfTimeUsesThePrimaryKey(t *testing.T) {
 
 func TestTimesReadTheSameInEverySession(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	want := value[string](t, conn,
-		"SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')")
+	const times = "SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')"
+	want := value[string](t, conn, times)
 	for _, set := range []string{"datestyle = 'SQL, DMY'", "datestyle = German", "intervalstyle = iso_8601"} {
 		run(t, conn, "SET "+set)
 		got := value[string](t, conn, `SELECT to_char(snowflake_time(382463956435862324), 'YYYY-MM-DD HH24:MI:SS.MS') ||
@@ -118,8 +120,7 @@ func TestTimesReadTheSameInEverySession(t *testing.T) {
 	}
 	up(t, conn.Config().ConnString()+"&options=-c%20datestyle%3DGerman", migrations.Settings{})
 	run(t, conn, "RESET datestyle")
-	if got := value[string](t, conn,
-		"SELECT snowflake_time(382463956435862324)::text || snowflake_floor('2026-06-01 12:00Z')"); got != want {
+	if got := value[string](t, conn, times); got != want {
 		t.Errorf("installed from a session with German dates: %s, want %s", got, want)
 	}
 }

@@ -62,8 +62,9 @@ func TestSavepointsAndTrappedErrorsGiveNoIDBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if held := value[int](t, conn, `SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid()
-		AND relation = 'pgflurry.function_lock'::regclass`); held != 0 {
+	const locks = `SELECT count(*) FROM pg_locks
+		WHERE pid = pg_backend_pid() AND relation = 'pgflurry.function_lock'::regclass`
+	if held := value[int](t, conn, locks); held != 0 {
 		t.Errorf("the transaction holds %d locks of the function", held)
 	}
 	if err := tx.Rollback(within(t)); err != nil {

@@ -12,9 +12,10 @@ func forgets(t testing.TB, home string, worker int) {
 	t.Helper()
 	conn := server.Connect(t, home)
 	run(t, conn, "ALTER TABLE pgflurry.worker DISABLE TRIGGER USER")
-	if _, err := conn.Exec(within(t), `UPDATE pgflurry.worker SET owner = NULL, term = 0, node = NULL, address = NULL,
-		acquired_at = NULL
-		WHERE worker = $1`, worker); err != nil {
+	_, err := conn.Exec(within(t), `UPDATE pgflurry.worker
+		SET owner = NULL, term = 0, node = NULL, address = NULL, acquired_at = NULL
+		WHERE worker = $1`, worker)
+	if err != nil {
 		t.Fatal(err)
 	}
 	run(t, conn, "ALTER TABLE pgflurry.worker ENABLE ALWAYS TRIGGER guard_worker")

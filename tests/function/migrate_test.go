@@ -84,8 +84,9 @@ func TestMigrationInvariant5DownRemovesAllUpDownUp(t *testing.T) {
 		if err := down(t, url); err != nil {
 			t.Fatalf("%v (%s)", err, hint(err))
 		}
-		if after := value[int](t, conn, "SELECT count(*) FROM pg_class") +
-			value[int](t, conn, "SELECT count(*) FROM pg_proc"); after != before {
+		after := value[int](t, conn, "SELECT count(*) FROM pg_class") +
+			value[int](t, conn, "SELECT count(*) FROM pg_proc")
+		if after != before {
 			t.Errorf("%d things are left behind", after-before)
 		}
 	}
@@ -222,8 +223,8 @@ func TestAnOwnerWithoutSuperuserIsEnough(t *testing.T) {
 	says(t, migrations.Up(within(t), stranger, migrations.Settings{}), `belongs to role "only_owner"`)
 	_, err = migrations.Status(within(t), stranger)
 	says(t, err, `role "no_owner" may not read`, "CALL pgflurry.grant_lease('no_owner');")
-	server.Exec(t, url, "GRANT USAGE ON SCHEMA pgflurry TO no_owner; GRANT SELECT, UPDATE ON pgflurry.namespace, "+
-		"pgflurry.worker TO no_owner")
+	server.Exec(t, url, `GRANT USAGE ON SCHEMA pgflurry TO no_owner;
+		GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO no_owner`)
 	_, err = migrations.Status(within(t), stranger)
 	says(t, err, "which migrations were applied", "CALL pgflurry.grant_lease('no_owner');")
 	run(t, conn, "SELECT setval('pgflurry.mark', 0)")

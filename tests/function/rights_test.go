@@ -113,8 +113,9 @@ func TestWhoMayWriteAllDataSetsSequencesAndChangesNothingThatSaysWhichDatabaseTh
 
 func TestGuardsRefuseToForgetIDs(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	run(t, conn, "UPDATE pgflurry.worker SET reserved_until = 100, term = 3, owner = gen_random_uuid() "+
-		"WHERE worker = 20; SET session_replication_role = replica")
+	run(t, conn, `UPDATE pgflurry.worker SET reserved_until = 100, term = 3, owner = gen_random_uuid()
+			WHERE worker = 20;
+		SET session_replication_role = replica`)
 	for _, statement := range []string{
 		"UPDATE pgflurry.worker SET reserved_until = 99 WHERE worker = 20",
 		"UPDATE pgflurry.worker SET term = 2 WHERE worker = 20",

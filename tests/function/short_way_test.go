@@ -179,10 +179,11 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "not far ahead of the clock", in: "pgflurry.advance(bigint)",
-		text: "AND ((target OPERATOR(pg_catalog.-) 1000::bigint) OPERATOR(pg_catalog.*) " +
-			"1000::bigint)\n                   OPERATOR(pg_catalog.<=) us", without: "",
-		begin: fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon),
-		held:  func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
+		text: "AND ((target OPERATOR(pg_catalog.-) 1000::bigint) OPERATOR(pg_catalog.*) 1000::bigint)\n" +
+			"                   OPERATOR(pg_catalog.<=) us",
+		without: "",
+		begin:   fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon),
+		held:    func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
 	},
 	{
 		name: "bits of a worker are flipped, so that what is no ID does not become one", in: "next_snowflake()",

@@ -25,8 +25,8 @@ func TestAfterACrashIDsGoOnAtTheMarkOrLater(t *testing.T) {
 	if after>>22 < mark || after>>22 > now+1001 {
 		t.Errorf("tick %d follows, want the mark, %d, or later, and at most %d", after>>22, mark, now+1001)
 	}
-	if start := value[int64](t, conn,
-		"SELECT seqstart FROM pg_sequence WHERE seqrelid = 'pgflurry.lane'::regclass"); start != laneStart {
+	start := value[int64](t, conn, "SELECT seqstart FROM pg_sequence WHERE seqrelid = 'pgflurry.lane'::regclass")
+	if start != laneStart {
 		t.Errorf("the lane starts at %d, want %d", start, laneStart)
 	}
 }

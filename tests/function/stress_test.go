@@ -228,8 +228,8 @@ func (s *storm) judge(t *testing.T) {
 		t.Errorf("only %d IDs and %d broken statements: this proves nothing", total, s.broken.Load())
 	}
 	conn := server.Connect(t, s.url)
-	if held := value[int](t, conn,
-		"SELECT count(*) FROM pg_locks WHERE relation = 'pgflurry.function_lock'::regclass"); held > 0 {
+	held := value[int](t, conn, "SELECT count(*) FROM pg_locks WHERE relation = 'pgflurry.function_lock'::regclass")
+	if held > 0 {
 		t.Errorf("%d locks of the function were left behind", held)
 	}
 }

@@ -16,8 +16,8 @@ import (
 // held says that it is there, and waits until the test lets go of the advisory lock, without a lock of its own to wait
 // for.
 const held = "PERFORM pg_catalog.set_config('application_name', 'held', true); " +
-	"WHILE NOT pg_catalog.pg_try_advisory_xact_lock_shared(4242) LOOP PERFORM pg_catalog.pg_sleep(0.005::double " +
-	"precision); END LOOP;"
+	"WHILE NOT pg_catalog.pg_try_advisory_xact_lock_shared(4242) " +
+	"LOOP PERFORM pg_catalog.pg_sleep(0.005::double precision); END LOOP;"
 
 // points are places between taking the lock of the lane and giving it back. Each text stands once in its function.
 var points = []struct {
@@ -47,15 +47,22 @@ var points = []struct {
 
 const (
 	// toShort puts the lane a little behind the clock, in the clock's block.
-	toShort = `DO $$ DECLARE t bigint := 0; BEGIN
-		WHILE (t & 1023) NOT BETWEEN 50 AND 700 LOOP PERFORM pg_sleep(0.01);
-		t := pgflurry.ticks(clock_timestamp()) - 10; END LOOP;
+	toShort = `DO $$
+	DECLARE
+		t bigint := 0;
+	BEGIN
+		WHILE (t & 1023) NOT BETWEEN 50 AND 700 LOOP
+			PERFORM pg_sleep(0.01);
+			t := pgflurry.ticks(clock_timestamp()) - 10;
+		END LOOP;
 		PERFORM setval('pgflurry.mark', ((t >> 10) + 2) << 10), nextval('pgflurry.mark'),
 			setval('pgflurry.lane', t << 22 | 4000);
 	END $$`
 	// toSlow lets the lane fall behind by more than a block, so that the mark has to move.
-	toSlow = `SELECT setval('pgflurry.lane', l), setval('pgflurry.mark', (((l >> 22) >> 10) + 2) << 10),
-		nextval('pgflurry.mark')
+	toSlow = `SELECT
+			setval('pgflurry.lane', l),
+			setval('pgflurry.mark', (((l >> 22) >> 10) + 2) << 10),
+			nextval('pgflurry.mark')
 		FROM (SELECT last_value - (3000::bigint << 22) AS l FROM pgflurry.lane) AS back`
 	// toStart is what a crash leaves.
 	toStart = "SELECT setval('pgflurry.lane', 2097152)"
@@ -101,8 +108,9 @@ func TestWhoHoldsTheLockAndDoesNotGoOnHoldsNobodyUpAndGivesNoIDTwiceWhenHeDoes(t
 				late <- []int64{id}
 			}()
 			server.Eventually(t, conn,
-				fmt.Sprintf("EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE pid = %d AND "+
-					"application_name = 'held' AND relation = 'pgflurry.function_lock'::regclass AND granted)", pid))
+				fmt.Sprintf(`EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid)
+					WHERE pid = %d AND application_name = 'held'
+						AND relation = 'pgflurry.function_lock'::regclass AND granted)`, pid))
 			honest := []*pgx.Conn{server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)}
 			var last int64
 			for range 2 {
@@ -157,8 +165,9 @@ func TestASessionThatDoesNotReadWaitsForItsClientWithoutTheLock(t *testing.T) {
 		}
 		server.Eventually(t, honest,
 			fmt.Sprintf("EXISTS (SELECT FROM pg_stat_activity WHERE pid = %d AND wait_event = 'ClientWrite')", pid))
-		if value[bool](t, honest, fmt.Sprintf("SELECT EXISTS (SELECT FROM pg_locks WHERE pid = %d AND granted "+
-			"AND relation::regclass::text LIKE '%%function_lock%%')", pid)) {
+		const holds = `SELECT EXISTS (SELECT FROM pg_locks
+			WHERE pid = %d AND granted AND relation::regclass::text LIKE '%%function_lock%%')`
+		if value[bool](t, honest, fmt.Sprintf(holds, pid)) {
 			t.Errorf("session %d waits for its client and holds the lock", i)
 		}
 		run(t, honest, "SET statement_timeout = '3s'; SELECT next_snowflake() FROM generate_series(1, 100); "+
@@ -212,8 +221,8 @@ func TestAStandInThatWasStoppedAndMeetsTheLaneGivesNoIDOfItsTick(t *testing.T) {
 		_, err := stopped.Exec(context.Background(), "SELECT next_snowflake()")
 		late <- err
 	}()
-	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid) "+
-		"WHERE application_name = 'held' AND relation = 'pgflurry.function_lock_stand_in'::regclass AND granted)")
+	server.Eventually(t, conn, `EXISTS (SELECT FROM pg_stat_activity JOIN pg_locks USING (pid)
+		WHERE application_name = 'held' AND relation = 'pgflurry.function_lock_stand_in'::regclass AND granted)`)
 	run(t, holder, "COMMIT")
 	// the stand-in begins a second ahead
 	run(t, conn, "SELECT setval('pgflurry.lane', (pgflurry.ticks(clock_timestamp()) + 1500) << 22 | 5)")

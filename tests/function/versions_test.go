@@ -80,8 +80,9 @@ func TestASchemaWithoutItsRowsAndWithoutItsRevisionIsRefused(t *testing.T) {
 	if out, err := dumped.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if out, err := exec.CommandContext(within(t), server.Tool(t, "psql"), "-X", "-q", "-d", url, "-f", file).
-		CombinedOutput(); err != nil {
+	out, err := exec.CommandContext(within(t), server.Tool(t, "psql"), "-X", "-q", "-d", url, "-f", file).
+		CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	server.Exec(t, url, "DROP FUNCTION pgflurry.revision()")

@@ -124,8 +124,8 @@ func TestAWorkerBeyondItsBitsGivesAnIDTwice(t *testing.T) {
 		t.Errorf("an ID of worker 1024: %v", err)
 	}
 	var highest int
-	if err := server.Connect(t, h.url).QueryRow(t.Context(), "SELECT max(worker) FROM pgflurry.worker").
-		Scan(&highest); err != nil || highest != 1023 {
+	err = server.Connect(t, h.url).QueryRow(t.Context(), "SELECT max(worker) FROM pgflurry.worker").Scan(&highest)
+	if err != nil || highest != 1023 {
 		t.Errorf("the table has workers up to %d, %v", highest, err)
 	}
 }

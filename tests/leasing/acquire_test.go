@@ -184,8 +184,9 @@ func TestInvariant6AnotherTimelineClosesTheGateForTheQuarantine(t *testing.T) {
 			}
 			closed(quarantine)
 			closed(quarantine)
-			if got, want := ask[string](r, "SELECT timeline FROM pgflurry.namespace"),
-				ask[string](r, "SELECT pgflurry.wal_timeline()"); got != want {
+			got := ask[string](r, "SELECT timeline FROM pgflurry.namespace")
+			want := ask[string](r, "SELECT pgflurry.wal_timeline()")
+			if got != want {
 				t.Errorf("the row has timeline %s, the server %s", got, want)
 			}
 			r.renew(s, renewal(holder, holder.Grant.Until+1000)) // the gate is for acquisitions
@@ -241,8 +242,8 @@ func TestOnlyTheRightDatabaseGrants(t *testing.T) {
 	}
 	stranger := held
 	stranger.Namespace = other.Namespace
-	if _, err := s.Renew(r.context(), renewal(stranger, held.Grant.Until)); !errors.Is(err,
-		lease.ErrNamespaceMismatch) {
+	_, err := s.Renew(r.context(), renewal(stranger, held.Grant.Until))
+	if !errors.Is(err, lease.ErrNamespaceMismatch) {
 		t.Errorf("renew: %v", err)
 	}
 	if err := s.Release(r.context(), stranger.Lease, 0); !errors.Is(err, lease.ErrNamespaceMismatch) {

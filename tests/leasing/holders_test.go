@@ -62,11 +62,14 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 
 func TestTheHistoryKeepsAHundredFormerHoldersOfAWorker(t *testing.T) {
 	r := newRoom(t, tiny)
-	r.do(`DO $$ BEGIN FOR i IN 1..130 LOOP
-		UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = term + 1, node = 'node ' || i,
-			acquired_at = clock_timestamp(),
-			renewed_at = clock_timestamp() WHERE worker = 1;
-	END LOOP; END $$`)
+	r.do(`DO $$ BEGIN
+		FOR i IN 1..130 LOOP
+			UPDATE pgflurry.worker
+			SET owner = gen_random_uuid(), term = term + 1, node = 'node ' || i,
+				acquired_at = clock_timestamp(), renewed_at = clock_timestamp()
+			WHERE worker = 1;
+		END LOOP;
+	END $$`)
 	rows := r.held("1")
 	if len(rows) != 101 || rows[0]["node"] != "node 130" || rows[100]["node"] != "node 30" {
 		t.Errorf("%d rows from %v to %v, expected 101 from node 130 to node 30",

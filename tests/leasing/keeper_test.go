@@ -138,8 +138,8 @@ func TestKeepersNeverShareAWorkerAndATakeOverRepeatsNoID(t *testing.T) {
 	if len(byWorker) != 3 || len(seen) < 1000 {
 		t.Errorf("%d IDs of workers %v prove little", len(seen), byWorker)
 	}
-	if n := ask[int](r,
-		"SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND released_at IS NOT NULL"); n != 3 {
+	n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE kind = 'proxy' AND released_at IS NOT NULL")
+	if n != 3 {
 		t.Errorf("%d workers are released, expected 3", n)
 	}
 }
@@ -148,9 +148,8 @@ func TestInvariant9AfterRunNoConnectionIsLeft(t *testing.T) {
 	r := newRoom(t, small)
 	h := r.hold("a", small)
 	h.granted(t)
-	const connections = "FROM pg_stat_activity WHERE datname = current_database() " +
-		"AND backend_type = 'client backend' " +
-		"AND pid <> pg_backend_pid()"
+	const connections = `FROM pg_stat_activity
+		WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()`
 	r.until("SELECT count(*) = 1 " + connections) // whoever migrated may still be on the way out
 	h.end(t)
 	r.until("SELECT count(*) = 0 " + connections)

@@ -75,8 +75,9 @@ func TestInvariant3ARenewalNeverLowersTheMarkAndAlwaysWrites(t *testing.T) {
 	if version() == before {
 		t.Error("nothing was written: what was acknowledged is only what was read")
 	}
-	if _, err := r.conn.Exec(r.context(),
-		"UPDATE pgflurry.worker SET reserved_until = reserved_until - 1 WHERE worker = $1", a.Worker); err == nil {
+	_, err := r.conn.Exec(r.context(),
+		"UPDATE pgflurry.worker SET reserved_until = reserved_until - 1 WHERE worker = $1", a.Worker)
+	if err == nil {
 		t.Error("a mark could be lowered by hand")
 	}
 }

@@ -60,8 +60,8 @@ func TestWorkersListTellsWhoHoldsWhichWorkerUntilWhen(t *testing.T) {
 	back := r.acquire(s, "back")
 	r.release(s, back.Lease)
 	r.pass(10 * time.Second) // the first is in quarantine, the second is free
-	r.do("UPDATE pgflurry.worker SET retired_at = now() WHERE worker = (SELECT max(worker) FROM pgflurry.worker " +
-		"WHERE kind = 'proxy' AND term = 0)")
+	r.do(`UPDATE pgflurry.worker SET retired_at = now()
+		WHERE worker = (SELECT max(worker) FROM pgflurry.worker WHERE kind = 'proxy' AND term = 0)`)
 	given := r.acquire(s, "given")
 	r.renew(s, renewal(given, never))
 	r.release(s, given.Lease)
@@ -124,8 +124,9 @@ func TestWorkersWarnsInACopyAndRefusesWhereTheRowsAreElsewhere(t *testing.T) {
 		!strings.Contains(errs, "migrate up") {
 		t.Errorf("exit code %d, warned: %s", code, errs)
 	}
-	r.do("UPDATE pgflurry.namespace SET database_oid = (SELECT oid FROM pg_database " +
-		"WHERE datname = current_database()), home = 'db.example:5432/shop'")
+	r.do(`UPDATE pgflurry.namespace
+		SET database_oid = (SELECT oid FROM pg_database WHERE datname = current_database()),
+			home = 'db.example:5432/shop'`)
 	if _, errs, code := r.workers("list"); code != 1 || !strings.Contains(errs, "db.example:5432/shop") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
@@ -204,8 +205,8 @@ func TestReseedRaisesEveryMarkEndsEveryLeaseAndClosesTheGate(t *testing.T) {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
 	reach := (window + skew).Milliseconds()
-	if low := ask[int64](r, "SELECT min(reserved_until) FROM pgflurry.worker WHERE kind = 'proxy'") -
-		r.now(); low > reach || low < reach-20_000 {
+	low := ask[int64](r, "SELECT min(reserved_until) FROM pgflurry.worker WHERE kind = 'proxy'") - r.now()
+	if low > reach || low < reach-20_000 {
 		t.Errorf("the lowest mark is %d ticks ahead, expected about %d", low, reach)
 	}
 	if high := r.mark(ahead.Worker) - r.now(); high < reach {

@@ -211,16 +211,17 @@ var inConversation = []mutant{
 var inSQL = []mutant{
 	{
 		guard: "a name-sake waits for the worker of its name as everybody does", file: "lease/acquire.sql", times: 2,
-		from: "w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine " +
-			"END <= ns.now",
+		from: "w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL " +
+			"THEN 0 ELSE ns.quarantine END <= ns.now",
 		to: "(w.node = $3::text OR w.reserved_until + CASE WHEN w.term = 0 " +
 			"OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now)",
 		test: "HashOfTheHostName", in: "tests/knownbad",
 	},
 	{
 		guard: "a copy that has been told what it is begins at the START of its lane", file: "sqlfuncs/identity.sql",
-		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence\n        WHERE seqrelid " +
-			"IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n", to: "",
+		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence\n" +
+			"        WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n",
+		to:   "",
 		test: "BeginsAbove", in: "tests/copies",
 	},
 	{
@@ -337,10 +338,11 @@ func (m mutant) run(root, dir string) (died string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := errors.Join(
+	err = errors.Join(
 		os.WriteFile(mutated, []byte(strings.ReplaceAll(string(text), m.from, m.to)), 0o644),
 		os.WriteFile(overlay, replace, 0o644),
-	); err != nil {
+	)
+	if err != nil {
 		return "", err
 	}
 	test, in := m.test, m.in

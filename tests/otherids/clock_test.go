@@ -14,8 +14,9 @@ func TestAClockThatIsSetBackIsSeenInTheCountersOfTheFunction(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	counters := func() (ms, waits, refusals int64) {
 		t.Helper()
-		if err := conn.QueryRow(server.Within(t), "SELECT coalesce(ahead_ms, -1), waits, refusals "+
-			"FROM pgflurry.snowflake_clock()").Scan(&ms, &waits, &refusals); err != nil {
+		const clock = "SELECT coalesce(ahead_ms, -1), waits, refusals FROM pgflurry.snowflake_clock()"
+		err := conn.QueryRow(server.Within(t), clock).Scan(&ms, &waits, &refusals)
+		if err != nil {
 			t.Fatal(err)
 		}
 		return ms, waits, refusals

@@ -31,12 +31,12 @@ func TestAChangedIncrementGoesOnAboveTheLastNumberInTheNewSeries(t *testing.T) {
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name, increment, "offset", last) VALUES ('a', 2, 1, 9),
 		('b', 65535, 65535, 0), ('full', 2, 1, 9223372036854775806)`)
 	server.Do(t, conn, `UPDATE pgflurry.auto_increment SET increment = 10, "offset" = 3 WHERE name = 'a'`)
-	if next := server.Values[int64](t, conn,
-		"SELECT next_auto_increment('a') FROM generate_series(1, 2)"); !slices.Equal(next, []int64{13, 23}) {
+	next := server.Values[int64](t, conn, "SELECT next_auto_increment('a') FROM generate_series(1, 2)")
+	if !slices.Equal(next, []int64{13, 23}) {
 		t.Errorf("after 9, with 3, 13, 23 …, come %v", next)
 	}
-	if next := server.Values[int64](t, conn,
-		"SELECT next_auto_increment('b') FROM generate_series(1, 2)"); !slices.Equal(next, []int64{65535, 131070}) {
+	next = server.Values[int64](t, conn, "SELECT next_auto_increment('b') FROM generate_series(1, 2)")
+	if !slices.Equal(next, []int64{65535, 131070}) {
 		t.Errorf("the largest offset and increment give %v", next)
 	}
 	server.Says(t, server.Refused(t, conn, "2200H", "SELECT next_auto_increment('full')"),
@@ -79,9 +79,9 @@ func TestWithoutTheUniqueKeyTwoFirstDrawsLeaveTwoRowsOfOneName(t *testing.T) {
 	if err := <-second; err != nil {
 		t.Error(err)
 	}
-	if row := server.Value[string](t, watch,
-		"SELECT string_agg(seq_name || ' ' || seq_id, ',') FROM pgflurry.replace_sequence"); row == "" ||
-		row[:2] != "x " || len(row) > 4 {
+	row := server.Value[string](t, watch,
+		"SELECT string_agg(seq_name || ' ' || seq_id, ',') FROM pgflurry.replace_sequence")
+	if row == "" || row[:2] != "x " || len(row) > 4 {
 		t.Errorf("with it the table holds %q, expected one row of x", row)
 	}
 }

@@ -125,8 +125,9 @@ func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
 
 func TestOfANullPureFunctionsGiveNull(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	if !server.Value[bool](t, conn, "SELECT (snowflake_text(NULL, 19), snowflake_text(1, "+
-		"NULL), uuidv7_time(NULL), pgflurry.layout_years(NULL)) IS NULL") {
+	const ofNull = `SELECT
+		(snowflake_text(NULL, 19), snowflake_text(1, NULL), uuidv7_time(NULL), pgflurry.layout_years(NULL)) IS NULL`
+	if !server.Value[bool](t, conn, ofNull) {
 		t.Error("a pure function makes something of NULL")
 	}
 }

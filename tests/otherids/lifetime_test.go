@@ -19,9 +19,9 @@ func TestTheLifetimeOfALayoutIsComputedAndWarnedAbout(t *testing.T) {
 		t.Errorf("the default layout lasts %s", is)
 	}
 	short := server.Connect(t, server.MigratedWith(t, migrations.Settings{Layout: "28/0/10/12", Unit: 500_000_000}))
-	if warning := server.Value[string](t, short,
-		"SELECT coalesce(warning, 'none: ' || years_left) FROM pgflurry.snowflake_lifetime()"); warning !=
-		"The layout ends on 2028-04-02 10:42:08+00. Plan a new namespace." {
+	warning := server.Value[string](t, short,
+		"SELECT coalesce(warning, 'none: ' || years_left) FROM pgflurry.snowflake_lifetime()")
+	if warning != "The layout ends on 2028-04-02 10:42:08+00. Plan a new namespace." {
 		t.Errorf("a layout of 4.3 years says: %s", warning)
 	}
 }

@@ -68,8 +68,8 @@ func TestFencingTokensRiseAlsoAfterARollbackAndAfterTheRowIsCleanedAway(t *testi
 	if n := server.Value[int](t, conn, "SELECT pgflurry.clean_locks()"); n != 0 {
 		t.Errorf("%d locks were cleaned that were free for less than a minute", n)
 	}
-	server.Do(t, conn, "SELECT try_lock('held', 'ann', '1 hour'); UPDATE pgflurry.lock "+
-		"SET expires_at = clock_timestamp() - interval '61 s' WHERE name = 'door'")
+	server.Do(t, conn, `SELECT try_lock('held', 'ann', '1 hour');
+		UPDATE pgflurry.lock SET expires_at = clock_timestamp() - interval '61 s' WHERE name = 'door'`)
 	if n := server.Value[int](t, conn, "SELECT pgflurry.clean_locks()"); n != 1 {
 		t.Errorf("%d locks were cleaned, want the one that has been free for a minute", n)
 	}
@@ -83,8 +83,9 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 	at(t, 8, func(ctx context.Context, conn *pgx.Conn) error {
 		for range 40 {
 			var token int64
-			if err := conn.QueryRow(ctx, "SELECT coalesce(try_lock('door', pg_backend_pid()::text, '1 hour'), 0)").
-				Scan(&token); err != nil {
+			const lock = "SELECT coalesce(try_lock('door', pg_backend_pid()::text, '1 hour'), 0)"
+			err := conn.QueryRow(ctx, lock).Scan(&token)
+			if err != nil {
 				return err
 			}
 			if token == 0 {

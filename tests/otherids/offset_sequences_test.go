@@ -49,8 +49,8 @@ func TestOffsetSequencesInterleaveAThirdServerWithTheOldStepRepeatsAndAReplanDoe
 	}
 	// fewer servers, once the sequence that is left over is gone, and a lower bound that is known from elsewhere
 	server.Do(t, conn, "DROP SEQUENCE ticket_3")
-	if base := server.Value[int64](t, conn,
-		"SELECT pgflurry.replan_offset_sequences('ticket', 2, 1001)"); base != 1002 {
+	base = server.Value[int64](t, conn, "SELECT pgflurry.replan_offset_sequences('ticket', 2, 1001)")
+	if base != 1002 {
 		t.Errorf("numbers begin above %d, want 1002: the first multiple of 2 that is not below 1001", base)
 	}
 	if n := next(t, conn, "ticket_2", 2); !slices.Equal(n, []int64{1004, 1006}) {
@@ -102,8 +102,8 @@ func TestAReplanWhileEverybodyDrawsRepeatsNoNumber(t *testing.T) {
 			mu.Unlock()
 			for range 100 {
 				var n string
-				if err := conn.QueryRow(ctx, "SELECT nextval($1::text::regclass)::text", sequence).
-					Scan(&n); err != nil {
+				err := conn.QueryRow(ctx, "SELECT nextval($1::text::regclass)::text", sequence).Scan(&n)
+				if err != nil {
 					return err
 				}
 				mu.Lock()

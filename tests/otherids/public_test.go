@@ -81,8 +81,9 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE FUNCTION public.uuidv7() RETURNS uuid LANGUAGE sql AS 'SELECT gen_random_uuid()';
 		CREATE SCHEMA app; CREATE FUNCTION app.snowflake_text(varchar) RETURNS text LANGUAGE sql AS 'SELECT $1'`)
-	before := server.Values[string](t, conn, "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname IN ('uuidv7', "+
-		"'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace")
+	const definitions = `SELECT pg_get_functiondef(oid) FROM pg_proc
+		WHERE proname IN ('uuidv7', 'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace`
+	before := server.Values[string](t, conn, definitions)
 	for range 2 {
 		out, err := exec.CommandContext(server.Within(t), program.Path(t), "migrate", "up", "--database", url).
 			CombinedOutput()
@@ -99,15 +100,15 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 		}
 	}
 	server.Do(t, conn, "SELECT pgflurry.uuidv7(), pgflurry.snowflake_text(1, 19), uuidv4()")
-	if n := server.Value[int](t, conn, "SELECT count(*) FROM pg_proc WHERE proname = 'snowflake_text' "+
-		"AND pronamespace = 'public'::regnamespace"); n != 0 {
+	const aliases = `SELECT count(*) FROM pg_proc
+		WHERE proname = 'snowflake_text' AND pronamespace = 'public'::regnamespace`
+	if n := server.Value[int](t, conn, aliases); n != 0 {
 		t.Error("an alias is in the way of app.snowflake_text")
 	}
 	if _, err := migrations.Down(server.Within(t), url, false); err != nil {
 		t.Fatal(err)
 	}
-	after := server.Values[string](t, conn, "SELECT pg_get_functiondef(oid) FROM pg_proc WHERE proname IN ('uuidv7', "+
-		"'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace")
+	after := server.Values[string](t, conn, definitions)
 	if !slices.Equal(after, before) {
 		t.Errorf("the functions were %q and are %q", before, after)
 	}

@@ -53,8 +53,9 @@ func TestARoleWithNothingButExecuteCanUseEveryWayAndDamageNothing(t *testing.T) 
 	} {
 		server.Refused(t, plain, "42501", statement)
 	}
-	if n := server.Value[int](t, owner,
-		"SELECT count(*) FROM pg_sequences WHERE sequencename LIKE 'ticket%' AND increment_by = 2"); n != 2 {
+	n := server.Value[int](t, owner,
+		"SELECT count(*) FROM pg_sequences WHERE sequencename LIKE 'ticket%' AND increment_by = 2")
+	if n != 2 {
 		t.Errorf("%d sequences are as they were, want 2", n)
 	}
 }
@@ -203,8 +204,9 @@ func TestAnAliasThatSomebodyElseMadeIsNotPgflurrysOwn(t *testing.T) {
 	}
 	server.Do(t, conn, "DROP FUNCTION public.incr(text)")
 	up()
-	if owner := server.Value[bool](t, conn, "SELECT proowner = (SELECT nspowner FROM pg_namespace "+
-		"WHERE nspname = 'pgflurry') FROM pg_proc WHERE oid = 'public.incr(text)'::regprocedure"); !owner {
+	const sameOwner = `SELECT proowner = (SELECT nspowner FROM pg_namespace WHERE nspname = 'pgflurry')
+		FROM pg_proc WHERE oid = 'public.incr(text)'::regprocedure`
+	if !server.Value[bool](t, conn, sameOwner) {
 		t.Error("the alias belongs to somebody else")
 	}
 }

@@ -66,8 +66,9 @@ func TestWithoutTheRandomStartAQuietDatabaseGivesEvenFirstIDsAndOddSecondOnes(t 
 			END LOOP;
 		END $$`)
 	server.Do(t, conn, quiet)
-	if n := server.Value[int](t, conn, "SELECT count(*) FROM drawn WHERE first % 2 = 0 AND (second % 2 = 1 "+
-		"OR second >> 22 > first >> 22)"); n != 2048 {
+	const even = `SELECT count(*) FROM drawn
+		WHERE first % 2 = 0 AND (second % 2 = 1 OR second >> 22 > first >> 22)`
+	if n := server.Value[int](t, conn, even); n != 2048 {
 		t.Errorf("%d of 2048 transactions have an even and an odd ID, expected all", n)
 	}
 }

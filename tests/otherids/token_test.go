@@ -158,8 +158,9 @@ func TestABatchOfCleaningIsNoLargerThanAskedForWhateverThePlannerKnowsOfTheTable
 	server.Do(t, conn, `INSERT INTO pgflurry.token SELECT n, now() - interval '1 hour' FROM generate_series(1, 50) AS n;
 		INSERT INTO pgflurry.lock (name, expires_at) SELECT n, now() - interval '1 hour'
 			FROM generate_series(1, 50) AS n`)
-	if tokens, locks := server.Value[int](t, conn, "SELECT pgflurry.clean_tokens(10)"),
-		server.Value[int](t, conn, "SELECT pgflurry.clean_locks(10)"); tokens != 10 || locks != 10 {
+	tokens := server.Value[int](t, conn, "SELECT pgflurry.clean_tokens(10)")
+	locks := server.Value[int](t, conn, "SELECT pgflurry.clean_locks(10)")
+	if tokens != 10 || locks != 10 {
 		t.Errorf("%d tokens and %d locks were cleaned in a batch of 10", tokens, locks)
 	}
 }

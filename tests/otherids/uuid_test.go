@@ -53,8 +53,9 @@ func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 		"00000000-0000-7000-8000-000000000000": "1970-01-01 00:00:00+00",
 		"ffffffff-ffff-7fff-bfff-ffffffffffff": "10889-08-02 05:31:50.655+00",
 	} {
-		if got := server.Value[string](t, conn,
-			"SELECT (uuidv7_time($1::text::uuid) AT TIME ZONE 'UTC')::text || '+00'", id); got != want {
+		got := server.Value[string](t, conn,
+			"SELECT (uuidv7_time($1::text::uuid) AT TIME ZONE 'UTC')::text || '+00'", id)
+		if got != want {
 			t.Errorf("%s is of %s, want %s", id, got, want)
 		}
 	}
@@ -69,8 +70,8 @@ func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 func TestFromPostgreSQL18OnUUIDv7IsTheServersOwnAndBeforeItIsOurs(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	builtIn := server.Value[bool](t, conn, "SELECT to_regprocedure('pg_catalog.uuidv7()') IS NOT NULL")
-	if recent := server.Value[bool](t, conn,
-		"SELECT current_setting('server_version_num')::int >= 180000"); builtIn != recent {
+	recent := server.Value[bool](t, conn, "SELECT current_setting('server_version_num')::int >= 180000")
+	if builtIn != recent {
 		t.Fatalf("the server has a uuidv7() of its own: %v, and is 18 or newer: %v", builtIn, recent)
 	}
 	means := server.Value[string](t, conn, "SELECT 'uuidv7()'::regprocedure::oid::regprocedure::text || ' ' || "+
@@ -80,9 +81,8 @@ func TestFromPostgreSQL18OnUUIDv7IsTheServersOwnAndBeforeItIsOurs(t *testing.T) 
 	}
 	// the server's own is taken at the call, so a database that was upgraded needs no other function
 	server.Do(t, conn, "SET track_functions = 'all'; SELECT pgflurry.uuidv7(), public.uuidv7()")
-	if body := server.Value[string](t, conn,
-		"SELECT prosrc FROM pg_proc WHERE oid = 'pgflurry.uuidv7()'::regprocedure"); !strings.Contains(body,
-		"server_version_num") {
+	body := server.Value[string](t, conn, "SELECT prosrc FROM pg_proc WHERE oid = 'pgflurry.uuidv7()'::regprocedure")
+	if !strings.Contains(body, "server_version_num") {
 		t.Errorf("the function does not look at the version:\n%s", body)
 	}
 }

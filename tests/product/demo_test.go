@@ -28,8 +28,8 @@ func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 	ids = append(ids, d.psql(t))
 	conn := server.Connect(t, d.url)
 	ids = append(ids, draw(t, conn)...)
-	server.Exec(t, d.url, "CREATE TABLE kept (id bigint DEFAULT next_snowflake() PRIMARY KEY); INSERT INTO kept "+
-		"SELECT FROM generate_series(1, 1000)")
+	server.Exec(t, d.url, `CREATE TABLE kept (id bigint DEFAULT next_snowflake() PRIMARY KEY);
+		INSERT INTO kept SELECT FROM generate_series(1, 1000)`)
 	ids = append(ids, keys(t, d.url)...)
 	unique(t, ids)
 
@@ -52,8 +52,8 @@ func TestDemoServesRealClientsAndLeavesOnlyItsDataFolder(t *testing.T) {
 	ids = append(ids, again.printed(t)...)
 	ids = append(ids, again.psql(t))
 	unique(t, ids)
-	if kept := keys(t, again.url); !slices.Equal(slices.Sorted(slices.Values(kept)),
-		slices.Sorted(slices.Values(ids[10:1010]))) {
+	kept := keys(t, again.url)
+	if !slices.Equal(slices.Sorted(slices.Values(kept)), slices.Sorted(slices.Values(ids[10:1010]))) {
 		t.Errorf("the second run finds %d rows of the first one's 1000, or other ones", len(kept))
 	}
 	again.interrupt(t)

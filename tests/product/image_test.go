@@ -114,16 +114,17 @@ func TestImageHoldsNoShellKnowsItsCommitAndDoesNotRunAsRoot(t *testing.T) {
 	if user := docker(t, "inspect", "--format", "{{.Config.User}}", "pgflurry"); user != "65532:65532" {
 		t.Errorf("the image runs as user %q, expected 65532:65532", user)
 	}
-	if out, err := exec.Command("docker", "run", "--rm", "--entrypoint", "/bin/sh", "pgflurry", "-c", "true").
-		CombinedOutput(); err == nil {
+	out, err := exec.Command("docker", "run", "--rm", "--entrypoint", "/bin/sh", "pgflurry", "-c", "true").
+		CombinedOutput()
+	if err == nil {
 		t.Errorf("the image has a shell: %s", out)
 	}
 	const built = "pgflurry version devel-1a2b3c4d5e6f (commit 1a2b3c4d5e6f; go"
 	if version := docker(t, "run", "--rm", "pgflurry", "--version"); !strings.HasPrefix(version, built) {
 		t.Errorf("the image's program says %q, expected %s", version, built)
 	}
-	if out, err := exec.Command("docker", "run", "--rm", "pgflurry", "health", "--timeout", "1s").
-		CombinedOutput(); err == nil {
+	out, err = exec.Command("docker", "run", "--rm", "pgflurry", "health", "--timeout", "1s").CombinedOutput()
+	if err == nil {
 		t.Errorf("health without a proxy succeeds: %s", out)
 	}
 }
@@ -145,8 +146,8 @@ func TestDemoRunsOnADockerImage(t *testing.T) {
 	unique(t, ids)
 	again.interrupt(t)
 	again.End()
-	if left := docker(t, "ps", "--all", "--quiet",
-		"--filter", "volume="+filepath.Join(d.folder, "docker")); left != "" {
+	left := docker(t, "ps", "--all", "--quiet", "--filter", "volume="+filepath.Join(d.folder, "docker"))
+	if left != "" {
 		t.Errorf("the demo has left container %s", left)
 	}
 }

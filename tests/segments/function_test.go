@@ -17,8 +17,8 @@ import (
 
 func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	if row := server.Value[string](t, conn,
-		"SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment"); row != "(leaf-segment-test,1,2000)" {
+	row := server.Value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment")
+	if row != "(leaf-segment-test,1,2000)" {
 		t.Errorf("the starting row is %s", row)
 	}
 	var all []int64
@@ -45,8 +45,8 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, "INSERT INTO pgflurry.segment (biz_tag, max_id) VALUES ('full', 9223372036854775807), "+
-		"('nearly', 9223372036854775805)")
+	server.Do(t, conn, `INSERT INTO pgflurry.segment (biz_tag, max_id)
+		VALUES ('full', 9223372036854775807), ('nearly', 9223372036854775805)`)
 	before := server.Value[string](t, conn,
 		"SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
 	for statement, state := range map[string]string{
@@ -81,17 +81,18 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	}
 	server.Do(t, conn, "SET default_transaction_read_only = on")
 	server.Refused(t, conn, "25006", "SELECT next_segment('order')")
-	if after := server.Value[string](t, conn,
-		"SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s"); after != before {
+	after := server.Value[string](t, conn,
+		"SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
+	if after != before {
 		t.Errorf("the table was\n%s\nand is\n%s", before, after)
 	}
 	server.Do(t, conn, "SET default_transaction_read_only = off")
-	if said := server.Refused(t, conn, "42704", "SELECT next_segment('it''s')"); !strings.Contains(said.Hint,
-		"VALUES ('it''s')") {
+	said := server.Refused(t, conn, "42704", "SELECT next_segment('it''s')")
+	if !strings.Contains(said.Hint, "VALUES ('it''s')") {
 		t.Errorf("the hint does not say how to add the tag: %s", said.Hint)
 	}
-	if got := numbers(t, conn, "SELECT * FROM next_segments('nearly', 2)"); !slices.Equal(got,
-		[]int64{9223372036854775805, 9223372036854775806}) {
+	got := numbers(t, conn, "SELECT * FROM next_segments('nearly', 2)")
+	if !slices.Equal(got, []int64{9223372036854775805, 9223372036854775806}) {
 		t.Errorf("the last numbers are %v", got)
 	}
 }

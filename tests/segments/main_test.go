@@ -33,8 +33,8 @@ func draw(ctx context.Context, conn *pgx.Conn, query string, args ...any) ([]int
 func tag(t testing.TB, url, name string, step int) {
 	t.Helper()
 	conn := server.Connect(t, url)
-	if _, err := conn.Exec(server.Within(t), "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ($1, $2)",
-		name, step); err != nil {
+	_, err := conn.Exec(server.Within(t), "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ($1, $2)", name, step)
+	if err != nil {
 		t.Fatal(err)
 	}
 }

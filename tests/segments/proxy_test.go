@@ -232,7 +232,8 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 		},
 		"the alias was replaced": {
 			"CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint LANGUAGE sql " +
-				"AS 'SELECT pgflurry.next_segment(tag)'", "SELECT next_segment('order')", "next_segment(text)",
+				"AS 'SELECT pgflurry.next_segment(tag)'",
+			"SELECT next_segment('order')", "next_segment(text)",
 		},
 		"another one elsewhere": {
 			"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; " +
@@ -241,9 +242,8 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 		},
 		"the role may not reserve": {
 			"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; " +
-				"GRANT SELECT, UPDATE " +
-				"ON pgflurry.namespace, pgflurry.worker TO cannot_reserve", "SELECT next_segment('order')",
-			"CALL pgflurry.grant_lease('cannot_reserve')",
+				"GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO cannot_reserve",
+			"SELECT next_segment('order')", "CALL pgflurry.grant_lease('cannot_reserve')",
 		},
 		"pgflurry cannot be reached": {
 			"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "revoked from PUBLIC",
@@ -280,8 +280,9 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 	p.Line("next_segment() is answered", "database="+server.Name(t, other))
 	there := server.Connect(t, server.In(t, p.URL, server.Name(t, other)))
 	here := server.Connect(t, p.URL)
-	if a, b := numbers(t, here, "SELECT next_segment('order')")[0],
-		numbers(t, there, "SELECT next_segment('order')")[0]; a != 1 || b != 501 {
+	a := numbers(t, here, "SELECT next_segment('order')")[0]
+	b := numbers(t, there, "SELECT next_segment('order')")[0]
+	if a != 1 || b != 501 {
 		t.Errorf("the databases gave %d and %d, expected 1 and 501", a, b)
 	}
 	if next := nextOf(t, server.Connect(t, other), "order"); next != 511 && next != 521 {

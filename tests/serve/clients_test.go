@@ -24,8 +24,8 @@ func TestPgbenchDrawsInAllThreeProtocolModesWithoutADuplicate(t *testing.T) {
 	one, two := program.Serve(t, direct, "one"), program.Serve(t, direct, "two")
 	all := newSeen(t)
 	script := filepath.Join(t.TempDir(), "draw.sql")
-	if err := os.WriteFile(script, []byte("SELECT next_snowflake() AS id \\gset\n\\set shown debug(:id)\n"),
-		0o600); err != nil {
+	err := os.WriteFile(script, []byte("SELECT next_snowflake() AS id \\gset\n\\set shown debug(:id)\n"), 0o600)
+	if err != nil {
 		t.Fatal(err)
 	}
 	insert := filepath.Join(t.TempDir(), "insert.sql")

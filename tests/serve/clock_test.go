@@ -27,8 +27,8 @@ func steered(t testing.TB, direct, node string) (*program.Steered, *program.Prox
 func offBy(t testing.TB, conn *pgx.Conn, id int64) time.Duration {
 	t.Helper()
 	var off time.Duration
-	if err := conn.QueryRow(context.Background(), "SELECT snowflake_time($1) - clock_timestamp()", id).
-		Scan(&off); err != nil {
+	err := conn.QueryRow(context.Background(), "SELECT snowflake_time($1) - clock_timestamp()", id).Scan(&off)
+	if err != nil {
 		t.Fatal(err)
 	}
 	return off

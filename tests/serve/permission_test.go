@@ -95,8 +95,8 @@ func TestThePermissionStaysWhileUpstreamIsSilent(t *testing.T) {
 	link.Silence()
 	p.LineFrom(from, "level=WARN", "database could not be looked at", "no answer in time")
 	var id int64 // a forwarded call would have no answer
-	if err := conn.QueryRow(server.Within(t), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).
-		Scan(&id); err != nil {
+	err := conn.QueryRow(server.Within(t), "SELECT next_snowflake()", pgx.QueryExecModeSimpleProtocol).Scan(&id)
+	if err != nil {
 		t.Errorf("no ID came from memory: %v", err)
 	}
 	link.Heal()

@@ -93,8 +93,9 @@ func TestStrangersExhaustNothing(t *testing.T) {
 			ordinary(t, p, kind.flags != nil && kind.flags[0] == secure[0])
 			took := time.Since(begun)
 			leaseIsRenewed(t, direct, kind.name)
-			if out, err := exec.Command(program.Path(t), "health", "--listen", p.Address, "--timeout", "60s").
-				CombinedOutput(); err != nil {
+			out, err := exec.Command(program.Path(t), "health", "--listen", p.Address, "--timeout", "60s").
+				CombinedOutput()
+			if err != nil {
 				t.Errorf("health: %v\n%s", err, out)
 			}
 			resident := p.PeakMemory()

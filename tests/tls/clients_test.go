@@ -47,8 +47,9 @@ func TestPgxIsAnsweredInsideTLSInEveryMode(t *testing.T) {
 			}
 		}
 		var rows int
-		if err := conn.QueryRow(t.Context(), "SELECT count(*) FROM (SELECT repeat('x', 100000) "+
-			"FROM generate_series(1, 300)) AS big(x) WHERE length(x) = 100000").Scan(&rows); err != nil || rows != 300 {
+		err := conn.QueryRow(t.Context(), "SELECT count(*) FROM (SELECT repeat('x', 100000) "+
+			"FROM generate_series(1, 300)) AS big(x) WHERE length(x) = 100000").Scan(&rows)
+		if err != nil || rows != 300 {
 			t.Errorf("%d rows, %v", rows, err)
 		}
 		large := strings.Repeat("x", 20<<20)

@@ -53,8 +53,8 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	// A file that cannot be used changes nothing, and the log says why.
 	authority.Write(t, dir, "clients.pem", []byte("no certificate"))
 	p.Signal(syscall.SIGHUP)
-	if line := p.Line("TLS files were not reloaded", "stay in use"); !strings.Contains(line,
-		"holds no certificate; expected PEM") {
+	line := p.Line("TLS files were not reloaded", "stay in use")
+	if !strings.Contains(line, "holds no certificate; expected PEM") {
 		t.Errorf("the log says %s", line)
 	}
 	draw()

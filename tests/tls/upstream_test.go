@@ -108,8 +108,8 @@ func TestTheProxysCertificateLogsInWhereTheServerTakesIt(t *testing.T) {
 		}
 		return reaching(t, direct, u)
 	}
-	own, foreign := s.clientCA.Issue(t, authority.Leaf{CommonName: byCert}),
-		s.proxyCA.Issue(t, authority.Leaf{CommonName: byCert})
+	own := s.clientCA.Issue(t, authority.Leaf{CommonName: byCert})
+	foreign := s.proxyCA.Issue(t, authority.Leaf{CommonName: byCert})
 	if err := draws(t, server.As(t, shows(&own), byCert, ""), true); err != nil {
 		t.Error(err)
 	}

@@ -54,8 +54,10 @@ func TestALargeFileCopiedInAndOutIsUnchanged(t *testing.T) {
 		"-c", `\copy (SELECT * FROM item ORDER BY n) to `+out("proxied"), "-c", ours)
 	run(t, "psql", direct, "-X", "-v", "ON_ERROR_STOP=1", "-c", `\copy (SELECT * FROM item ORDER BY n) to
 		`+out("direct"))
-	if in, proxied, straight := sum(t, file), sum(t, out("proxied")),
-		sum(t, out("direct")); in != straight || in != proxied {
+	in := sum(t, file)
+	proxied := sum(t, out("proxied"))
+	straight := sum(t, out("direct"))
+	if in != straight || in != proxied {
 		t.Errorf("checksums: file %.8s, out of the table directly %.8s, through the proxy %.8s", in, straight, proxied)
 	}
 }

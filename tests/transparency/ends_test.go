@@ -30,8 +30,9 @@ func TestTheFATALOfATerminatedBackendComesOnce(t *testing.T) {
 		busy := open(t, u.Host, u.Path[1:], "application_name", "busy")
 		busy.say(query("SELECT pg_sleep(600)"))
 		server.Sleeps(t, look, "busy")
-		if n := one(t, look, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity "+
-			"WHERE application_name IN ('idle', 'busy') AND datname = current_database()"); n != "3" {
+		n := one(t, look, "SELECT count(pg_terminate_backend(pid))::text FROM pg_stat_activity "+
+			"WHERE application_name IN ('idle', 'busy') AND datname = current_database()")
+		if n != "3" {
 			t.Fatalf("%s backends were terminated; expected 3", n)
 		}
 		for _, r := range []*raw{idle, block, busy} {

@@ -220,8 +220,9 @@ func TestARequestForEncryptionIsRefusedInPostgreSQLsWords(t *testing.T) {
 	at, p := through(t, direct)
 	d, u := server.Parse(t, direct), server.Parse(t, at)
 	hello := hello(version30, "user", "postgres", "database", d.Path[1:])
-	if want, got := words(verbatim(t, d.Host, slices.Concat(sslRequest, hello))),
-		words(verbatim(t, u.Host, slices.Concat(sslRequest, hello))); !slices.Equal(want, got) || len(got) != 5 {
+	want := words(verbatim(t, d.Host, slices.Concat(sslRequest, hello)))
+	got := words(verbatim(t, u.Host, slices.Concat(sslRequest, hello)))
+	if !slices.Equal(want, got) || len(got) != 5 {
 		t.Errorf("to bytes behind an SSLRequest PostgreSQL says\n%q\nand the proxy\n%q", want, got)
 	}
 	// This PostgreSQL may know GSSAPI, which the proxy refuses.
@@ -229,7 +230,8 @@ func TestARequestForEncryptionIsRefusedInPostgreSQLsWords(t *testing.T) {
 		got[4] != "Mreceived unencrypted data after GSSAPI encryption request" {
 		t.Errorf("to bytes behind a GSSENCRequest the proxy says %q", got)
 	}
-	want, got := words(verbatim(t, d.Host, sslRequest, sslRequest)), words(verbatim(t, u.Host, sslRequest, sslRequest))
+	want = words(verbatim(t, d.Host, sslRequest, sslRequest))
+	got = words(verbatim(t, u.Host, sslRequest, sslRequest))
 	if len(want) != 5 || len(got) != 5 || !slices.Equal(want[:4], got[:4]) {
 		t.Errorf("to a second SSLRequest PostgreSQL says\n%q\nand the proxy\n%q", want, got)
 	}

@@ -93,8 +93,8 @@ func TestNoticesAndParametersComeInTheirPlaceAmongAnswers(t *testing.T) {
 	}()
 	for i := range rounds {
 		r.until('Z')
-		if got := strings.Join(r.until('Z'), "|"); !strings.Contains(got,
-			fmt.Sprintf("Sapplication_name\x00name %d\x00|Z", i)) {
+		got := strings.Join(r.until('Z'), "|")
+		if !strings.Contains(got, fmt.Sprintf("Sapplication_name\x00name %d\x00|Z", i)) {
 			t.Fatalf("SET %d is answered %q", i, got)
 		}
 		r.until('Z')

@@ -280,8 +280,8 @@ func TestAnErrorOfTheProxysOwnMessagesIsToldToTheClient(t *testing.T) {
 				return strings.HasPrefix(line, "ParameterStatus search_path")
 			})
 			if len(got) != 2 || !strings.Contains(got[0], "42883") || got[1] != "ReadyForQuery E" {
-				t.Fatalf("the client heard %q; expected the error of its statement, and that the transaction "+
-					"has failed", got)
+				t.Fatalf("the client heard %q; "+
+					"expected the error of its statement, and that the transaction has failed", got)
 			}
 		})
 	}

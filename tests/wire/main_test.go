@@ -68,8 +68,9 @@ func newStand(t testing.TB, seed uint64) *stand {
 		t.Fatal(err)
 	}
 	st.twin, st.twinURL = config.Database, twin
-	if err := server.Connect(t, twin).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").
-		Scan(&st.version); err != nil {
+	err = server.Connect(t, twin).QueryRow(t.Context(), "SELECT current_setting('server_version_num')::int").
+		Scan(&st.version)
+	if err != nil {
 		t.Fatal(err)
 	}
 	st.relaying = st.newHouse("relaying", st.address, proxy.AnswerNothing, newSource(seed, false))

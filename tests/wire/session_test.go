@@ -137,10 +137,11 @@ func (s *session) follow(from, ready int, strict bool, says reference) (want []s
 		if n == len(want) || strict && !slices.Equal(want[:n], got[:n]) {
 			return want, nil
 		}
-		if err := s.wait(func(t transcript) bool {
+		err := s.wait(func(t transcript) bool {
 			return len(t.lines) >= from+len(want) || len(t.answered) > len(heard.answered) ||
 				strict && len(t.lines) > len(heard.lines)
-		}); err != nil {
+		})
+		if err != nil {
 			return want, err
 		}
 	}

@@ -68,9 +68,10 @@ func (st *stand) postgresSays(c conversation, messages []message, answered []int
 	}
 	t := s.finish()
 	// A client that waits during COPY does not send Terminate, so what PostgreSQL says to it does not count.
-	if i := slices.IndexFunc(t.lines, func(l string) bool {
+	i := slices.IndexFunc(t.lines, func(l string) bool {
 		return strings.Contains(l, "unexpected message type 0x58 during COPY")
-	}); i >= 0 {
+	})
+	if i >= 0 {
 		t.lines = t.lines[:i]
 	}
 	if t.lines, err = said.strip(t.lines, -1); err != nil {
@@ -330,8 +331,8 @@ func checkAll(t *testing.T, conversations []conversation) {
 	}
 	close(next)
 	running.Wait()
-	if counted := st.answering.proxy.Stats().IDs +
-		st.chopped.proxy.Stats().IDs; counted != st.heardLocal.Load() && !t.Failed() {
+	counted := st.answering.proxy.Stats().IDs + st.chopped.proxy.Stats().IDs
+	if counted != st.heardLocal.Load() && !t.Failed() {
 		t.Errorf("the proxies count %d IDs from memory; the clients heard %d", counted, st.heardLocal.Load())
 	}
 }

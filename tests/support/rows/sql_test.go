@@ -51,8 +51,8 @@ func newRoom(t testing.TB) *room {
 	r := &room{t: t, conn: server.Connect(t, url), statements: map[string]string{}}
 	r.do(stage)
 	r.do("SET search_path = pg_catalog, pg_temp; SET jit = off") // as a keeper does
-	if err := r.conn.QueryRow(context.Background(), "SELECT id::text FROM pgflurry.namespace").
-		Scan(&r.namespace); err != nil {
+	err := r.conn.QueryRow(context.Background(), "SELECT id::text FROM pgflurry.namespace").Scan(&r.namespace)
+	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"acquire", "renew", "release", "reseed", "retire"} {
