@@ -28,7 +28,7 @@ var acknowledgedTags = []string{"BEGIN", "SELECT 1", "SELECT 1", "COMMIT"}
 const writeAt = 2 // the write's place among the results
 
 // acknowledge returns the row of a write that was cleanly acknowledged. Everything but an exchange exactly as it should
-// be is an error, which says that the outcome is unknown: above all a notice, since a commit whose wait for the
+// be is an error, which says that the outcome is unknown. Above all a notice is: a commit whose wait for the
 // synchronous standby was cancelled looks like success in every other respect.
 func acknowledge(x exchange) ([]value, error) {
 	if x.failure != nil {

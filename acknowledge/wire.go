@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// A wire is one connection to the database, in our own hands from the end of authentication on: every message up to
-// ReadyForQuery passes here, and a deadline closes the socket and nothing else. pgconn would send a CancelRequest, and
-// cancelling a commit that waits for its standby is the one thing that makes it look acknowledged.
+// A wire is one connection to the database, in our own hands from the end of authentication on. Every message up to
+// ReadyForQuery passes here, and a deadline closes the socket and nothing else. pgconn would send a CancelRequest.
+// Cancelling a commit that waits for its standby is the one thing that makes it look acknowledged.
 type wire struct {
 	conn     net.Conn
 	frontend *pgproto3.Frontend

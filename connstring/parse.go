@@ -68,7 +68,7 @@ func unreadable(url string, err error) string {
 }
 
 // passwordLeftOver says that a URL has an @ in its path or fragment. A / or # in the password, which is not written as
-// %XX, ends the host for whoever reads it: the rest of the password would be the name of the database.
+// %XX, ends the host for whoever reads it. The rest of the password would be the name of the database.
 func passwordLeftOver(url string) bool {
 	_, rest, isURL := strings.Cut(url, "://")
 	path, _, _ := strings.Cut(rest, "?")

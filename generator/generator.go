@@ -179,8 +179,8 @@ func (g *Generator) TryNextN(n int) (first int64, count int, err error) {
 	return first, count, err
 }
 
-// onward issues the ID after the last one if that is of the grant's worker and the clock's own tick, as most often;
-// else, or if the race for it is lost, it returns 0, and draw knows the rest. A sealed generator is in no tick.
+// onward issues the ID after the last one if that is of the grant's worker and the clock's own tick, as most often.
+// Else, or if the race for it is lost, it returns 0, and draw knows the rest. A sealed generator is in no tick.
 func (g *Generator) onward(grant *grant, now int64) int64 {
 	if grant.covers(now) {
 		if last := g.state.Load(); g.used(last, grant, now) < g.maxSequence {
@@ -271,7 +271,7 @@ func (g *Generator) used(state uint64, grant *grant, tick int64) uint64 {
 }
 
 // delay is how long to wait before looking at the clock again, which is so many ticks before the one wanted. The clock
-// does not tell how far its tick has gone, half a unit on average; and no wait is longer than a unit, so that a sealed
+// does not tell how far its tick has gone, half a unit on average. And no wait is longer than a unit, so that a sealed
 // or newly granted generator is noticed.
 func (g *Generator) delay(ticks int64) time.Duration {
 	if ticks > 1 {

@@ -133,8 +133,9 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// CheckLifetime refuses a layout that is of no use at the given time: its epoch is still to come, or its timestamp bits
-// have ended or will end within a year. It is meant for making a namespace. One that exists is used to its end.
+// CheckLifetime refuses a layout that is of no use at the given time. Either its epoch is still to come, or its
+// timestamp bits have ended or will end within a year. It is meant for making a namespace. One that exists is
+// used to its end.
 func (l Layout) CheckLifetime(now time.Time) error {
 	if now.Before(l.Epoch) {
 		return fmt.Errorf("epoch %s is still to come: now is %s",

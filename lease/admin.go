@@ -161,7 +161,7 @@ type Reseeded struct {
 	Opens   int64 // ticks: no worker is granted before
 }
 
-// Reseed makes the worker table safe after a restore, which may have forgotten acquisitions and renewals: it raises
+// Reseed makes the worker table safe after a restore, which may have forgotten acquisitions and renewals. It raises
 // every mark of a proxy's worker to now + max_window + skew, ends every lease, and closes the gate for the quarantine.
 // An error leaves the outcome unknown; to reseed again is harmless.
 func (p *Postgres) Reseed(ctx context.Context) (Reseeded, error) {

@@ -11,7 +11,7 @@ import (
 const Unset int64 = -1
 
 // Clock tells the database's time on this node, in ticks. It is what the database said last plus the monotonic time
-// that has passed since: a lower bound of the database's clock, because the answer was under way for a while.
+// that has passed since. It is a lower bound of the database's clock, because the answer was under way for a while.
 //
 //	behind what the database says                      jump up to it
 //	ahead by no more than the answer was under way     go on: that is no proof of being ahead
@@ -21,7 +21,7 @@ const Unset int64 = -1
 // virtual machine), it lags until the next Observe.
 //
 // Who finds a new tick also says until when it lasts at least, so that the readings that follow in it compare two
-// numbers and calculate nothing: they cost little more than the monotonic clock's.
+// numbers and calculate nothing. They cost little more than the monotonic clock's.
 type Clock struct {
 	unit      int64                // microseconds a tick
 	start     time.Time            // carries a monotonic reading; its wall clock reading is never looked at
@@ -83,9 +83,9 @@ func (c *Clock) Now() int64 {
 	return c.look(course, now)
 }
 
-// look is Now without the short way, and opens that for the readings to come. No course runs faster than the monotonic
-// clock, so a tick lasts until what it still lacks has passed there; at 9/10 speed it lasts longer, and the next look
-// says so.
+// look is Now without the short way, and opens that for the readings to come. No course runs faster than the
+// monotonic clock, so a tick lasts until what it still lacks has passed there. At 9/10 speed it lasts longer, and the
+// next look says so.
 func (c *Clock) look(course *course, now time.Duration) int64 {
 	micros := course.micros(now)
 	if micros < 0 {
@@ -120,7 +120,7 @@ func (c *Clock) Monotonic() time.Duration {
 }
 
 // Observe takes in what the database's clock showed (microseconds since the epoch) at some moment between sent and
-// received, the monotonic times at which the question left and the answer was there. One goroutine at a time.
+// received. These are the monotonic times at which the question left and the answer was there. One goroutine at a time.
 func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	now := c.Monotonic()
 	next := &course{at: now, told: databaseMicros + (now - received).Microseconds()}

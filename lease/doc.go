@@ -16,7 +16,7 @@
 // The row decides everything that uniqueness rests on: who may use a worker (owner, term) and up to which tick
 // (reserved_until, the mark). The right does not end at a moment but at a tick: the generator compares the mark with
 // the very tick it is about to put in an ID. So a process that was paused, replaced or cut off does no harm however
-// late it learns of it: it may finish its grant, because whoever took the worker over starts at or after the mark.
+// late it learns of it. It may finish its grant, because whoever took the worker over starts at or after the mark.
 //
 // Local time decides only when to try again: when to renew, how long to wait for an answer, when to give up. The
 // monotonic clock of the process measures these; no wall clock of any node is read. The time inside IDs is the
@@ -27,17 +27,17 @@
 //	bound = reserved_until as returned by the last cleanly acknowledged write of this owner and term
 //	      = 0 before the first one
 //
-// A mark that was read counts for nothing, nor does one that was written without a clean acknowledgement: an answer
-// with a notice in it may be a commit that no standby has (package acknowledge). What the row holds beyond the bound is
-// only a gap.
+// A mark that was read counts for nothing, nor does one that was written without a clean acknowledgement. An answer
+// with a notice in it may be a commit that no standby has (package acknowledge). What the row holds beyond the bound
+// is only a gap.
 //
 // How far a renewal may raise the mark is decided in SQL, by the database's clock (renew.sql):
 //
 //	mark' = max(mark, min(wanted, limit))
 //	limit = max(now + window + skew, mark + time since the last renewal)
 //
-// The second term lets a holder go on after the database's clock was set back (its mark is then far ahead of now, and
-// must go on moving), yet never lets mark - now grow beyond what it was: no node's clock can push a mark away, not even
+// The second term lets a holder go on after the database's clock was set back: its mark is then far ahead of now, and
+// must go on moving. Yet mark - now never grows beyond what it was. So no node's clock can push a mark away, not even
 // by renewing again and again.
 //
 // # States
@@ -75,8 +75,8 @@
 // quarantine; the holder may be alive, and a failover may have lost some of its renewals. Retired: never. After a
 // change of the WAL timeline (a failover, a physical restore) no worker of any class is free for the length of the
 // quarantine: the gate. Where the server does not tell its timeline there is no gate; the keeper says so in its log. A
-// database that is a copy of another one (cloned, made from a template) or was restored from a dump, even in place,
-// grants and renews nothing until it was told what it shall be.
+// copy of a database (a clone, one made from a template) and one restored from a dump, even in place, grant and renew
+// nothing until they were told what they shall be.
 //
 // # Invariants
 //

@@ -6,7 +6,7 @@ import (
 )
 
 // A protocol decides what a keeper does next. It takes what happened and the monotonic time, does no I/O, starts
-// nothing, and has no clock of its own, so a test can lead many of them through any history.
+// nothing, and has no clock of its own. So a test can lead many of them through any history.
 //
 // It is used as: next, then exactly one of acquired, refused, unknownAcquire, or renewed, lost, unknownRenew.
 type protocol struct {

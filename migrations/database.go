@@ -184,7 +184,7 @@ func (d *database) inTransaction(ctx context.Context, doing string, do func() er
 	return nil
 }
 
-// acknowledged runs a write that must not be lost, and refuses an acknowledgement with a warning in it: a commit whose
+// acknowledged runs a write that must not be lost, and refuses an acknowledgement with a warning in it. A commit whose
 // wait for its synchronous standby was cancelled looks like success in every other respect.
 func (d *database) acknowledged(write func() error) error {
 	d.warnings = nil

@@ -24,10 +24,10 @@ var (
 )
 
 // Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of
-// the database's clock (a later namespace could repeat it), and while anything in the database uses a function of
-// pgflurry. A function in public that is not pgflurry's stays, whatever its name.
-// It refuses, too, to take the home from databases that have joined the namespace, unless leaveJoined says so. A
-// database without pgflurry is left as it is; removed is false then.
+// the database's clock (a later namespace could repeat it). It refuses too while anything in the database uses a
+// function of pgflurry. A function in public that is not pgflurry's stays, whatever its name. It refuses, too, to take
+// the home from databases that have joined the namespace, unless leaveJoined says so. A database without pgflurry is
+// left as it is; removed is false then.
 func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err error) {
 	return down(ctx, url, leaveJoined, all())
 }

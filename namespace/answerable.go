@@ -24,7 +24,7 @@ var (
 )
 
 // Answerable says what a proxy of the namespace wantID may answer in the database of conn: ids of next_snowflake() and
-// its kin, segments of next_segment(tag) and next_segments(tag, n), where the role of conn is the one that reserves
+// its kin, segments of next_segment(tag) and next_segments(tag, n). The role of conn must be the one that reserves
 // blocks. A database of another namespace, without one, or a copy is an answer (nothing), not an error; errors are
 // those of the connection and of missing rights.
 //

@@ -1,5 +1,5 @@
-// Package namespace reads the one row that says which ID space a database belongs to, and judges what may be done with
-// that database: whether it is the one that the row was written for, and whether a proxy may answer in it.
+// Package namespace reads the one row that says which ID space a database belongs to. It judges what may be done with
+// that database: whether the row was written for it, and whether a proxy may answer in it.
 //
 //	pgflurry.namespace, one row                    this database
 //	┌──────────────────────────────┐
@@ -41,11 +41,10 @@
 // # What stays invisible
 //
 // A copy of a server's files (base backup, snapshot, clone of a machine) shares all three values with its original.
-// Nobody can notice it until it speaks to the home of its namespace: there each database's claim stands with the
-// address it was made from, and a claim from another address is refused until somebody says --moved (the original is
-// gone) or --copy (it lives on). A claim that moves is used up: the home writes a new one, so a second copy cannot
-// follow. Two machines that
-// reach their servers by the same name and port, and a clone that never asks, stay unnoticed.
+// Nobody can notice it until it speaks to the home of its namespace. There each database's claim stands with the
+// address it was made from. A claim from another address is refused until somebody says --moved (the original is gone)
+// or --copy (it lives on). A claim that moves is used up: the home writes a new one, so a second copy cannot follow.
+// Two machines that reach their servers by the same name and port, and a clone that never asks, stay unnoticed.
 //
 // # Invariants
 //

@@ -8,8 +8,8 @@ import (
 	"pgflurry/lease"
 )
 
-// clock is how this process reads its machine's clocks. wall dates log lines and warnings and nothing else: the time in
-// IDs is the database's, and monotonic measures what has passed since the database gave it (lease.Clock).
+// clock is how this process reads its machine's clocks. wall dates log lines and warnings and nothing else. The time in
+// IDs is the database's; monotonic measures what has passed since the database gave it (lease.Clock).
 type clock struct {
 	wall      func() time.Time
 	monotonic func() time.Duration             // since an arbitrary moment

@@ -20,7 +20,7 @@
 //     cluster.
 //  6. Stop leaves nothing but DATA, DATA.log and DATA.lock.
 //
-// Of these a container keeps 4 and 6, and 2 by its nature; after a SIGKILL of its starter it goes on, and the next run
+// Of these a container keeps 4 and 6, and 2 by its nature. After a SIGKILL of its starter it goes on, and the next run
 // says how to remove it.
 //
 // Goroutines: one per Cluster, started by Start; it waits for the server's end and ends with it, and Stop waits for

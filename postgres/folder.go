@@ -59,7 +59,7 @@ func socketDir(data string, who account) (dir string, remove func(), err error) 
 }
 
 // checkPidFile looks at a postmaster.pid that an earlier server left. A dead one is PostgreSQL's own business; a live
-// one is an error; one whose number now belongs to something else, as after a restart of the machine, would stop
+// one is an error. One whose number now belongs to something else, as after a restart of the machine, would stop
 // PostgreSQL for nothing and is removed.
 func checkPidFile(data string) error {
 	pid, _ := readPidFile(data)

@@ -58,8 +58,8 @@ type conversation struct {
 }
 
 const (
-	// maxOwed is how many batches may be owed before a client has to wait for upstream: far more than any upstream
-	// needs to be kept busy, and half a megabyte of entries.
+	// maxOwed is how many batches may be owed before a client has to wait for upstream. It is far more than any
+	// upstream needs to be kept busy, and half a megabyte of entries.
 	maxOwed = 4 << 10
 	// maxEarly is how many messages other than passwords a client may send before it is authenticated.
 	maxEarly = 1000

@@ -11,8 +11,9 @@ import (
 // types.
 const fairTime = 5 * time.Second
 
-// origin is where a client comes from, as far as limits tell clients apart: its address, of IPv6 the 64 bits of its
-// network, since one machine has all addresses below them. Unix sockets and what has no address share the zero value.
+// origin is where a client comes from, as far as limits tell clients apart: its address. Of IPv6 it is the 64
+// bits of the network, since one machine has all addresses below them. Unix sockets and what has no address share
+// the zero value.
 type origin = netip.Prefix
 
 func originOf(a net.Addr) origin {

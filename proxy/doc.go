@@ -1,4 +1,4 @@
-// Package proxy is the wire: it relays the PostgreSQL protocol between a client and the upstream, byte for byte, and
+// Package proxy is the wire: it relays the PostgreSQL protocol between a client and the upstream, byte for byte. It
 // answers the forms of next_snowflake() and next_segment(tag) from memory whenever nobody could tell the difference.
 //
 //	           startup.go    upstream.go    login.go        session.go: one function, read top to bottom
@@ -13,12 +13,12 @@
 //	conversation.go decides: batch.go what a batch must look like, known.go which statements it may use,
 //	ledger.go what upstream owes, unnamed.go what upstream must be sent in front of the next batch. It does no I/O.
 //
-// Until upstream has let a client in, limits.go bounds what it can take; crowd.go says who gives way to whom, places.go
-// who gets a connection to upstream, handshake.go who may begin TLS. A packet that begins no session is passed on by
-// once.go.
+// Until upstream has let a client in, limits.go bounds what it can take. crowd.go says who gives way to whom,
+// places.go who gets a connection to upstream, handshake.go who may begin TLS. A packet that begins no session is
+// passed on by once.go.
 //
-// The two goroutines of a session share the conversation and the way to the client, and never wait for each other, but
-// that the client's waits when upstream owes thousands of batches. client.go owns the client's read side, the
+// The two goroutines of a session share the conversation and the way to the client. They never wait for each other,
+// except that the client's waits when upstream owes thousands of batches. client.go owns the client's read side, the
 // upstream's write side and every decision; replies.go owns the upstream's read side. Both write to the client, whole
 // messages under one lock.
 //
@@ -32,8 +32,8 @@
 //
 //	([Parse ""] [Describe statement] Bind(portal "") [Describe portal ""] Execute(portal "") [Close portal ""])+ Sync
 //
-// The first message that does not fit, a Flush, a buffer that is full or the end of the client's stream forwards all
-// that is held, and the rest of the batch with it. Answering is an optimisation: whatever is not plainly allowed is
+// All that is held is forwarded, and the rest of the batch with it, at the first message that does not fit, a Flush, a
+// full buffer or the end of the client's stream. Answering is an optimisation: whatever is not plainly allowed is
 // forwarded. All of these hold, in the terms of https://www.postgresql.org/docs/current/protocol-flow.html:
 //
 //  1. The session is no replication session, and its replies can be told apart (below).
@@ -51,9 +51,12 @@
 // From 3 it follows that local replies are never queued, and that error-skip, implicit transactions and statements in
 // flight stay PostgreSQL's business.
 //
-// Where replies cannot be told apart the session only relays from there on: behind a message that PostgreSQL does not
-// know, a Query or FunctionCall inside an unfinished batch (which is skipped, and owed nothing, if the batch has
-// failed), a copy-in by the extended protocol, and anything that is sent while a Query copies in.
+// Where replies cannot be told apart the session only relays from there on. That is so behind:
+//
+//   - a message that PostgreSQL does not know,
+//   - a Query or FunctionCall inside an unfinished batch, which is skipped and owed nothing if the batch has failed,
+//   - a copy-in by the extended protocol,
+//   - anything that is sent while a Query copies in.
 //
 // # Invariants
 //

@@ -102,7 +102,7 @@ func (s *session) clientEnded(err error) {
 }
 
 // farewell tells the client why it is sent away. A client that does not read, or an upstream that stalls in the middle
-// of a message, delays it for frame.FarewellTime at most; then both connections are closed, and it goes without.
+// of a message, delays it for frame.FarewellTime at most. Then both connections are closed, and it goes without.
 func (s *session) farewell(code failure) {
 	late := time.AfterFunc(frame.FarewellTime, func() {
 		s.closeBoth()
@@ -119,7 +119,7 @@ func (s *session) kill(code failure) {
 }
 
 // closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (frame.Inbox), which may be
-// writing to the other side: relayUpstream's writes have a deadline by now (farewell), and when it has ended
+// writing to the other side. relayUpstream's writes have a deadline by now (farewell), and when it has ended
 // relayClient waits for nothing.
 func (s *session) closeBoth() {
 	s.upstream.Close()

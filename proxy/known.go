@@ -88,7 +88,7 @@ func (c *conversation) remember(name []byte, k *known) bool {
 }
 
 // readParse reads a Parse. The form is nil where the text is none that may be answered, where the client declares
-// parameter types that the form has no place for, and where the message is not whole.
+// parameter types that the form lacks, and where the message is not whole.
 func (c *conversation) readParse(body []byte, whole bool) (name, text []byte, f *statement.Form) {
 	name, rest := cutName(body)
 	text, types, ok := cutTypes(rest)

@@ -20,7 +20,7 @@ import (
 )
 
 // logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It
-// returns at the first message that is no such request; that stays in the inbox, and the relay goes on with it: the
+// returns at the first message that is no such request; that stays in the inbox, and the relay goes on with it. The
 // session begins, upstream refuses the password in its own words, or it wants what only the client can give.
 //
 // Of the password nothing is kept: the buffers it came through are wiped, and what the SCRAM library copies is garbage

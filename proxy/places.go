@@ -10,7 +10,7 @@ import (
 // A place is one of Settings.MaxSessions: a connection to upstream. It is taken before upstream is reached, since
 // upstream then has a process for the session, whether or not its client ever sends a password. So that strangers
 // cannot hold all of them until a timeout ends, one that has not logged in gives way to a newcomer as the crowd of them
-// decides; a session that has logged in never does.
+// decides. A session that has logged in never does.
 //
 // Who gives way has an heir: the newcomer takes over the place at once, and waits until the other's connections are
 // closed, so that upstream never has more. The heir may have to give way itself meanwhile; then its own heir waits for

@@ -222,9 +222,9 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	}
 }
 
-// Drain sends clients away and returns when none is left: those that owe and are owed nothing at once, others at their
-// next ReadyForQuery outside a transaction, all when ctx ends. The caller closes the listener afterwards: until the
-// last session has ended, cancel requests are still passed on.
+// Drain sends clients away and returns when none is left. Those that owe and are owed nothing go at once, others at
+// their next ReadyForQuery outside a transaction, all when ctx ends. The caller closes the listener afterwards: until
+// the last session has ended, cancel requests are still passed on.
 func (p *Proxy) Drain(ctx context.Context) {
 	p.draining.Store(true)
 	p.each((*session).interrupt)

@@ -6,8 +6,8 @@ import (
 	"github.com/xdg-go/stringprep"
 )
 
-// PostgreSQL prepares passwords by RFC 4013 with rules of its own (pg_saslprep): a character that is both a space and
-// mapped to nothing is a space; what is prohibited is looked for before normalisation; what cannot be prepared, or
+// PostgreSQL prepares passwords by RFC 4013 with rules of its own (pg_saslprep). A character that is both a space and
+// mapped to nothing is a space. What is prohibited is looked for before normalisation. What cannot be prepared, or
 // becomes nothing, stays as it is. A password that were prepared otherwise would be a wrong one.
 var (
 	passwordMapping = func() stringprep.Mapping {

@@ -35,8 +35,8 @@ type opening struct {
 // readOpening reads first packets until one says what the connection is for, and returns the connection to go on with,
 // which is inside TLS if the client asked for it. GSSENCRequest is refused with N, and so is SSLRequest without an
 // offer; each may come once, in any order. What a client (or somebody in between) sends in plain text behind a request
-// for encryption is never believed: behind an N it is refused, as PostgreSQL does, and behind an S it is taken for a
-// TLS record. io.EOF before the first byte is a probe and comes back as io.EOF.
+// for encryption is never believed. Behind an N it is refused, as PostgreSQL does; behind an S it is taken for a TLS
+// record. io.EOF before the first byte is a probe and comes back as io.EOF.
 func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 	var asked [2]bool
 	for first := true; ; first = false {
@@ -109,7 +109,7 @@ const (
 	codeSize   = 4
 )
 
-// readHead reads the length and the code of a packet, and one byte more if it has come: whatever stands behind a
+// readHead reads the length and the code of a packet, and one byte more if it has come. Whatever stands behind a
 // request for encryption shows there, and every other packet is longer. A length that no packet can have is an error as
 // soon as it is there. Of the first packet, the first byte of TLS is as good.
 func readHead(conn net.Conn, first bool) ([]byte, error) {

@@ -74,8 +74,8 @@ func usesUnnamed(kind byte, body []byte) bool {
 }
 
 // dropsUnnamed says that PostgreSQL drops the unnamed statement before anything of the message can fail
-// (drop_unnamed_stmt): it is a Parse of another that can be taken apart, and of characters that are the same in every
-// encoding.
+// (drop_unnamed_stmt). The message is a Parse of another one. It can be taken apart, and has only characters that are
+// the same in every encoding.
 func dropsUnnamed(kind byte, body []byte, whole bool) bool {
 	if kind != frontendParse || !whole {
 		return false

@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// whose makes each line of a session tell whose it is: log has its number and the client's address, here come user and
+// whose makes each line of a session tell whose it is. log has its number and the client's address; here come user and
 // database, and the proxy's port towards upstream, by which pg_stat_activity.client_port finds the backend. A Unix
 // socket has none.
 func (s *session) whose(log *slog.Logger) *slog.Logger {

@@ -8,23 +8,23 @@
 //	     ▲                                      │ ahead   [7001 ░░░░░░░░ 9001) │ NextN
 //	     │ next_segment(), in a transaction     └──────────────────────────────┘
 //
-// A block is a range of numbers that one acknowledged write has taken from the row (package acknowledge): from then on
+// A block is a range of numbers that one acknowledged write has taken from the row (package acknowledge). From then on
 // it is this process's alone. max_id of the row is exclusive: the next number to be given.
 //
 // # When the next block is fetched
 //
-// While there is none ahead, each draw asks: has a tenth of the current block been used, or will the rest last less
-// than 10 s at the rate at which numbers are drawn? Then the fetch begins. So the next block is ahead long before it is
-// needed, and a busy tag has at least what 10 s without a database take, as soon as its blocks have grown to that.
+// While there is none ahead, each draw asks two questions. Has a tenth of the current block been used? Will the rest
+// last less than 10 s at the rate at which numbers are drawn? If so the fetch begins. So the next block is ahead long
+// before it is needed. A busy tag whose blocks have grown has at least what 10 s without a database take.
 //
 // A block that lasted less than 15 minutes doubles the size of the next fetch, one that lasted more than 30 halves it,
 // within the row's step and 1,000,000. A caller that wants more at once than such a block gets a block as large.
 //
 // # When there is none
 //
-// A caller that finds nothing waits, at most as long as it likes, while a fetch is under way. Where a fetch has failed
-// the callers are told at once until the next attempt, and where the tag has no row, for a second: they can ask the
-// database itself.
+// A caller that finds nothing waits, at most as long as it likes, while a fetch is under way. Where a fetch has
+// failed the callers are told at once until the next attempt, and where the tag has no row, for a second. They can
+// ask the database itself.
 //
 // # Invariants
 //

@@ -1,9 +1,9 @@
 // Package sqlfuncs holds the text of the functions that pgflurry puts into a database: one .sql file a family.
 //
-// Every file can be run again at any time: it creates what is missing and replaces what differs. They run after the
-// migrations, within one transaction, with search_path set to "pg_catalog, pg_temp" (each name outside pg_catalog is
-// written with its schema): first those of Files in their order, then the call of pgflurry.create_namespace, then
-// Install.
+// Every file can be run again at any time: it creates what is missing and replaces what differs. They run after
+// the migrations, within one transaction, with search_path set to "pg_catalog, pg_temp"; each name outside
+// pg_catalog is written with its schema. First come those of Files in their order, then the call of
+// pgflurry.create_namespace, then Install.
 package sqlfuncs
 
 import (

@@ -6,7 +6,7 @@ const (
 	// BufferSize is the size of an inbox's narrow buffer in bytes: PostgreSQL's own. A larger frame is streamed.
 	BufferSize = 8 << 10
 	// WideSize is the size its buffer has in bytes while a narrow one is too small for what is held, or bytes come
-	// faster than they are passed on (AllowWide): fewer and larger reads and writes.
+	// faster than they are passed on (AllowWide). Reads and writes are then fewer and larger.
 	WideSize = 64 << 10
 	// ReplyChunk is how many bytes of local replies are gathered before they are written in the middle of an answer.
 	ReplyChunk = 16 << 10

@@ -10,7 +10,7 @@ import (
 
 // Go's descriptors do not block: a read or a write returns at once, with nothing done if it would have to wait. So the
 // scheduler need not be told of them (readNow, writeNow), which it takes as a hint that others should have this
-// processor: on a busy machine that costs more than the call.
+// processor. On a busy machine that costs more than the call.
 
 // descriptorOf is nil where conn has none of its own, as with TLS.
 func descriptorOf(conn net.Conn) syscall.RawConn {

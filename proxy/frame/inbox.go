@@ -105,9 +105,9 @@ func (in *Inbox) Flush(to io.Writer) error {
 	return err
 }
 
-// Stream passes on what is committed and held, and then the frame of size bytes at the reading position, of which all
-// that has come is written before more is read. A read deadline in the middle of it is taken back. It must not be
-// called from within Each.
+// Stream passes on what is committed and held, and then the frame of size bytes at the reading position. All that has
+// come of it is written before more is read. A read deadline in the middle of it is taken back. It must not be called
+// from within Each.
 func (in *Inbox) Stream(to io.Writer, size int) error {
 	in.held = in.pos
 	if err := in.Flush(to); err != nil {
@@ -143,8 +143,8 @@ func (in *Inbox) Stream(to io.Writer, size int) error {
 }
 
 // Each has take take the frames that are there, now and whenever bytes have come, until take refuses or no byte can be
-// read: refused is what take returned, gone why nothing more comes, io.EOF as a rule. A read deadline, which may come
-// from any goroutine, means no more than that take is to look again, and so is taken back.
+// read. refused is what take returned; gone is why nothing more comes, io.EOF as a rule. A read deadline, which may
+// come from any goroutine, means no more than that take is to look again, and so is taken back.
 //
 // take passes on or drops what it can, flushes what it has committed, and returns when no whole frame is left that it
 // can take. It must not read, nor leave the inbox Full: a frame that is Large is for the caller of Each (ErrLarge). It

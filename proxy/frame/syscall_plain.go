@@ -4,9 +4,9 @@ package frame
 
 import "syscall"
 
-// The scheduler is told after all: other systems have no stable calls but those of their C library, some processors
-// reach those of sockets in another way, and the race detector sees what is ordered by a socket only if syscall.Read
-// and syscall.Write are used.
+// Here the scheduler is told after all. Other systems have no stable calls but those of their C library. Some
+// processors reach those of sockets in another way. The race detector sees what is ordered by a socket only if
+// syscall.Read and syscall.Write are used.
 
 func readNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Read(int(descriptor), b)

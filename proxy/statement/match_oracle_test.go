@@ -12,7 +12,7 @@ import (
 )
 
 // The oracle is PostgreSQL's own parser. Its tree is decoded into types that have no place for anything an answered
-// form does not hold, so a WHERE, a DISTINCT or a second statement is an unknown field or a wrong length.
+// form does not hold. So a WHERE, a DISTINCT or a second statement is an unknown field or a wrong length.
 type (
 	tree struct {
 		Version int

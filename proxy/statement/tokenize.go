@@ -23,8 +23,8 @@ const MaxTagBytes = 128
 
 // tokenizer reads the tokens of answered forms as PostgreSQL's own lexer does
 // (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), and calls everything else bad. Bytes above 0x7f
-// are bad wherever they stand, comments included: what they mean depends on the client's encoding, and in some
-// encodings the second byte of a character looks like a quote or a backslash.
+// are bad wherever they stand, comments included. What they mean depends on the client's encoding: in some encodings
+// the second byte of a character looks like a quote or a backslash.
 //
 // No method allocates.
 type tokenizer struct {

@@ -26,7 +26,7 @@
 //	             second's, and so on
 //
 // The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
-// PGSSLMODE=disable; both roles have the password "right"; CLIENT_CA is a file of certificates; CLIENT_MODE is the
+// PGSSLMODE=disable. Both roles have the password "right". CLIENT_CA is a file of certificates. CLIENT_MODE is the
 // variant of the driver. The table is item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
 //
 // PGFLURRY_TEST_CLIENTS says which drivers must be there: nothing, only psql; 1, the first group; all, all of them.

@@ -158,7 +158,7 @@ func compare(t *testing.T, m *matrix, direct, proxied []line) {
 	}
 }
 
-// rise fails unless the IDs of each connection rise, for each worker by itself: a session that mixes answered and
+// rise fails unless the IDs of each connection rise, for each worker by itself. A session that mixes answered and
 // forwarded calls mixes two workers, and its IDs may step back by the clock error between them.
 func rise(t *testing.T, parallel line) {
 	t.Helper()

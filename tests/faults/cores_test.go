@@ -21,7 +21,7 @@ type core struct {
 	generator *generator.Generator
 }
 
-// A visitor is a store that has a connection only while it needs one, and waits for its turn: so a thousand of them get
+// A visitor is a store that has a connection only while it needs one, and waits for its turn. So a thousand of them get
 // by with the connections of a small server.
 type visitor struct {
 	*lease.Postgres

@@ -2,13 +2,13 @@
 //
 //	go test -run '^$' -bench Idle ./tests/idle
 //
-// Three processes, so that each has descriptors enough and the figures are the proxy's alone: the benchmark is the
-// clients, a child of it the proxy, another the upstream, which is scripted and greets as PostgreSQL does. Every
-// session draws an ID from memory and runs a statement of upstream's before it falls idle, so it owns whatever a
+// There are three processes, so that each has descriptors enough and the figures are the proxy's alone. The benchmark
+// is the clients, one child of it the proxy, another the upstream, which is scripted and greets as PostgreSQL does.
+// Every session draws an ID from memory and runs a statement of upstream's before it falls idle, so it owns whatever a
 // session that has worked owns.
 //
-// The figures are per session, against the same process before the first one, in KiB: resident memory as it is
-// (RSS/session), the same after the garbage was given back (settled-RSS/session) with the stacks and the live heap that
-// it consists of, and the kernel's slabs for all four ends of its two connections (kernel/session), which no process is
-// charged for. -profile=FILE writes the proxy's heap profile.
+// The figures are KiB per session, against the same process before the first one. RSS/session is resident memory as it
+// is, collected-RSS/session the same after the garbage was given back. The stacks and the live heap are parts of the
+// latter. kernel/session is the kernel's slabs for all four ends of its two connections, which no process is charged
+// for. -profile=FILE writes the proxy's heap profile.
 package idle

@@ -25,7 +25,7 @@ func ownServer(t *testing.T, layout string) (*postgres.Cluster, *room) {
 	return cluster, enter(t, url)
 }
 
-// missingStandby makes every commit that is waited for wait for a standby that is not there, beginning soon: nothing
+// missingStandby makes every commit that is waited for wait for a standby that is not there, beginning soon. Nothing
 // shows when the checkpointer, which tells the backends, has read the setting.
 func missingStandby(r *room) (back func()) {
 	set := func(names string) {

@@ -14,8 +14,7 @@ import (
 )
 
 // BenchmarkADraw is one draw at a time by one client over loopback: of every way directly and, where the proxy answers,
-// through it; and of a real Redis where PGFLURRY_TEST_REDIS=1 asks for it. The server does not wait for the disk, nor
-// does Redis.
+// through it. PGFLURRY_TEST_REDIS=1 adds one of a real Redis. The server does not wait for the disk, nor does Redis.
 func BenchmarkADraw(b *testing.B) {
 	url := server.Migrated(b)
 	server.Exec(b, url, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');

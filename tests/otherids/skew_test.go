@@ -7,8 +7,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// quiet draws two IDs in each of 2048 ticks, each as soon as the last one is too old to be used on, as clients do that
-// wake by a timer.
+// quiet draws two IDs in each of 2048 ticks. Each tick comes as soon as the last one is too old to be used on, as with
+// clients that wake by a timer.
 const quiet = `CREATE TABLE drawn (first bigint, second bigint);
 	DO $$
 	DECLARE

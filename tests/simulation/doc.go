@@ -9,9 +9,9 @@
 //	└──────────────────────────────────────┘        └───────────────────────┘      └─────────────────────┘
 //	   one process (node), its monotonic clock                                        one database, its clock
 //
-// A history is a sequence of steps, each chosen by rapid or by a seed: a process goes on, draws, stops, is killed or
-// ended and replaced; time passes; a write is lost, refused, applied and not acknowledged, acknowledged with a notice,
-// or arrives late; the database's clock is set; the server restarts, or fails over and loses its last commits; a worker
+// A history is a sequence of steps, each chosen by rapid or by a seed. A process goes on, draws, stops, is killed or
+// ended and replaced. Time passes. A write is lost, refused, applied and not acknowledged, acknowledged with a notice,
+// or arrives late. The database's clock is set. The server restarts, or fails over and loses its last commits. A worker
 // is retired, a backup restored. Only one goroutine runs at a time, so a seed gives the same history again. Where gate
 // and quarantine are only just long enough chance hardly ever leads: edge_test.go goes there by hand.
 //
@@ -31,8 +31,8 @@
 //  7. After the end of a process, and while its worker is being released, it issues nothing.
 //
 // 1 and 3 rest on A1, no acknowledged commit is lost, and A2, one table. Where a history breaks A1 by failing over to
-// an asynchronous standby they hold still, thanks to quarantine and gate, as long as the servers tell their timelines
-// and their clocks differ by no more than the skew. Where those fail too, or A2 does, duplicates are possible:
-// broken_test.go asserts that they are found, and that each of them goes back to an acknowledged commit that was lost,
+// an asynchronous standby they hold still, thanks to quarantine and gate. For that the servers must tell their
+// timelines, and their clocks differ by no more than the skew. Where those fail too, or A2 does, duplicates are
+// possible. broken_test.go asserts that they are found. Each of them goes back to an acknowledged commit that was lost,
 // or to the fork.
 package simulation

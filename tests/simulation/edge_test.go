@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Gate and quarantine are just long enough where the namespace allows them no more than its CHECK demands, the old
-// server's clock was ahead of the new one's by the skew, and a holder has reserved as far ahead as the cap lets it.
+// Gate and quarantine are just long enough at the edge. There the namespace allows them no more than its CHECK demands.
+// The old server's clock was ahead of the new one's by the skew. A holder has reserved as far ahead as the cap lets it.
 // Chosen at random that hardly ever happens, so these lead there.
 
 // forgetful is a history with one worker, whose first failover loses so many commits and leads to a server whose clock

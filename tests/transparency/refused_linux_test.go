@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refused says that the other side of a connection takes no more: it closed its window, the kernel has since asked it
+// refused says that the other side of a connection takes no more. It closed its window, the kernel has since asked it
 // for room (a zero-window probe), and there was none.
 func refused(t *testing.T, conn *net.TCPConn) bool {
 	raw, err := conn.SyscallConn()

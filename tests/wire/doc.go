@@ -7,17 +7,17 @@
 //	                └── PostgreSQL ───────────────────────► transcript, without its replies ─┘
 //
 // A conversation (talk_test.go) is a list of steps; a step is some messages in one breath, after which the client waits
-// for whatever PostgreSQL would have said by then. How much that is, PostgreSQL tells itself: the steps so far and a
-// Terminate go to it in a session of their own, and what comes out before the end is what a waiting client would have
-// seen. So nothing sleeps and nothing is guessed. PostgreSQL has a database of its own for it, a twin of the proxies':
-// the sessions wait for no lock of each other's and hear none of each other's notifications.
+// for whatever PostgreSQL would have said by then. How much that is, PostgreSQL tells itself. The steps so far and a
+// Terminate go to it in a session of their own; what comes out before the end is what a waiting client would have seen.
+// So nothing sleeps and nothing is guessed. PostgreSQL has a database of its own for it, a twin of the proxies': the
+// sessions wait for no lock of each other's and hear none of each other's notifications.
 //
 // # What PostgreSQL has to forget
 //
-// README promises less of what an answered batch leaves behind than PostgreSQL keeps: its unnamed portal is gone with
-// the next batch that is forwarded, and its unnamed statement as well, unless that batch begins with a Bind or Describe
-// of it. No line is left out for that, and no word masked. PostgreSQL is made to forget the same instead
-// (reference_test.go):
+// README promises less of what an answered batch leaves behind than PostgreSQL keeps. Its unnamed portal is
+// gone with the next batch that is forwarded. So is its unnamed statement, unless that batch begins with a
+// Bind or Describe of it. No line is left out for that, and no word masked. PostgreSQL is made to forget the
+// same instead (reference_test.go):
 //
 //	the client says     P B E S     S     Q …
 //	the proxy answers   2 n Z, with a local ID: batch 0 was answered
@@ -36,8 +36,8 @@
 // # Words
 //
 // Words are conversations nobody wrote, over an alphabet of commands. All up to three letters are tried, in and out of
-// a transaction block, in text and (but for those that cost a session each) in binary, and some of four
-// (letters_test.go); a session says many of them, clearing away behind each, until a word makes it relay only. Two
+// a transaction block, in text and (but for those that cost a session each) in binary. So are some of four
+// (letters_test.go). A session says many of them, clearing away behind each, until a word makes it relay only. Two
 // letters in a fresh session each, and long random words, cut down to the shortest that still differs, are in
 // words_test.go. All words of four letters: go test ./tests/wire -run Letters -args -letters=4. Random words for an
 // hour: go test ./tests/wire -timeout 0 -run RandomWords -args -words=1h.

@@ -245,7 +245,7 @@ func TestTheNextBatchNeedsNoFunctionOfOursInItsSearchPath(t *testing.T) {
 	}
 }
 
-// An answered call needs no function in the search_path. The Parse that stands in for it later does, and fails: the
+// An answered call needs no function in the search_path. The Parse that stands in for it later does, and fails. The
 // client has to hear of it, or it would take the ROLLBACK that its COMMIT becomes for a success.
 func TestAnErrorOfTheProxysOwnMessagesIsToldToTheClient(t *testing.T) {
 	st := newStand(t, 1)

@@ -83,9 +83,9 @@ func beginning(lines []string) int {
 	return n - 1
 }
 
-// An errand is some words in one mood. They are said by sessions of the errand's own, word after word: to PostgreSQL,
-// to the answering proxy by a client that waits, and in one other way that is drawn for each word; a word behind which
-// its session would only relay in one of the two.
+// An errand is some words in one mood. They are said by sessions of the errand's own, word after word. Each goes to
+// PostgreSQL, to the answering proxy by a client that waits, and in one other way that is drawn for each word. A word
+// behind which its session would only relay in one of the two.
 type errand struct {
 	mood  mood
 	words []string

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// script is what is said to PostgreSQL in the place of the messages that a proxy got: the same, and where a proxy's
-// client is promised less than PostgreSQL keeps, a batch of the test's own that makes PostgreSQL forget it.
+// script is what is said to PostgreSQL in the place of the messages that a proxy got. It is the same. Where a proxy's
+// client is promised less than PostgreSQL keeps, it has also a batch of the test's own that makes PostgreSQL forget it.
 type script struct {
 	bytes []byte
 	own   []int // how many ReadyForQuery, the replies to the test's own batches left out, come before each of these

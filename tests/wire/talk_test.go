@@ -51,7 +51,7 @@ func (c conversation) String() string {
 	return b.String()
 }
 
-// postgresSays is the transcript of some messages and a Terminate, said to PostgreSQL in one breath; answered are the
+// postgresSays is the transcript of some messages and a Terminate, said to PostgreSQL in one breath. answered are the
 // batches that the proxy has answered, of which PostgreSQL forgets what it must.
 func (st *stand) postgresSays(c conversation, messages []message, answered []int) (transcript, error) {
 	said := forgetting(messages, answered)
@@ -210,9 +210,9 @@ func (st *stand) confuses(messages []message) bool {
 	return false
 }
 
-// crashes says that these messages may crash PostgreSQL itself, without a proxy: in a block a Query that fails as it
-// runs leaves its unnamed portal there, whose statements are in memory that is free (15.18, 18.4; seen with BEGIN by
-// Execute, ROLLBACK TO of no savepoint, a Query of two statements, Execute of the unnamed portal).
+// crashes says that these messages may crash PostgreSQL itself, without a proxy. In a block a Query that fails as it
+// runs leaves its unnamed portal there, whose statements are in memory that is free. Seen in 15.18 and 18.4 with BEGIN
+// by Execute, ROLLBACK TO of no savepoint, a Query of two statements, Execute of the unnamed portal.
 func crashes(messages []message) bool {
 	failing := []string{"ROLLBACK TO ", "FETCH ", "DECLARE ", "DEALLOCATE ", "COPY ", "DO ", "SAVEPOINT "}
 	left, bound := false, false

@@ -28,7 +28,7 @@ type room struct {
 	statements map[string]string
 }
 
-// stage puts what the statements ask the server under the test's control: the statements call stage.clock instead of
+// stage puts what the statements ask the server under the test's control. The statements call stage.clock instead of
 // clock_timestamp(), and the functions of schema pgflurry that look at the server read a table.
 const stage = `
 CREATE SCHEMA stage;

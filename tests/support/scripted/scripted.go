@@ -1,5 +1,5 @@
-// Package scripted plays the server's side of the wire to a package that writes by package acknowledge: each exchange
-// as the test wrote it, above all those that no server can be brought to send on purpose.
+// Package scripted plays the server's side of the wire to a package that writes by package acknowledge. It says each
+// exchange as the test wrote it, above all those that no server can be brought to send on purpose.
 package scripted
 
 import (

@@ -10,8 +10,9 @@ import (
 	"pgflurry/postgres"
 )
 
-// clientsFor puts psql and pgbench on PATH if the server's binaries are in an image: the image's, on this machine's
-// network, with the same names for files below the folder of temporary files. The returned function undoes it.
+// clientsFor puts psql and pgbench on PATH if the server's binaries are in an image. They are the image's, on
+// this machine's network, with the same names for files below the folder of temporary files. The returned
+// function undoes it.
 func clientsFor(provider postgres.Provider) (undo func(), err error) {
 	if provider.Docker.Image == "" {
 		return func() {}, nil

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Deaf begins a session that draws IDs for ever, lets PostgreSQL say as much as it can about that, and reads nothing:
-// its backend soon waits for it. hangUp ends it.
+// Deaf begins a session that draws IDs for ever, lets PostgreSQL say as much as it can about that, and reads nothing.
+// Its backend soon waits for it. hangUp ends it.
 func Deaf(ctx context.Context, url string) (hangUp func(), err error) {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {
