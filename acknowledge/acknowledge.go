@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// An exchange is everything the server sent from the first byte after our Sync (or before it, unasked) to
-// ReadyForQuery.
+// An exchange is everything the server sent from the first byte after our Sync (or before it,
+// unasked) to ReadyForQuery.
 type exchange struct {
 	results []result
 	notices []*pgconn.Notice

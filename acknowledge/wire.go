@@ -40,8 +40,8 @@ func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
 	return &wire{conn: hijacked.Conn, frontend: hijacked.Frontend}, nil
 }
 
-// run sends all statements with one Sync, and collects what comes until ReadyForQuery. Any error leaves the wire
-// unusable.
+// run sends all statements with one Sync, and collects what comes until ReadyForQuery.
+// Any error leaves the wire unusable.
 func (w *wire) run(ctx context.Context, statements ...statement) (exchange, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := w.conn.SetDeadline(deadline); err != nil {

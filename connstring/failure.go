@@ -58,8 +58,8 @@ func withoutParameters(text string, params map[string]string) string {
 	return text
 }
 
-// LastCause is the innermost error of the last attempt. Where TLS is preferred, the first one mostly says that there is
-// none.
+// LastCause is the innermost error of the last attempt.
+// Where TLS is preferred, the first one mostly says that there is none.
 func LastCause(err error) error {
 	for {
 		switch err.(type) {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A clock that goes on by a tick every so many readings: threads race through many ticks, and no test waits for real
-// time.
+// A clock that goes on by a tick every so many readings:
+// threads race through many ticks, and no test waits for real time.
 func countingClock(readings int64) (now func() int64, wait func(context.Context, time.Duration) error) {
 	var read atomic.Int64
 	read.Store(1000 * readings)

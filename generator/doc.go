@@ -15,9 +15,9 @@
 //	            together
 //	sequence    counts the IDs of one worker in one tick: 4096 in a millisecond by default
 //
-// Bit 63, the sign, is always 0: IDs are positive. A layout of fewer than 63 bits leaves the upper ones 0. To read an
-// ID of the default layout by hand: id >> 22 is milliseconds since the epoch, id >> 12 & 1023 the worker, id & 4095 the
-// sequence.
+// Bit 63, the sign, is always 0: IDs are positive. A layout of fewer than 63 bits leaves the upper ones 0. To read
+// an ID of the default layout by hand: id >> 22 is milliseconds since the epoch, id >> 12 & 1023 the worker,
+// id & 4095 the sequence.
 //
 // # How an ID is drawn
 //
@@ -35,10 +35,10 @@
 // A tick is full when its last sequence is used. "This worker" is the granted one: another worker begins in a tick of
 // its own.
 //
-// The flag marks a tick entered by overflow. Such a tick is used up although the clock has gone on, so that the time a
-// caller slept over is not lost: 4096 IDs a millisecond come out even if timers are late. When the last ID has fallen
-// back more than 5 ticks it jumps to the clock. A tick entered by the clock is left as soon as the clock is on a later
-// one.
+// The flag marks a tick entered by overflow. Such a tick is used up although the clock has gone on, so that the time
+// a caller slept over is not lost: 4096 IDs a millisecond come out even if timers are late. When the last ID has
+// fallen back more than 5 ticks it jumps to the clock. A tick entered by the clock is left as soon as the clock is
+// on a later one.
 //
 // A grant is the lease's permission: worker, from, until. IDs carry that worker and a tick in [from, until), nothing
 // else is asked: a process that was paused for an hour finds its clock past until and stops. A new grant replaces the

@@ -165,9 +165,9 @@ func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (firs
 	}
 }
 
-// TryNextN draws as NextN does but never waits: a count of 0 without an error means that there is none at this moment.
-// The tick is full, belongs to a worker replaced in its course, or the grant begins with a later one. NextN waits for
-// it.
+// TryNextN draws as NextN does but never waits: a count of 0 without an error means that there is none at this
+// moment. The tick is full, belongs to a worker replaced in its course, or the grant begins with a later one.
+// NextN waits for it.
 func (g *Generator) TryNextN(n int) (first int64, count int, err error) {
 	grant, now := g.grant.Load(), g.now()
 	if n == 1 {
@@ -264,8 +264,8 @@ func (g *grant) covers(tick int64) bool { return tick >= g.from && tick < g.unti
 // first is the ID with which the grant's worker begins a tick at sequence 0.
 func (g *Generator) first(grant *grant, tick int64) int64 { return tick<<(g.tickShift&63) | grant.bits }
 
-// used is the sequence of the last ID if that has the tick and the grant's worker; else it is more than a sequence can
-// be.
+// used is the sequence of the last ID if that has the tick and the grant's worker;
+// else it is more than a sequence can be.
 func (g *Generator) used(state uint64, grant *grant, tick int64) uint64 {
 	return state&^overflowed - uint64(g.first(grant, tick))
 }

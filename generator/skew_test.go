@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// quiet draws two IDs in each of n ticks, as a transaction with two rows does, and returns the first and the second of
-// each.
+// quiet draws two IDs in each of n ticks, as a transaction with two rows does,
+// and returns the first and the second of each.
 func quiet(t *testing.T, n int) [2][]int64 {
 	t.Helper()
 	r := newRig(t, DefaultLayout())

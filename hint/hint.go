@@ -1,5 +1,5 @@
-// Package hint carries, beside an error, what to do next. A program prints it below the error, the log has it as an
-// attribute.
+// Package hint carries, beside an error, what to do next.
+// A program prints it below the error, the log has it as an attribute.
 //
 // Any error may have a hint of its own: a method Hint() string, which gives whole sentences.
 package hint

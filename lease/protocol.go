@@ -125,8 +125,8 @@ func (p *protocol) unknownRenew(err error, now time.Duration) {
 	p.due = now + p.backoff(renewBackoff, longestRenewPause)
 }
 
-// failedAcquire counts a failure and says how long to pause: briefly where a lease is in hand that may be renewed after
-// all.
+// failedAcquire counts a failure and says how long to pause:
+// briefly where a lease is in hand that may be renewed after all.
 func (p *protocol) failedAcquire() time.Duration {
 	p.failures++
 	p.elsewhere = false

@@ -13,9 +13,9 @@
 //	                                            ├─ may_draw() in the function SNF03
 //	                                            └─ migrate, serve, workers    a refusal that says what to run
 //
-// A copy of a database that draws on gives the IDs of its original. So the question "is this the database that the row
-// was written for?" has one answer, in SQL (sqlfuncs/identity.sql), and everything that grants, draws or migrates asks
-// it.
+// A copy of a database that draws on gives the IDs of its original. So the question "is this the database that the
+// row was written for?" has one answer, in SQL (sqlfuncs/identity.sql), and everything that grants, draws or
+// migrates asks it.
 //
 // # What it compares
 //

@@ -1,5 +1,5 @@
-// Package node is one process of the product: proxy, lease, generator, segments and watch, joined. Serve and demo run
-// it.
+// Package node is one process of the product: proxy, lease, generator, segments and watch, joined.
+// Serve and demo run it.
 //
 //	clients ──▶ listener ──▶ proxy ─────────────────────────────▶ upstream
 //	                           │ asks                                ▲   ▲

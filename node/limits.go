@@ -19,8 +19,8 @@ const (
 type Limits struct {
 	// MaxConnections is how many sessions may be open at once, each a connection to PostgreSQL. Zero: no limit.
 	MaxConnections int
-	// MaxLogins is how many connections may be open at once that have not logged in. Zero: half of all that descriptors
-	// allow.
+	// MaxLogins is how many connections may be open at once that have not logged in.
+	// Zero: half of all that descriptors allow.
 	MaxLogins int
 	// MaxLoginsPerAddress is the same for each address of clients. Zero: no limit of its own.
 	MaxLoginsPerAddress int

@@ -21,8 +21,8 @@ type Settings struct {
 	LeaseDatabase string
 	// Databases are those whose sessions are answered. Empty: the lease database.
 	Databases []string
-	// Name is the node's (--node), 1 to 255 characters, the same after a restart: it prefers its own last worker.
-	// Required.
+	// Name is the node's (--node), 1 to 255 characters, the same after a restart:
+	// it prefers its own last worker. Required.
 	Name string
 	// Datacenter is the number of the node's datacenter, where the layout has bits for it. Nil: any.
 	Datacenter *int

@@ -35,13 +35,13 @@ type TLS struct {
 	ClientCert, ClientKey string
 	// ClientCA is a file with the CAs of which each client must show a certificate. Empty: clients need none.
 	ClientCA string
-	// Auth is who logs in: relay (PostgreSQL and the client, past the proxy) or password (the proxy asks). Empty:
-	// relay.
+	// Auth is who logs in: relay (PostgreSQL and the client, past the proxy) or password (the proxy asks).
+	// Empty means relay.
 	Auth string
 	// Upstream is TLS to the upstream, as libpq's sslmode without allow. Empty: disable.
 	Upstream string
-	// UpstreamCert and UpstreamKey are files with what an upstream is shown that asks for a certificate. Empty:
-	// nothing.
+	// UpstreamCert and UpstreamKey are files with what an upstream is shown that asks for a certificate.
+	// Empty: it is shown nothing.
 	UpstreamCert, UpstreamKey string
 	// UpstreamCA is a file with the CAs that may sign the upstream's certificate, or "system".
 	UpstreamCA string
@@ -104,8 +104,8 @@ func (t *TLS) apply(s *proxy.Settings) error {
 	return err
 }
 
-// reload reads the files again. Sessions that are open stay as they are; where a file cannot be used, so does
-// everything.
+// reload reads the files again. Sessions that are open stay as they are;
+// where a file cannot be used, so does everything.
 func (t *TLS) reload(p *proxy.Proxy, log *slog.Logger) {
 	client, upstream, err := t.load(log)
 	if err == nil {

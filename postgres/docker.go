@@ -83,8 +83,8 @@ func (d Docker) fetch(ctx context.Context, progress func(string)) error {
 	return nil
 }
 
-// run runs the docker command in a process group of its own, so that Ctrl-C does not cut it short, and returns all it
-// said.
+// run runs the docker command in a process group of its own, so that Ctrl-C does not cut it short,
+// and returns all it said.
 func (d Docker) run(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, d.CLI, args...)
 	command.SysProcAttr = attributes(account{})

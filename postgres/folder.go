@@ -40,8 +40,8 @@ func lock(data string) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// socketDir is the data folder, or, where the socket's path would be too long or would need quoting, a new folder below
-// /tmp.
+// socketDir is the data folder, or, where the socket's path would be too long or would need quoting,
+// a new folder below /tmp.
 func socketDir(data string, who account) (dir string, remove func(), err error) {
 	if len(filepath.Join(data, ".s.PGSQL.65535")) <= longestSocketPath && !strings.ContainsAny(data, `,"' `+"\t\n") {
 		return data, func() {}, nil

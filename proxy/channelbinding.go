@@ -70,8 +70,8 @@ func authMessage(kind int, parts ...[]byte) []byte {
 	return end(append(b, bytes.Join(parts, nil)...), at)
 }
 
-// withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte, as the list is by
-// another.
+// withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte,
+// as the list is by another.
 func withoutPlus(mechanisms []byte) (offer []byte, cut bool) {
 	for len(mechanisms) > 0 && mechanisms[0] != 0 {
 		name, rest, ok := bytes.Cut(mechanisms, []byte{0})

@@ -7,8 +7,8 @@ import (
 	"pgflurry/proxy/frame"
 )
 
-// headBytes is how much of a message is looked at that is larger than the buffer: two names, and the byte before a
-// name.
+// headBytes is how much of a message is looked at that is larger than the buffer:
+// two names, and the byte before a name.
 const headBytes = 2*(nameBytes+1) + 1
 
 // errTerminated: the client said goodbye.

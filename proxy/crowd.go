@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// fairTime is how long one of a crowd may stay whoever else comes. A login takes less, but for one of a person who
-// types.
+// fairTime is how long one of a crowd may stay whoever else comes.
+// A login takes less, but for one of a person who types.
 const fairTime = 5 * time.Second
 
 // origin is where a client comes from, as far as limits tell clients apart: its address. Of IPv6 it is the 64
@@ -69,8 +69,8 @@ func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
 	}
 }
 
-// enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more. away must not
-// block.
+// enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more.
+// away must not block.
 func (c *crowd) enter(from origin, away func()) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()

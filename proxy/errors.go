@@ -157,8 +157,8 @@ func fatalMessage(code failure) []byte {
 	return b
 }
 
-// tellClient writes the FATAL of err where it has one. The connection is about to close, so a failed write is nothing
-// new.
+// tellClient writes the FATAL of err where it has one.
+// The connection is about to close, so a failed write is nothing new.
 func tellClient(conn net.Conn, err error) {
 	var e clientError
 	if errors.As(err, &e) {

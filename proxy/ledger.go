@@ -268,8 +268,8 @@ func (c *conversation) forgetNamed(e *entry) {
 	e.learns = unnamed
 }
 
-// forgets tells from its tag whether a command may have deallocated statements (pgbouncer #972; DO and CALL may run any
-// SQL).
+// forgets tells from its tag whether a command may have deallocated statements (pgbouncer #972;
+// DO and CALL may run any SQL).
 func forgets(tag []byte) bool {
 	for _, t := range [...]string{"DEALLOCATE", "DISCARD ALL", "DO", "CALL"} {
 		if len(tag) > len(t) && string(tag[:len(t)]) == t && (tag[len(t)] == 0 || tag[len(t)] == ' ') {

@@ -55,8 +55,8 @@ func (s *session) logIn() error {
 	}
 }
 
-// wantsPassword says that a password answers the request. Of SASL, OAuth and what may come are between client and
-// server.
+// wantsPassword says that a password answers the request.
+// Of SASL, OAuth and what may come are between client and server.
 func wantsPassword(kind int, mechanisms []byte) bool {
 	return kind == authCleartext || kind == authMD5 ||
 		kind == authSASL && bytes.Contains(mechanisms, []byte(scramPlain))
@@ -87,8 +87,8 @@ func (s *session) exposed() bool {
 	return !inside && tcp && !address.IP.IsLoopback()
 }
 
-// md5Proof is what PostgreSQL's md5 method asks for: the hash of the hash that it stores, with a salt of this
-// connection.
+// md5Proof is what PostgreSQL's md5 method asks for:
+// the hash of the hash that it stores, with a salt of this connection.
 func md5Proof(user string, password, salt []byte) []byte {
 	both := bytes.Join([][]byte{password, []byte(user)}, nil) // in one piece, so that there is no other to wipe
 	defer clear(both)
@@ -188,8 +188,8 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 // PostgreSQL's default is 4096. Only the end of the computation ends it, so the login timeout would not.
 const maxIterations = 1_000_000
 
-// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count; 0 where there is none that is a
-// number.
+// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count;
+// 0 where there is none that is a number.
 func iterations(said string) int {
 	fields := strings.Split(said, ",")
 	if len(fields) < 3 {

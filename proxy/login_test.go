@@ -153,8 +153,8 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 	})
 }
 
-// challenged is a session whose client gave its password, and whose upstream answers with a challenge of so many
-// iterations.
+// challenged is a session whose client gave its password,
+// and whose upstream answers with a challenge of so many iterations.
 func challenged(t *testing.T, iterations string) *rig {
 	t.Helper()
 	r := asks(t).started()

@@ -18,8 +18,8 @@ import (
 const (
 	defaultLoginTimeout = 60 * time.Second
 	defaultDialTimeout  = 10 * time.Second
-	// acceptPause is the wait after an accept that failed, for want of descriptors as a rule; it doubles up to
-	// maxAcceptPause.
+	// acceptPause is the wait after an accept that failed, for want of descriptors as a rule;
+	// it doubles up to maxAcceptPause.
 	acceptPause    = 5 * time.Millisecond
 	maxAcceptPause = time.Second
 )
@@ -75,8 +75,8 @@ func (p *Permission) allows(f *statement.Form) bool {
 
 // Settings configures a Proxy.
 type Settings struct {
-	// Network and Address of the upstream as net.Dial takes them: "tcp" and "host:port", or "unix" and the socket's
-	// path.
+	// Network and Address of the upstream as net.Dial takes them:
+	// "tcp" and "host:port", or "unix" and the socket's path.
 	Network, Address string
 	// IDs answers from memory. Required.
 	IDs IDs

@@ -40,8 +40,8 @@ type session struct {
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
 	conversation *conversation
-	// keepsBinding: both peers see one certificate, so SCRAM's channel binding holds across the proxy
-	// (channelbinding.go).
+	// keepsBinding: both peers see one certificate,
+	// so SCRAM's channel binding holds across the proxy (channelbinding.go).
 	keepsBinding bool
 	bindingCut   atomic.Bool // it was taken out of upstream's offer
 	leaving      atomic.Bool // the client has left or is being sent away: upstream's end is no news

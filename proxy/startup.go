@@ -92,8 +92,8 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 	return conn, nil
 }
 
-// parseOpening reads the packet that says what the connection is for. PostgreSQL judges it, so nothing here is an
-// error.
+// parseOpening reads the packet that says what the connection is for.
+// PostgreSQL judges it, so nothing here is an error.
 func parseOpening(raw []byte, code uint32) opening {
 	switch {
 	case code == codeCancel:

@@ -28,8 +28,8 @@ func (c *conversation) inTheWay() bool {
 	return s.statementDiffers && c.there&unnamedStatement != 0 || s.portalDiffers && c.there&unnamedPortal != 0
 }
 
-// putRight makes what has to be sent in front of a batch that begins with this message, and enters it in e, the batch's
-// entry.
+// putRight makes what has to be sent in front of a batch that begins with this message, and enters it in e,
+// the batch's entry.
 func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (before []byte) {
 	s := &c.unnamed
 	portal := s.portalDiffers && c.there&unnamedPortal != 0

@@ -65,8 +65,8 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 	}
 }
 
-// What a Query leaves there that PostgreSQL cannot read is closed by the batch behind it, and so is what a FunctionCall
-// does.
+// What a Query leaves there that PostgreSQL cannot read is closed by the batch behind it,
+// and so is what a FunctionCall does.
 func TestWhatIsNotExtendedPutsOffTheClose(t *testing.T) {
 	for name, c := range map[string]struct{ between, reply []byte }{
 		"a Query that cannot be decoded": {query("SELECT '\xff'"), join(theirFailure, ready('I'))},

@@ -112,8 +112,8 @@ func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
 	return nil
 }
 
-// refused says that upstream's first word inside TLS is that pg_hba.conf has no line for it. The word stays in the
-// inbox.
+// refused says that upstream's first word inside TLS is that pg_hba.conf has no line for it.
+// The word stays in the inbox.
 func (s *session) refused(login time.Time) bool {
 	if _, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn); !inside || s.upstream.SetReadDeadline(login) != nil {
 		return false

@@ -1,5 +1,5 @@
-// Package segment gives dense numbers of business tags from memory. It reserves them in blocks, in the rows of
-// pgflurry.segment.
+// Package segment gives dense numbers of business tags from memory.
+// It reserves them in blocks, in the rows of pgflurry.segment.
 //
 //	  pgflurry.segment, one row a tag              this process
 //	┌─────────────────────────────────┐         ┌──────────────────────────────┐

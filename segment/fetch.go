@@ -10,9 +10,9 @@ import (
 	"pgflurry/reminder"
 )
 
-// Run fetches blocks until ctx ends, whatever the database does meanwhile, and returns when fetches that are under way
-// are over, 2 s later at most. Call it once. Let nobody need numbers any more before ctx ends: what is left then is
-// skipped.
+// Run fetches blocks until ctx ends, whatever the database does meanwhile, and returns when fetches that are under
+// way are over, 2 s later at most. Call it once. Let nobody need numbers any more before ctx ends: what is left
+// then is skipped.
 func (s *Source) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	for range fetchers {

@@ -23,8 +23,8 @@ var (
 // trip on an open connection; after any outcome but a clean acknowledgement the next call opens another.
 type Postgres struct{ writer *acknowledge.Writer }
 
-// NewPostgres makes a Store for the database config names; nothing is opened yet. The user needs SELECT and UPDATE on
-// pgflurry.segment.
+// NewPostgres makes a Store for the database config names; nothing is opened yet.
+// The user needs SELECT and UPDATE on pgflurry.segment.
 func NewPostgres(config *pgconn.Config) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config)}
 }

@@ -35,8 +35,8 @@ const (
 	refreshAtOnce = 1000
 	// idleLimit is how long a connection is kept that nothing needs.
 	idleLimit = time.Minute
-	// fetchers fetch for tags that have been used before, so that two blocked rows leave room; one more is for new
-	// ones.
+	// fetchers fetch for tags that have been used before, so that two blocked rows leave room;
+	// one more is for new ones.
 	fetchers = 3
 )
 

@@ -34,8 +34,8 @@ type Row struct {
 var (
 	// ErrUnknownTag: the tag has no row. A clean answer.
 	ErrUnknownTag = errors.New("the tag has no row in pgflurry.segment")
-	// ErrFellBack: max_id of the row is below Request.Above, and Request.Raise was not set. A clean answer: nothing was
-	// taken.
+	// ErrFellBack: max_id of the row is below Request.Above, and Request.Raise was not set.
+	// A clean answer: nothing was taken.
 	ErrFellBack = errors.New("the row has forgotten what it gave")
 	// ErrExhausted: the tag has come to the end of bigint. A clean answer.
 	ErrExhausted = errors.New("the tag has come to the end of bigint")
@@ -53,8 +53,8 @@ var (
 // that the outcome is unknown: a block may have been taken, may not have, or may still be. Every call ends when its
 // context does.
 type Store interface {
-	// Fetch takes a block from the row of a tag. With ErrFellBack it tells what the row says: Block.Before and
-	// Block.Step.
+	// Fetch takes a block from the row of a tag. With ErrFellBack it tells what the row says:
+	// Block.Before and Block.Step.
 	Fetch(context.Context, Request) (Block, error)
 	// Rows gives the rows of those of the tags that have one.
 	Rows(ctx context.Context, tags []string) ([]Row, error)

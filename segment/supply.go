@@ -114,8 +114,8 @@ func (s *supply) fetched(b Block, at time.Duration) {
 	}
 }
 
-// fellBack: the row has forgotten blocks that it gave. What is left of them is dropped, and only then the row is
-// raised.
+// fellBack: the row has forgotten blocks that it gave.
+// What is left of them is dropped, and only then the row is raised.
 func (s *supply) fellBack() {
 	s.drop()
 	s.fetching, s.raise = false, true

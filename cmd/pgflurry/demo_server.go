@@ -16,8 +16,8 @@ import (
 	"pgflurry/postgres"
 )
 
-// demoServer is the PostgreSQL of a demo: a private cluster, which the demo stops, or the user's own, which it leaves
-// alone.
+// demoServer is the PostgreSQL of a demo: a private cluster, which the demo stops,
+// or the user's own, which it leaves alone.
 type demoServer struct {
 	url      string            // connection string of the database with the namespace
 	upstream string            // the same server as a node takes it

@@ -44,8 +44,8 @@ It asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restar
 	return cmd
 }
 
-// sslRequest asks whether the other side speaks TLS. Every PostgreSQL server answers it with one byte, and no session
-// begins.
+// sslRequest asks whether the other side speaks TLS.
+// Every PostgreSQL server answers it with one byte, and no session begins.
 const sslRequest = 80877103
 
 // probe sends an SSLRequest and expects 'S' or 'N'.

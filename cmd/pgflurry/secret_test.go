@@ -139,8 +139,8 @@ func TestNoPieceOfAPasswordIsPrintedWhereAConnectionStringIsOutOfPlace(t *testin
 	}
 }
 
-// A URL without its scheme, with a space in the password, is like nothing: only a message that does not quote it hides
-// it.
+// A URL without its scheme, with a space in the password, is like nothing:
+// only a message that does not quote it hides it.
 func TestOurOwnMessagesDoNotQuoteWhatMayHoldAPassword(t *testing.T) {
 	const url = "owner:s3 cret@h/db"
 	serve := "serve --lease-database postgres://u@127.0.0.1:1/d --listen 127.0.0.1:0 "

@@ -16,8 +16,8 @@ func usageError(cmd *cobra.Command, err error) error {
 	return hint.With(unquoted(err), fmt.Sprintf("See \"%s --help\".", cmd.CommandPath()))
 }
 
-// unquoted is an error about a flag without what may be a password in it: -database=URL and --window URL are quoted by
-// pflag.
+// unquoted is an error about a flag without what may be a password in it:
+// -database=URL and --window URL are quoted by pflag.
 func unquoted(err error) error {
 	var wrong *pflag.InvalidValueError
 	switch {

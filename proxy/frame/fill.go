@@ -20,8 +20,8 @@ func (in *Inbox) fill() error {
 	return in.err
 }
 
-// makeRoom moves what is yet to be passed on to the front of the buffer, and chooses another buffer where that fits
-// better.
+// makeRoom moves what is yet to be passed on to the front of the buffer,
+// and chooses another buffer where that fits better.
 func (in *Inbox) makeRoom() {
 	if in.run > 0 {
 		copy(in.buf, in.buf[in.run:in.end])

@@ -28,8 +28,8 @@ type Frame struct {
 	Large bool
 }
 
-// LengthError is a length that no frame can have, or none that was expected. The stream cannot be followed from there
-// on.
+// LengthError is a length that no frame can have, or none that was expected.
+// The stream cannot be followed from there on.
 type LengthError struct {
 	// Kind is the frame's type byte.
 	Kind byte

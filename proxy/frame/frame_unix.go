@@ -25,8 +25,8 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// mostReads is how often readReady reads without a wait: only between two of its calls is it noticed that conn was
-// closed.
+// mostReads is how often readReady reads without a wait:
+// only between two of its calls is it noticed that conn was closed.
 const mostReads = 16
 
 // readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within Each it

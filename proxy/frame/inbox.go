@@ -37,8 +37,8 @@ type Inbox struct {
 	refused error                         // of take
 }
 
-// NewInbox reads from conn, with buffers from b. Nothing else may read from conn. It takes bodies of up to MaxBody
-// bytes.
+// NewInbox reads from conn, with buffers from b. Nothing else may read from conn.
+// It takes bodies of up to MaxBody bytes.
 func NewInbox(conn net.Conn, b *Buffers) *Inbox {
 	in := &Inbox{conn: conn, max: MaxBody, buffers: b, raw: descriptorOf(conn)}
 	in.ready = in.readReady

@@ -11,8 +11,8 @@ import (
 var (
 	// ErrNoTLS: the client began a TLS handshake, and there is no Client to do it. It could read no plain text.
 	ErrNoTLS = errors.New("the client began a TLS handshake, which is not configured")
-	// ErrNoALPN: a client that began TLS without asking did not name PostgreSQL's protocol. The connection works
-	// otherwise.
+	// ErrNoALPN: a client that began TLS without asking did not name PostgreSQL's protocol.
+	// The connection works otherwise.
 	ErrNoALPN        = errors.New("the client began TLS without naming the protocol (ALPN)")
 	errHandshakeSize = errors.New("a TLS handshake of more bytes than any needs")
 )

@@ -17,9 +17,9 @@ import "bytes"
 //
 // The values of a statement are either all IDs or all numbers of one tag.
 //
-// All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does not
-// fit is forwarded: a statement PostgreSQL accepts and Match refuses costs a round trip, the other way round is a wrong
-// answer.
+// All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does
+// not fit is forwarded: a statement PostgreSQL accepts and Match refuses costs a round trip, the other way round is
+// a wrong answer.
 
 const (
 	// MaxIDs is the most IDs, or numbers of a tag, that one answer may hold: columns times rows.
@@ -28,8 +28,8 @@ const (
 	maxText = 1 << 10
 )
 
-// Form is an answered form: which columns, how many rows, where the count comes from. It is immutable, and so may be
-// shared.
+// Form is an answered form: which columns, how many rows, where the count comes from.
+// It is immutable, and so may be shared.
 type Form struct {
 	// Columns has at least one.
 	Columns []Column
@@ -37,8 +37,8 @@ type Form struct {
 	Rows int
 	// CountParam: the count is the last parameter. Whoever binds it keeps rows times columns within MaxIDs.
 	CountParam bool
-	// Unqualified: an answered function's name was written without a schema, so search_path decides which function it
-	// is.
+	// Unqualified: an answered function's name was written without a schema,
+	// so search_path decides which function it is.
 	Unqualified bool
 	// Tag: the values are numbers of this tag; nil: they are IDs.
 	Tag *Tag

@@ -248,8 +248,8 @@ func dotted(names []node) string {
 	return strings.Join(all, ".")
 }
 
-// checkSound asserts the one direction that matters: what Match calls an answered form is one to PostgreSQL, and the
-// same.
+// checkSound asserts the one direction that matters:
+// what Match calls an answered form is one to PostgreSQL, and the same.
 func checkSound(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -281,8 +281,8 @@ func TestPostgreSQLsParserAgreesWithTheTable(t *testing.T) {
 	}
 }
 
-// Every keyword of PostgreSQL's grammar in each place of a name: here Match and the parser must agree in both
-// directions.
+// Every keyword of PostgreSQL's grammar in each place of a name:
+// here Match and the parser must agree in both directions.
 func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 	scan, err := pg_query.Scan("select")
 	if err != nil {

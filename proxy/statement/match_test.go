@@ -100,8 +100,8 @@ var answered = []struct {
 	},
 }
 
-// forwarded is what stands just outside the grammar. Some of it PostgreSQL answers alike; then forwarding only costs
-// time.
+// forwarded is what stands just outside the grammar. Some of it PostgreSQL answers alike;
+// then forwarding only costs time.
 var forwarded = []string{
 	"",
 	";",

@@ -14,8 +14,8 @@ const (
 	tokenString tokenKind = 's' // 'text', quotes removed
 )
 
-// identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1). Longer ones it cuts, with a
-// NOTICE.
+// identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1).
+// Longer ones it cuts, with a NOTICE.
 const identifierBytes = 63
 
 // MaxTagBytes is the longest business tag in bytes, and so the longest text that an answered form holds.

@@ -1,5 +1,5 @@
-// Package clients runs real drivers, each in its own language, directly against PostgreSQL and through the proxy, and
-// compares.
+// Package clients runs real drivers, each in its own language,
+// directly against PostgreSQL and through the proxy, and compares.
 //
 // A driver's program stands in the folder of its language. Called with the argument "version" it prints the driver's
 // version and exits 0, or exits otherwise if the driver is not installed. Called without one it does the deeds below in

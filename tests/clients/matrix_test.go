@@ -79,8 +79,8 @@ func newMatrix(t *testing.T) *matrix {
 	return m
 }
 
-// certificates are those that the package's server shows, and its proxies: one of a CA of the tests, for localhost and
-// 127.0.0.1.
+// certificates are those that the package's server shows, and its proxies:
+// one of a CA of the tests, for localhost and 127.0.0.1.
 type certificates struct{ ca, cert, key string }
 
 // secured makes the package's server speak TLS.

@@ -66,9 +66,9 @@ func knowsStatements(t *testing.T) bool {
 	return minor >= 21
 }
 
-// PgBouncer before 1.21 knows nothing of named statements: in transaction mode they are on one server connection, and
-// the next transaction may be on another. With the proxy that is so too, but for the IDs, which need no server
-// connection.
+// PgBouncer before 1.21 knows nothing of named statements: in transaction mode they are on one server
+// connection, and the next transaction may be on another. With the proxy that is so too, but for the IDs, which
+// need no server connection.
 func TestInFrontOfPgBouncerInTransactionModeAPreparedIDNeedsNoServerConnection(t *testing.T) {
 	settings, expected := []string(nil), "26000"
 	if knowsStatements(t) {

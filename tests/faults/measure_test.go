@@ -93,8 +93,8 @@ func untilProxy(b *testing.B, r *room, url string) {
 	}
 }
 
-// Nine proxies with an open session each; PostgreSQL freezes once, at a moment that is another one in the period of
-// each.
+// Nine proxies with an open session each. PostgreSQL freezes once,
+// at a moment that is another one in the period of each.
 func BenchmarkSecondsOfIDsWhilePostgreSQLHangs(b *testing.B) {
 	var lasted []float64
 	for b.Loop() {
@@ -195,8 +195,8 @@ func (r *room) written() (w written) {
 	return w
 }
 
-// All 1008 workers of the default layout, by as many cores that start at once and open a connection each, sixteen at a
-// time.
+// All 1008 workers of the default layout, by as many cores that start at once and open a connection each,
+// sixteen at a time.
 func BenchmarkSecondsUntilAllWorkersAreTaken(b *testing.B) {
 	var took []float64
 	for b.Loop() {

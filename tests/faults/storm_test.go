@@ -18,8 +18,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A storm is several proxies and the function drawing from one namespace as fast as they can, while one fault follows
-// another.
+// A storm is several proxies and the function drawing from one namespace as fast as they can,
+// while one fault follows another.
 type storm struct {
 	*room
 	dice     *rand.Rand    // of the troubles; each client has its own

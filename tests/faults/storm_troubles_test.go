@@ -85,8 +85,8 @@ func (s *storm) silentLease() {
 	n.lease.Heal()
 }
 
-// usurp starts another proxy of the same node, which is given the node's last worker, and draws from it; more until
-// end.
+// usurp starts another proxy of the same node, which is given the node's last worker, and draws from it;
+// more until end.
 func (s *storm) usurp(n *node) (end func()) {
 	s.t.Helper()
 	twin := program.ServeUnleased(s.t, s.through, n.name, short, "--drain-timeout", "1s")

@@ -168,8 +168,8 @@ func TestANamespaceFoundedInACopyForgetsWhoHeldTheWorkersOfTheOldOneButNotTheirM
 		t.Errorf("the worker of another database's function is listed as %+v, %v", listing.Rows[1], err)
 	}
 
-	// what that function has issued may be in the copy: its worker is free when the mark has passed, and the mark goes
-	// along
+	// what that function has issued may be in the copy:
+	// its worker is free when the mark has passed, and the mark goes along
 	another := server.Database(t)
 	says(t, migrations.Up(within(t), another, migrations.Settings{JoinURL: copied}), "ahead of the clock",
 		"Try again in ")

@@ -40,8 +40,8 @@ type storm struct {
 	broken   atomic.Int64 // statements that ended with an error
 }
 
-// steps gives each session a clock of its own, which it sets to and fro: what a clock that is stepped looks like to the
-// function.
+// steps gives each session a clock of its own, which it sets to and fro:
+// what a clock that is stepped looks like to the function.
 const steps = "pg_catalog.current_setting('test.step')"
 
 func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {

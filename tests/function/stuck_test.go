@@ -13,8 +13,8 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// held says that it is there, and waits until the test lets go of the advisory lock, without a lock of its own to wait
-// for.
+// held says that it is there, and waits until the test lets go of the advisory lock,
+// without a lock of its own to wait for.
 const held = "PERFORM pg_catalog.set_config('application_name', 'held', true); " +
 	"WHILE NOT pg_catalog.pg_try_advisory_xact_lock_shared(4242) " +
 	"LOOP PERFORM pg_catalog.pg_sleep(0.005::double precision); END LOOP;"

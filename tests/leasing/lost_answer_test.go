@@ -10,8 +10,8 @@ import (
 	"pgflurry/tests/support/network"
 )
 
-// Wherever the network ends in the middle of the answer: the write is done, and nobody was told. Only the whole answer
-// counts.
+// Wherever the network ends in the middle of the answer: the write is done, and nobody was told.
+// Only the whole answer counts.
 func TestInvariants1And2AnAnswerThatEndsAtAnyByteIsNoAcknowledgement(t *testing.T) {
 	r := newRoom(t, small)
 	link, through := network.To(t, r.url)

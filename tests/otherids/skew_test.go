@@ -40,8 +40,8 @@ func TestAQuietDatabaseUsesAllRemaindersAlikeAlsoForTheSecondIDOfATransaction(t 
 	server.Do(t, conn, quiet)
 	for draw := 1; draw <= 2; draw++ {
 		for m := 2; m <= 1024; m *= 2 {
-			// m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)). Six of those are one failure in
-			// millions.
+			// m-1 degrees of freedom: mean m-1, standard deviation sqrt(2(m-1)).
+			// Six of those are one failure in millions.
 			limit := float64(m-1) + 6*math.Sqrt(float64(2*(m-1)))
 			if got := server.Value[float64](t, conn, chi, m, draw); got > limit {
 				t.Errorf("draw %d of a transaction, modulo %d: chi-square %.1f above %.1f", draw, m, got, limit)

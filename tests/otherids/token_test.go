@@ -55,8 +55,8 @@ func TestRedeemingGoesWithTheTransactionThatDoesTheWork(t *testing.T) {
 	}
 }
 
-// race lets one session redeem and stay, a second one wait for it, and ends the first; it returns what the second one
-// gets.
+// race lets one session redeem and stay, a second one wait for it, and ends the first;
+// it returns what the second one gets.
 func race(t *testing.T, url, end string) bool {
 	t.Helper()
 	a, b, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)

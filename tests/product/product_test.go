@@ -66,8 +66,8 @@ func (d *demo) interrupt(t *testing.T) {
 	}
 }
 
-// leavesNothing checks that no process works on the demo's folder, and that the folder holds only what the demo's data
-// is.
+// leavesNothing checks that no process works on the demo's folder,
+// and that the folder holds only what the demo's data is.
 func (d *demo) leavesNothing(t *testing.T) {
 	t.Helper()
 	if left := processesNaming(t, d.folder); len(left) > 0 {

@@ -153,8 +153,8 @@ func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
 	server.Refused(t, conn, "40001", "SELECT next_segment('order')")
 }
 
-// Each session commits some of its transactions and rolls others back. The committed numbers are exactly 1 to their
-// count.
+// Each session commits some of its transactions and rolls others back.
+// The committed numbers are exactly 1 to their count.
 func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)

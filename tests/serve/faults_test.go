@@ -154,8 +154,8 @@ func waitClosed(conn *pgx.Conn) error {
 	return err
 }
 
-// The lease may live on another server than the data. What counts for answering is the database that the sessions
-// reach.
+// The lease may live on another server than the data.
+// What counts for answering is the database that the sessions reach.
 func TestOnlyTheDatabaseBehindTheProxyDecidesWhetherItAnswers(t *testing.T) {
 	lease, elsewhere := server.Migrated(t), server.Database(t)
 	p := program.ServeUnleased(t, elsewhere, "elsewhere", "--lease-database", lease,

@@ -1,5 +1,5 @@
-// Package simulation leads several proxies' cores through faults, and asks after every step whether an ID could come
-// twice.
+// Package simulation leads several proxies' cores through faults,
+// and asks after every step whether an ID could come twice.
 //
 //	             real code                                 in memory
 //	┌──────────────────────────────────────┐        ┌───────────────────────┐

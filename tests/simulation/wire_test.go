@@ -196,8 +196,8 @@ func encode(messages ...pgproto3.BackendMessage) (b []byte) {
 	return b
 }
 
-// acknowledged is the server's side of a pipeline that went well, with what is added to it, and with the tag of its
-// COMMIT.
+// acknowledged is the server's side of a pipeline that went well, with what is added to it,
+// and with the tag of its COMMIT.
 func acknowledged(a rows.Answer, notice *pgproto3.NoticeResponse, tag string) []byte {
 	one := func(row [][]byte, tag string) []byte {
 		b := encode(&pgproto3.ParseComplete{}, &pgproto3.BindComplete{})

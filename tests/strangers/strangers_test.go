@@ -108,8 +108,8 @@ func TestStrangersExhaustNothing(t *testing.T) {
 	}
 }
 
-// The soft limit is raised to the hard one, and what is left beside the proxy's own connections is for clients, two for
-// each.
+// The soft limit is raised to the hard one, and what is left beside the proxy's own connections is for clients,
+// two for each.
 func TestDescriptorsAreKeptForTheProxysOwnConnections(t *testing.T) {
 	direct := server.Migrated(t)
 	args := append([]string{"-c", `ulimit -Sn 64 && ulimit -Hn 237 && exec "$@"`, "sh", program.Path(t)},

@@ -36,8 +36,8 @@ type combination struct {
 	client   leg
 	upstream bool // inside TLS
 	asks     bool // --client-auth password
-	// What a client that uses channel binding where it can meets with SCRAM, what one that does not, and one that
-	// insists.
+	// What a client that uses channel binding where it can meets with SCRAM, what one that does not,
+	// and one that insists.
 	binds, never, insists outcome
 }
 

@@ -37,8 +37,8 @@ func (r *raw) hears(what string, want []byte) {
 	}
 }
 
-// PostgreSQL sends a notice, a parameter or a notification wherever it likes, whole, and never where a test would have
-// it.
+// PostgreSQL sends a notice, a parameter or a notification wherever it likes, whole,
+// and never where a test would have it.
 func TestWhatComesUnaskedMayComeAnywhereAndTheSessionIsStillAnswered(t *testing.T) {
 	big := strings.Repeat("x", 20_000)
 	login := slices.Concat(

@@ -38,9 +38,9 @@ func push(t *testing.T, conn *net.TCPConn, b []byte) (rest []byte, err error) {
 	return nil, nil
 }
 
-// flood says everything and reads nothing until all is said or the other side takes no more; then it reads while it
-// says the rest. It returns how many messages of each kind came, and a digest of all but what differs between two
-// sessions.
+// flood says everything and reads nothing until all is said or the other side takes no more; then it reads
+// while it says the rest. It returns how many messages of each kind came, and a digest of all but what differs
+// between two sessions.
 func flood(t *testing.T, at string, said []byte, readies int) (counts map[byte]int, digest string) {
 	t.Helper()
 	r := openURL(t, at)

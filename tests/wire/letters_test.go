@@ -144,8 +144,8 @@ func (e errand) run(t *testing.T, st *stand) (tried, local int) {
 	return tried, local
 }
 
-// endsAnswers says that a session in which the messages were said may never be answered again: a Query stands within a
-// batch.
+// endsAnswers says that a session in which the messages were said may never be answered again:
+// a Query stands within a batch.
 func endsAnswers(messages []message) bool {
 	open := false
 	for _, m := range messages {

@@ -193,8 +193,8 @@ func (s *source) take(n int) (first int64, count int, err error) {
 	return first, count, nil
 }
 
-// pipeListener accepts net.Pipe connections: what the client writes at once the proxy reads at once, no more and no
-// less.
+// pipeListener accepts net.Pipe connections:
+// what the client writes at once the proxy reads at once, no more and no less.
 type pipeListener struct {
 	conns  chan net.Conn
 	closed chan struct{}

@@ -33,8 +33,8 @@ var leave = map[string]func(conn *net.TCPConn) error{
 	"half-closes and closes": func(conn *net.TCPConn) error { _ = conn.CloseWrite(); return conn.Close() },
 }
 
-// A client that vanishes at any byte leaves nothing behind: no session, no backend, and, which the stand looks for, no
-// goroutine.
+// A client that vanishes at any byte leaves nothing behind:
+// no session, no backend, and, which the stand looks for, no goroutine.
 func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 	st := newStand(t, 1)
 	conn := server.Connect(t, st.twinURL)

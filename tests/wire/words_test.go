@@ -88,8 +88,8 @@ var alphabet = map[byte]step{
 	'?': say(Parse("", undecodable)),
 	'~': say(Raw('P', "\x00SELECT 1\x00")),
 	'|': say(Raw('Q', "SELECT 1\x00\x00")),
-	// names as long as PostgreSQL's, longer ones that are the same to it, and one that is longer than the proxy's
-	// buffer
+	// names as long as PostgreSQL's, longer ones that are the same to it,
+	// and one that is longer than the proxy's buffer
 	'6': say(Parse(name63, ours)),
 	'7': say(Bind("", name63+"xyz"), Execute("")),
 	'8': say(CloseStatement(name63+"x"), Parse(name63+"y", "SELECT 6")),

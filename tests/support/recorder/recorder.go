@@ -32,8 +32,8 @@ type chapter struct {
 	used  int64 // turn of the last use
 }
 
-// pageCost is what a page takes beside its numbers, in bytes: its struct, its slot in the map, its slice or bits'
-// header.
+// pageCost is what a page takes beside its numbers, in bytes:
+// its struct, its slot in the map, its slice or bits' header.
 const pageCost = 96
 
 // New makes an empty recorder that keeps about so many bytes in memory and writes what is beyond to files in dir, which

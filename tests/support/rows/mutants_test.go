@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Each guard of the statements, and what the statement is without it. The text must stand in it so many times as times
-// says.
+// Each guard of the statements, and what the statement is without it.
+// The text must stand in it so many times as times says.
 var mutants = []struct {
 	guard, statement, from, to string
 	times                      int

@@ -137,8 +137,8 @@ func Hint(err error) string {
 	return ""
 }
 
-// Role makes a role that may log in, drops it with its objects when the test ends, and returns the URL of its
-// connections.
+// Role makes a role that may log in, drops it with its objects when the test ends,
+// and returns the URL of its connections.
 func Role(t testing.TB, url, name string) string {
 	t.Helper()
 	Exec(t, url, "CREATE ROLE "+name+" LOGIN")

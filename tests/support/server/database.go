@@ -22,8 +22,8 @@ import (
 //go:embed roles.sql
 var rolesSQL string
 
-// made counts the databases of this process; their names carry its number, for servers that several test packages
-// share.
+// made counts the databases of this process;
+// their names carry its number, for servers that several test packages share.
 var made atomic.Int64
 
 // Database makes an empty database, which is dropped when the test ends, and returns its URL as superuser.

@@ -27,8 +27,8 @@ func StepClock(t testing.TB, conn *pgx.Conn, by time.Duration) {
 //go:embed function_clock.sql
 var functionClockSQL string
 
-// FunctionClock sets the clock that the functions of a database go by. ahead is an expression of text that is an
-// interval.
+// FunctionClock sets the clock that the functions of a database go by.
+// ahead is an expression of text that is an interval.
 func FunctionClock(t testing.TB, url, ahead string) {
 	t.Helper()
 	Exec(t, url, strings.Replace(functionClockSQL, "$step$$1$step$", "$step$"+ahead+"$step$", 1))

@@ -96,8 +96,8 @@ func IsBackend(cluster *postgres.Cluster, pid int) bool {
 	return err == nil && strings.Contains(string(status), fmt.Sprintf("\nPPid:\t%d\n", cluster.PID))
 }
 
-// Storm is how long tests that let many faults happen shall go on; 0 is a short while. PGFLURRY_TEST_STORM=5m makes it
-// long.
+// Storm is how long tests that let many faults happen shall go on; 0 is a short while.
+// PGFLURRY_TEST_STORM=5m makes it long.
 func Storm(t testing.TB) time.Duration {
 	t.Helper()
 	text := os.Getenv("PGFLURRY_TEST_STORM")

@@ -64,8 +64,8 @@ func Again(t testing.TB, data string, port int, options ...map[string]string) *p
 	return start(t, settings)
 }
 
-// Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does: no checkpoint, no farewell to a
-// standby.
+// Crash ends every process of a cluster at once, as pg_ctl stop -m immediate does:
+// no checkpoint, no farewell to a standby.
 func Crash(t testing.TB, cluster *postgres.Cluster) {
 	t.Helper()
 	if err := syscall.Kill(cluster.PID, syscall.SIGQUIT); err != nil {
