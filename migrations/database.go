@@ -142,8 +142,8 @@ func (d *database) notNewer(last int) error {
 	return newer
 }
 
-// lock waits until no other migration of this database runs. It holds until the session ends, and this session does the
-// writing.
+// lock waits until no other migration of this database runs.
+// It holds until the session ends, and this session does the writing.
 func (d *database) lock(ctx context.Context) error {
 	var said *pgconn.PgError
 	switch _, err := d.Exec(ctx, lockSQL, lockKey); {

@@ -20,8 +20,8 @@ type rest struct {
 	left   time.Duration // rounded up to a second
 }
 
-// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not
-// over.
+// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock,
+// or a worker's rest is not over.
 func (d *database) nothingAhead(ctx context.Context) error {
 	rests, err := list(ctx, d, "reading the marks", restsSQL, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
@@ -41,8 +41,8 @@ func (d *database) nothingAhead(ctx context.Context) error {
 // mostLines is how many lines a message lists before it only counts.
 const mostLines = 8
 
-// summary is one line for all that have the same time left, which after a reseed are nearly all. list: the longest
-// first.
+// summary is one line for all that have the same time left, which after a reseed are nearly all.
+// list has the longest first.
 func summary(list []rest) []string {
 	var lines []string
 	for len(list) > 0 {

@@ -22,8 +22,8 @@ type chart struct {
 	draw          func(draw.Canvas)
 }
 
-// preferredClients is the number of clients that charts of one number show, where it was measured; else the greatest
-// one.
+// preferredClients is the number of clients that charts of one number show, where it was measured;
+// else the greatest one.
 const preferredClients = 16
 
 // chartsOf makes the charts of a report: of each task that more than one contender did, those of what was measured.

@@ -145,8 +145,8 @@ func newDots(r *report.Report, what string, figures []report.Figure) *dots {
 	return d
 }
 
-// add puts marks of one kind onto the chart; those of no figure are left out. Without a name they have no line in the
-// legend.
+// add puts marks of one kind onto the chart; those of no figure are left out.
+// Without a name they have no line in the legend.
 func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name string) error {
 	marks = slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.spread.Median <= 0 })
 	if len(marks) == 0 {

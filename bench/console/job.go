@@ -26,8 +26,8 @@ type Job struct {
 	Out string
 }
 
-// Run measures, with the table on out and where it is on progress. What is finished is written even if it fails or ctx
-// ends.
+// Run measures, with the table on out and where it is on progress.
+// What is finished is written even if it fails or ctx ends.
 func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	j.announce(out)
 	r := j.Report

@@ -62,8 +62,8 @@ type mariadbClient struct {
 	draw, last *sql.Stmt // last is nil if the answer to draw has the ID
 }
 
-// deadlock is the error of a statement that was chosen to give way (ER_LOCK_DEADLOCK). Concurrent REPLACE INTO meets
-// it.
+// deadlock is the error of a statement that was chosen to give way (ER_LOCK_DEADLOCK).
+// Concurrent REPLACE INTO meets it.
 const deadlock = 1213
 
 // trip tries a statement again that gave way to others, as whoever draws in this way has to; that is part of the time

@@ -29,8 +29,8 @@ type Comparison struct {
 	Alone   []string // trials that one of the runs has alone
 	// Differs lists the versions, settings and machines that are not the same, each with both.
 	Differs []string
-	// OtherMachine says that the runs were on different machines, or different numbers of CPUs; then only ratios are
-	// compared.
+	// OtherMachine says that the runs were on different machines, or different numbers of CPUs;
+	// then only ratios are compared.
 	OtherMachine bool
 	// TooFew says that a run had fewer than leastRounds rounds of something, which then is not compared.
 	TooFew bool

@@ -1,5 +1,5 @@
-// Package report folds samples into figures and verdicts, writes them for people and for programs, and compares two
-// runs.
+// Package report folds samples into figures and verdicts, writes them for people and for programs,
+// and compares two runs.
 //
 //	samples ──► Tabulate ──► Report ──► WriteTable, WriteMarkdown, WriteJSON
 //	                           └──► Compare with the results.json of an older run

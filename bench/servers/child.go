@@ -21,8 +21,8 @@ type child struct {
 	ended   chan struct{}
 }
 
-// startChild starts a server and waits until it accepts connections on address. Ctrl-C does not reach it: it ends by
-// stop.
+// startChild starts a server and waits until it accepts connections on address. Ctrl-C does not reach it:
+// it ends by stop.
 func startChild(ctx context.Context, name, address string, command *exec.Cmd) (*child, error) {
 	c := &child{name: name, command: command, ended: make(chan struct{})}
 	command.Stdout, command.Stderr = &c.said, &c.said

@@ -14,8 +14,8 @@ type Spread struct {
 	N      int     `json:"n"`
 }
 
-// SpreadOf takes the quartiles by linear interpolation between the nearest figures. Without figures it is the zero
-// Spread.
+// SpreadOf takes the quartiles by linear interpolation between the nearest figures.
+// Without figures it is the zero Spread.
 func SpreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
 		return Spread{}

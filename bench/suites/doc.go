@@ -5,7 +5,7 @@
 //	PassThrough   proxy     statements that are passed on: directly, through PgBouncer, through the proxy
 //	Targets       targets   what pgflurry has to reach, with pgbench wherever it can
 //
-// Statements are files, so that they run with psql and pgbench as they are: sources has draws, pgbench other scripts,
-// inserts tables, and sql the rest. Turns of the proxy that draw snowflakes are checked to be answered, not forwarded
-// (answered.go).
+// Statements are files, so that they run with psql and pgbench as they are: sources has draws, pgbench other
+// scripts, inserts tables, and sql the rest. Turns of the proxy that draw snowflakes are checked to be answered,
+// not forwarded (answered.go).
 package suites

@@ -70,8 +70,8 @@ func (b IDs) CleanUp(ctx context.Context) error {
 	return err
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in. Sources whose server is not there have
-// none.
+// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+// Sources whose server is not there have none.
 func (b IDs) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	for _, clients := range b.Clients {

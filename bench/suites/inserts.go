@@ -61,8 +61,8 @@ var insertSources = []keyed{
 	{uuidv7, "uuidv7.sql", false},
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in. A turn fills the table, however long that
-// takes.
+// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+// A turn fills the table, however long that takes.
 func (b Inserts) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	if b.Rows < batchSize || b.Rows%batchSize != 0 {

@@ -26,8 +26,8 @@ var PassThroughWorkloads = []string{SelectWorkload, pipelinedWorkload, RowsWorkl
 // pipelineClients are the clients of the workload pipelined.
 const pipelineClients = 8
 
-// PassThrough plans what a statement costs that is only passed on: the same work directly and through each server in
-// front.
+// PassThrough plans what a statement costs that is only passed on:
+// the same work directly and through each server in front.
 type PassThrough struct {
 	Servers   servers.Servers
 	Pgbench   *driver.Pgbench

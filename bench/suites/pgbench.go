@@ -12,8 +12,8 @@ import (
 //go:embed pgbench/*.sql
 var scripts embed.FS
 
-// NewPgbench finds pgbench in a folder of PostgreSQL's programs or on PATH, and lays out the scripts of the suites in
-// folder.
+// NewPgbench finds pgbench in a folder of PostgreSQL's programs or on PATH,
+// and lays out the scripts of the suites in folder.
 func NewPgbench(ctx context.Context, binaries, folder string) (*driver.Pgbench, error) {
 	return driver.NewPgbench(ctx, binaries, folder, scripts, sources)
 }

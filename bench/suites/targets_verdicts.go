@@ -24,8 +24,8 @@ const (
 	layoutRate         = 4096e3 // IDs per second of one worker, in the default layout
 )
 
-// TargetVerdicts says which targets are reached, for what was measured: first of the proxy, then of the function in the
-// database.
+// TargetVerdicts says which targets are reached, for what was measured:
+// first of the proxy, then of the function in the database.
 func TargetVerdicts(figures []report.Figure) (all []report.Verdict) {
 	place := func(f report.Figure) int {
 		switch {

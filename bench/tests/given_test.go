@@ -163,8 +163,8 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	}
 }
 
-// withPassword is a URL of PostgreSQL with a password, which these servers do not ask for; other addresses stay as they
-// are.
+// withPassword is a URL of PostgreSQL with a password, which these servers do not ask for;
+// other addresses stay as they are.
 func withPassword(target, password string) string {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "postgres" {

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// tick is the unit of processor time in /proc: USER_HZ is 100 on every architecture that Go runs on (proc(5), getconf
-// CLK_TCK).
+// tick is the unit of processor time in /proc:
+// USER_HZ is 100 on every architecture that Go runs on (proc(5), getconf CLK_TCK).
 const tick = 10 * time.Millisecond
 
 // system is what is asked of the operating system.

@@ -113,8 +113,8 @@ func (s Sample) IndexBytes() (size float64, measured bool) {
 	return float64(*s.Index), true
 }
 
-// CPUEach is the processor time of a role for one operation, in microseconds and without the Opening, if it was
-// measured.
+// CPUEach is the processor time of a role for one operation, in microseconds and without the Opening,
+// if it was measured.
 func (s Sample) CPUEach(role string) (each float64, measured bool) {
 	spent, measured := s.CPU[role]
 	operations := s.Operations
