@@ -82,9 +82,10 @@ func TestLayoutsThatCannotBeAreRefusedWithTheirValues(t *testing.T) {
 		{func(l *Layout) { l.SequenceBits = 0 }, []string{"0 sequence bits", "1 to 22"}},
 		{func(l *Layout) { l.SequenceBits = 23 }, []string{"23 sequence bits", "1 to 22"}},
 		{func(l *Layout) { l.DatacenterBits = 7 }, []string{"7 datacenter", "10 worker", "17", "16"}},
-		{func(l *Layout) {
-			l.TimestampBits = 42
-		}, []string{"42 timestamp", "0 datacenter", "10 worker", "12 sequence", "64", "63"}},
+		{
+			func(l *Layout) { l.TimestampBits = 42 },
+			[]string{"42 timestamp", "0 datacenter", "10 worker", "12 sequence", "64", "63"},
+		},
 		{func(l *Layout) { l.Unit = 0 }, []string{"unit 0s", "1ms to 1s"}},
 		{func(l *Layout) { l.Unit = 1500 * time.Microsecond }, []string{"unit 1.5ms"}},
 		{func(l *Layout) { l.Unit = 1001 * time.Millisecond }, []string{"unit 1.001s"}},
@@ -132,9 +133,10 @@ func TestLifetimeIsCheckedAgainstTheGivenTime(t *testing.T) {
 		{"at the epoch", l.Epoch, nil},
 		{"before the epoch", l.Epoch.Add(-time.Second), []string{"2024-01-01T00:00:00Z", "2023-12-31T23:59:59Z"}},
 		{"thirteen months before the end", l.End().AddDate(0, -13, 0), nil},
-		{"eleven months before the end", l.End().AddDate(0, -11, 0), []string{
-			"41/0/10/12", "2093-09-06", "2092-10-06", "1 year",
-		}},
+		{
+			"eleven months before the end", l.End().AddDate(0, -11, 0),
+			[]string{"41/0/10/12", "2093-09-06", "2092-10-06", "1 year"},
+		},
 		{"after the end", l.End().AddDate(1, 0, 0), []string{"2093-09-06", "2094-09-06"}},
 	} {
 		err := l.CheckLifetime(test.now)

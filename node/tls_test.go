@@ -67,10 +67,13 @@ func TestServeSaysWhatTLSDoesNotProtect(t *testing.T) {
 		"plain text":        {TLS{}, "tcp", "db:5432", ""},
 		"a sidecar":         {TLS{Upstream: "verify-full", UpstreamCA: "system"}, "tcp", "db:5432", ""},
 		"beside the server": {TLS{ClientCert: "c", ClientKey: "k"}, "tcp", "127.0.0.1:5432", ""},
-		"a proxy that asks": {TLS{
-			Client: "require", ClientCert: "c", ClientKey: "k", Auth: "password", Upstream: "verify-full",
-			UpstreamCA: "u",
-		}, "tcp", "db:5432", ""},
+		"a proxy that asks": {
+			TLS{
+				Client: "require", ClientCert: "c", ClientKey: "k", Auth: "password",
+				Upstream: "verify-full", UpstreamCA: "u",
+			},
+			"tcp", "db:5432", "",
+		},
 		"TLS on a Unix socket": {TLS{Upstream: "require"}, "unix", "/run/s", "no effect on a Unix socket"},
 		"plain text behind TLS": {
 			TLS{ClientCert: "c", ClientKey: "k"}, "tcp", "db:5432", "goes on to the upstream in plain text",

@@ -25,11 +25,12 @@ func longChain(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	var parent *x509.Certificate
 	for i := range 4 {
 		c := &x509.Certificate{
-			SerialNumber: big.NewInt(int64(i)), Subject: pkix.Name{
+			SerialNumber: big.NewInt(int64(i)),
+			Subject: pkix.Name{
 				CommonName: string(rune('a' + i)), Organization: []string{"an organization of some length"},
 			},
-			IsCA: i < 3, BasicConstraintsValid: true, NotBefore: time.Now().Add(-time.Hour),
-			NotAfter: time.Now().Add(time.Hour),
+			IsCA: i < 3, BasicConstraintsValid: true,
+			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 			KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 		}
 		if parent == nil {

@@ -68,9 +68,10 @@ func TestServeRefusesADatacenterThatTheLayoutLacksWithBothValues(t *testing.T) {
 			"--datacenter is 4", "layout 41/2/2/12 has datacenters 0 to 3", "Choose one of these",
 		}},
 		{datacenters, "0", []string{"--datacenter 0 has workers 0 to 3", "workers 0 to 3 are for functions"}},
-		{server.Migrated(t), "1", []string{
-			"--datacenter is 1", "layout 41/0/10/12 has no datacenter bits", "--layout datacenter",
-		}},
+		{
+			server.Migrated(t), "1",
+			[]string{"--datacenter is 1", "layout 41/0/10/12 has no datacenter bits", "--layout datacenter"},
+		},
 		{datacenters, "west", []string{`--datacenter is "west"`, "expected a number"}},
 		{datacenters, "-1", []string{`--datacenter is "-1"`}},
 	} {

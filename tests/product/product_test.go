@@ -81,10 +81,9 @@ func (d *demo) leavesNothing(t *testing.T) {
 	for _, entry := range entries {
 		names = append(names, entry.Name())
 	}
+	data := []string{"postgres", "postgres.lock", "postgres.log", "docker", "docker.lock", "docker.log"}
 	for _, name := range names {
-		if !slices.Contains([]string{
-			"postgres", "postgres.lock", "postgres.log", "docker", "docker.lock", "docker.log",
-		}, name) {
+		if !slices.Contains(data, name) {
 			t.Errorf("the demo has left %s in its data folder", name)
 		}
 	}

@@ -143,9 +143,10 @@ func (h *history) step() {
 			}
 		}
 	case 26, 27:
-		h.pass([]time.Duration{
+		times := []time.Duration{
 			time.Millisecond, 300 * time.Millisecond, 2 * time.Second, 9 * time.Second, 30 * time.Second,
-		}[h.choose("time", 0, 4)])
+		}
+		h.pass(times[h.choose("time", 0, 4)])
 	case 28, 29:
 		h.land()
 	case 30, 31:

@@ -86,9 +86,6 @@ func (s script) strip(lines []string, ready int) ([]string, error) {
 }
 
 func comesUnasked(line string) bool {
-	return slices.ContainsFunc([]string{
-		"NoticeResponse", "NotificationResponse", "ParameterStatus",
-	}, func(kind string) bool {
-		return strings.HasPrefix(line, kind)
-	})
+	unasked := []string{"NoticeResponse", "NotificationResponse", "ParameterStatus"}
+	return slices.ContainsFunc(unasked, func(kind string) bool { return strings.HasPrefix(line, kind) })
 }
