@@ -16,6 +16,8 @@ import (
 var (
 	//go:embed queries/session.sql
 	sessionSQL string
+	//go:embed queries/leave.sql
+	leaveSQL string
 	//go:embed queries/server.sql
 	serverSQL string
 	//go:embed queries/lock.sql
@@ -85,6 +87,11 @@ func (d *database) begin(ctx context.Context) error {
 	if _, err := d.Exec(ctx, sessionSQL); err != nil {
 		return failed("setting up the session", err)
 	}
+	return d.askServer(ctx)
+}
+
+// askServer reads what the server and the database are at this moment.
+func (d *database) askServer(ctx context.Context) error {
 	f := &d.facts
 	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
 		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner,
@@ -102,7 +109,8 @@ func (d *database) begin(ctx context.Context) error {
 func (d *database) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_ = d.Conn.Close(ctx) // ends the session, and with it the lock; nobody is left to tell
+	_, _ = d.PgConn().Exec(ctx, leaveSQL).ReadAll() // a pooler gives the session to others
+	_ = d.Conn.Close(ctx)                           // ends the session, and with it the lock; nobody is left to tell
 }
 
 // mayMigrate refuses a server that takes no writes and a role that lacks a right, with the statement that grants it.
@@ -156,7 +164,7 @@ func (d *database) lock(ctx context.Context) error {
 	case err != nil:
 		return failed("waiting for another migration of this database", err)
 	}
-	return nil
+	return d.askServer(ctx) // another one may have changed it meanwhile
 }
 
 // now is the clock of the server.

@@ -45,10 +45,13 @@ func down(ctx context.Context, url string, leaveJoined bool, list []migration) (
 	if err := d.mayMigrate(); err != nil {
 		return false, err
 	}
-	if err := d.notNewer(revision(list)); err != nil {
+	if err := d.lock(ctx); err != nil {
 		return false, err
 	}
-	if err := d.lock(ctx); err != nil {
+	if !d.facts.hasSchema { // somebody was faster
+		return false, nil
+	}
+	if err := d.notNewer(revision(list)); err != nil {
 		return false, err
 	}
 	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, leaveJoined, list) })

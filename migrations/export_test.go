@@ -27,3 +27,6 @@ func withLater(later fs.FS) ([]migration, error) {
 	list, err := numbered(later)
 	return append(all(), list...), err
 }
+
+// LockKey names the lock that migrations exclude each other with.
+const LockKey = lockKey

@@ -34,9 +34,6 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := d.mayMigrate(); err != nil {
 		return err
 	}
-	if err := d.notNewer(revision(list)); err != nil {
-		return err
-	}
 	var h *home
 	if s.JoinURL != "" {
 		if h, err = openHome(ctx, s.JoinURL); err != nil {
@@ -45,6 +42,9 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 		defer h.close()
 	}
 	if err := d.lock(ctx); err != nil {
+		return err
+	}
+	if err := d.notNewer(revision(list)); err != nil {
 		return err
 	}
 	const doing = "making schema pgflurry"

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/jackc/pgx/v5"
+
 	"pgflurry/migrations"
 	"pgflurry/namespace"
 	"pgflurry/tests/support/server"
@@ -105,6 +107,51 @@ func TestUpAndDownNeedOneConnectionOfAPooler(t *testing.T) {
 	}
 	if removed, err := migrations.Down(server.Within(t), url, false); !removed || err != nil {
 		t.Errorf("down: %v, %v (%s)", removed, err, server.Hint(err))
+	}
+}
+
+func TestMigrationInvariant7AnUpThatHasWaitedLooksAgainForALaterRevision(t *testing.T) {
+	url := server.Database(t)
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "SELECT pg_advisory_lock($1)", migrations.LockKey)
+	done := make(chan error, 1)
+	go func() { done <- migrations.Up(server.Within(t), url, migrations.Settings{}) }()
+	server.Eventually(t, conn, "EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)")
+	server.Do(t, conn, "CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer LANGUAGE sql "+
+		"IMMUTABLE PARALLEL SAFE AS 'SELECT 99'")
+	server.Do(t, conn, "SELECT pg_advisory_unlock($1)", migrations.LockKey)
+	if err := <-done; !errors.As(err, new(*namespace.NewerError)) {
+		t.Errorf("up says %v; expected that the schema is of a later revision", err)
+	}
+}
+
+func TestAMigrationLeavesNothingInASessionThatAPoolerGivesToOthers(t *testing.T) {
+	url := server.Database(t)
+	pooled := server.Pooler(t, url, 1)
+	server.Exec(t, url, "CREATE TABLE orders ()")
+	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := migrations.Status(server.Within(t), pooled+"&default_query_exec_mode=simple_protocol"); err != nil {
+		t.Fatal(err)
+	}
+	config, err := pgx.ParseConfig(pooled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	conn, err := pgx.ConnectConfig(server.Within(t), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	server.Do(t, conn, "SELECT FROM orders")
+	const locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"
+	if n := server.Value[int](t, conn, locks); n != 0 {
+		t.Errorf("%d advisory locks are left", n)
 	}
 }
 

@@ -25,6 +25,9 @@ func Listen(address string) (net.Listener, error) {
 			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path",
 				place)
 		case connstring.Refused(err):
+			if info, err := os.Lstat(place); err != nil || info.Mode().Type() != os.ModeSocket {
+				return nil, fmt.Errorf("--listen %s: there is a file that is no socket; choose another path", place)
+			}
 			if err := os.Remove(place); err != nil {
 				return nil, fmt.Errorf("--listen %s: removing the socket a former process left: %w", place, err)
 			}

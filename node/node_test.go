@@ -4,6 +4,8 @@ package node_test
 
 import (
 	"net"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -160,5 +162,18 @@ func TestInvariant7NodesOfOneProcessShareNothing(t *testing.T) {
 		if text, _ := r.log.read(); strings.Contains(text, "msg=ended") != (name == "first") {
 			t.Errorf("the log of the %s one is not its own:\n%s", name, text)
 		}
+	}
+}
+
+func TestAFileThatIsNoSocketIsNotTakenOver(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notes")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if ln, err := node.Listen(path); err == nil || !strings.Contains(err.Error(), "is no socket") {
+		t.Errorf("%v and %v; expected that the file is no socket", ln, err)
+	}
+	if text, err := os.ReadFile(path); string(text) != "mine" {
+		t.Errorf("the file holds %q: %v", text, err)
 	}
 }

@@ -76,12 +76,12 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 // so it does not wait. Where TLS is required nothing is said in plain text.
 func (p *Proxy) turnAway(conn net.Conn, why string) {
 	p.limits.turnedAway.Add(1)
+	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
 	if !p.requireTLS {
 		tellClient(conn, clientError{code: failTooMany})
 	}
 	conn.Close()
 	p.limits.clients.Add(-1)
-	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
 }
 
 // giveWay ends a connection in favour of another one. A Close may wait for a relay to look up from its work.

@@ -1,6 +1,9 @@
 package main
 
 import (
+	"os/signal"
+	"syscall"
+
 	"github.com/spf13/cobra"
 
 	"pgflurry/node"
@@ -37,6 +40,7 @@ do not notice.`,
 			if s.Datacenter, err = datacenterOf(datacenter); err != nil {
 				return err
 			}
+			signal.Ignore(syscall.SIGPIPE) // who reads the log may end; the proxy must not
 			s.Version = version()
 			hangups, stop := awaitHangups()
 			defer stop()

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"encoding/json"
 	"net"
 	"os"
@@ -60,5 +61,47 @@ func TestAFloodOfRefusedClientsIsCountedAndTheCountIsToldAtTheEnd(t *testing.T) 
 	}
 	if told != clients || lines > clients/4 {
 		t.Errorf("%d clients were refused; %d lines tell of %d", clients, lines, told)
+	}
+}
+
+func TestAProxyOutlivesWhoReadsItsLog(t *testing.T) {
+	direct := server.Migrated(t)
+	log, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program.Path(t), program.ServeArgs(t, direct, "unread")...)
+	command.Stderr = write
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	write.Close()
+	address, lines := "", bufio.NewScanner(log)
+	for address == "" && lines.Scan() {
+		if strings.Contains(lines.Text(), "msg=listening") {
+			address = program.Field(lines.Text(), "address")
+		}
+	}
+	log.Close()
+	u := server.Parse(t, direct)
+	u.Host = address
+	for range 3 { // each is logged
+		stranger, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := stranger.Write([]byte{0, 0, 0, 9}); err != nil {
+			t.Error(err)
+		}
+		stranger.Close()
+		conn := server.Connect(t, u.String())
+		server.Do(t, conn, "SELECT 1")
+		conn.Close(t.Context())
+	}
+	if err := command.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Error(err)
+	}
+	if err := command.Wait(); err != nil {
+		t.Errorf("the proxy: %v", err)
 	}
 }
