@@ -25,7 +25,7 @@ type Node struct {
 	segments    *segmentSources
 	proxy       *proxy.Proxy
 	listener    net.Listener
-	granted     chan struct{} // closed once a worker was leased
+	answering   chan struct{} // closed once a worker was leased and all databases were judged
 
 	reloading sync.Mutex
 }
@@ -54,7 +54,7 @@ func New(s Settings) (_ *Node, err error) {
 	n := &Node{
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
 		lease: leaseConfig, ids: &lateIDs{}, permissions: newPermissions(s.Databases), segments: &segmentSources{},
-		granted: make(chan struct{}),
+		answering: make(chan struct{}),
 	}
 	if n.proxy, err = n.newProxy(network, upstream); err != nil {
 		return nil, err
@@ -87,8 +87,9 @@ func (n *Node) newProxy(network, upstream string) (*proxy.Proxy, error) {
 // Addr is where clients connect.
 func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 
-// Granted is closed once a worker was leased. IDs then come from memory in each database that the watch has judged.
-func (n *Node) Granted() <-chan struct{} { return n.granted }
+// Answering is closed once a worker was leased and the watch has judged every database: IDs come from memory in each
+// that it permits.
+func (n *Node) Answering() <-chan struct{} { return n.answering }
 
 // Reload reads the files of TLS again. Open sessions do not notice. If a file cannot be used, everything stays as it
 // is, and the log says so.

@@ -36,11 +36,14 @@ func (n *Node) supply(ctx context.Context) error {
 		}
 	})
 	beside.Go(func() {
-		select {
-		case <-keeper.Granted():
-			close(n.granted)
-		case <-ctx.Done():
+		for _, ready := range []<-chan struct{}{keeper.Granted(), watch.judged} {
+			select {
+			case <-ready:
+			case <-ctx.Done():
+				return
+			}
 		}
+		close(n.answering)
 	})
 	err = keeper.Run(ctx)
 	select {

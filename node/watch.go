@@ -45,12 +45,15 @@ type watcher struct {
 
 	mu        sync.Mutex
 	functions map[int]string // by function worker, the database
+	unjudged  int            // databases
+	judged    chan struct{}  // closed once every database was judged
 }
 
 func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	return &watcher{
 		databases: n.settings.Databases, config: n.look, id: ns.ID, permissions: n.permissions,
 		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]string),
+		unjudged: len(n.settings.Databases), judged: make(chan struct{}),
 	}
 }
 
@@ -146,13 +149,26 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	first := !d.seen
 	d.seen, d.unasked = true, 0
 	ids, numbers := levelOf(judged), levelOf(segments)
 	d.permit(ids, numbers)
+	if first {
+		d.wasJudged()
+	}
 	d.report(finding{about: aboutIDs, what: idFindings[ids], why: judged.Why, fault: slog.LevelWarn})
 	// to have none is no fault
 	d.report(finding{about: aboutSegments, what: segmentFindings[numbers], why: segments.Why, fault: slog.LevelInfo})
 	return nil
+}
+
+// wasJudged counts the databases that were judged for the first time.
+func (w *watcher) wasJudged() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unjudged--; w.unjudged == 0 {
+		close(w.judged)
+	}
 }
 
 // unanswered is a look that has judged nothing. A database that is away keeps its permission: IDs go on. A refusal ends

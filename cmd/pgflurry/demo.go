@@ -118,9 +118,9 @@ func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Wr
 	patience := time.NewTimer(grantPatience)
 	defer patience.Stop()
 	select {
-	case <-n.Granted():
+	case <-n.Answering():
 	case <-patience.C:
-		fmt.Fprintf(out, "no worker is leased after %v, so PostgreSQL itself answers; the log says why\n",
+		fmt.Fprintf(out, "no IDs come from memory after %v, so PostgreSQL itself answers; the log says why\n",
 			grantPatience)
 	case err := <-ended:
 		return errors.Join(err, server.ended(ctx))
