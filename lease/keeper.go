@@ -82,8 +82,8 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	}
 	return &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait,
-		granted: make(chan struct{}), failing: reminder.Reminder{Every: remindEvery},
-		ahead: reminder.Reminder{Every: remindEvery},
+		granted: make(chan struct{}), failing: reminder.Reminder{Every: reminder.Usual},
+		ahead: reminder.Reminder{Every: reminder.Usual},
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),

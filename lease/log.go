@@ -93,9 +93,6 @@ func (k *Keeper) logUngated(a Acquired) {
 	}
 }
 
-// remindEvery is how often it is said again that something lasts which a person has to mend.
-const remindEvery = time.Minute
-
 // logAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood
 // ahead, and the worker's mark with it. IDs stay unique and go on, but their time is wrong, and sorting by them is for
 // as long.

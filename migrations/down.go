@@ -39,17 +39,14 @@ func down(ctx context.Context, url string, leaveJoined bool, list []migration) (
 		return false, err
 	}
 	defer d.close()
+	if err := d.lock(ctx); err != nil {
+		return false, err
+	}
 	if !d.facts.hasSchema {
 		return false, nil
 	}
 	if err := d.mayMigrate(); err != nil {
 		return false, err
-	}
-	if err := d.lock(ctx); err != nil {
-		return false, err
-	}
-	if !d.facts.hasSchema { // somebody was faster
-		return false, nil
 	}
 	if err := d.notNewer(revision(list)); err != nil {
 		return false, err

@@ -25,7 +25,7 @@ type pauses struct {
 }
 
 func usualPauses() pauses {
-	return pauses{look: 2 * time.Second, timeout: 5 * time.Second, remind: time.Minute}
+	return pauses{look: 2 * time.Second, timeout: 5 * time.Second, remind: reminder.Usual}
 }
 
 // mostUnasked is how many looks in a row may bring no answer from an upstream that takes logins. Then the permission

@@ -12,6 +12,9 @@ package reminder
 
 import "time"
 
+// Usual is how often it is said again that something lasts which a person has to mend.
+const Usual = time.Minute
+
 // A Reminder follows one trouble. One goroutine uses it.
 type Reminder struct {
 	Every time.Duration // between two lines of the same finding

@@ -8,9 +8,6 @@ import (
 	"pgflurry/reminder"
 )
 
-// remindEvery is how often it is said again that something lasts which a person has to mend.
-const remindEvery = time.Minute
-
 // logFailure says that a fetch failed: when that begins, when another reason comes, and each minute while it lasts.
 func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.Duration) {
 	if ctx.Err() != nil {
@@ -20,7 +17,7 @@ func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.D
 	if !due {
 		return
 	}
-	fields := failingFor([]any{"tag", b.supply.tag, "left", b.supply.left()}, lasted)
+	fields := append([]any{"tag", b.supply.tag, "left", b.supply.left()}, reminder.Fields(lasted)...)
 	if errors.Is(err, ErrExhausted) {
 		s.log.Error("no block is left: the tag has come to the end of bigint", fields...)
 		return
@@ -31,15 +28,8 @@ func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.D
 // logNotRefreshed says that a look at the tags in use failed. Looks are a minute apart, so each is told.
 func (s *Source) logNotRefreshed(failing *reminder.Reminder, err error) {
 	_, lasted := failing.Wrong("refresh", s.now())
-	s.log.Warn("the tags in use could not be looked at: removed ones go on", failingFor([]any{"cause", err}, lasted)...)
-}
-
-// failingFor adds how long a trouble has lasted that was logged before.
-func failingFor(fields []any, lasted time.Duration) []any {
-	if lasted > 0 {
-		fields = append(fields, "failing_for", lasted.Round(time.Second))
-	}
-	return fields
+	fields := append([]any{"cause", err}, reminder.Fields(lasted)...)
+	s.log.Warn("the tags in use could not be looked at: removed ones go on", fields...)
 }
 
 // logWentBack says what no correct database does.

@@ -30,12 +30,12 @@ func TestWhatStaysWrongIsToldAgainEachMinuteWithHowLongItHasLasted(t *testing.T)
 			return lines
 		}
 		fetches, looks := told("no block could be fetched"), told("could not be looked at")
-		if len(fetches) != 3 || strings.Contains(fetches[0], "failing_for") ||
-			!strings.Contains(fetches[1], "failing_for=1m") || !strings.Contains(fetches[2], "failing_for=2m") {
+		if len(fetches) != 3 || strings.Contains(fetches[0], "trouble_lasted") ||
+			!strings.Contains(fetches[1], "trouble_lasted=1m") || !strings.Contains(fetches[2], "trouble_lasted=2m") {
 			t.Errorf("in two and a half minutes it was told:\n%s", strings.Join(fetches, ""))
 		}
-		if len(looks) != 2 || strings.Contains(looks[0], "failing_for") ||
-			!strings.Contains(looks[1], "failing_for=1m") {
+		if len(looks) != 2 || strings.Contains(looks[0], "trouble_lasted") ||
+			!strings.Contains(looks[1], "trouble_lasted=1m") {
 			t.Errorf("of the looks it was told:\n%s", strings.Join(looks, ""))
 		}
 		of.do(func() { of.down = false })

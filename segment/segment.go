@@ -86,7 +86,7 @@ func New(s Settings) (*Source, error) {
 	return &Source{
 		open: s.Open, now: s.Now, maxTags: s.MaxTags, log: s.Log,
 		known: make(chan *buffer, s.MaxTags), fresh: make(chan *buffer, s.MaxTags),
-		buffers: make(map[string]*buffer), full: reminder.Reminder{Every: remindEvery},
+		buffers: make(map[string]*buffer), full: reminder.Reminder{Every: reminder.Usual},
 	}, nil
 }
 
@@ -134,7 +134,7 @@ func (s *Source) buffer(tag []byte) (*buffer, error) {
 		}
 		return nil, ErrTooManyTags
 	}
-	b = &buffer{supply: supply{tag: string(tag)}, failing: reminder.Reminder{Every: remindEvery}}
+	b = &buffer{supply: supply{tag: string(tag)}, failing: reminder.Reminder{Every: reminder.Usual}}
 	s.buffers[b.supply.tag] = b
 	return b, nil
 }
