@@ -8,6 +8,7 @@ import (
 	"math"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -108,17 +109,27 @@ func (t *table) used() (connections, fetches int) {
 	return t.open, len(t.asked)
 }
 
+// journal is the log of a source. Whoever reads it waits until nothing in the bubble writes any more.
+type journal struct{ lines bytes.Buffer }
+
+func (j *journal) Write(line []byte) (int, error) { return j.lines.Write(line) }
+
+func (j *journal) String() string {
+	synctest.Wait()
+	return j.lines.String()
+}
+
 // running is a source that runs until the test ends.
 type running struct {
 	*Source
 	t    *testing.T
-	log  *bytes.Buffer
+	log  *journal
 	stop func()
 }
 
 func start(t *testing.T, of *table) *running {
 	t.Helper()
-	r := &running{t: t, log: &bytes.Buffer{}}
+	r := &running{t: t, log: &journal{}}
 	source, err := New(Settings{
 		Open: func() Store { return &connection{table: of} },
 		Log:  slog.New(slog.NewTextHandler(r.log, nil)),
