@@ -288,17 +288,6 @@ func (p *Proxy) changedLocked() {
 	p.changed = make(chan struct{})
 }
 
-// Stats counts since the proxy was made.
-type Stats struct {
-	Sessions int   // open now
-	Opened   int64 // sessions that reached upstream
-	Answers  int64 // statements answered from memory
-	IDs      int64 // IDs in them
-	Declined int64 // statements that were forwarded because the generator had no IDs for them
-	// TurnedAway counts connections of clients that a limit closed: at once, or before they had logged in.
-	TurnedAway int64
-}
-
 // Stats folds the counters of all sessions.
 func (p *Proxy) Stats() Stats {
 	p.mu.Lock()

@@ -1,0 +1,25 @@
+// Package admin is HTTP for operators: metrics, probes and a status page. It writes nothing anywhere.
+//
+//	node ──▶ State (memory) ─┬─▶ metrics.go   GET /metrics
+//	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
+//	                         └─▶ page.go      GET /, /fragment
+//	node ──▶ History, Decode ───▶ worker.go   GET /worker/N, /decode?id=N
+//
+//	state.go      what a node tells, as a value      sentence.go   its state in one sentence
+//	warnings.go   what is wrong, and what to do      samples.go    the last ten minutes
+//	server.go     the listener and its limits
+//
+// # Invariants
+//
+// Each has a test of its name.
+//
+//  1. No request changes anything: only GET and HEAD are answered.
+//  2. What a probe says comes from memory. No probe waits for the lease, a database or a client.
+//  3. A metric's labels are bounded: none holds a user, a client's address, an application's name or an ID.
+//  4. Who reads slowly, or never, costs one connection of a limited number, for a limited time.
+//  5. The page needs nothing from elsewhere, and says all it says without JavaScript.
+//
+// # Goroutines
+//
+// Serve runs the HTTP server and takes a sample every two seconds. Both end when its context does.
+package admin

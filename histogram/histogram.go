@@ -1,0 +1,58 @@
+// Package histogram counts durations in fixed buckets, for metrics.
+//
+// A Histogram costs two atomic additions for each observation, and no lock. It is read as a Snapshot, whose counts may
+// lack an observation that is under way.
+package histogram
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// A Histogram counts durations. Make it with New. Its methods are safe for concurrent use.
+type Histogram struct {
+	bounds []time.Duration // rising
+	counts []atomic.Uint64 // of each bucket alone; the last is for what is above all bounds
+	sum    atomic.Int64    // nanoseconds
+}
+
+// New makes a histogram whose buckets end at bounds, inclusive and rising.
+func New(bounds ...time.Duration) *Histogram {
+	return &Histogram{bounds: bounds, counts: make([]atomic.Uint64, len(bounds)+1)}
+}
+
+// Observe counts one duration.
+func (h *Histogram) Observe(d time.Duration) {
+	at := 0
+	for at < len(h.bounds) && d > h.bounds[at] {
+		at++
+	}
+	h.counts[at].Add(1)
+	h.sum.Add(int64(d))
+}
+
+// A Snapshot is a histogram at one moment.
+type Snapshot struct {
+	Bounds []time.Duration // where buckets end, rising; shared, so nobody writes to it
+	Counts []uint64        // observations up to each bound; cumulative, one more than Bounds: the last has all
+	Sum    time.Duration   // of all observations
+}
+
+// Snapshot reads it.
+func (h *Histogram) Snapshot() Snapshot {
+	s := Snapshot{Bounds: h.bounds, Counts: make([]uint64, len(h.counts)), Sum: time.Duration(h.sum.Load())}
+	total := uint64(0)
+	for i := range h.counts {
+		total += h.counts[i].Load()
+		s.Counts[i] = total
+	}
+	return s
+}
+
+// Count is how many observations there are.
+func (s Snapshot) Count() uint64 {
+	if len(s.Counts) == 0 {
+		return 0
+	}
+	return s.Counts[len(s.Counts)-1]
+}
