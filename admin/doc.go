@@ -7,7 +7,7 @@
 //
 //	state.go      what a node tells, as a value      sentence.go   its state in one sentence
 //	warnings.go   what is wrong, and what to do      samples.go    the last ten minutes
-//	server.go     the listener and its limits
+//	server.go     New, Serve and its limits    newest.go     a limited number of connections
 //
 // # Invariants
 //
@@ -21,5 +21,6 @@
 //
 // # Goroutines
 //
-// Serve runs the HTTP server and takes a sample every two seconds. Both end when its context does.
+// Serve runs the HTTP server, which has one for each connection, and takes a sample every two seconds. All end when its
+// context does.
 package admin

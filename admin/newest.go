@@ -1,0 +1,51 @@
+package admin
+
+import (
+	"container/list"
+	"net"
+	"sync"
+)
+
+// newest is a listener that keeps a limited number of connections open. One more closes the oldest: who holds all of
+// them and says nothing cannot keep a probe away.
+type newest struct {
+	net.Listener
+	limit int
+
+	mu   sync.Mutex
+	open list.List // of net.Conn, the oldest first
+}
+
+func newestOf(listener net.Listener, limit int) *newest {
+	return &newest{Listener: listener, limit: limit}
+}
+
+// Accept waits for the next connection.
+func (l *newest) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open.Len() >= l.limit {
+		oldest := l.open.Remove(l.open.Front()).(net.Conn)
+		oldest.Close() // its owner closes it again, which does nothing
+	}
+	return &counted{Conn: conn, of: l, place: l.open.PushBack(conn)}, nil
+}
+
+// counted is one of its connections.
+type counted struct {
+	net.Conn
+	of    *newest
+	place *list.Element
+}
+
+// Close gives the connection's place free.
+func (c *counted) Close() error {
+	c.of.mu.Lock()
+	c.of.open.Remove(c.place) // nothing, if it was the oldest and had to go
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}

@@ -1,0 +1,128 @@
+package admin
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/pprof"
+	"sync"
+	"time"
+)
+
+// Settings say what a Server shows.
+type Settings struct {
+	// Node is what the server shows. Required.
+	Node Node
+	// Log gets what goes wrong with a request. Nil: nobody does.
+	Log *slog.Logger
+	// Pprof adds Go's profiles of the process below /debug/pprof/.
+	Pprof bool
+}
+
+// limits bound what one client of the server can cost.
+type limits struct {
+	connections int           // open at once; one more closes the oldest
+	header      time.Duration // to read a request's header
+	request     time.Duration // to read all of a request
+	answer      time.Duration // to write an answer; profiles add their own length
+	idle        time.Duration // between two requests of one connection
+	headerBytes int
+}
+
+// idle is longer than Prometheus usually pauses between two scrapes, so that it keeps its connection.
+var usualLimits = limits{
+	connections: 64, header: 5 * time.Second, request: 5 * time.Second, answer: 10 * time.Second,
+	idle: 2 * time.Minute, headerBytes: 16 << 10,
+}
+
+// farewell is how long requests under way may take at the end.
+const farewell = 250 * time.Millisecond
+
+// A Server answers operators. Make it with New.
+type Server struct {
+	node    Node
+	log     *slog.Logger
+	limits  limits
+	handler http.Handler
+}
+
+// New makes a server. It opens nothing and starts nothing.
+func New(s Settings) *Server {
+	if s.Log == nil {
+		s.Log = slog.New(slog.DiscardHandler)
+	}
+	server := &Server{node: s.Node, log: s.Log, limits: usualLimits}
+	mux := http.NewServeMux()
+	if s.Pprof {
+		profiles(mux)
+	}
+	server.handler = readOnly(mux)
+	return server
+}
+
+// profiles are those of Go's runtime. They have no command line: it may hold a password.
+func profiles(mux *http.ServeMux) {
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+}
+
+// readOnly passes GET and HEAD on, and nothing else.
+func readOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "this listener changes nothing: expected GET or HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Serve answers requests on listener until ctx ends, and closes it. It then leaves requests under way a moment, and
+// none runs once it has returned. An error says why it could not go on before ctx ended.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
+	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var connections sync.WaitGroup
+	server := &http.Server{
+		Handler: s.handler, ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.request,
+		WriteTimeout: s.limits.answer, IdleTimeout: s.limits.idle, MaxHeaderBytes: s.limits.headerBytes,
+		BaseContext: func(net.Listener) context.Context { return asking },
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				connections.Add(1)
+			case http.StateClosed, http.StateHijacked:
+				connections.Done()
+			}
+		},
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // clients can fill it
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(newestOf(listener, s.limits.connections)) }()
+
+	var err error
+	select {
+	case <-ctx.Done():
+		s.end(server, cancel)
+		<-ended
+	case err = <-ended:
+		s.end(server, cancel)
+	}
+	connections.Wait()
+	return err
+}
+
+// end closes the listener and all connections, those with a request under way a moment later.
+func (s *Server) end(server *http.Server, cancel context.CancelFunc) {
+	moment, stop := context.WithTimeout(context.Background(), farewell)
+	defer stop()
+	if server.Shutdown(moment) != nil {
+		cancel() // what asks a database stops asking
+		server.Close()
+	}
+}
