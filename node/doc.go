@@ -20,6 +20,8 @@
 //	session.go       the node's own session to a database, and meaning.go, what its failure says
 //	flood.go         the log                      clock*.go            the machine's clocks
 //	descriptors*.go  how many descriptors the process may have
+//	state.go         what operators are told, from memory
+//	history.go       who had a worker: the one question that is asked for an operator
 //
 // # The beginning
 //

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,7 +29,12 @@ type Node struct {
 	listener    net.Listener
 	answering   chan struct{} // closed once a worker was leased and all databases were judged
 
+	started           time.Time // by the wall clock
+	known             atomic.Pointer[known]
+	serving, draining atomic.Bool
+
 	reloading sync.Mutex
+	asking    sync.Mutex // held by the one question for a history
 }
 
 // New checks the settings, reads the files they name, and opens the listener. Nothing is served before Run, which must
@@ -54,7 +61,7 @@ func New(s Settings) (_ *Node, err error) {
 	n := &Node{
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
 		lease: leaseConfig, ids: &lateIDs{}, permissions: newPermissions(s.Databases), segments: &segmentSources{},
-		answering: make(chan struct{}),
+		answering: make(chan struct{}), started: clock.wall(),
 	}
 	if n.proxy, err = n.newProxy(network, upstream); err != nil {
 		return nil, err
@@ -118,6 +125,7 @@ func (n *Node) Run(ctx context.Context) error {
 	})
 	parts.Go(func() { n.segments.run(supplied) })
 	parts.Go(func() { _ = n.proxy.Serve(n.listener) })
+	n.serving.Store(true) // the listener is open: who connects is accepted
 
 	var err error
 	select {
@@ -125,6 +133,7 @@ func (n *Node) Run(ctx context.Context) error {
 		n.log.Info("draining", "sessions", n.proxy.Stats().Sessions, "timeout", s.DrainTimeout)
 	case err = <-wrong:
 	}
+	n.draining.Store(true)
 	n.drain()
 	seal()
 	n.listener.Close()

@@ -21,6 +21,7 @@ func (n *Node) supply(ctx context.Context) error {
 		return err
 	}
 	n.ids.generator.Store(g)
+	n.known.Store(&known{namespace: ns, generator: g})
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

@@ -86,26 +86,21 @@ type databaseWatch struct {
 	*watcher
 	name       string
 	kept       keptConnection
-	permit     func(ids, segments proxy.Level)
+	permission *permission
+	permit     func(judgement)
 	seen       bool                          // it was judged at least once
 	unasked    int                           // looks in a row without an answer
 	lastLogged map[string]*reminder.Reminder // by subject
 }
 
 func (w *watcher) of(name string) *databaseWatch {
-	config := w.config.Copy()
+	config := named(w.config, lookName)
 	config.Database = name
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = lookName
-	}
-	permission := w.permissions.of(name)
+	permission := w.permissions.byDatabase[name]
 	reminded := func() *reminder.Reminder { return &reminder.Reminder{Every: w.pauses.remind} }
 	return &databaseWatch{
 		watcher: w, name: name, kept: keptConnection{config: config, timeout: w.pauses.timeout},
-		permit: func(ids, segments proxy.Level) {
-			permission.Set(ids)
-			permission.SetSegments(segments)
-		},
+		permission: permission, permit: permission.set,
 		lastLogged: map[string]*reminder.Reminder{aboutIDs: reminded(), aboutSegments: reminded()},
 	}
 }
@@ -152,7 +147,9 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	first := !d.seen
 	d.seen, d.unasked = true, 0
 	ids, numbers := levelOf(judged), levelOf(segments)
-	d.permit(ids, numbers)
+	d.permit(judgement{
+		ids: ids, segments: numbers, idsWhy: judged.Why, segmentsWhy: segments.Why, at: d.clock.wall(),
+	})
 	if first {
 		d.wasJudged()
 	}
@@ -184,14 +181,22 @@ func (d *databaseWatch) unanswered(err error) {
 	}
 	switch {
 	case says == refused:
-		d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
+		d.permit(d.nothing(f.why, f.hint))
 	case d.unasked >= mostUnasked:
-		d.permit(proxy.AnswerNothing, proxy.AnswerNothing)
-		f.what = fmt.Sprintf("the permission has expired, for %d looks in a row had no answer: %s",
-			mostUnasked, idFindings[proxy.AnswerNothing])
+		expired := fmt.Sprintf("the permission has expired, for %d looks in a row had no answer", mostUnasked)
+		d.permit(d.nothing(expired+": "+f.why, f.hint))
+		f.what = expired + ": " + idFindings[proxy.AnswerNothing]
 		f.kind = f.what // whatever each look fails of
+	case !d.seen: // nothing is permitted; this says why
+		why := d.nothing(f.why, f.hint)
+		d.permission.judgement.Store(&why)
 	}
 	d.report(f)
+}
+
+// nothing is a judgement without a look that judged: nothing may be answered.
+func (d *databaseWatch) nothing(why, hint string) judgement {
+	return judgement{idsWhy: why, idsHint: hint, segmentsWhy: why, at: d.permission.judgement.Load().at}
 }
 
 // wrongDatabase is a finding about a listed database that no waiting mends.

@@ -27,7 +27,7 @@ import (
 // levels records what a watch permits.
 type levels struct{ ids []proxy.Level }
 
-func (l *levels) permit(ids, _ proxy.Level) { l.ids = append(l.ids, ids) }
+func (l *levels) permit(j judgement) { l.ids = append(l.ids, j.ids) }
 
 // watchOf is a watch over one database, and what it logs.
 func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *levels, *bytes.Buffer) {

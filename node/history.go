@@ -1,0 +1,78 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/admin"
+	"pgflurry/connstring"
+	"pgflurry/hint"
+	"pgflurry/lease"
+)
+
+// historyTimeout bounds a question for the history of a worker, its login included.
+const historyTimeout = 5 * time.Second
+
+// historyName is the application_name of that question's connection, unless the connection string has one.
+const historyName = "pgflurry serve, history"
+
+var errHistoryBusy = hint.With(errors.New("another question for the history of a worker is under way"),
+	"One is put at a time. Ask again.")
+
+// History asks the lease database who had a worker, the latest first. One question is put at a time, over a connection
+// of its own, for at most five seconds.
+func (n *Node) History(ctx context.Context, worker int) ([]admin.Tenure, error) {
+	known := n.known.Load()
+	if known == nil {
+		return nil, fmt.Errorf("the history of worker %d: %w", worker, errNoNamespace)
+	}
+	layout := known.namespace.Layout
+	if worker < 0 || worker >= layout.Workers() {
+		return nil, fmt.Errorf("there is no worker %d: layout %v has workers 0 to %d",
+			worker, layout, layout.Workers()-1)
+	}
+	if !n.asking.TryLock() {
+		return nil, errHistoryBusy
+	}
+	defer n.asking.Unlock()
+	var tenures []lease.Tenure
+	err := ask(ctx, named(n.lease, historyName), historyTimeout, func(ctx context.Context, conn *pgx.Conn) (err error) {
+		tenures, err = lease.History(ctx, conn, &worker)
+		return err
+	})
+	if err != nil {
+		return nil, connstring.Explain(err)
+	}
+	all := make([]admin.Tenure, len(tenures))
+	for i, t := range tenures {
+		all[i] = admin.Tenure{
+			Term: t.Term, Node: t.Node, Address: t.Address, Version: t.Version, Acquired: when(t.AcquiredAt),
+			Renewed: when(t.RenewedAt), Released: when(t.ReleasedAt),
+		}
+		if t.ReservedUntil != nil {
+			all[i].Until = layout.Time(*t.ReservedUntil)
+		}
+	}
+	return all, nil
+}
+
+// when is a time that may be missing; zero: it is.
+func when(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+// named is a connection's configuration with an application_name, unless it has one.
+func named(config *pgx.ConnConfig, name string) *pgx.ConnConfig {
+	config = config.Copy()
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = name
+	}
+	return config
+}

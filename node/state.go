@@ -1,0 +1,94 @@
+package node
+
+import (
+	"errors"
+	"time"
+
+	"pgflurry/admin"
+	"pgflurry/generator"
+	"pgflurry/hint"
+	"pgflurry/namespace"
+)
+
+var _ admin.Node = (*Node)(nil)
+
+// State is what the node knows now. It comes from memory: no lock that it takes is held by anybody who asks a database
+// or a client.
+func (n *Node) State() admin.State {
+	s := admin.State{
+		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
+		Name: n.settings.Name, Address: n.settings.Listen, Upstream: n.settings.Upstream,
+		Listening: n.serving.Load() && !n.draining.Load(), Draining: n.draining.Load(),
+	}
+	n.tellProxy(&s)
+	for _, name := range n.settings.Databases {
+		s.Databases = append(s.Databases, n.permissions.judged(name))
+		for _, st := range n.segments.byDatabase[name].Stats() {
+			s.Segments = append(s.Segments, admin.Segment{
+				Database: name, Tag: st.Tag, Left: st.Left, Given: st.Given, Skipped: st.Skipped,
+				Fetches: st.Blocks + st.Unknown, Unknown: st.Unknown,
+			})
+		}
+	}
+	if known := n.known.Load(); known != nil {
+		s.Namespace = tellNamespace(known.namespace)
+	}
+	return s
+}
+
+// tellProxy is the clients' side, and the upstream's.
+func (n *Node) tellProxy(s *admin.State) {
+	st := n.proxy.Stats()
+	s.Answers = admin.Answers{
+		IDs: st.IDs, Numbers: st.Numbers, ByKind: st.ByKind, Declined: st.DeclinedBy, Waits: st.Waits,
+	}
+	s.Sessions = admin.Sessions{
+		Open: st.Open, Limit: st.Limit, Full: st.Full, Closed: st.Closed, Logins: st.Logins,
+		LoginsIn: st.LoginDurations, Cancels: st.Cancels,
+		Relayed: map[string]int64{"to_upstream": st.ToUpstream, "to_client": st.ToClient},
+	}
+	s.Upstreams = admin.Upstreams{Connects: st.Connects, ConnectsIn: st.ConnectTimes}
+}
+
+func tellNamespace(ns namespace.Namespace) admin.Namespace {
+	return admin.Namespace{
+		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
+		Workers: ns.Layout.Workers(), Functions: ns.DatabaseWorkers,
+	}
+}
+
+// known is what a node has once it has read its namespace.
+type known struct {
+	namespace namespace.Namespace
+	generator *generator.Generator
+}
+
+// Decode takes an ID apart by the layout of the namespace.
+func (n *Node) Decode(id int64) (admin.Decoded, error) {
+	known := n.known.Load()
+	if known == nil {
+		return admin.Decoded{}, errLayoutUnknown
+	}
+	layout := known.namespace.Layout
+	parts, err := layout.Decode(id)
+	if err != nil {
+		return admin.Decoded{}, err
+	}
+	d := admin.Decoded{
+		ID: id, Time: parts.Time, Worker: parts.Worker, Sequence: parts.Sequence,
+		Function: parts.Worker < known.namespace.DatabaseWorkers,
+	}
+	if layout.DatacenterBits > 0 {
+		d.Datacenter = &parts.Datacenter
+	}
+	return d, nil
+}
+
+var errLayoutUnknown = hint.With(
+	errors.New("no ID can be taken apart yet: the namespace, which tells the layout, was not read"),
+	"The log says why the lease database could not be asked.")
+
+// dated is when a moment of the monotonic clock was, by the wall clock of now.
+func (n *Node) dated(at time.Duration) time.Time {
+	return n.clock.wall().Add(at - n.clock.monotonic())
+}
