@@ -56,7 +56,8 @@
 //     never does, three looks without an answer end it.
 //  4. Run ends by itself only where no waiting mends the cause, and its error names the setting or the database.
 //  5. IDs are given until the last session is drained; only then the worker is released.
-//  6. When Run has returned, no goroutine, no connection and no listener is left, and everything logged was written.
+//  6. When Run has returned, no goroutine, no connection and no listener is left, and every line was handed to the
+//     log's handler. How far its reader reads is the reader's affair: nobody here waits for it.
 //  7. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
 //
 // # Goroutines

@@ -36,7 +36,8 @@ type Settings struct {
 	TLS TLS
 	// Version is that of the program, at most 255 characters. Who looks at the leases sees it.
 	Version string
-	// Log gets what the node logs. Nil: nobody does.
+	// Log gets what the node logs. Its handler must not wait for whoever reads it: all sessions would wait with it,
+	// and so would the end. Nil: nobody gets it.
 	Log *slog.Logger
 }
 

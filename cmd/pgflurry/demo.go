@@ -49,10 +49,11 @@ stays, and the next run goes on with it.`,
   pgflurry demo --postgres postgres://me@db.example/app`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			log, err := s.log.open(cmd.ErrOrStderr())
+			log, queue, err := s.log.open(cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
+			defer queue.end()
 			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), log)
 		},
 	}

@@ -18,24 +18,35 @@ func (s *logSettings) formatFlag(f *pflag.FlagSet) {
 	f.StringVar(&s.format, "log-format", "text", "how a line of the log is written: text (key=value) or json")
 }
 
-// open makes the logger.
-func (s *logSettings) open(w io.Writer) (*slog.Logger, error) {
+// open makes the logger. Its lines go through the queue, whose end the caller awaits.
+func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.level)); err != nil {
-		return nil, fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level))
+		return nil, nil, fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level))
 	}
+	lines, err := s.handler(level)
+	if err != nil {
+		return nil, nil, err
+	}
+	unqueued := slog.New(lines(w))
+	queue := newLogQueue(w, func(lost int64) {
+		unqueued.Error("lines of this log are lost: its reader was too slow", "lines", lost)
+	})
+	return slog.New(lines(queue)), queue, nil
+}
+
+// handler makes handlers of the format that is set.
+func (s *logSettings) handler(level slog.Leveler) (func(io.Writer) slog.Handler, error) {
 	options := &slog.HandlerOptions{Level: level}
-	var lines slog.Handler
 	switch s.format {
 	case "text":
-		lines = slog.NewTextHandler(w, options)
+		return func(w io.Writer) slog.Handler { return slog.NewTextHandler(w, options) }, nil
 	case "json":
 		options.ReplaceAttr = asInText
-		lines = slog.NewJSONHandler(w, options)
+		return func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, options) }, nil
 	default:
 		return nil, fmt.Errorf("--log-format is %s; expected text or json", connstring.Shown(s.format))
 	}
-	return slog.New(lines), nil
 }
 
 // asInText gives a JSON line the addresses and durations of a text line: "127.0.0.1:5432" and "1m0s", not their fields

@@ -16,7 +16,7 @@ func TestTheLogIsTextOrJSON(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		settings := logSettings{level: "info", format: format}
-		log, err := settings.open(&out)
+		log, queue, err := settings.open(&out)
 		if says != "" {
 			if err == nil || err.Error() != says {
 				t.Errorf("%s: %v", format, err)
@@ -28,6 +28,7 @@ func TestTheLogIsTextOrJSON(t *testing.T) {
 		}
 		log.Info("hello", "n", 7, "address", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5}, "timeout", time.Minute,
 			"cause", errors.New("it"))
+		queue.end()
 		var line struct {
 			Time                                time.Time
 			Level, Msg, Address, Timeout, Cause string

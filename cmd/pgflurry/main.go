@@ -15,7 +15,9 @@ import (
 func main() {
 	err := newRoot().ExecuteContext(untilSignal())
 	if err != nil {
-		fmt.Fprint(os.Stderr, complaint(err))
+		printed := newLogQueue(os.Stderr, nil) // an error that nobody reads must not keep the program from its end
+		fmt.Fprint(printed, complaint(err))
+		printed.end()
 		os.Exit(1)
 	}
 }

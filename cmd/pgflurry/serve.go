@@ -33,10 +33,12 @@ do not notice.`,
     --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			var queue *logQueue
 			var err error
-			if s.Log, err = logs.open(cmd.ErrOrStderr()); err != nil {
+			if s.Log, queue, err = logs.open(cmd.ErrOrStderr()); err != nil {
 				return err
 			}
+			defer queue.end()
 			if s.Datacenter, err = datacenterOf(datacenter); err != nil {
 				return err
 			}
