@@ -27,6 +27,8 @@ type State struct {
 	// Upstream is where sessions go.
 	Upstream string
 
+	LinesLost int64 // of the log: its reader was too slow
+
 	Listening bool // clients are accepted
 	Draining  bool
 

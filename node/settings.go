@@ -39,12 +39,17 @@ type Settings struct {
 	// Log gets what the node logs. Its handler must not wait for whoever reads it: all sessions would wait with it,
 	// and so would the end. Nil: nobody gets it.
 	Log *slog.Logger
+	// LinesLost is how many lines the handler has lost so far, because of that. Nil: it loses none.
+	LinesLost func() int64
 }
 
 // complete fills in what may be left out, and refuses what cannot work. It gives the way to the lease database.
 func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
+	}
+	if s.LinesLost == nil {
+		s.LinesLost = func() int64 { return 0 }
 	}
 	if err := errors.Join(s.TLS.complete(), s.Limits.check()); err != nil {
 		return nil, err

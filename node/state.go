@@ -18,6 +18,7 @@ func (n *Node) State() admin.State {
 	s := admin.State{
 		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
 		Name: n.settings.Name, Address: n.settings.Listen, Upstream: n.settings.Upstream,
+		LinesLost: n.settings.LinesLost(),
 		Listening: n.serving.Load() && !n.draining.Load(), Draining: n.draining.Load(),
 	}
 	n.tellProxy(&s)

@@ -13,11 +13,14 @@ import (
 
 func TestANodeThatAnswersSaysSo(t *testing.T) {
 	server.NoLeak(t)
-	r := start(t, settings(t, server.Migrated(t), "state"))
+	asked := settings(t, server.Migrated(t), "state")
+	asked.LinesLost = func() int64 { return 7 }
+	r := start(t, asked)
 	r.answers(t)
 	id, worker := draw(t, r.connect(t))
 	s := r.State()
-	if !s.Listening || s.Draining || s.Started.IsZero() || s.At.Before(s.Started) || s.Name != "state" {
+	if !s.Listening || s.Draining || s.Started.IsZero() || s.At.Before(s.Started) || s.Name != "state" ||
+		s.LinesLost != 7 {
 		t.Errorf("the node tells %+v", s)
 	}
 	if s.Answers.IDs != 1 || s.Namespace.Layout != "41/0/10/12" || s.Namespace.Workers != 1024 {

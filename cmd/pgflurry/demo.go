@@ -22,6 +22,7 @@ type demoSettings struct {
 	bin      string // folder of server binaries; empty: look for them
 	image    string // Docker image; empty: binaries first
 	log      logSettings
+	lost     func() int64 // lines of the log
 }
 
 // grantPatience is how long demo waits for its first worker. Only a namespace in quarantine makes it wait at all.
@@ -54,6 +55,7 @@ stays, and the next run goes on with it.`,
 				return err
 			}
 			defer queue.end()
+			s.lost = queue.lost.Load
 			return runDemo(cmd.Context(), s, cmd.OutOrStdout(), log)
 		},
 	}
@@ -108,7 +110,7 @@ func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Wr
 	defer cancel()
 	n, err := node.New(node.Settings{
 		Listen: s.listen, Upstream: server.upstream, LeaseDatabase: server.url, Name: demoNode(),
-		Window: 60 * time.Second, DrainTimeout: demoDrain, Version: version(), Log: log,
+		Window: 60 * time.Second, DrainTimeout: demoDrain, Version: version(), Log: log, LinesLost: s.lost,
 	})
 	if err != nil {
 		return errors.Join(err, server.ended(ctx))

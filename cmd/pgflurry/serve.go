@@ -39,6 +39,7 @@ do not notice.`,
 				return err
 			}
 			defer queue.end()
+			s.LinesLost = queue.lost.Load
 			if s.Datacenter, err = datacenterOf(datacenter); err != nil {
 				return err
 			}
