@@ -2,8 +2,10 @@ package node
 
 import (
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"pgflurry/connstring"
@@ -25,4 +27,17 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 			flag, connstring.Shown(address))
 	}
 	return "tcp", address, nil
+}
+
+// address is the node's own, as others can use it. A loopback address and a socket's path are for this machine alone,
+// which the node's name beside them tells.
+func (n *Node) address() string {
+	if n.settings.Advertise != "" {
+		return n.settings.Advertise
+	}
+	own := n.Addr()
+	if tcp, is := own.(*net.TCPAddr); is && tcp.IP.IsUnspecified() && n.settings.Host != "" {
+		return net.JoinHostPort(n.settings.Host, strconv.Itoa(tcp.Port))
+	}
+	return own.String()
 }

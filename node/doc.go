@@ -46,6 +46,9 @@
 //  3. The worker is released.
 //  4. The listener is closed: until then requests to cancel a statement are passed on.
 //
+// A socket that the next process shares (Settings.Listener) is closed before all this. What waits in it, cancel
+// requests too, is the next process's. Who was accepted before becomes a session first, so that nobody is refused.
+//
 // # Invariants
 //
 // Each has a test of its name.

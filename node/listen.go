@@ -40,9 +40,11 @@ func Listen(address string) (net.Listener, error) {
 	return ln, nil
 }
 
-// openListener opens the clients' side of a proxy that does not lead to itself.
-func openListener(address, network, upstream string, leaseDatabase *pgx.ConnConfig) (net.Listener, error) {
-	ln, err := Listen(address)
+// openListener opens the clients' side of a proxy that does not lead to itself, or takes the one that was handed over.
+func (s *Settings) openListener(network, upstream string, leaseDatabase *pgx.ConnConfig) (ln net.Listener, err error) {
+	if ln = s.Listener; ln == nil {
+		ln, err = Listen(s.Listen)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,10 @@ import (
 	"pgflurry/proxy"
 )
 
+// arrivalTime is how long a drain that hands its socket over waits for clients that were accepted and have not begun a
+// session: who connects sends its first message at once, and only strangers do not.
+const arrivalTime = 5 * time.Second
+
 // A Node is one process of the product: proxy, lease, generator, segments and watch, joined.
 type Node struct {
 	settings    Settings
@@ -40,6 +44,11 @@ type Node struct {
 // New checks the settings, reads the files they name, and opens the listener. Nothing is served before Run, which must
 // follow: it closes what New has opened.
 func New(s Settings) (_ *Node, err error) {
+	defer func() {
+		if err != nil && s.Listener != nil {
+			s.Listener.Close()
+		}
+	}()
 	leaseConfig, err := s.complete()
 	if err != nil {
 		return nil, err
@@ -70,7 +79,7 @@ func New(s Settings) (_ *Node, err error) {
 	if err = n.segments.open(n); err != nil {
 		return nil, err
 	}
-	if n.listener, err = openListener(s.Listen, network, upstream, leaseConfig); err != nil {
+	if n.listener, err = s.openListener(network, upstream, leaseConfig); err != nil {
 		return nil, err
 	}
 	return n, nil
@@ -124,7 +133,11 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 	})
 	parts.Go(func() { n.segments.run(supplied) })
-	parts.Go(func() { _ = n.proxy.Serve(n.listener) })
+	served := make(chan struct{})
+	parts.Go(func() {
+		defer close(served)
+		_ = n.proxy.Serve(n.listener)
+	})
 	n.serving.Store(true) // the listener is open: who connects is accepted
 
 	var err error
@@ -134,7 +147,7 @@ func (n *Node) Run(ctx context.Context) error {
 	case err = <-wrong:
 	}
 	n.draining.Store(true)
-	n.drain()
+	n.drain(served)
 	seal()
 	n.listener.Close()
 	parts.Wait()
@@ -145,9 +158,18 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// drain returns when no session is left.
-func (n *Node) drain() {
+// drain returns when no session is left. A socket that the next process shares is left to it at once: who waits there
+// is not refused, and neither is who was accepted before.
+func (n *Node) drain(served <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), n.settings.DrainTimeout)
 	defer cancel()
+	if n.settings.Listener != nil {
+		n.listener.Close()
+		<-served
+		n.log.Info("the listening socket is handed over; who waits in it is the next process's")
+		arrival, cancel := context.WithTimeout(ctx, arrivalTime)
+		defer cancel()
+		n.proxy.Settle(arrival)
+	}
 	n.proxy.Drain(ctx)
 }

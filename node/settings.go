@@ -4,17 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/connstring"
 )
 
+// maxAddress is how many characters the worker table takes.
+const maxAddress = 255
+
 // Settings say what one node does. An error names a setting by the flag of serve that gives it: Window is --window.
 type Settings struct {
-	// Listen is the address for clients: HOST:PORT, or the path of a Unix socket. Required.
+	// Listen is the address for clients: HOST:PORT, or the path of a Unix socket. Required without Listener.
 	Listen string
+	// Listener is a socket that listens already and is shared with the process that comes next, such as one of a
+	// service manager. Listen is then not opened. New takes it over, also where it fails. Nil: none.
+	Listener net.Listener
+	// Advertise is the address of the node that others see in the worker table, at most 255 characters. Empty: that of
+	// the listener, with Host if it listens on every interface.
+	Advertise string
+	// Host is the name of this machine. Empty: it is not known.
+	Host string
 	// Upstream is PostgreSQL or a pooler: HOST:PORT, a Unix socket, or the directory of one. Required.
 	Upstream string
 	// LeaseDatabase is the connection string of the database with the worker table. Required.
@@ -73,6 +86,10 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	if s.Name == "" {
 		return nil, errors.New("--node is missing, and this system does not tell its name; " +
 			"expected a name that stays the same after a restart")
+	}
+	if utf8.RuneCountInString(s.Advertise) > maxAddress || connstring.MayHoldPassword(s.Advertise) {
+		return nil, fmt.Errorf("--advertise is %s; expected an address of at most %d characters, such as HOST:PORT",
+			connstring.Shown(s.Advertise), maxAddress)
 	}
 	if s.Window < time.Second {
 		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.Window)

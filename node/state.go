@@ -17,7 +17,7 @@ var _ admin.Node = (*Node)(nil)
 func (n *Node) State() admin.State {
 	s := admin.State{
 		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
-		Name: n.settings.Name, Address: n.settings.Listen, Upstream: n.settings.Upstream,
+		Name: n.settings.Name, Address: n.address(), Upstream: n.settings.Upstream,
 		LinesLost: n.settings.LinesLost(),
 		Listening: n.serving.Load() && !n.draining.Load(), Draining: n.draining.Load(),
 	}

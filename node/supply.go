@@ -69,7 +69,7 @@ func (n *Node) newGenerator(ns namespace.Namespace) (*generator.Generator, *leas
 	s := n.settings
 	keeper, err := lease.NewKeeper(lease.Settings{
 		Namespace: ns.ID, Store: lease.NewPostgres(&n.lease.Config), Issuer: g, Clock: clock,
-		Node: s.Name, Address: s.Listen, Version: s.Version, Range: workers, Window: s.Window, Log: n.log,
+		Node: s.Name, Address: n.address(), Version: s.Version, Range: workers, Window: s.Window, Log: n.log,
 	})
 	return g, keeper, err
 }

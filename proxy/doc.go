@@ -17,6 +17,10 @@
 // places.go who gets a connection to upstream, handshake.go who may begin TLS. A packet that begins no session is
 // passed on by once.go.
 //
+// Drain (proxy.go) ends sessions. If the listening socket goes on to another process, settle.go comes before it: the
+// listener is closed first, and those that were accepted become sessions. What waits in the socket is the next
+// process's. That includes cancel requests, which it passes on just as well: their keys are PostgreSQL's.
+//
 // The two goroutines of a session share the conversation and the way to the client. They never wait for each other,
 // except that the client's waits when upstream owes thousands of batches. client.go owns the client's read side, the
 // upstream's write side and every decision; replies.go owns the upstream's read side. Both write to the client, whole

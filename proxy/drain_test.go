@@ -25,6 +25,15 @@ func (r *rig) drains() (drained chan struct{}) {
 	return drained
 }
 
+// accepted returns once a connection was accepted that is no session yet.
+func (r *rig) accepted() {
+	for arriving := 0; arriving == 0; runtime.Gosched() {
+		r.proxy.mu.Lock()
+		arriving = r.proxy.arriving
+		r.proxy.mu.Unlock()
+	}
+}
+
 func TestCancelRequestsPassWhileTheProxyDrains(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.send(query("SELECT pg_sleep(600)"))
@@ -129,5 +138,38 @@ func TestDrainingASessionThatIsBeingToldSomethingUnaskedWaitsForItsEndOnly(t *te
 			}
 			<-drained
 		})
+	}
+}
+
+// The listening socket goes on to another process, so nobody may be refused who was accepted.
+func TestWhoWasAcceptedBeforeASocketIsHandedOverLogsInAndIsThenSentAway(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.accepted()
+	settled := make(chan int, 1)
+	go func() { r.proxy.Settle(context.Background()); settled <- r.proxy.Stats().Sessions }()
+	hello, welcome := startup("user", "u", "database", "d"), join(authOK, ready('I'))
+	r.send(hello)
+	upstream := <-r.arrivals
+	r.expect(upstream, "upstream", [][]byte{hello})
+	if sessions := <-settled; sessions != 1 {
+		t.Fatalf("the proxy is settled with %d sessions; expected the one that was accepted", sessions)
+	}
+	drained := r.drains()
+	r.write(upstream, [][]byte{welcome})
+	if got := r.rest(r.client); !bytes.HasPrefix(got, welcome) || bytes.Count(got, []byte("57P01")) != 1 {
+		t.Errorf("the client got %q; expected to be logged in, then FATAL 57P01", got)
+	}
+	<-drained
+}
+
+func TestStrangersWhoSayNothingDelayAHandoverNoLongerThanItsTime(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{})
+	r.accepted()
+	ctx, late := context.WithCancel(context.Background())
+	late()
+	r.proxy.Settle(ctx)
+	<-r.drains()
+	if got := r.rest(r.client); len(got) > 0 {
+		t.Errorf("a client that has said nothing got %q", got)
 	}
 }

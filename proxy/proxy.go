@@ -143,11 +143,12 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
+	arriving int   // connections that were accepted, and are neither sessions yet nor over
 	places   int   // taken, by sessions and by those that are on their way to upstream
 	closed   bool  // no further session
 	ended    Stats // of the sessions that are over
 	conns    sync.WaitGroup
-	changed  chan struct{} // closed and replaced when a session ends, or a place is given back
+	changed  chan struct{} // closed and replaced when a session ends, a place is given back, or one has arrived
 }
 
 // New checks the settings and returns a Proxy that serves nothing yet.
@@ -217,6 +218,7 @@ func (p *Proxy) Serve(ln net.Listener) error {
 		if a == nil {
 			continue
 		}
+		p.arrives()
 		id := p.lastID.Add(1)
 		p.conns.Go(func() { p.serve(conn, id, a) })
 	}
@@ -224,7 +226,8 @@ func (p *Proxy) Serve(ln net.Listener) error {
 
 // Drain sends clients away and returns when none is left. Those that owe and are owed nothing go at once, others at
 // their next ReadyForQuery outside a transaction, all when ctx ends. The caller closes the listener afterwards: until
-// the last session has ended, cancel requests are still passed on.
+// the last session has ended, cancel requests are still passed on. A caller that hands its socket over has closed
+// it before (Settle).
 func (p *Proxy) Drain(ctx context.Context) {
 	p.draining.Store(true)
 	p.each((*session).interrupt)

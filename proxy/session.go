@@ -83,6 +83,7 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 // begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told,
 // or where what the client sent begins none, such as a request to cancel a statement.
 func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Logger) (client net.Conn, s *session) {
+	defer p.arrived()
 	client = conn // or TLS on top of it
 	var o opening
 	err := apart(log, func() (err error) { client, o, err = p.admit(conn, a, login); return err })
