@@ -65,7 +65,7 @@
 //	    acknowledged commit is gone), left until others might have had it, or the database is a copy. The generator
 //	    may finish its grant; the keeper acquires at once.
 //	  - any → sealed: Run ends. The generator is sealed before the row is released, so a released row has no live
-//	    issuer.
+//	    issuer. An acquisition under way is awaited for two seconds. Its worker is released, and nothing is issued.
 //	  - Run ends with an error only where no later attempt could be right: the database has another namespace
 //	    (ErrNamespaceMismatch) or its worker rows elsewhere (ErrElsewhere), or the issuer does not take the grant.
 //

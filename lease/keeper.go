@@ -51,7 +51,10 @@ const (
 	defaultWindow      = 60 * time.Second
 	defaultFirstWindow = 5 * time.Second
 	shortestWindow     = 500 * time.Millisecond
-	releaseLimit       = 3 * time.Second
+	// lastAcquisition is how long an acquisition may go on after the end: a worker that was taken unheard would rest
+	// for the quarantine.
+	lastAcquisition = 2 * time.Second
+	releaseLimit    = 3 * time.Second
 )
 
 // Keeper holds one worker for one process: it acquires, renews, and acquires again.
@@ -174,9 +177,12 @@ func (k *Keeper) keep(ctx context.Context) error {
 	return nil
 }
 
+// acquire makes one attempt. One that is under way when ctx ends may be answered yet: then the worker is known, and is
+// released without having been granted to the issuer.
 func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) error {
-	attempt, cancel := context.WithTimeout(ctx, limit)
+	attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(lastAcquisition, cancel) })()
 	sent := k.clock.Monotonic()
 	a, err := k.store.Acquire(attempt, r)
 	received := k.clock.Monotonic()
@@ -186,7 +192,11 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 		k.clock.Observe(a.DatabaseMicros, sent, received)
 		k.logUngated(a)
 		k.logAhead(a.Worker, a.DatabaseMicros)
-		return k.grant(k.protocol.acquired(a, sent), a.Term, "worker acquired")
+		g := k.protocol.acquired(a, sent)
+		if ctx.Err() != nil {
+			return nil
+		}
+		return k.grant(g, a.Term, "worker acquired")
 	case final(err):
 		return err
 	case errors.As(err, &refusal):

@@ -46,6 +46,40 @@ func TestShutdownCutsAHangingAttemptShortAndReleasesWithADeadlineOfItsOwn(t *tes
 	s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "seal", "release 7", "release 7", "close")
 }
 
+func TestAnAcquisitionUnderWayAtTheEndIsHeardAndItsWorkerIsReleasedWithoutAGrant(t *testing.T) {
+	s := &script{}
+	s.acquire = func(ctx context.Context, r Request) (Acquired, error) {
+		select {
+		case <-ctx.Done():
+			return Acquired{}, ctx.Err()
+		case <-time.After(lastAcquisition - time.Millisecond):
+			return s.take(r, 7), nil
+		}
+	}
+	keep(t, s, func(*Keeper) {})
+	s.expect(t, "acquire", "seal", "release 7", "close")
+}
+
+func TestAnAcquisitionThatIsNotAnsweredDelaysTheEndBriefly(t *testing.T) {
+	s := &script{}
+	s.acquire = func(ctx context.Context, _ Request) (Acquired, error) { <-ctx.Done(); return Acquired{}, ctx.Err() }
+	var ended time.Duration
+	for underWay, lasts := range map[time.Duration]time.Duration{
+		0: lastAcquisition, time.Second: lastAcquisition, longestAttempt - time.Second: time.Second,
+	} {
+		s.log, s.at = nil, nil
+		keep(t, s, func(*Keeper) {
+			time.Sleep(underWay)
+			synctest.Wait()
+			ended = time.Since(s.start)
+		})
+		s.expect(t, "acquire", "seal", "close")
+		if delay := s.at[1] - ended; delay != lasts {
+			t.Errorf("%v after the acquisition began, the end took %v; expected %v", underWay, delay, lasts)
+		}
+	}
+}
+
 func TestRunEndsWithAnErrorOnlyWhereNoLaterAttemptCouldBeRight(t *testing.T) {
 	for _, want := range []error{ErrNamespaceMismatch, ErrElsewhere} {
 		synctest.Test(t, func(t *testing.T) {
