@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 // Explain puts what pgx says about a connection that failed, which is every attempt in its own words, into one sentence
@@ -42,8 +43,8 @@ func Explain(err error) error {
 	case Refused(cause), errors.Is(cause, syscall.ENOENT):
 		advice = "Is PostgreSQL running there? Expected " + Form + "."
 	}
-	return hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s",
-		address, failed.Config.Database, failed.Config.User, text), advice)
+	return outcome.As(outcome.Unreachable, hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s",
+		address, failed.Config.Database, failed.Config.User, text), advice))
 }
 
 // Refused says that a connection failed because nothing listens at its address.

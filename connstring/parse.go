@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 // Form is what people write.
@@ -28,7 +29,8 @@ var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.$]*$`)
 // nobody can say which part is the password.
 func Parse(flag, url string) (*pgx.ConnConfig, error) {
 	if url == "" {
-		return nil, fmt.Errorf("--%s is missing: give the URL of the database, %s", flag, Form)
+		return nil, outcome.As(outcome.Usage,
+			fmt.Errorf("--%s is missing: give the URL of the database, %s", flag, Form))
 	}
 	config, err := pgx.ParseConfig(url)
 	reason := ""
@@ -45,8 +47,9 @@ func Parse(flag, url string) (*pgx.ConnConfig, error) {
 		}
 	}
 	if reason != "" {
-		return nil, hint.With(fmt.Errorf("--%s is not a connection string: %s", flag, reason),
-			"Expected "+Form+". Keep a password in PGPASSWORD, or write its special characters as %XX.")
+		return nil, outcome.As(outcome.Usage, hint.With(
+			fmt.Errorf("--%s is not a connection string: %s", flag, reason),
+			"Expected "+Form+". Keep a password in PGPASSWORD, or write its special characters as %XX."))
 	}
 	return config, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 var (
@@ -44,10 +45,10 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	row, err := namespace.Read(ctx, d.Conn)
 	if err == nil {
 		if why, copied := row.Copied(); copied {
-			err = refuse(`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`,
-				"--join: %s", why)
+			err = outcome.As(outcome.NotInPlace, refuse(
+				`Give the URL of the original, or run "pgflurry migrate up" on that copy first.`, "--join: %s", why))
 		} else if row.Home != "" {
-			err = refuse("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s",
+			err = contradicts("Give the URL of its home.", "--join: database %q has no worker rows, they are in %s",
 				row.Database, row.Home)
 		}
 	}

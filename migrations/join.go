@@ -27,7 +27,7 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 		return err
 	}
 	if !sameLayout(layout, h.row.Layout) {
-		return refuse("Leave the layout out: a database that joins takes the layout of its home.",
+		return contradicts("Leave the layout out: a database that joins takes the layout of its home.",
 			"the namespace in %s has layout %s, not %s", address(h.settings), spell(h.row.Layout), spell(layout))
 	}
 	c, err := h.claim(ctx, d, s.Version)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
+	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
 )
 
@@ -26,7 +27,7 @@ var (
 // NewNamespace, Moved) are refused.
 func Print(w io.Writer, s Settings) error {
 	if err := s.validate(); err != nil {
-		return err
+		return outcome.As(outcome.Usage, err)
 	}
 	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete {
 		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker "+
@@ -38,7 +39,7 @@ func Print(w io.Writer, s Settings) error {
 	}
 	workers, err := s.databaseWorkers(layout)
 	if err != nil {
-		return err
+		return outcome.As(outcome.Usage, err)
 	}
 	var out strings.Builder
 	fmt.Fprintf(&out, printHeadSQL, spell(layout))

@@ -7,11 +7,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 // refuse makes an error that a person can do something about. advice says what: whole sentences.
 func refuse(advice, format string, values ...any) error {
 	return hint.With(fmt.Errorf(format, values...), advice)
+}
+
+// contradicts is refuse for settings that a namespace does not allow.
+func contradicts(advice, format string, values ...any) error {
+	return outcome.As(outcome.Usage, refuse(advice, format, values...))
 }
 
 // failed says during what an error came, and keeps PostgreSQL's hint.

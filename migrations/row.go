@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 var (
@@ -102,15 +103,19 @@ func (d *database) unchanged(ctx context.Context, s Settings, present namespace.
 		return err
 	}
 	if s.DatabaseWorkers != 0 && s.DatabaseWorkers != present.DatabaseWorkers {
-		return refuse("This number cannot change. Leave it out.",
+		return contradicts("This number cannot change. Leave it out.",
 			"the namespace of database %q keeps %d workers for database functions, not %d",
 			d.facts.database, present.DatabaseWorkers, s.DatabaseWorkers)
 	}
 	if s.Disposable && !present.Disposable {
-		return refuse("Leave --disposable out, or make another database for tests.",
+		return contradicts("Leave --disposable out, or make another database for tests.",
 			"the namespace of database %q is not disposable, and cannot become it", d.facts.database)
 	}
-	return d.create(ctx, s, layout) // only compares the layout, because the row is there
+	err = d.create(ctx, s, layout) // only compares the layout, because the row is there
+	if errors.As(err, new(*serverError)) {
+		return outcome.As(outcome.Usage, err)
+	}
+	return err
 }
 
 // moved lets the database take the place of its original, which is gone for good, or go on where it was set back.
@@ -205,7 +210,7 @@ func refuseCopy(present namespace.Namespace, why string) error {
 	if present.Home != "" {
 		original, moved = present.Home, "--join HOME --moved"
 	}
-	return refuse(fmt.Sprintf(`Its function still carries the worker of the original. Run one of:
+	err := refuse(fmt.Sprintf(`Its function still carries the worker of the original. Run one of:
   pgflurry migrate up --database URL --join HOME           to share one ID space with the original, with a worker
                                                            of its own; HOME is %s
   pgflurry migrate up --database URL --new-namespace       to make it an ID space of its own
@@ -214,4 +219,5 @@ func refuseCopy(present namespace.Namespace, why string) error {
                                                            good, and no other copy does; or is the original,
                                                            restored in place`,
 		original, moved), "%s", why)
+	return outcome.As(outcome.NotInPlace, err)
 }

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 
 	"pgflurry/generator"
+	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
 )
 
@@ -24,7 +25,7 @@ func Up(ctx context.Context, url string, s Settings) error { return up(ctx, url,
 // up applies the migrations of a list.
 func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := s.validate(); err != nil {
-		return err
+		return outcome.As(outcome.Usage, err)
 	}
 	d, err := open(ctx, url)
 	if err != nil {
@@ -94,14 +95,14 @@ func (d *database) mayBegin(ctx context.Context, layout generator.Layout) error 
 	if err != nil {
 		return err
 	}
-	return layout.CheckLifetime(now)
+	return outcome.As(outcome.Usage, layout.CheckLifetime(now))
 }
 
 // create writes the row and all worker rows, or compares the layout with the row that is there.
 func (d *database) create(ctx context.Context, s Settings, layout generator.Layout) error {
 	workers, err := s.databaseWorkers(layout)
 	if err != nil {
-		return err
+		return outcome.As(outcome.Usage, err)
 	}
 	_, err = d.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable)

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/generator"
+	"pgflurry/outcome"
 )
 
 // A Namespace is the row of pgflurry.namespace as it was when it was read, and the database it was read in.
@@ -109,6 +110,9 @@ func (e *NewerError) Error() string {
 		e.Database, e.Revision, Revision)
 }
 
+// Outcome is that the schema is not what this program needs.
+func (e *NewerError) Outcome() outcome.Kind { return outcome.NotInPlace }
+
 // Hint says which version to use.
 func (e *NewerError) Hint() string {
 	if e.By == "" {
@@ -124,6 +128,9 @@ func (e *OlderError) Error() string {
 	return fmt.Sprintf("schema pgflurry of database %q is of an older version than this program", e.Database)
 }
 
+// Outcome is that the schema is not what this program needs.
+func (e *OlderError) Outcome() outcome.Kind { return outcome.NotInPlace }
+
 // Hint says what to run.
 func (e *OlderError) Hint() string {
 	return fmt.Sprintf(`Run "pgflurry migrate up --database URL" with the URL of database %q.`, e.Database)
@@ -137,6 +144,9 @@ type NotMigratedError struct {
 func (e *NotMigratedError) Error() string {
 	return fmt.Sprintf("database %q has no pgflurry namespace", e.Database)
 }
+
+// Outcome is that the namespace is missing.
+func (e *NotMigratedError) Outcome() outcome.Kind { return outcome.NotInPlace }
 
 // Hint says what to run.
 func (e *NotMigratedError) Hint() string {

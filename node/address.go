@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pgflurry/connstring"
+	"pgflurry/outcome"
 )
 
 // ParseAddress reads an address as people give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it.
@@ -16,15 +17,17 @@ import (
 func ParseAddress(flag, address string) (network, place string, err error) {
 	switch {
 	case address == "":
-		return "", "", fmt.Errorf("--%s is missing; expected HOST:PORT or the path of a Unix socket", flag)
+		return "", "", outcome.As(outcome.Usage,
+			fmt.Errorf("--%s is missing; expected HOST:PORT or the path of a Unix socket", flag))
 	case filepath.IsAbs(address):
 		if info, err := os.Stat(address); err == nil && info.IsDir() {
 			address = filepath.Join(address, ".s.PGSQL.5432")
 		}
 		return "unix", address, nil
 	case !strings.Contains(address, ":"), connstring.MayHoldPassword(address):
-		return "", "", fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket",
-			flag, connstring.Shown(address))
+		return "", "", outcome.As(outcome.Usage,
+			fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket",
+				flag, connstring.Shown(address)))
 	}
 	return "tcp", address, nil
 }

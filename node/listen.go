@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/connstring"
+	"pgflurry/outcome"
 )
 
 // Listen opens the clients' side. A Unix socket that nobody serves any more is taken over.
@@ -50,7 +51,7 @@ func (s *Settings) openListener(network, upstream string, leaseDatabase *pgx.Con
 	}
 	if err := notItself(ln.Addr(), network, upstream, leaseDatabase); err != nil {
 		ln.Close()
-		return nil, err
+		return nil, outcome.As(outcome.Usage, err)
 	}
 	return ln, nil
 }

@@ -11,6 +11,7 @@ import (
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 	"pgflurry/reminder"
 )
 
@@ -60,8 +61,9 @@ func (n *Node) agrees(ns namespace.Namespace) error {
 			"database", ns.Database)
 	}
 	if n.settings.Window > ns.MaxWindow {
-		return fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that",
-			n.settings.Window, ns.MaxWindow)
+		return outcome.As(outcome.Usage,
+			fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that",
+				n.settings.Window, ns.MaxWindow))
 	}
 	if end := ns.Layout.End(); end.Sub(n.clock.wall()) < namespace.LayoutWarning {
 		n.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout",

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/outcome"
 	"pgflurry/proxy"
 )
 
@@ -51,7 +52,7 @@ func New(s Settings) (_ *Node, err error) {
 	}()
 	leaseConfig, err := s.complete()
 	if err != nil {
-		return nil, err
+		return nil, outcome.As(outcome.Usage, err)
 	}
 	network, upstream, err := ParseAddress("upstream", s.Upstream)
 	if err != nil {
@@ -95,7 +96,7 @@ func (n *Node) newProxy(network, upstream string) (*proxy.Proxy, error) {
 	n.log.Info("limits; 0 is none", "clients", s.MaxClients, "max_connections", s.MaxSessions,
 		"max_logins", s.MaxLogins, "max_logins_per_address", s.MaxLoginsPerAddress)
 	if err := n.settings.TLS.apply(&s); err != nil {
-		return nil, err
+		return nil, outcome.As(outcome.Usage, err)
 	}
 	return proxy.New(s)
 }

@@ -7,6 +7,7 @@ import (
 	"pgflurry/generator"
 	"pgflurry/lease"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 // supply finds the namespace, makes its generator, and keeps it supplied with grants, beside a watch over the
@@ -64,7 +65,7 @@ func (n *Node) newGenerator(ns namespace.Namespace) (*generator.Generator, *leas
 	}
 	workers, err := n.workers(ns)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, outcome.As(outcome.Usage, err)
 	}
 	s := n.settings
 	keeper, err := lease.NewKeeper(lease.Settings{

@@ -13,6 +13,7 @@ import (
 
 	"pgflurry/hint"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 	"pgflurry/proxy"
 	"pgflurry/reminder"
 )
@@ -203,6 +204,9 @@ func (d *databaseWatch) nothing(why, hint string) judgement {
 type wrongDatabase struct{ error }
 
 func (e *wrongDatabase) Unwrap() error { return e.error }
+
+// Outcome is that the database is not part of the namespace as it would have to be.
+func (e *wrongDatabase) Outcome() outcome.Kind { return outcome.NotInPlace }
 
 // fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
 func (w *watcher) fits(name string, ns namespace.Namespace) error {

@@ -16,6 +16,7 @@ import (
 	"pgflurry/connstring"
 	"pgflurry/generator"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 // decodePatience bounds connecting to the database and reading the one row.
@@ -87,11 +88,13 @@ func negativeID(cmd *cobra.Command, err error) error {
 func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	given := f.layout != "" || f.epoch != "" || f.unit != 0
 	if f.database == "" {
-		return f.fromFlags()
+		layout, err := f.fromFlags()
+		return layout, outcome.As(outcome.Usage, err)
 	}
 	if given {
-		return generator.Layout{}, errors.New("--database was given together with --layout, --epoch or --unit " +
-			"(or their PGFLURRY_ variables); the database knows its layout, so give one or the other")
+		return generator.Layout{}, outcome.As(outcome.Usage, errors.New("--database was given together with "+
+			"--layout, --epoch or --unit (or their PGFLURRY_ variables); the database knows its layout, "+
+			"so give one or the other"))
 	}
 	config, err := connstring.Parse("database", f.database)
 	if err != nil {

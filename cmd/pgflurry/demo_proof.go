@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 //go:embed demo_draw.sql
@@ -130,8 +131,8 @@ func clientAddress(address net.Addr) (host string, port uint16, err error) {
 	if network == "unix" {
 		var named bool
 		if number, named = strings.CutPrefix(filepath.Base(place), ".s.PGSQL."); !named {
-			return "", 0, fmt.Errorf("--listen %s: clients find a Unix socket only if it is named .s.PGSQL.PORT, "+
-				"such as .s.PGSQL.6532", place)
+			return "", 0, outcome.As(outcome.Usage, fmt.Errorf("--listen %s: clients find a Unix socket only if it is "+
+				"named .s.PGSQL.PORT, such as .s.PGSQL.6532", place))
 		}
 		host = filepath.Dir(place)
 	} else if host, number, err = net.SplitHostPort(place); err != nil {

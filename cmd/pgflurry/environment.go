@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 // variablePrefix begins every environment variable of the program.
@@ -64,7 +65,7 @@ func readEnvironment(cmd *cobra.Command, environ []string) error {
 		}
 	})
 	warnOfUnknown(cmd, given)
-	return failed
+	return outcome.As(outcome.Usage, failed)
 }
 
 // ownFlag says whether a flag is one of those that cobra adds to every command.

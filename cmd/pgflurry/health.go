@@ -13,6 +13,7 @@ import (
 
 	"pgflurry/hint"
 	"pgflurry/node"
+	"pgflurry/outcome"
 )
 
 // defaultListen is where serve listens and health asks.
@@ -26,7 +27,8 @@ func newHealth() *cobra.Command {
 		Use:   "health",
 		Short: "Ask a running proxy whether it accepts connections",
 		Long: `health connects to the address that "pgflurry serve" listens on and sends the first message of a
-PostgreSQL client. It exits 0 if the proxy answers it and 1 otherwise.
+PostgreSQL client. It exits 0 if the proxy answers it, 4 if
+nothing is there or nothing is answered, and 1 if what answers is no proxy.
 
 It asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restarting it would help nobody.`,
 		Example: `  pgflurry health --listen 127.0.0.1:6432
@@ -56,8 +58,8 @@ func probe(ctx context.Context, listen string) error {
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
 	if err != nil {
-		return hint.With(fmt.Errorf("nothing accepts connections: %w", err),
-			`Is "pgflurry serve" running here, with the same --listen?`)
+		return outcome.As(outcome.Unreachable, hint.With(fmt.Errorf("nothing accepts connections: %w", err),
+			`Is "pgflurry serve" running here, with the same --listen?`))
 	}
 	defer conn.Close()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -67,14 +69,16 @@ func probe(ctx context.Context, listen string) error {
 	}
 	request := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 8), sslRequest)
 	if _, err := conn.Write(request); err != nil {
-		return fmt.Errorf("%s accepts a connection, but takes no message: %w", address, err)
+		return outcome.As(outcome.Unreachable,
+			fmt.Errorf("%s accepts a connection, but takes no message: %w", address, err))
 	}
 	var answer [1]byte
 	switch _, err := io.ReadFull(conn, answer[:]); {
 	case errors.Is(err, io.EOF):
-		return fmt.Errorf("%s ends the connection without an answer", address)
+		return outcome.As(outcome.Unreachable, fmt.Errorf("%s ends the connection without an answer", address))
 	case err != nil:
-		return fmt.Errorf("%s accepts a connection, but does not answer: %w", address, err)
+		return outcome.As(outcome.Unreachable,
+			fmt.Errorf("%s accepts a connection, but does not answer: %w", address, err))
 	case answer[0] != 'S' && answer[0] != 'N':
 		return fmt.Errorf("%s answers %q, which no PostgreSQL proxy does; is --listen right?", address, answer[0])
 	}
@@ -89,7 +93,7 @@ func dialable(listen string) (network, address string, err error) {
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", "", fmt.Errorf("--listen %s: %w", listen, err)
+		return "", "", outcome.As(outcome.Usage, fmt.Errorf("--listen %s: %w", listen, err))
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1"

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/connstring"
+	"pgflurry/outcome"
 )
 
 // logSettings are the flags of a command that logs to standard error.
@@ -22,7 +23,8 @@ func (s *logSettings) formatFlag(f *pflag.FlagSet) {
 func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.level)); err != nil {
-		return nil, nil, fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level))
+		return nil, nil, outcome.As(outcome.Usage,
+			fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level)))
 	}
 	lines, err := s.handler(level)
 	if err != nil {
@@ -45,7 +47,8 @@ func (s *logSettings) handler(level slog.Leveler) (func(io.Writer) slog.Handler,
 		options.ReplaceAttr = asInText
 		return func(w io.Writer) slog.Handler { return slog.NewJSONHandler(w, options) }, nil
 	default:
-		return nil, fmt.Errorf("--log-format is %s; expected text or json", connstring.Shown(s.format))
+		return nil, outcome.As(outcome.Usage,
+			fmt.Errorf("--log-format is %s; expected text or json", connstring.Shown(s.format)))
 	}
 }
 

@@ -10,15 +10,16 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 func main() {
-	err := newRoot().ExecuteContext(untilSignal())
+	err := connstring.Explain(newRoot().ExecuteContext(untilSignal()))
 	if err != nil {
 		printed := newLogQueue(os.Stderr, nil) // an error that nobody reads must not keep the program from its end
 		fmt.Fprint(printed, complaint(err))
 		printed.end()
-		os.Exit(1)
+		os.Exit(int(outcome.Of(err)))
 	}
 }
 

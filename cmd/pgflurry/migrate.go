@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/migrations"
+	"pgflurry/outcome"
 )
 
 // newMigrate is the command that makes, checks, prints and removes what pgflurry needs in a database.
@@ -65,7 +66,8 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
 		if err != nil {
-			return s, fmt.Errorf("--epoch %s is not an instant like 2024-01-01T00:00:00Z", connstring.Shown(f.epoch))
+			return s, outcome.As(outcome.Usage,
+				fmt.Errorf("--epoch %s is not an instant like 2024-01-01T00:00:00Z", connstring.Shown(f.epoch)))
 		}
 		s.Epoch = epoch
 	}
@@ -224,9 +226,9 @@ func newMigrateStatus() *cobra.Command {
 		Long: `status lists the migrations, the functions that are not as this version installs them, and the
 namespace. It changes nothing. To compare the functions it needs the rights of up.
 
-It exits 0 if everything is in place, and 1 if anything is pending, missing, changed or could not be checked, or
-if the database is a copy and nobody has said what it shall be. With --json it prints {"in_place": true or
-false, "rows": [...]}.`,
+It exits 0 if everything is in place. It exits 3 if anything is pending, missing or changed, or if the database
+is a copy and nobody has said what it shall be. It exits 1 if the functions could not be compared.
+With --json it prints {"in_place": true or false, "rows": [...]}.`,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,

@@ -8,6 +8,7 @@ import (
 	"pgflurry/hint"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 // stateTable is what "migrate status" lists: one fact a row.
@@ -102,11 +103,11 @@ func inPlace(state migrations.State) error {
 	case state.Newer != nil:
 		return state.Newer
 	case state.Copied != "":
-		return hint.With(errors.New(state.Copied),
-			"Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become.")
+		return outcome.As(outcome.NotInPlace, hint.With(errors.New(state.Copied),
+			"Its next_snowflake() refuses to draw. \"pgflurry migrate up\" says what it can become."))
 	case state.Pending():
-		return hint.With(errors.New("not everything is in place"),
-			"Run \"pgflurry migrate up\"; with --join HOME if the database is to share the ID space of another one.")
+		return outcome.As(outcome.NotInPlace, hint.With(errors.New("not everything is in place"),
+			"Run \"pgflurry migrate up\"; with --join HOME if the database is to share the ID space of another one."))
 	}
 	return hint.With(fmt.Errorf("the functions could not be compared: %s", state.Unchecked),
 		"Run it on the primary, as the owner of schema pgflurry.")

@@ -16,13 +16,25 @@ the same function inside PostgreSQL, so that DEFAULT next_snowflake() works with
 the proxy. Both draw from one ID space.
 
 Every flag but those that consent to something can also be given as an environment variable: --lease-database is
-PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment.`,
-		Args:              cobra.NoArgs, // so that a misspelled command is an error
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		Version:           longVersion(),
-		SilenceErrors:     true,
-		SilenceUsage:      true,
-		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return readEnvironment(cmd, os.Environ()) },
+PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment.
+
+Exit codes:
+  0  done
+  1  failed, for any other reason than these
+  2  usage: a flag, an argument, a variable or a file that it names is wrong, or contradicts another one
+  3  not in place: the database lacks something, is a copy, or has a newer schema than this program
+  4  cannot connect: nothing is there, it refuses the login, or does not answer in time`,
+		Args:          cobra.NoArgs, // so that a misspelled command is an error
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Version:       longVersion(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			if err := readEnvironment(cmd, os.Environ()); err != nil {
+				return err
+			}
+			return flagsFit(cmd)
+		},
 	}
 	root.AddCommand(newServe())
 	root.AddCommand(newDemo())

@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/node"
+	"pgflurry/outcome"
 )
 
 // serveFlags add those of a node.
@@ -78,8 +79,8 @@ func datacenterOf(text string) (*int, error) {
 	}
 	number, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return nil, fmt.Errorf("--datacenter is %s; expected a number, such as 3, or nothing for any",
-			connstring.Shown(text))
+		return nil, outcome.As(outcome.Usage, fmt.Errorf(
+			"--datacenter is %s; expected a number, such as 3, or nothing for any", connstring.Shown(text)))
 	}
 	datacenter := int(number)
 	return &datacenter, nil

@@ -9,11 +9,20 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 // usageError leads from a command line that is wrong to the help of its command.
 func usageError(cmd *cobra.Command, err error) error {
-	return hint.With(unquoted(err), fmt.Sprintf("See \"%s --help\".", cmd.CommandPath()))
+	return outcome.As(outcome.Usage, hint.With(unquoted(err), fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())))
+}
+
+// flagsFit checks what cobra would check next, so that an error of it leads on as any other.
+func flagsFit(cmd *cobra.Command) error {
+	if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
+		return usageError(cmd, err)
+	}
+	return nil
 }
 
 // unquoted is an error about a flag without what may be a password in it:

@@ -16,6 +16,7 @@ import (
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
+	"pgflurry/outcome"
 )
 
 // newWorkers is the command to look at the worker table and, in two cases only, to change it by hand.
@@ -122,8 +123,8 @@ and takes another worker at its next renewal.`,
 func workerNumber(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, fmt.Errorf("%s is not the number of a worker; \"pgflurry workers list\" shows them",
-			connstring.Shown(text))
+		return 0, outcome.As(outcome.Usage, fmt.Errorf(
+			"%s is not the number of a worker; \"pgflurry workers list\" shows them", connstring.Shown(text)))
 	}
 	return int(n), nil
 }
@@ -160,8 +161,8 @@ func withWorkers(
 		return err
 	}
 	if ns.Home != "" {
-		return fmt.Errorf("database %q has no worker rows: those of its namespace are in %s; "+
-			"give the URL of that database", ns.Database, ns.Home)
+		return outcome.As(outcome.Usage, fmt.Errorf("database %q has no worker rows: "+
+			"those of its namespace are in %s; give the URL of that database", ns.Database, ns.Home))
 	}
 	if why, copied := ns.Copied(); copied {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n"+
@@ -236,6 +237,8 @@ func retireHint(err error) error {
 	switch {
 	case !errors.As(err, &refused):
 		return asOwner(err)
+	case refused.Kind == "": // there is no such worker
+		return outcome.As(outcome.Usage, refused)
 	case refused.Kind == "proxy":
 		return hint.With(refused,
 			"Stop that proxy first, or give --held: it finishes its grant and then takes another worker.")

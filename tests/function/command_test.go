@@ -29,7 +29,7 @@ func migrate(t testing.TB, url string, environ []string, args ...string) (out, e
 	return stdout.String(), stderr.String(), cmd.ProcessState.ExitCode()
 }
 
-func TestMigrateStatusExitsWith1UnlessEverythingIsInPlace(t *testing.T) {
+func TestMigrateStatusExitsWith3UnlessEverythingIsInPlace(t *testing.T) {
 	program.Path(t) // built now, not within the patience of a step
 	drifted := server.Migrated(t)
 	server.Exec(t, drifted, "DROP FUNCTION public.snowflake_ceil(timestamptz)")
@@ -40,9 +40,9 @@ func TestMigrateStatusExitsWith1UnlessEverythingIsInPlace(t *testing.T) {
 		code      int
 	}{
 		"in place": {original, "", 0},
-		"missing":  {server.Database(t), "not everything is in place", 1},
-		"drifted":  {drifted, "not everything is in place", 1},
-		"copied":   {copied, "is a copy", 1},
+		"missing":  {server.Database(t), "not everything is in place", 3},
+		"drifted":  {drifted, "not everything is in place", 3},
+		"copied":   {copied, "is a copy", 3},
 	} {
 		if _, errs, code := migrate(t, test.url, nil, "status"); code != test.code ||
 			!strings.Contains(errs, test.says) || code == 0 && errs != "" {
@@ -64,7 +64,7 @@ func TestMigrateTakesNoConsentFromTheEnvironment(t *testing.T) {
 	original := server.Migrated(t)
 	copied := copyOf(t, original)
 	drop(t, original)
-	if out, errs, code := migrate(t, copied, []string{"PGFLURRY_MOVED=true"}, "up"); code != 1 ||
+	if out, errs, code := migrate(t, copied, []string{"PGFLURRY_MOVED=true"}, "up"); code != 2 ||
 		!strings.Contains(errs, "PGFLURRY_MOVED is set") {
 		t.Errorf("exit code %d, %s%s", code, out, errs)
 	}
@@ -87,13 +87,13 @@ func TestMigrateSaysOnceWhyItCannotConnect(t *testing.T) {
 	url := server.In(t, server.Database(t), "is_not_here")
 	for _, args := range [][]string{{"status"}, {"up"}, {"down"}} {
 		_, errs, code := migrate(t, url, nil, args...)
-		if code != 1 || strings.Count(errs, "\n") != 1 ||
+		if code != 4 || strings.Count(errs, "\n") != 1 ||
 			!strings.Contains(errs, `database "is_not_here" does not exist (SQLSTATE 3D000)`) {
 			t.Errorf("%s: exit code %d, %s", args[0], code, errs)
 		}
 	}
 	_, errs, code := migrate(t, server.Database(t), nil, "up", "--join", url)
-	if code != 1 || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, `/is_not_here as "`) {
+	if code != 4 || strings.Count(errs, "\n") != 1 || !strings.Contains(errs, `/is_not_here as "`) {
 		t.Errorf("--join: exit code %d, %s", code, errs)
 	}
 }

@@ -57,7 +57,7 @@ func TestServeGoesOnWhereANewerSchemaSaysThatItMayAndEndsWhereItSaysThatItMayNot
 	newer(t, url, namespace.Revision+1)
 	refused := program.ServeUnleased(t, url, "two")
 	refused.Line("has revision", "and this program knows revision")
-	if code := refused.End(); code != 1 {
+	if code := refused.End(); code != 3 {
 		t.Errorf("exit code %d", code)
 	}
 }

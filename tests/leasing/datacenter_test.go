@@ -77,7 +77,7 @@ func TestServeRefusesADatacenterThatTheLayoutLacksWithBothValues(t *testing.T) {
 	} {
 		p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1",
 			"--lease-database", c.url, "--datacenter", c.datacenter)
-		if code := p.End(); code != 1 {
+		if code := p.End(); code != 2 {
 			t.Errorf("datacenter %s: exit code %d", c.datacenter, code)
 		}
 		for _, word := range c.words {

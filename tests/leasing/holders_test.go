@@ -51,10 +51,10 @@ func TestTheHistoryNamesEveryHolderOfAWorkerTheLatestFirst(t *testing.T) {
 	if code != 0 || !strings.Contains(out, "IDS UNTIL") || !strings.Contains(out, "second") {
 		t.Errorf("exit code %d: %s", code, out)
 	}
-	if _, errs, code := r.workers("history", "1", "2"); code != 1 || !strings.Contains(errs, "2 workers were given") {
+	if _, errs, code := r.workers("history", "1", "2"); code != 2 || !strings.Contains(errs, "2 workers were given") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
-	if _, errs, code := r.workers("history", "many"); code != 1 ||
+	if _, errs, code := r.workers("history", "many"); code != 2 ||
 		!strings.Contains(errs, `"many" is not the number of a worker`) {
 		t.Errorf("exit code %d: %s", code, errs)
 	}

@@ -127,14 +127,14 @@ func TestWorkersWarnsInACopyAndRefusesWhereTheRowsAreElsewhere(t *testing.T) {
 	r.do(`UPDATE pgflurry.namespace
 		SET database_oid = (SELECT oid FROM pg_database WHERE datname = current_database()),
 			home = 'db.example:5432/shop'`)
-	if _, errs, code := r.workers("list"); code != 1 || !strings.Contains(errs, "db.example:5432/shop") {
+	if _, errs, code := r.workers("list"); code != 2 || !strings.Contains(errs, "db.example:5432/shop") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
 
 func TestWorkersRefusesADatabaseThatWasNotMigrated(t *testing.T) {
 	r := enterBare(t, server.Database(t))
-	if _, errs, code := r.workers("list"); code != 1 || !strings.Contains(errs, "pgflurry migrate up") {
+	if _, errs, code := r.workers("list"); code != 3 || !strings.Contains(errs, "pgflurry migrate up") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }
@@ -171,10 +171,13 @@ func TestRetireTakesAFreeWorkerOutOfUseAndAHeldOneOnlyKnowingly(t *testing.T) {
 	if n := ask[int](r, "SELECT count(*) FROM pgflurry.worker WHERE retired_at IS NOT NULL"); n != 2 {
 		t.Errorf("%d workers are retired, expected 2", n)
 	}
-	for argument, words := range map[string]string{
-		"0": "function of a database", "8": "workers 0 to 7", "x": "not the number",
+	for argument, want := range map[string]struct {
+		words string
+		code  int
+	}{
+		"0": {"function of a database", 1}, "8": {"workers 0 to 7", 2}, "x": {"not the number", 2},
 	} {
-		if _, errs, code := r.workers("retire", argument); code != 1 || !strings.Contains(errs, words) {
+		if _, errs, code := r.workers("retire", argument); code != want.code || !strings.Contains(errs, want.words) {
 			t.Errorf("retire %s: exit code %d, %s", argument, code, errs)
 		}
 	}

@@ -69,7 +69,7 @@ func TestDecodeAgreesWithTheFunctionsInTheDatabase(t *testing.T) {
 
 func TestDecodeWithoutANamespaceSaysWhatToRun(t *testing.T) {
 	out, errs, code := decodeIDs(t, "", "1", "--database", server.Database(t))
-	if code != 1 || out != "" || !strings.Contains(errs, "has no pgflurry namespace") ||
+	if code != 3 || out != "" || !strings.Contains(errs, "has no pgflurry namespace") ||
 		!strings.Contains(errs, "migrate up") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}

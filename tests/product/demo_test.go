@@ -199,7 +199,7 @@ func TestHealthFollowsTheProxy(t *testing.T) {
 	d.interrupt(t)
 	d.End()
 	out, err := exec.Command(program.Path(t), "health", "--listen", address).CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 1 ||
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 4 ||
 		!strings.Contains(string(out), "nothing accepts connections") {
 		t.Errorf("health of an ended proxy: %v: %s", err, out)
 	}

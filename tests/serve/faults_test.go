@@ -90,8 +90,8 @@ func TestWithoutALeaseEverythingIsRelayedAndTheDatabaseAnswers(t *testing.T) {
 func TestADatabaseOfAnotherNamespaceEndsTheProxyWithAHint(t *testing.T) {
 	direct, other := server.Migrated(t), server.Migrated(t)
 	p := program.ServeUnleased(t, direct, "mismatch", "--databases", server.Name(t, direct)+","+server.Name(t, other))
-	if code := p.End(); code != 1 {
-		t.Errorf("exit code %d; expected 1", code)
+	if code := p.End(); code != 3 {
+		t.Errorf("exit code %d; expected 3", code)
 	}
 	if out := p.Output(); !strings.Contains(out, server.Name(t, other)) || !strings.Contains(out, "hint: ") {
 		t.Errorf("the output names neither the database nor a way out:\n%s", out)
@@ -174,7 +174,7 @@ func TestTwoDatabasesWithOneFunctionWorkerEndTheProxy(t *testing.T) {
 	server.Exec(t, other, `UPDATE pgflurry.namespace
 		SET id = '`+namespaceOf(t, home)+`'`) // as a lost claim would leave it
 	p := program.ServeUnleased(t, home, "same worker", "--databases", server.Name(t, home)+","+server.Name(t, other))
-	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "have the same worker 0") {
+	if code := p.End(); code != 3 || !strings.Contains(p.Output(), "have the same worker 0") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())
 	}
 }

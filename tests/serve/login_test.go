@@ -67,8 +67,8 @@ func TestServeRefusesWhatCannotWorkWithASentence(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			p := program.Start(t, append(append([]string{}, good...), c.args...)...)
-			if code := p.End(); code != 1 {
-				t.Errorf("exit code %d; expected 1", code)
+			if code := p.End(); code != 2 {
+				t.Errorf("exit code %d; expected 2", code)
 			}
 			if out := p.Output(); !strings.Contains(out, c.says) || strings.Contains(out, "geheim") {
 				t.Errorf("it says\n%s\nexpected %q and no password", out, c.says)
@@ -82,7 +82,7 @@ func TestAWindowAboveTheNamespacesMaximumEndsTheProxy(t *testing.T) {
 	u := server.Parse(t, direct)
 	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", u.Host, "--lease-database", direct,
 		"--window", "1h")
-	if code := p.End(); code != 1 || !strings.Contains(p.Output(), "max_window is 1m0s") {
+	if code := p.End(); code != 2 || !strings.Contains(p.Output(), "max_window is 1m0s") {
 		t.Errorf("it ended with %d:\n%s", code, p.Output())
 	}
 }
@@ -93,7 +93,7 @@ func TestAProxyInFrontOfItselfIsRefused(t *testing.T) {
 	upstream := "127.0.0.1" + port
 	for _, listen := range []string{upstream, port} {
 		p := program.Start(t, "serve", "--listen", listen, "--upstream", upstream, "--lease-database", direct)
-		if code := p.End(); code != 1 || !strings.Contains(p.Output(), "own --listen") {
+		if code := p.End(); code != 2 || !strings.Contains(p.Output(), "own --listen") {
 			t.Errorf("--listen %s --upstream %s ended with %d:\n%s", listen, upstream, code, p.Output())
 		}
 	}

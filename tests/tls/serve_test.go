@@ -240,7 +240,7 @@ func TestFilesThatCannotBeUsedEndServeWithASentence(t *testing.T) {
 				"serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:5432", "--lease-database",
 				"postgres://u@127.0.0.1/d",
 			}, c.flags...)...)
-			if code := p.End(); code != 1 || !strings.Contains(p.Output(), c.says) {
+			if code := p.End(); code != 2 || !strings.Contains(p.Output(), c.says) {
 				t.Errorf("it ended with %d:\n%s\nexpected %q", code, p.Output(), c.says)
 			}
 		})

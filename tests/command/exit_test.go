@@ -1,0 +1,89 @@
+package command
+
+import (
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/support/server"
+)
+
+// dead is an address where nothing listens.
+func dead(t testing.TB) string {
+	t.Helper()
+	closed, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed.Close()
+	return closed.Addr().String()
+}
+
+func TestEachKindOfFailureHasTheExitCodeThatTheHelpNames(t *testing.T) {
+	migrated, empty := server.Migrated(t), server.Database(t)
+	copied := server.TemplateCopy(t, migrated, server.Name(t, empty)+"_copy")
+	nowhere := "postgres://nobody@" + dead(t) + "/app"
+	stranger := server.As(t, migrated, "nobody_has_this_name", "")
+	upstream := server.Parse(t, migrated).Host
+	serve := []string{"serve", "--listen", "127.0.0.1:0", "--upstream", upstream, "--lease-database", migrated}
+	for _, c := range []struct {
+		name string
+		code int
+		args []string
+	}{
+		{"in place", 0, []string{"migrate", "status", "--database", migrated}},
+		{"a list", 0, []string{"workers", "list", "--database", migrated}},
+		{"a namespace's layout", 0, []string{"decode", "1", "--database", migrated}},
+		{"help", 0, []string{"--help"}},
+
+		{"no consent", 1, []string{"workers", "reseed", "--database", migrated}},
+		{"a taken address", 1, append(serve[:len(serve):len(serve)], "--listen", upstream)},
+		{"an ID that is none", 1, []string{"decode", "nonsense"}},
+		{"a worker of a function", 1, []string{"workers", "retire", "0", "--database", migrated}},
+
+		{"an unknown command", 2, []string{"sideways"}},
+		{"an unknown flag", 2, []string{"serve", "--nope"}},
+		{"a wrong value", 2, []string{"serve", "--window", "long"}},
+		{"a value out of range", 2, append(serve[:len(serve):len(serve)], "--window", "10ms")},
+		{"a window beyond the namespace's", 2, append(serve[:len(serve):len(serve)], "--window", "1h")},
+		{"flags that contradict each other", 2, append(serve[:len(serve):len(serve)], "--client-tls", "require")},
+		{
+			"a file that is not there", 2, append(serve[:len(serve):len(serve)], "--client-tls-cert",
+				filepath.Join(t.TempDir(), "cert"), "--client-tls-key", "key"),
+		},
+		{"a flag that is required", 2, []string{"serve", "--upstream", upstream}},
+		{"flags that exclude each other", 2, []string{"demo", "--bin", "/nowhere", "--docker-image", "postgres"}},
+		{"two ways out", 2, []string{"migrate", "up", "--database", migrated, "--moved", "--new-namespace"}},
+		{"another layout", 2, []string{"migrate", "up", "--database", migrated, "--layout", "javascript"}},
+		{"a layout that is none", 2, []string{"migrate", "print", "--layout", "big"}},
+		{"no URL", 2, []string{"migrate", "status"}},
+		{"a URL that is none", 2, []string{"workers", "list", "--database", "postgres://h:port/app"}},
+		{"an argument too many", 2, []string{"workers", "history", "1", "2"}},
+		{"a worker that is not there", 2, []string{"workers", "retire", "70000", "--database", migrated}},
+		{"no ID", 2, []string{"decode"}},
+		{"an address that is none", 2, []string{"health", "--listen", "somewhere"}},
+
+		{"a missing schema", 3, []string{"migrate", "status", "--database", empty}},
+		{"a missing namespace", 3, []string{"workers", "list", "--database", empty}},
+		{"no layout to decode by", 3, []string{"decode", "1", "--database", empty}},
+		{"a copy", 3, []string{"migrate", "status", "--database", copied}},
+		{"a copy that shall become something", 3, []string{"migrate", "up", "--database", copied}},
+		{"a home that is a copy", 3, []string{"migrate", "up", "--database", empty, "--join", copied}},
+
+		{"nothing there", 4, []string{"migrate", "status", "--database", nowhere}},
+		{"nothing there for up", 4, []string{"migrate", "up", "--database", nowhere}},
+		{"nothing there to join", 4, []string{"migrate", "up", "--database", empty, "--join", nowhere}},
+		{"nothing there for down", 4, []string{"migrate", "down", "--database", nowhere}},
+		{"a login that is refused", 4, []string{"workers", "list", "--database", stranger}},
+		{"a database that is not there", 4, []string{"decode", "1", "--database", server.In(t, migrated, "not_here")}},
+		{"no server for the demo", 4, []string{"demo", "--listen", "127.0.0.1:0", "--postgres", nowhere}},
+		{"no proxy", 4, []string{"health", "--listen", dead(t)}},
+	} {
+		if got := run(t, c.args...); got.code != c.code || c.code > 0 && !strings.HasPrefix(got.errs, "pgflurry: ") &&
+			!strings.Contains(got.errs, "\npgflurry: ") {
+			t.Errorf("%s: exit code %d, expected %d; it says\n%s%s", c.name, got.code, c.code, got.out, got.errs)
+		}
+	}
+	runIn(t, []string{"PGFLURRY_WINDOW=long"}, serve...).is(t, 2, "PGFLURRY_WINDOW")
+}
