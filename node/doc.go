@@ -18,6 +18,7 @@
 //	permissions.go   what each database's sessions may get from memory
 //	watch.go         may this database be answered, and findings.go, what the log has of it
 //	session.go       the node's own session to a database, and meaning.go, what its failure says
+//	admin.go         the operators' side
 //	flood.go         the log                      clock*.go            the machine's clocks
 //	descriptors*.go  how many descriptors the process may have
 //	state.go         what operators are told, from memory
@@ -25,7 +26,7 @@
 //
 // # The beginning
 //
-// New checks the settings, reads the files of TLS, and opens the listener last. Run then starts everything at once.
+// New checks the settings, reads the files of TLS, and opens the listeners last. Run then starts everything at once.
 // Clients are relayed from the first moment. IDs come from memory once three things have happened, each in its own
 // time: the namespace was read, a worker was leased, and the watch has judged the database.
 //
@@ -45,6 +46,7 @@
 //  2. The generator is sealed.
 //  3. The worker is released.
 //  4. The listener is closed: until then requests to cancel a statement are passed on.
+//  5. Operators are answered no longer.
 //
 // A socket that the next process shares (Settings.Listener) is closed before all this. What waits in it, cancel
 // requests too, is the next process's. Who was accepted before becomes a session first, so that nobody is refused.

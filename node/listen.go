@@ -14,8 +14,11 @@ import (
 )
 
 // Listen opens the clients' side. A Unix socket that nobody serves any more is taken over.
-func Listen(address string) (net.Listener, error) {
-	network, place, err := ParseAddress("listen", address)
+func Listen(address string) (net.Listener, error) { return listen("listen", address) }
+
+// listen opens the address that came with a flag.
+func listen(flag, address string) (net.Listener, error) {
+	network, place, err := ParseAddress(flag, address)
 	if err != nil {
 		return nil, err
 	}
@@ -23,20 +26,20 @@ func Listen(address string) (net.Listener, error) {
 		switch c, err := net.DialTimeout(network, place, time.Second); {
 		case err == nil:
 			c.Close()
-			return nil, fmt.Errorf("--listen %s: another process serves that socket; stop it or choose another path",
-				place)
+			return nil, fmt.Errorf("--%s %s: another process serves that socket; stop it or choose another path",
+				flag, place)
 		case connstring.Refused(err):
 			if info, err := os.Lstat(place); err != nil || info.Mode().Type() != os.ModeSocket {
-				return nil, fmt.Errorf("--listen %s: there is a file that is no socket; choose another path", place)
+				return nil, fmt.Errorf("--%s %s: there is a file that is no socket; choose another path", flag, place)
 			}
 			if err := os.Remove(place); err != nil {
-				return nil, fmt.Errorf("--listen %s: removing the socket a former process left: %w", place, err)
+				return nil, fmt.Errorf("--%s %s: removing the socket a former process left: %w", flag, place, err)
 			}
 		}
 	}
 	ln, err := net.Listen(network, place)
 	if err != nil {
-		return nil, fmt.Errorf("--listen %s: %w; choose another address, or stop what uses it", address, err)
+		return nil, fmt.Errorf("--%s %s: %w; choose another address, or stop what uses it", flag, address, err)
 	}
 	return ln, nil
 }

@@ -32,6 +32,7 @@ type Node struct {
 	segments    *segmentSources
 	proxy       *proxy.Proxy
 	listener    net.Listener
+	admin       net.Listener  // nil: none
 	answering   chan struct{} // closed once a worker was leased and all databases were judged
 
 	started           time.Time // by the wall clock
@@ -42,7 +43,7 @@ type Node struct {
 	asking    sync.Mutex // held by the one question for a history
 }
 
-// New checks the settings, reads the files they name, and opens the listener. Nothing is served before Run, which must
+// New checks the settings, reads the files they name, and opens the listeners. Nothing is served before Run, which must
 // follow: it closes what New has opened.
 func New(s Settings) (_ *Node, err error) {
 	defer func() {
@@ -80,7 +81,13 @@ func New(s Settings) (_ *Node, err error) {
 	if err = n.segments.open(n); err != nil {
 		return nil, err
 	}
+	if n.admin, err = openAdmin(s.Admin); err != nil {
+		return nil, err
+	}
 	if n.listener, err = s.openListener(network, upstream, leaseConfig); err != nil {
+		if n.admin != nil {
+			n.admin.Close()
+		}
 		return nil, err
 	}
 	return n, nil
@@ -122,6 +129,7 @@ func (n *Node) Run(ctx context.Context) error {
 	defer n.endLog()
 	s := n.settings
 	n.log.Info("listening", "address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name)
+	defer n.tellOperators()()
 
 	supplied, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
 	defer seal()
@@ -144,10 +152,11 @@ func (n *Node) Run(ctx context.Context) error {
 	var err error
 	select {
 	case <-ctx.Done():
+		n.draining.Store(true)
 		n.log.Info("draining", "sessions", n.proxy.Stats().Sessions, "timeout", s.DrainTimeout)
 	case err = <-wrong:
+		n.draining.Store(true)
 	}
-	n.draining.Store(true)
 	n.drain(served)
 	seal()
 	n.listener.Close()

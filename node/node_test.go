@@ -22,6 +22,12 @@ const closed = "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable"
 func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {
 	server.NoLeak(t)
 	own := net.JoinHostPort("127.0.0.1", strconv.Itoa(server.FreePort(t)))
+	operators := net.JoinHostPort("127.0.0.1", strconv.Itoa(server.FreePort(t)))
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for says, change := range map[string]func(*node.Settings){
 		"--listen is missing":         func(s *node.Settings) { s.Listen = "" },
 		"--upstream is missing":       func(s *node.Settings) { s.Upstream = "" },
@@ -32,17 +38,22 @@ func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {
 		"--max-connections is -1":     func(s *node.Settings) { s.Limits.MaxConnections = -1 },
 		"--client-tls-cert":           func(s *node.Settings) { s.TLS.ClientCert, s.TLS.ClientKey = "/none", "/none" },
 		"own --listen":                func(s *node.Settings) { s.Upstream = own },
+		"--admin-listen ":             func(s *node.Settings) { s.Admin.Listen = taken.Addr().String() },
+		"--listen ":                   func(s *node.Settings) { s.Admin.Listen = own },
 	} {
 		s := node.Settings{Listen: own, Upstream: "127.0.0.1:1", LeaseDatabase: closed, Name: "n", Window: time.Minute}
+		s.Admin.Listen = operators
 		change(&s)
 		if n, err := node.New(s); n != nil || err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v and %v; expected no node, and an error with %q", n, err, says)
 		}
-		ln, err := net.Listen("tcp", own)
-		if err != nil {
-			t.Fatalf("%s: something listens: %v", says, err)
+		for _, address := range []string{own, operators} {
+			ln, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Fatalf("%s: something listens: %v", says, err)
+			}
+			ln.Close()
 		}
-		ln.Close()
 	}
 }
 

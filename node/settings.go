@@ -47,6 +47,8 @@ type Settings struct {
 	Limits Limits
 	// TLS protects both sides. The zero value is plain text.
 	TLS TLS
+	// Admin answers operators. The zero value: nobody does.
+	Admin Admin
 	// Version is that of the program, at most 255 characters. Who looks at the leases sees it.
 	Version string
 	// Log gets what the node logs. Its handler must not wait for whoever reads it: all sessions would wait with it,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,8 @@ import (
 // demoSettings are the flags of demo.
 type demoSettings struct {
 	listen   string // address for clients, as serve takes it
+	admin    string // address for operators, as serve takes it; empty: none
+	anyAdmin bool   // another port will do, where that one is taken
 	data     string // data folder; empty: demoFolder decides
 	postgres string // URL of a server to use; empty: start a private one
 	bin      string // folder of server binaries; empty: look for them
@@ -41,7 +44,7 @@ func newDemo() *cobra.Command {
 		Short: "Start everything on this machine and draw the first IDs",
 		Long: `demo needs a PostgreSQL 15 or newer and nothing else. It takes the server of --postgres; else it starts a
 private one, from binaries on this machine or, if there are none, from a Docker image. It migrates, starts the
-proxy, draws a few IDs through it and prints a line to paste into a shell.
+proxy, draws a few IDs through it and prints a line to paste into a shell, and the address of a status page.
 
 It runs until Ctrl-C. Then it ends sessions, gives its worker back and stops what it started. The data folder
 stays, and the next run goes on with it.`,
@@ -50,6 +53,7 @@ stays, and the next run goes on with it.`,
   pgflurry demo --postgres postgres://me@db.example/app`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			s.anyAdmin = !cmd.Flags().Changed("admin-listen")
 			log, queue, err := s.log.open(cmd.ErrOrStderr())
 			if err != nil {
 				return err
@@ -62,6 +66,8 @@ stays, and the next run goes on with it.`,
 	f := cmd.Flags()
 	f.StringVar(&s.listen, "listen", "127.0.0.1:6532",
 		"address for clients: HOST:PORT, or the path of a Unix socket named .s.PGSQL.PORT")
+	f.StringVar(&s.admin, "admin-listen", defaultAdmin,
+		"address for metrics, probes and the status page: HOST:PORT, or the path of a Unix socket; empty for none")
 	f.StringVar(&s.data, "data", "",
 		"folder for the private server's data, made if absent (default pgflurry-data in this folder)")
 	f.StringVar(&s.postgres, "postgres", "", "connection string of a database to use instead of a private server")
@@ -104,13 +110,28 @@ func (s demoSettings) checkListen() error {
 	return err
 }
 
+// freeAdmin is where operators are answered. A second demo on this machine finds the usual port taken, and takes
+// another one: a page for operators is no reason to fail.
+func (s demoSettings) freeAdmin() string {
+	if !s.anyAdmin {
+		return s.admin
+	}
+	probe, err := net.Listen("tcp", s.admin)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	probe.Close()
+	return s.admin
+}
+
 // runNode runs the proxy until ctx ends; meanwhile it draws and prints.
 func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Writer, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	n, err := node.New(node.Settings{
 		Listen: s.listen, Upstream: server.upstream, LeaseDatabase: server.url, Name: demoNode(),
-		Window: 60 * time.Second, DrainTimeout: demoDrain, Version: version(), Log: log, LinesLost: s.lost,
+		Window: 60 * time.Second, DrainTimeout: demoDrain, Admin: node.Admin{Listen: s.freeAdmin()},
+		Version: version(), Log: log, LinesLost: s.lost,
 	})
 	if err != nil {
 		return errors.Join(err, server.ended(ctx))
@@ -128,7 +149,7 @@ func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Wr
 	case err := <-ended:
 		return errors.Join(err, server.ended(ctx))
 	}
-	if err := s.show(ctx, n.Addr(), server, out); err != nil && ctx.Err() == nil {
+	if err := s.show(ctx, n, server, out); err != nil && ctx.Err() == nil {
 		cancel()
 		return errors.Join(err, <-ended)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/namespace"
+	"pgflurry/node"
 	"pgflurry/outcome"
 )
 
@@ -29,10 +30,10 @@ var demoTableSQL string
 var demoInsertSQL string
 
 // show draws the first IDs through the wire, as any client would, and prints them with the line to paste.
-func (s demoSettings) show(ctx context.Context, address net.Addr, server *demoServer, out io.Writer) error {
+func (s demoSettings) show(ctx context.Context, n *node.Node, server *demoServer, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	config, err := throughProxy(server.url, address)
+	config, err := throughProxy(server.url, n.Addr())
 	if err != nil {
 		return err
 	}
@@ -52,8 +53,20 @@ func (s demoSettings) show(ctx context.Context, address net.Addr, server *demoSe
 	if err := printDraws(out, ns, draws); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\nPaste into another shell:\n\n    %s\n\nCtrl-C ends the demo.\n", pasteLine(config))
+	fmt.Fprintf(out, "\nPaste into another shell:\n\n    %s\n", pasteLine(config))
+	if admin := n.AdminAddr(); admin != nil {
+		fmt.Fprintf(out, "\nStatus page, metrics and probes:\n\n    %s\n", adminPlace(admin))
+	}
+	fmt.Fprint(out, "\nCtrl-C ends the demo.\n")
 	return nil
+}
+
+// adminPlace is where a browser, or curl on this machine, finds what operators are told.
+func adminPlace(address net.Addr) string {
+	if address.Network() == "unix" {
+		return "curl --unix-socket " + address.String() + " http://pgflurry/"
+	}
+	return "http://" + address.String() + "/"
 }
 
 // draw is one ID and how it was asked for.

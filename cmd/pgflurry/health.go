@@ -19,6 +19,9 @@ import (
 // defaultListen is where serve listens and health asks.
 const defaultListen = "127.0.0.1:6432"
 
+// defaultAdmin is where demo answers operators, and where health asks for --ready and --ids.
+const defaultAdmin = "127.0.0.1:6533"
+
 // newHealth builds "pgflurry health", which an image without a shell can run as its health check.
 func newHealth() *cobra.Command {
 	var listen string

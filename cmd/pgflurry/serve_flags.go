@@ -28,6 +28,9 @@ func serveFlags(f *pflag.FlagSet, s *node.Settings) {
 		"how far ahead the lease reserves, which is how long PostgreSQL may be away")
 	f.DurationVar(&s.DrainTimeout, "drain-timeout", 30*time.Second,
 		"how long open transactions may go on after the first signal")
+	f.StringVar(&s.Admin.Listen, "admin-listen", "",
+		"address for metrics, probes and the status page: HOST:PORT, or the path of a Unix socket (default none)")
+	f.BoolVar(&s.Admin.Pprof, "admin-pprof", false, "add Go's profiles of this process to it, below /debug/pprof/")
 	limitFlags(f, &s.Limits)
 	tlsFlags(f, &s.TLS)
 }

@@ -1,0 +1,86 @@
+package admin
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+)
+
+// Verdict is the answer of a probe.
+type Verdict struct {
+	OK  bool   `json:"ok"`
+	Why string `json:"why,omitempty"` // why not
+}
+
+func no(why string, values ...any) Verdict { return Verdict{Why: fmt.Sprintf(why, values...)} }
+
+// probes are the paths of verdicts. A verdict reads a State and nothing else: a probe that asked the database would end
+// all proxies at once where the database is slow.
+func (s *Server) probes(mux *http.ServeMux) {
+	for path, judge := range map[string]func(State) Verdict{
+		"/livez": live, "/readyz": ready, "/readyz/ids": readyForIDs,
+	} {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			judge(s.node.State()).write(w)
+		})
+	}
+}
+
+// write answers 200 or 503.
+func (v Verdict) write(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !v.OK {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(v) // who asked may have gone
+}
+
+// live says that the process answers.
+func live(State) Verdict { return Verdict{OK: true} }
+
+// ready says that a new client is served.
+func ready(s State) Verdict {
+	switch {
+	case s.Draining:
+		return no("draining: open transactions are finished, and new sessions are turned away")
+	case !s.Listening:
+		return no("not listening yet")
+	case s.Sessions.Full:
+		return no("full: one more session is turned away (the limit is %d)", s.Sessions.Limit)
+	}
+	return Verdict{OK: true}
+}
+
+// readyForIDs says that a new client is served, and gets IDs from memory in each listed database.
+func readyForIDs(s State) Verdict {
+	if v := ready(s); !v.OK {
+		return v
+	}
+	if s.Lease.Reserve <= 0 {
+		return no("no IDs from memory, PostgreSQL answers: %s", causeOf(s.Lease))
+	}
+	for _, d := range s.Databases {
+		if d.IDs == "all" {
+			continue
+		}
+		why := d.IDsWhy
+		if why == "" {
+			why = "it was not judged yet"
+		}
+		return no("database %q is not answered (%s): %s", d.Name, d.IDs, why)
+	}
+	return Verdict{OK: true}
+}
+
+// causeOf says why a lease gives no IDs.
+func causeOf(l Lease) string {
+	switch {
+	case l.Cause != "":
+		return l.Cause
+	case l.Granted:
+		return fmt.Sprintf("the mark of worker %d has passed", l.Worker)
+	default:
+		return "no worker is leased yet"
+	}
+}

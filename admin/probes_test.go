@@ -1,0 +1,104 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// wholesome is the state of a node that gives IDs from memory.
+func wholesome() State {
+	return State{
+		Listening: true,
+		Sessions:  Sessions{Limit: 100},
+		Lease:     Lease{Held: true, Granted: true, Worker: 137, Reserve: time.Minute, Window: time.Minute},
+		Databases: []Database{{Name: "app", IDs: "all"}, {Name: "reports", IDs: "all"}},
+	}
+}
+
+func TestEachProbeSaysWhyNot(t *testing.T) {
+	for name, c := range map[string]struct {
+		change     func(*State)
+		ready, ids string // what each says; empty: ok
+	}{
+		"all is well":        {func(*State) {}, "", ""},
+		"it does not listen": {func(s *State) { s.Listening = false }, "not listening yet", "not listening yet"},
+		"it drains": {
+			func(s *State) { s.Draining, s.Listening = true, false },
+			"draining", "draining",
+		},
+		"it is full": {func(s *State) { s.Sessions.Full = true }, "the limit is 100", "the limit is 100"},
+		"no worker yet": {
+			func(s *State) { s.Lease = Lease{} },
+			"", "no worker is leased yet",
+		},
+		"no worker, and why": {
+			func(s *State) { s.Lease = Lease{Cause: "all 1023 workers are held"} },
+			"", "all 1023 workers are held",
+		},
+		"the mark has passed": {
+			func(s *State) { s.Lease.Reserve = 0 },
+			"", "the mark of worker 137 has passed",
+		},
+		"a lost lease whose grant goes on": {func(s *State) { s.Lease.Held = false }, "", ""},
+		"a database is not permitted": {
+			func(s *State) { s.Databases[1] = Database{Name: "reports", IDs: "none", IDsWhy: "EXECUTE was revoked"} },
+			"", `database "reports" is not answered (none): EXECUTE was revoked`,
+		},
+		"a database answers qualified calls only": {
+			func(s *State) { s.Databases[0] = Database{Name: "app", IDs: "qualified", IDsWhy: "another function"} },
+			"", `database "app" is not answered (qualified): another function`,
+		},
+		"a database was not judged": {
+			func(s *State) { s.Databases[0] = Database{Name: "app", IDs: "none"} },
+			"", "it was not judged yet",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			node := &fakeNode{state: wholesome()}
+			c.change(&node.state)
+			address, _ := serve(t, New(Settings{Node: node}))
+			for path, want := range map[string]string{"/livez": "", "/readyz": c.ready, "/readyz/ids": c.ids} {
+				status, header, body := ask(t, "GET", "http://"+address+path)
+				var v Verdict
+				if err := json.Unmarshal([]byte(body), &v); err != nil {
+					t.Fatalf("%s: %q: %v", path, body, err)
+				}
+				if v.OK != (want == "") || !strings.Contains(v.Why, want) || (v.Why == "") != v.OK {
+					t.Errorf("%s: %s, expected %q", path, body, want)
+				}
+				if v.OK != (status == http.StatusOK) || !v.OK != (status == http.StatusServiceUnavailable) {
+					t.Errorf("%s: status %d with %s", path, status, body)
+				}
+				if header.Get("Content-Type") != "application/json" || header.Get("Cache-Control") != "no-store" {
+					t.Errorf("%s: header %v", path, header)
+				}
+			}
+		})
+	}
+}
+
+func TestAHeadOfAProbeHasItsStatus(t *testing.T) {
+	node := &fakeNode{state: wholesome()}
+	node.state.Draining = true
+	address, _ := serve(t, New(Settings{Node: node}))
+	if status, _, body := ask(t, "HEAD", "http://"+address+"/readyz"); status != 503 || body != "" {
+		t.Errorf("status %d, body %q", status, body)
+	}
+}
+
+func TestNoProbeAsksADatabase(t *testing.T) {
+	node := &fakeNode{state: wholesome(), history: func(context.Context, int) ([]Tenure, error) {
+		t.Error("a probe asked for a history")
+		return nil, nil
+	}}
+	address, _ := serve(t, New(Settings{Node: node}))
+	for _, path := range []string{"/livez", "/readyz", "/readyz/ids"} {
+		if status, _, body := ask(t, "GET", "http://"+address+path); status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+}

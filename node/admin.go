@@ -1,0 +1,64 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+
+	"pgflurry/admin"
+)
+
+// Admin is HTTP for operators: metrics, probes and a status page. The zero value: there is none.
+type Admin struct {
+	// Listen is its address: HOST:PORT, or the path of a Unix socket. Empty: none.
+	Listen string
+	// Pprof adds Go's profiles of the process.
+	Pprof bool
+}
+
+// openAdmin opens the operators' side, if there is one.
+func openAdmin(a Admin) (net.Listener, error) {
+	if a.Listen == "" {
+		return nil, nil
+	}
+	if info, err := os.Stat(a.Listen); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("--admin-listen %s is a directory; expected HOST:PORT or the path of a Unix socket",
+			a.Listen)
+	}
+	return listen("admin-listen", a.Listen)
+}
+
+// AdminAddr is where operators ask; nil: nowhere.
+func (n *Node) AdminAddr() net.Addr {
+	if n.admin == nil {
+		return nil
+	}
+	return n.admin.Addr()
+}
+
+// tellOperators answers them until end is called. Run calls it when nothing else is left.
+func (n *Node) tellOperators() (end func()) {
+	if n.admin == nil {
+		return func() {}
+	}
+	n.log.Info("listening for operators", "address", n.admin.Addr(), "pprof", n.settings.Admin.Pprof)
+	if tcp, is := n.admin.Addr().(*net.TCPAddr); is && !tcp.IP.IsLoopback() {
+		n.log.Warn("the admin listener is no loopback address: whoever reaches it sees the state of this node",
+			"address", tcp, "hint", "It changes nothing, and asks for no password. Listen on 127.0.0.1, "+
+				"or let a firewall pass only Prometheus, probes and operators.")
+	}
+	server := admin.New(admin.Settings{Node: n, Log: n.log, Pprof: n.settings.Admin.Pprof})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := server.Serve(ctx, n.admin); err != nil {
+			n.log.Error("the admin listener has ended; clients are served as before", "cause", err)
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
