@@ -45,6 +45,9 @@ type Settings struct {
 	Log    *slog.Logger                               // default: discards
 	Wait   func(context.Context, time.Duration) error // default: a timer; ends early with the context's error
 	Jitter func() float64                             // in [0, 1); default: random
+
+	// puts what failed into words for the log, with a hint where there is one; default: as the store says it
+	Explain func(error) error
 }
 
 const (
@@ -64,6 +67,7 @@ type Keeper struct {
 	clock    *Clock
 	log      *slog.Logger
 	wait     func(context.Context, time.Duration) error
+	explain  func(error) error
 	protocol protocol
 
 	last        Grant         // what the issuer has; its Until is 0 before the first
@@ -84,7 +88,7 @@ func NewKeeper(s Settings) (*Keeper, error) {
 		return nil, err
 	}
 	return &Keeper{
-		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait,
+		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait, explain: s.Explain,
 		granted: make(chan struct{}), failing: reminder.Reminder{Every: reminder.Usual},
 		ahead: reminder.Reminder{Every: reminder.Usual},
 		protocol: protocol{
@@ -110,6 +114,9 @@ func (s Settings) withDefaults() Settings {
 	}
 	if s.Jitter == nil {
 		s.Jitter = mathrand.Float64
+	}
+	if s.Explain == nil {
+		s.Explain = func(err error) error { return err }
 	}
 	return s
 }
@@ -249,7 +256,7 @@ func (k *Keeper) release(ctx context.Context) {
 	}
 	if err != nil {
 		k.log.Warn("worker not released: it is free again after its mark and the quarantine",
-			"worker", h.Worker, "cause", err)
+			"worker", h.Worker, "cause", k.explain(err))
 		return
 	}
 	k.log.Info("worker released", "worker", h.Worker, "term", h.Term)

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"pgflurry/hint"
 )
 
 func TestInvariant8TheIssuerIsSealedBeforeItsWorkerIsReleased(t *testing.T) {
@@ -174,6 +176,25 @@ func TestALeaseFoundInACopyIsGivenUpWithTheWordsOfTheCopy(t *testing.T) {
 		}
 	})
 	s.expect(t, "acquire", "grant 7 [1000000, 1005000)", "renew 10s", "acquire", "seal", "close")
+}
+
+func TestAFailureIsToldInTheWordsOfExplainWithItsHint(t *testing.T) {
+	s := &script{}
+	s.acquire = func(context.Context, Request) (Acquired, error) { return Acquired{}, errors.New("many\nlines") }
+	synctest.Test(t, func(t *testing.T) {
+		k := keeperOf(t, s)
+		var log bytes.Buffer
+		k.log = slog.New(slog.NewTextHandler(&log, nil))
+		k.explain = func(err error) error { return hint.With(errors.New("one of "+err.Error()[:4]), "Look there.") }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := k.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		if !strings.Contains(log.String(), `cause="one of many" hint="Look there."`) {
+			t.Errorf("the log says %s", log.String())
+		}
+	})
 }
 
 func TestIDsFarAheadOfTheDatabasesClockAreToldEveryMinuteWithWhatToDo(t *testing.T) {

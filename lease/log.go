@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"pgflurry/hint"
 	"pgflurry/reminder"
 )
 
@@ -47,13 +48,16 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	k.cause = err.Error()
-	finding := findingOf(err)
+	finding, explained := findingOf(err), k.explain(err)
+	k.cause = explained.Error()
 	due, lasted := k.failing.Wrong(finding, k.clock.Monotonic())
 	if !due {
 		return
 	}
-	fields := append([]any{"cause", err}, reminder.Fields(lasted)...)
+	fields := append([]any{"cause", explained}, reminder.Fields(lasted)...)
+	if advice := hint.Of(explained); advice != "" {
+		fields = append(fields, "hint", advice)
+	}
 	// IDs go on from the grant in hand for so long, if there is one.
 	if left := k.left(k.last.Until); left > 0 {
 		k.log.Warn(finding, append(fields, "ids_last", left)...)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"pgflurry/connstring"
 	"pgflurry/generator"
 	"pgflurry/lease"
 	"pgflurry/namespace"
@@ -71,6 +72,7 @@ func (n *Node) newGenerator(ns namespace.Namespace) (*generator.Generator, *leas
 	keeper, err := lease.NewKeeper(lease.Settings{
 		Namespace: ns.ID, Store: lease.NewPostgres(&n.lease.Config), Issuer: g, Clock: clock,
 		Node: s.Name, Address: n.address(), Version: s.Version, Range: workers, Window: s.Window, Log: n.log,
+		Explain: connstring.Explain,
 	})
 	return g, keeper, err
 }
