@@ -30,3 +30,6 @@ func withLater(later fs.FS) ([]migration, error) {
 
 // LockKey names the lock that migrations exclude each other with.
 const LockKey = lockKey
+
+// SessionSQL is what every session of a migration begins with.
+var SessionSQL = sessionSQL

@@ -1,12 +1,14 @@
 -- Settings of a role or a database must not change what a migration means: not what names mean,
 -- and not that a claimed worker is on disk, and on a synchronous standby, before it is used.
--- A cancelled wait for that standby shows as a WARNING.
+-- A cancelled wait for that standby shows as a WARNING. What this server does not know yet stays out:
+-- transaction_timeout came with PostgreSQL 17.
 SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
     ('synchronous_commit', 'on'),
     ('client_min_messages', 'warning'),
     ('search_path', 'pg_catalog, pg_temp'),
     ('statement_timeout', '0'),
     ('lock_timeout', '0'),
+    ('transaction_timeout', '0'),
     ('idle_in_transaction_session_timeout', '0'),
     ('idle_session_timeout', '0'),
     ('default_transaction_read_only', 'off'),
@@ -17,3 +19,4 @@ SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
     ('standard_conforming_strings', 'on'),
     ('quote_all_identifiers', 'off')
 ) AS settings (name, value)
+WHERE pg_catalog.current_setting(name, true) IS NOT NULL

@@ -1,0 +1,38 @@
+package migrations_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/support/server"
+)
+
+func TestNoTimeoutOfADatabaseEndsAMigration(t *testing.T) {
+	url := server.Database(t)
+	conn := server.Connect(t, url)
+	// What a later version of PostgreSQL adds to them is found here. Two are not of statements and transactions.
+	const timeouts = `SELECT name FROM pg_settings WHERE name LIKE '%\_timeout' AND context = 'user'
+		AND name NOT IN ('tcp_user_timeout', 'wal_sender_timeout') ORDER BY 1`
+	names := server.Values[string](t, conn, timeouts)
+	if !slices.Contains(names, "statement_timeout") {
+		t.Fatalf("the server's timeouts are %q", names)
+	}
+	for _, name := range names {
+		server.Do(t, conn, fmt.Sprintf("ALTER DATABASE %s SET %s = '1h'", server.Name(t, url), name))
+	}
+	session := server.Connect(t, url)
+	const set = "SELECT current_setting($1)"
+	for _, name := range names {
+		if value := server.Value[string](t, session, set, name); value != "1h" {
+			t.Fatalf("%s is %s in the database", name, value)
+		}
+	}
+	server.Do(t, session, migrations.SessionSQL)
+	for _, name := range names {
+		if value := server.Value[string](t, session, set, name); value != "0" {
+			t.Errorf("%s is %s for a migration, expected none", name, value)
+		}
+	}
+}
