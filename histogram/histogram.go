@@ -22,13 +22,16 @@ func New(bounds ...time.Duration) *Histogram {
 }
 
 // Observe counts one duration.
-func (h *Histogram) Observe(d time.Duration) {
+func (h *Histogram) Observe(d time.Duration) { h.ObserveMany(d, 1) }
+
+// ObserveMany counts n that are the same.
+func (h *Histogram) ObserveMany(d time.Duration, n int) {
 	at := 0
 	for at < len(h.bounds) && d > h.bounds[at] {
 		at++
 	}
-	h.counts[at].Add(1)
-	h.sum.Add(int64(d))
+	h.counts[at].Add(uint64(n))
+	h.sum.Add(int64(d) * int64(n))
 }
 
 // A Snapshot is a histogram at one moment.

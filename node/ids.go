@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"pgflurry/generator"
+	"pgflurry/proxy"
+	"pgflurry/segment"
 )
 
 // lateIDs gives IDs from the moment the namespace, and with it the layout, is known.
@@ -29,4 +31,18 @@ func (l *lateIDs) NextN(ctx context.Context, n int) (first int64, count int, err
 		return 0, 0, errNoNamespace
 	}
 	return g.NextN(ctx, n)
+}
+
+// whyNot names the error of IDs, or of numbers of a tag, for which a statement was forwarded.
+func whyNot(err error) proxy.Decline {
+	switch {
+	case errors.Is(err, generator.ErrGrantEnded), errors.Is(err, generator.ErrEndOfTime):
+		return proxy.DeclineMark
+	case errors.Is(err, segment.ErrUnknownTag), errors.Is(err, segment.ErrExhausted),
+		errors.Is(err, segment.ErrTooManyTags), errors.Is(err, segment.ErrEnded):
+		return proxy.DeclineNotAnswerable
+	case errors.Is(err, segment.ErrResting):
+		return proxy.DeclineTimeout
+	}
+	return proxy.DeclineNoLease
 }

@@ -97,7 +97,7 @@ func New(s Settings) (_ *Node, err error) {
 func (n *Node) newProxy(network, upstream string) (*proxy.Proxy, error) {
 	s := proxy.Settings{
 		Network: network, Address: upstream, Log: n.log,
-		IDs: n.ids, Permission: n.permissions.of, Segments: n.segments.of,
+		IDs: n.ids, Permission: n.permissions.of, Segments: n.segments.of, WhyNot: whyNot,
 	}
 	n.settings.Limits.apply(&s, len(n.settings.Databases), descriptors())
 	n.log.Info("limits; 0 is none", "clients", s.MaxClients, "max_connections", s.MaxSessions,
@@ -163,7 +163,7 @@ func (n *Node) Run(ctx context.Context) error {
 	parts.Wait()
 	n.proxy.Wait()
 	st := n.proxy.Stats()
-	n.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs,
+	n.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "numbers", st.Numbers,
 		"declined", st.Declined, "turned_away", st.TurnedAway)
 	return err
 }

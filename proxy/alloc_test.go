@@ -39,7 +39,7 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 	s := &session{
 		proxy: &Proxy{ids: &counter{}, buffers: frame.NewBuffers()}, client: client, toClient: frame.NewWriter(client),
 		upstream: upstream, permission: all, segments: &tags{}, fromClient: frame.NewInbox(client, frame.NewBuffers()),
-		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()),
+		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}
 	s.conversation = newConversation(false, newBatches(), s.mayAnswer)
 	if relay, err := s.conversation.takeReply(backendReadyForQuery, []byte{statusIdle}); !relay || err != nil {
@@ -115,7 +115,7 @@ func TestAnsweringAllocatesNothing(t *testing.T) {
 			}
 			s.conversation.knownUnnamed = &known{form: f, state: live}
 			s.once(t)
-			if s.answers.Load() == 0 {
+			if s.counts.all() == 0 {
 				t.Fatal("nothing was answered")
 			}
 			if n := testing.AllocsPerRun(1000, func() { s.once(t) }); n != 0 {
@@ -134,8 +134,8 @@ func TestTheRepliesToAllThatWasReadAreOneWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := quietSession(request, nil)
 			s.once(t)
-			if writes := s.client.(*endless).writes; writes != 1 || s.answers.Load() != 50 {
-				t.Errorf("%d answers in %d writes; expected 50 in one", s.answers.Load(), writes)
+			if writes := s.client.(*endless).writes; writes != 1 || s.counts.all() != 50 {
+				t.Errorf("%d answers in %d writes; expected 50 in one", s.counts.all(), writes)
 			}
 			if writes := s.upstream.(*endless).writes; writes != 0 {
 				t.Errorf("%d writes to upstream; expected none", writes)
@@ -168,9 +168,9 @@ func TestForwardingAllocatesNothing(t *testing.T) {
 			if n := testing.AllocsPerRun(1000, round); n != 0 {
 				t.Errorf("%v allocations per statement; expected none", n)
 			}
-			if s.conversation.owed.Load() != 0 || s.answers.Load() != 0 {
+			if s.conversation.owed.Load() != 0 || s.counts.all() != 0 {
 				t.Errorf("%d replies are owed and %d statements were answered; expected that all were forwarded",
-					s.conversation.owed.Load(), s.answers.Load())
+					s.conversation.owed.Load(), s.counts.all())
 			}
 		})
 	}

@@ -64,27 +64,29 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 		form := c.query
 		n := form.Rows * len(form.Columns)
 		s.runs.reset()
-		if !s.reserve(form.TagOr(nil), n) {
+		s.waited = 0
+		if err := s.reserve(form.TagOr(nil), n); err != nil {
+			s.decline(err, 1)
 			return false, nil
 		}
 		if err := s.writeQuery(form); err != nil {
 			return false, err
 		}
 		c.answeredQuery()
-		s.count(1, n)
+		s.counts.answered(kindOf(form), 1, n)
+		s.countWait(1)
 	} else {
-		if !s.reserveBatch() {
+		s.waited = 0
+		if err := s.reserveBatch(); err != nil {
+			s.decline(err, c.batch.statements())
 			return false, nil
 		}
-		answers, ids := 0, 0
 		for i := range c.batch.requests {
-			u := &c.batch.requests[i]
-			if err := s.writeRequests(u); err != nil {
+			if err := s.writeRequests(&c.batch.requests[i]); err != nil {
 				return false, err
 			}
-			answers, ids = answers+u.times, ids+u.times*u.ids()
 		}
-		s.count(answers, ids)
+		s.countBatch(c.batch)
 		c.answeredBatch(in.Held())
 	}
 	s.out = appendReady(s.out, c.status)
@@ -95,9 +97,30 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 	return true, nil
 }
 
-func (s *session) count(answers, ids int) {
-	s.answers.Add(int64(answers))
-	s.answeredIDs.Add(int64(ids))
+// countBatch counts a batch that was answered: as a rule all its statements are of one kind.
+func (s *session) countBatch(b *batch) {
+	var statements, values [kinds]int
+	for i := range b.requests {
+		u := &b.requests[i]
+		k := kindOf(u.form)
+		statements[k] += u.times
+		values[k] += u.times * u.ids()
+	}
+	all := 0
+	for k, n := range statements {
+		if n > 0 {
+			s.counts.answered(kind(k), n, values[k])
+			all += n
+		}
+	}
+	s.countWait(all)
+}
+
+// countWait counts how long the answers waited that were counted last, if they did.
+func (s *session) countWait(answers int) {
+	if s.waited > 0 {
+		s.proxy.counters.waits.ObserveMany(s.waited, answers)
+	}
 }
 
 // writeQuery answers a Query: RowDescription, one DataRow a row, CommandComplete.
@@ -222,7 +245,7 @@ func (s *session) gather() error {
 
 // reserveBatch takes all that the batch asks for: numbers of tags first, which are the likelier to be missing, then all
 // IDs at once.
-func (s *session) reserveBatch() bool {
+func (s *session) reserveBatch() error {
 	b := s.conversation.batch
 	s.runs.reset()
 	s.tagRuns.reset()
@@ -232,48 +255,56 @@ func (s *session) reserveBatch() bool {
 		n := u.times * u.ids()
 		if u.form.Tag == nil {
 			ids += n
-		} else if !s.reserve(u.form.TagOr(b.tags[u.tag.begin:u.tag.end]), n) {
-			return false
+		} else if err := s.reserve(u.form.TagOr(b.tags[u.tag.begin:u.tag.end]), n); err != nil {
+			return err
 		}
 	}
-	return ids == 0 || s.reserve(nil, ids)
+	if ids == 0 {
+		return nil
+	}
+	return s.reserve(nil, ids)
 }
 
-// reserve takes n IDs, or numbers of a tag if it is not nil: all of them or, as far as the answer goes, none.
-func (s *session) reserve(tag []byte, n int) bool {
+// reserve takes n IDs, or numbers of a tag if it is not nil: all of them or, as far as the answer goes, none. An error
+// says why they cannot be had.
+func (s *session) reserve(tag []byte, n int) error {
 	for n > 0 {
 		first, count, err := s.tryNextN(tag, n)
 		if err == nil && count == 0 {
 			return s.reserveSlowly(tag, n)
 		}
 		if err != nil {
-			s.proxy.declined.Add(1)
-			return false
+			return err
 		}
 		s.reserved(tag, run{first, count})
 		n -= count
 	}
-	return true
+	return nil
 }
 
-// reserveSlowly goes on where the present tick, or what is in memory of the tag, is used up.
-func (s *session) reserveSlowly(tag []byte, n int) bool {
-	wait := patience
+// reserveSlowly goes on where the present tick, or what is in memory of the tag, is used up. It alone looks how long an
+// answer waits.
+func (s *session) reserveSlowly(tag []byte, n int) error {
+	wait, late := patience, errTickFull
 	if tag != nil {
-		wait = segmentPatience
+		wait, late = segmentPatience, errTagLate
 	}
+	began := time.Now()
 	ctx, cancel := context.WithTimeout(s.ctx, wait)
 	defer cancel()
 	for n > 0 {
 		first, count, err := s.nextN(ctx, tag, n)
+		if err != nil && ctx.Err() != nil {
+			return late
+		}
 		if err != nil {
-			s.proxy.declined.Add(1)
-			return false
+			return err
 		}
 		s.reserved(tag, run{first, count})
 		n -= count
 	}
-	return true
+	s.waited += time.Since(began)
+	return nil
 }
 
 func (s *session) reserved(tag []byte, r run) {

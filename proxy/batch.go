@@ -132,7 +132,11 @@ func (c *conversation) hearPart(kind byte, body []byte, size int) (d decision) {
 // PostgreSQL's business.
 func (c *conversation) hearParse(body []byte, size int) decision {
 	name, _, f := c.readParse(body, true)
-	if len(name) > 0 || f == nil || f.CountParam || !c.allows(f) {
+	if len(name) > 0 || f == nil || f.CountParam {
+		return forward
+	}
+	if !c.allows(f) {
+		c.barred = true
 		return forward
 	}
 	b := c.batch
@@ -151,7 +155,11 @@ func (c *conversation) statementOf(name []byte) (f *statement.Form, countType ui
 		return c.batch.unnamed, 0
 	}
 	k := c.answerable(name)
-	if k == nil || !c.allows(k.form) {
+	if k == nil {
+		return nil, 0
+	}
+	if !c.allows(k.form) {
+		c.barred = true
 		return nil, 0
 	}
 	return k.form, k.countType
@@ -268,6 +276,14 @@ func (c *conversation) hearSync(body []byte) decision {
 		return forward
 	}
 	return answer
+}
+
+// statements is how many the batch has.
+func (b *batch) statements() (n int) {
+	for i := range b.requests {
+		n += b.requests[i].times
+	}
+	return n
 }
 
 // ids is how many IDs, or numbers of tags, the batch asks for.

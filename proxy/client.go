@@ -188,6 +188,9 @@ func (s *session) forward(f frame.Frame) error {
 	if err := s.note(f); err != nil {
 		return err
 	}
+	if s.conversation.unpermitted > 0 {
+		s.countUnpermitted()
+	}
 	s.fromClient.Pass(f.Size)
 	if f.Kind == frontendTerminate {
 		s.leaving.Store(true) // before upstream can react

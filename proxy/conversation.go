@@ -42,6 +42,10 @@ type conversation struct {
 	lastText     []byte
 	lastForm     *statement.Form
 	early        int // messages before authentication
+	// barred: the present batch is forwarded because an answered form in it may not be answered here. Then its Binds of
+	// such forms are counted as unpermitted, as are Queries.
+	barred      bool
+	unpermitted int
 
 	mu       sync.Mutex
 	ledger   ledger
@@ -127,7 +131,11 @@ func (c *conversation) hearQuery(body []byte) decision {
 		return forward
 	}
 	f := c.match(body[:len(body)-1])
-	if f == nil || f.Params() > 0 || !c.allows(f) {
+	if f == nil || f.Params() > 0 {
+		return forward
+	}
+	if !c.allows(f) {
+		c.unpermitted++
 		return forward
 	}
 	c.query = f
@@ -236,13 +244,11 @@ func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before 
 	e := c.ledger.last()
 	switch kind {
 	case frontendSync:
-		e.open, c.open = false, false
+		e.open, c.open, c.barred = false, false, false
 	case frontendParse:
 		c.forwardsParse(e, body, whole)
 	case frontendBind:
-		if portal, _ := cutName(body); len(portal) == 0 {
-			e.makes |= unnamedPortal
-		}
+		c.forwardsBind(e, body)
 	case frontendDescribe:
 		if what, name := cutTarget(body); what == ofStatement {
 			e.describes(c.knownAs(name))
@@ -259,6 +265,43 @@ func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before 
 		}
 	}
 	return before
+}
+
+// forwardsBind notes whose portal it makes, and whether it is of a form that might have been answered.
+func (c *conversation) forwardsBind(e *entry, body []byte) {
+	portal, rest := cutName(body)
+	if len(portal) == 0 {
+		e.makes |= unnamedPortal
+	}
+	if !c.barred {
+		return
+	}
+	name, _ := cutName(rest)
+	if k := c.knownAs(name); k != nil && !c.allows(k.form) {
+		c.unpermitted++
+	}
+}
+
+// takeUnpermitted is how many statements were forwarded since it was called last because of Permission alone.
+func (c *conversation) takeUnpermitted() int {
+	n := c.unpermitted
+	c.unpermitted = 0
+	return n
+}
+
+// state is what the session does, for who looks from outside. Of one that only relays the last ReadyForQuery decides.
+func (c *conversation) state() openState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case !c.started.Load():
+		return openLogin
+	case c.status == statusFailed:
+		return openFailed
+	case c.status == statusTransaction, !c.relaying && c.owed.Load() > 0:
+		return openInTransaction
+	}
+	return openIdle
 }
 
 // forwardsParse forgets the statement that its name had, and learns the new one if it is worth it and the batch does

@@ -32,6 +32,7 @@ func (s *session) upstreamEnded(err error) {
 	default:
 		own = s.upstreamGone(err)
 	}
+	s.because(own.code.reason())
 	s.log.Warn("session lost", "cause", own)
 	s.farewell(own.code)
 }
@@ -43,6 +44,7 @@ func clientLost(err error) bool {
 
 // lostClient says so once. Nobody is left to be told anything else.
 func (s *session) lostClient(err error) {
+	s.because(closedClient)
 	if !s.leaving.Swap(true) {
 		s.log.Info("session ended: the client's connection was lost", "cause", err)
 	}
@@ -79,12 +81,14 @@ func (s *session) clientEnded(err error) {
 		s.lostClient(err)
 	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
 		// What was sent before is still carried out, and answered as long as the client listens.
+		s.because(closedClient)
 		s.leaving.Store(true)
 		if half, ok := s.upstream.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok &&
 			half.CloseWrite() == nil {
 			return
 		}
 	case errors.As(err, &own):
+		s.because(own.code.reason())
 		if own.code != failDraining {
 			s.log.Warn("session ended by the proxy", "cause", own)
 		}
@@ -113,6 +117,7 @@ func (s *session) farewell(code failure) {
 
 // kill ends the session at once.
 func (s *session) kill(code failure) {
+	s.because(code.reason())
 	s.leaving.Store(true)
 	s.farewell(code)
 	s.closeBoth()

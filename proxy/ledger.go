@@ -142,7 +142,8 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 	case e == nil:
 		return true, c.unasked(kind)
 	case e.of == owesAnything:
-		if kind == backendReadyForQuery {
+		if kind == backendReadyForQuery && len(body) == 1 {
+			c.status = body[0] // which the client's goroutine does not read while something is owed
 			c.started.Store(true)
 		}
 		return true, nil

@@ -52,9 +52,11 @@ func newLimits(s Settings, fairTime time.Duration) limits {
 
 // admitted is a connection that the limits let in, until leave.
 type admitted struct {
-	limits *limits
-	from   origin
-	login  *member // nil: it has logged in, or was sent away
+	limits  *limits
+	from    origin
+	since   time.Time
+	login   *member // nil: it has logged in, or was sent away
+	gaveWay atomic.Bool
 }
 
 // welcome lets a connection in that was just accepted, or closes it; then it is nil.
@@ -64,13 +66,17 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 		p.turnAway(conn, "more connections of clients than there are descriptors for")
 		return nil
 	}
-	login := l.logins.enter(from, func() { p.giveWay(conn) })
-	if login == nil {
+	a := &admitted{limits: l, from: from, since: time.Now()}
+	a.login = l.logins.enter(from, func() { p.giveWay(conn, a) })
+	if a.login == nil {
 		p.turnAway(conn, "too many connections that have not logged in")
 		return nil
 	}
-	return &admitted{limits: l, from: from, login: login}
+	return a
 }
+
+// full says that one more connection would be turned away, of clients that are connected.
+func (l *limits) full(clients int64) bool { return l.maxClients > 0 && clients >= l.maxClients }
 
 // turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to,
 // so it does not wait. Where TLS is required nothing is said in plain text.
@@ -85,7 +91,8 @@ func (p *Proxy) turnAway(conn net.Conn, why string) {
 }
 
 // giveWay ends a connection in favour of another one. A Close may wait for a relay to look up from its work.
-func (p *Proxy) giveWay(conn net.Conn) {
+func (p *Proxy) giveWay(conn net.Conn, a *admitted) {
+	a.gaveWay.Store(true)
 	p.limits.turnedAway.Add(1)
 	p.conns.Go(func() {
 		conn.Close()

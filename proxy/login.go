@@ -237,6 +237,9 @@ func (s *session) loginEnded(err error) {
 		err = s.upstreamGone(err)
 	}
 	var own clientError
+	if errors.As(err, &own) {
+		s.because(own.code.reason())
+	}
 	if errors.As(err, &own) && !s.leaving.Swap(true) { // else it was killed, and has been told
 		s.log.Warn("session ended by the proxy", "cause", own)
 		s.farewell(own.code)

@@ -17,6 +17,7 @@ func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logg
 	place := p.limits.cancels.enter(a.from, cancel)
 	if place == nil {
 		p.limits.turnedAway.Add(1)
+		p.countOnce(o, cancelDropped, loginFailed)
 		log.Warn("request to cancel a statement dropped: too many are on their way")
 		return
 	}
@@ -24,12 +25,25 @@ func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logg
 	err := p.relayOnce(ctx, client, o.raw)
 	switch {
 	case ctx.Err() != nil: // it gave way, or the proxy ends
+		p.countOnce(o, cancelDropped, loginFailed)
 	case err == nil:
+		p.countOnce(o, cancelPassed, loginRefused)
 	case o.cancel:
+		p.counters.count(cancelFailed)
 		log.Warn("cancel request was not passed on", "cause", err)
 	default:
+		p.counters.count(loginFailed)
 		tellClient(client, unreachable(err))
 		log.Warn("a startup packet that PostgreSQL would refuse was not passed on", "cause", err)
+	}
+}
+
+// countOnce counts a request to cancel, or else a login that PostgreSQL is to refuse.
+func (p *Proxy) countOnce(o opening, cancel, login result) {
+	if o.cancel {
+		p.counters.count(cancel)
+	} else {
+		p.counters.count(login)
 	}
 }
 

@@ -85,6 +85,9 @@ type Settings struct {
 	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none.
 	// It is called once a session.
 	Segments func(database string) Segments
+	// WhyNot says of an error of IDs or Segments why a statement is not answered; nil: DeclineNoLease for each. It is
+	// called concurrently.
+	WhyNot func(error) Decline
 	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero or less. A
 	// session counts from before upstream is reached for it until both its connections are closed. Requests to cancel a
 	// statement have a limit of their own. Where all places are taken, a session that has not logged in gives way as
@@ -135,7 +138,8 @@ type Proxy struct {
 	log                       *slog.Logger
 	draining                  atomic.Bool
 	lastID                    atomic.Int64
-	declined                  atomic.Int64
+	counters                  counters
+	whyNot                    func(error) Decline
 	buffers                   *frame.Buffers
 	batches                   *batches
 	ctx                       context.Context // ends when Drain has
@@ -143,10 +147,10 @@ type Proxy struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	arriving int   // connections that were accepted, and are neither sessions yet nor over
-	places   int   // taken, by sessions and by those that are on their way to upstream
-	closed   bool  // no further session
-	ended    Stats // of the sessions that are over
+	arriving int  // connections that were accepted, and are neither sessions yet nor over
+	places   int  // taken, by sessions and by those that are on their way to upstream
+	closed   bool // no further session
+	ended    sums // of the sessions that are over
 	conns    sync.WaitGroup
 	changed  chan struct{} // closed and replaced when a session ends, a place is given back, or one has arrived
 }
@@ -169,7 +173,7 @@ func New(s Settings) (*Proxy, error) {
 		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS,
 		askPassword: s.AskPassword, sessions: make(map[*session]struct{}), changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(s, fairTime),
-		handshakeTimeout: s.HandshakeTimeout,
+		handshakeTimeout: s.HandshakeTimeout, whyNot: s.WhyNot, counters: newCounters(),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -273,7 +277,7 @@ func (p *Proxy) remember(s *session) error {
 		return clientError{code: failNotAccepting}
 	}
 	p.sessions[s] = struct{}{}
-	p.ended.Opened++
+	p.ended.opened++
 	return nil
 }
 
@@ -281,26 +285,12 @@ func (p *Proxy) forget(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.sessions, s)
-	p.ended.Answers += s.answers.Load()
-	p.ended.IDs += s.answeredIDs.Load()
+	p.ended.add(s)
+	p.ended.closed[s.closedFor()]++
 	p.givePlaceLocked(s.stranger)
 }
 
 func (p *Proxy) changedLocked() {
 	close(p.changed)
 	p.changed = make(chan struct{})
-}
-
-// Stats folds the counters of all sessions.
-func (p *Proxy) Stats() Stats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	st := p.ended
-	st.Sessions = len(p.sessions)
-	st.Declined, st.TurnedAway = p.declined.Load(), p.limits.turnedAway.Load()
-	for s := range p.sessions {
-		st.Answers += s.answers.Load()
-		st.IDs += s.answeredIDs.Load()
-	}
-	return st
 }

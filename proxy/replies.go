@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"io"
+	"time"
 
 	"pgflurry/proxy/frame"
 )
@@ -57,12 +58,18 @@ func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 	case backendAuthentication:
 		return s.relayAuthentication(f.Body)
 	case backendErrorResponse:
-		s.sawFatal = isFatal(f.Body)
-		s.loginRefused(f.Body)
+		if s.sawFatal = isFatal(f.Body); s.sawFatal {
+			s.upstreamFatal(f.Body)
+		}
 	}
 	relay, err = s.conversation.takeReply(f.Kind, f.Body)
 	if err != nil {
 		err = clientError{failDesync, err}
+	}
+	if !s.ready && s.conversation.started.Load() {
+		s.ready = true
+		s.proxy.counters.count(loginOK)
+		s.proxy.counters.loginTimes.Observe(time.Since(s.admitted.since))
 	}
 	return relay, err
 }

@@ -46,18 +46,20 @@ type session struct {
 	bindingCut   atomic.Bool // it was taken out of upstream's offer
 	leaving      atomic.Bool // the client has left or is being sent away: upstream's end is no news
 
-	answers     atomic.Int64 // requests and queries answered; written by client.go alone
-	answeredIDs atomic.Int64
+	counts counts
+	why    atomic.Int32 // it ends: a reason
 
 	// client.go
 	fromClient    *frame.Inbox
-	runs, tagRuns runs   // IDs, and numbers of tags, that were drawn for the present answer
-	out           []byte // replies not yet written to the client; nil: none
-	before        front  // not yet written to upstream; nil: nothing
+	waited        time.Duration // for what the present answer needs; 0: not at all
+	runs, tagRuns runs          // IDs, and numbers of tags, that were drawn for the present answer
+	out           []byte        // replies not yet written to the client; nil: none
+	before        front         // not yet written to upstream; nil: nothing
 
 	// replies.go
 	fromUpstream *frame.Inbox
 	sawFatal     bool // upstream has told the client why it ends
+	ready        bool // the first ReadyForQuery came
 }
 
 // serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so
@@ -78,6 +80,7 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	defer s.cancel()
 	defer p.forget(s)
 	s.ended(s.relay(login))
+	s.countLogin()
 }
 
 // begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told,
@@ -89,8 +92,11 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 	err := apart(log, func() (err error) { client, o, err = p.admit(conn, a, login); return err })
 	if err != nil {
 		tellClient(client, err)
-		if !isProbe(err) && !errors.Is(err, net.ErrClosed) { // the proxy closed it, and has said why
-			log.Warn("connection refused", "cause", err)
+		if !isProbe(err) {
+			p.counters.count(loginFailed)
+			if !errors.Is(err, net.ErrClosed) { // the proxy closed it, and has said why
+				log.Warn("connection refused", "cause", err)
+			}
 		}
 		return client, nil
 	}
@@ -101,6 +107,7 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 	err = apart(log, func() (err error) { s, err = p.open(client, o, a, login, log); return err })
 	if err != nil {
 		tellClient(client, err)
+		p.counters.count(loginFailed)
 		if !errors.Is(err, net.ErrClosed) {
 			log.Warn("session refused", "user", o.user, "database", o.database, "cause", err)
 		}
@@ -111,7 +118,19 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 }
 
 func (s *session) ended(cause error) {
-	s.log.Debug("session ended", "cause", cause, "answers", s.answers.Load(), "ids", s.answeredIDs.Load())
+	s.log.Debug("session ended", "cause", cause, "reason", reasonLabels[s.closedFor()], "answers", s.counts.all(),
+		"ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
+}
+
+// countLogin counts a session that ended before it had logged in; loggedIn of those that did was told before.
+func (s *session) countLogin() {
+	switch {
+	case s.conversation.started.Load():
+	case s.closedFor() == closedRefused:
+		s.proxy.counters.count(loginRefused)
+	default:
+		s.proxy.counters.count(loginFailed)
+	}
 }
 
 // admit reads what the client wants, and returns the connection to go on with: conn, or TLS on top of it.
@@ -125,7 +144,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 		login:   login,
 		places:  p.limits.handshakes,
 		from:    a.from,
-		away:    func() { p.giveWay(conn) },
+		away:    func() { p.giveWay(conn, a) },
 	}
 	client, o, err := readOpening(conn, offer)
 	if late := net.Error(nil); errors.As(err, &late) && late.Timeout() && !errors.As(err, new(pgtls.HandshakeError)) {
@@ -147,7 +166,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 
 // open connects to upstream and hands it the startup packet as it came. From here on the session owns both connections.
 func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, log *slog.Logger) (*session, error) {
-	stranger, err := p.takePlace(a.from, login, func() { p.giveWay(client) })
+	stranger, err := p.takePlace(a.from, login, func() { p.giveWay(client, a) })
 	if err != nil {
 		return nil, err
 	}
@@ -241,11 +260,13 @@ func (e upstreamError) Unwrap() error { return e.cause }
 
 type upstreamConn struct {
 	net.Conn
-	to io.Writer // Conn, or an outlet to it
+	to      io.Writer // Conn, or an outlet to it
+	written *atomic.Int64
 }
 
 func (c upstreamConn) Write(b []byte) (int, error) {
 	n, err := c.to.Write(b)
+	c.written.Add(int64(n))
 	if err != nil {
 		err = upstreamError{err}
 	}

@@ -2,35 +2,112 @@ package proxy
 
 import "pgflurry/histogram"
 
-// Stats counts since the proxy was made.
+// Stats counts since the proxy was made. Each map has all its labels, also those at zero.
 type Stats struct {
 	Sessions int   // open now
 	Opened   int64 // sessions that reached upstream
-	// Open are the connections of clients by what they do: login, idle, in_transaction, failed.
+	// Open are the connections of clients by what they do. All together are those that MaxClients limits.
+	//
+	//	login           accepted, and not at its first ReadyForQuery; among them who only cancels a statement
+	//	idle            outside a transaction, and nothing is owed by upstream
+	//	in_transaction  inside a transaction block, or upstream is at work, which is a transaction of its own
+	//	failed          inside a transaction block that failed
+	//
+	// Of a session that only relays nobody knows what is owed: there its last ReadyForQuery decides.
 	Open map[string]int
-	// Limit is how many sessions may be open, and Full says that one more is turned away.
+	// Limit is how many sessions may be open, by MaxSessions and MaxClients; 0: no limit. Full says that all places
+	// are taken. One more is turned away then, unless one that has not logged in gives way to it.
 	Limit int
 	Full  bool
 
-	Answers int64            // statements answered from memory
-	ByKind  map[string]int64 // the same by form: snowflake, snowflakes (several rows), segment
-	IDs     int64            // IDs in them
-	Numbers int64            // numbers of tags in them
-	// Waits is how long answers waited for their IDs; most not at all.
+	Answers int64 // statements answered from memory
+	// ByKind is the same by form: snowflake (one row), snowflakes (several rows, or as many as a parameter says),
+	// segment (numbers of a tag).
+	ByKind  map[string]int64
+	IDs     int64 // IDs in them
+	Numbers int64 // numbers of tags in them
+	// Waits is how long answers waited for their IDs and numbers. Most do not wait at all: those are in the first
+	// bucket. An answer is counted once, and so are all of a batch, which wait together.
 	Waits histogram.Snapshot
 
-	Declined int64 // statements that were forwarded because there were no IDs for them in time
-	// DeclinedBy is the same by reason: what Settings.WhyNot says of the error, not_answerable, timeout.
+	Declined int64 // statements that were forwarded because there was nothing in memory for them
+	// DeclinedBy is the same by reason, as Decline names them.
 	DeclinedBy map[string]int64
 	// TurnedAway counts connections of clients that a limit closed: at once, or before they had logged in.
 	TurnedAway int64
 
-	Closed         map[string]int64 // sessions that ended, by reason
-	Logins         map[string]int64 // ok, refused (by PostgreSQL), failed
+	// Closed are sessions that ended, by the reason that came first (reason.go). With Sessions they make up Opened.
+	Closed map[string]int64
+	// Logins are connections that asked for a session, by how that ended: ok is the first ReadyForQuery, refused is
+	// PostgreSQL's word, failed is everything else. Who connects and leaves without a byte asks for nothing.
+	Logins map[string]int64
+	// LoginDurations are from accept to the first ReadyForQuery, so a client that takes its time is in them.
 	LoginDurations histogram.Snapshot
-	Connects       map[string]int64 // to upstream: ok, failed
-	ConnectTimes   histogram.Snapshot
-	Cancels        map[string]int64 // passed, failed, dropped
-	ToUpstream     int64            // bytes relayed
-	ToClient       int64            // bytes relayed and answered
+	// Connects are attempts to reach upstream for a session, ok or failed, with the handshake of TLS.
+	// ConnectTimes are those of the ones that are ok.
+	Connects     map[string]int64
+	ConnectTimes histogram.Snapshot
+	// Cancels are requests to cancel a statement: passed on, failed to be, or dropped because of too many.
+	Cancels map[string]int64
+
+	// ToUpstream and ToClient are bytes of sessions, without TLS around them. ToClient has what the proxy itself said.
+	ToUpstream, ToClient int64
+}
+
+// Stats folds the counters of all sessions. It is cheap enough to be called every second with thousands of them, and
+// waits for no client.
+func (p *Proxy) Stats() Stats {
+	st := Stats{
+		Waits: p.counters.waits.Snapshot(), // before the answers, which are counted first: no wait without its answer
+	}
+	p.mu.Lock()
+	all := make([]*session, 0, len(p.sessions))
+	for s := range p.sessions {
+		all = append(all, s)
+	}
+	sum, clients, places := p.ended, p.limits.clients.Load(), p.places
+	p.mu.Unlock()
+
+	open := [openStates]int{}
+	for _, s := range all { // each may end meanwhile; sum has none of them
+		sum.add(s)
+		open[s.conversation.state()]++
+	}
+	open[openLogin] += max(int(clients)-len(all), 0)
+
+	st.Sessions, st.Opened = len(all), sum.opened
+	st.Open = labelled(openLabels[:], open[:])
+	st.Limit, st.Full = p.limit(), p.maxSessions > 0 && places >= p.maxSessions || p.limits.full(clients)
+	st.ByKind = labelled(kindLabels[:], sum.answers[:])
+	for _, n := range sum.answers {
+		st.Answers += n
+	}
+	st.IDs, st.Numbers = sum.ids, sum.numbers
+	st.ToUpstream, st.ToClient = sum.toUpstream, sum.toClient
+	st.Closed = labelled(reasonLabels[1:], sum.closed[1:])
+	atOnce := max(uint64(st.Answers), st.Waits.Count()) - st.Waits.Count()
+	for i := range st.Waits.Counts {
+		st.Waits.Counts[i] += atOnce
+	}
+	st.TurnedAway = p.limits.turnedAway.Load()
+	p.counters.tell(&st)
+	return st
+}
+
+// limit is how many sessions may be open; 0: as many as come.
+func (p *Proxy) limit() int {
+	most := int(p.limits.maxClients)
+	if p.maxSessions > 0 && (most <= 0 || p.maxSessions < most) {
+		most = p.maxSessions
+	}
+	return max(most, 0)
+}
+
+// labelled is one map of Stats.
+func labelled[N int | int64](labels []string, counts []N) map[string]N {
+	m := make(map[string]N, len(labels))
+	for i, label := range labels {
+		m[label] = counts[i]
+	}
+	return m
 }

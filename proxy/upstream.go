@@ -94,15 +94,21 @@ func unreachable(err error) error {
 }
 
 func (s *session) start(dial func(context.Context) (net.Conn, error)) error {
+	began := time.Now()
 	upstream, err := dial(s.ctx)
 	if err != nil {
+		s.proxy.counters.count(connectFailed)
 		return err
 	}
-	s.upstream = upstreamConn{upstream, frame.NewOutlet(upstream)}
+	s.proxy.counters.count(connectOK)
+	s.proxy.counters.connectTimes.Observe(time.Since(began))
+	s.upstream = upstreamConn{upstream, frame.NewOutlet(upstream), &s.counts.toUpstream}
 	s.fromUpstream = frame.NewInbox(upstream, s.proxy.buffers)
 	s.fromUpstream.AllowWide()
 	s.keepsBinding = pgtls.SameCertificate(s.client, upstream)
-	if _, err := upstream.Write(s.opening.raw); err != nil {
+	n, err := upstream.Write(s.opening.raw)
+	s.counts.toUpstream.Add(int64(n))
+	if err != nil {
 		upstream.Close()
 		if s.refusesTLS(err) {
 			err = clientError{failUpstreamTLS, err}

@@ -16,10 +16,13 @@ func (s *session) whose(log *slog.Logger) *slog.Logger {
 	return log.With(fields...)
 }
 
-// loginRefused says that upstream let a client not in: its FATAL came before the first ReadyForQuery. What it said is
-// for the client.
-func (s *session) loginRefused(body []byte) {
-	if isFatal(body) && !s.conversation.started.Load() {
-		s.log.Info("login refused by PostgreSQL", "sqlstate", string(errorField(body, 'C')))
+// upstreamFatal: upstream has said why it ends. Before the first ReadyForQuery it lets the client not in. What it said
+// is for the client.
+func (s *session) upstreamFatal(body []byte) {
+	if s.conversation.started.Load() {
+		s.because(closedUpstream)
+		return
 	}
+	s.because(closedRefused)
+	s.log.Info("login refused by PostgreSQL", "sqlstate", string(errorField(body, 'C')))
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,14 +14,22 @@ const FarewellTime = time.Second
 
 // Writer is the one way to a client: whole messages, one writer at a time. Its methods are safe for concurrent use.
 type Writer struct {
-	conn net.Conn
-	to   io.Writer // conn, or an outlet to it
-	mu   sync.Mutex
-	torn bool // a write failed, perhaps in the middle of a message: nothing can follow it
+	conn    net.Conn
+	to      io.Writer // conn, or an outlet to it
+	mu      sync.Mutex
+	torn    bool // a write failed, perhaps in the middle of a message: nothing can follow it
+	written atomic.Int64
 }
 
 // NewWriter writes to conn, to which nothing else may write.
-func NewWriter(conn net.Conn) *Writer { return &Writer{conn: conn, to: marked{NewOutlet(conn)}} }
+func NewWriter(conn net.Conn) *Writer {
+	w := &Writer{conn: conn}
+	w.to = marked{NewOutlet(conn), &w.written}
+	return w
+}
+
+// Written is how many bytes conn has taken. It waits for no writer.
+func (w *Writer) Written() int64 { return w.written.Load() }
 
 // WriteError is a failed write to a Writer's client. A function that Do runs may fail for other reasons.
 type WriteError struct{ Cause error }
@@ -28,11 +37,15 @@ type WriteError struct{ Cause error }
 func (e WriteError) Error() string { return "write to the client: " + e.Cause.Error() }
 func (e WriteError) Unwrap() error { return e.Cause }
 
-// marked marks what fails.
-type marked struct{ to io.Writer }
+// marked counts what is written, and marks what fails.
+type marked struct {
+	to      io.Writer
+	written *atomic.Int64
+}
 
 func (m marked) Write(b []byte) (int, error) {
 	n, err := m.to.Write(b)
+	m.written.Add(int64(n))
 	if err != nil {
 		err = WriteError{err}
 	}

@@ -1,0 +1,147 @@
+package proxy
+
+import (
+	"sync/atomic"
+	"time"
+
+	"pgflurry/histogram"
+	"pgflurry/proxy/statement"
+)
+
+// What Stats is made of. What is counted for each statement or write is the session's own, so that no processor waits
+// for another one's cache line. What is counted once a connection, or where an answer fails, is the proxy's.
+
+// kind is a group of answered forms.
+type kind uint8
+
+const (
+	kindSnowflake kind = iota
+	kindSnowflakes
+	kindSegment
+	kinds
+)
+
+var kindLabels = [kinds]string{"snowflake", "snowflakes", "segment"}
+
+func kindOf(f *statement.Form) kind {
+	switch {
+	case f.Tag != nil:
+		return kindSegment
+	case f.Rows == 1:
+		return kindSnowflake
+	}
+	return kindSnowflakes
+}
+
+// openState is what a connection does.
+type openState uint8
+
+const (
+	openLogin openState = iota
+	openIdle
+	openInTransaction
+	openFailed
+	openStates
+)
+
+var openLabels = [openStates]string{"login", "idle", "in_transaction", "failed"}
+
+// counts are a session's own. The goroutine that reads the client is the only one to add.
+type counts struct {
+	answers      [kinds]atomic.Int64 // statements
+	ids, numbers atomic.Int64
+	toUpstream   atomic.Int64 // bytes
+}
+
+// answered counts statements of one kind, and how many IDs or numbers of tags they gave.
+func (c *counts) answered(k kind, statements, values int) {
+	c.answers[k].Add(int64(statements))
+	if k == kindSegment {
+		c.numbers.Add(int64(values))
+	} else {
+		c.ids.Add(int64(values))
+	}
+}
+
+// all is how many statements were answered.
+func (c *counts) all() (n int64) {
+	for k := range c.answers {
+		n += c.answers[k].Load()
+	}
+	return n
+}
+
+// sums are those of many sessions.
+type sums struct {
+	opened               int64
+	answers              [kinds]int64
+	ids, numbers         int64
+	toUpstream, toClient int64
+	closed               [reasons]int64
+}
+
+func (x *sums) add(s *session) {
+	for k := range s.counts.answers {
+		x.answers[k] += s.counts.answers[k].Load()
+	}
+	x.ids += s.counts.ids.Load()
+	x.numbers += s.counts.numbers.Load()
+	x.toUpstream += s.counts.toUpstream.Load()
+	x.toClient += s.toClient.Written()
+}
+
+// result is how something ended that is counted by that.
+type result uint8
+
+const (
+	loginOK result = iota
+	loginRefused
+	loginFailed
+	connectOK
+	connectFailed
+	cancelPassed
+	cancelFailed
+	cancelDropped
+	results
+)
+
+// counters are the proxy's.
+type counters struct {
+	results      [results]atomic.Int64
+	declined     [declines]atomic.Int64
+	waits        *histogram.Histogram // of answers that did wait
+	loginTimes   *histogram.Histogram
+	connectTimes *histogram.Histogram
+}
+
+func newCounters() counters {
+	const µs, ms = time.Microsecond, time.Millisecond
+	lasting := []time.Duration{
+		ms, 2500 * µs, 5 * ms, 10 * ms, 25 * ms, 50 * ms, 100 * ms, 250 * ms, 500 * ms,
+		time.Second, 2500 * ms, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute,
+	}
+	return counters{
+		waits: histogram.New(50*µs, 100*µs, 250*µs, 500*µs, ms, 2500*µs, 5*ms, 10*ms, 25*ms, patience, 100*ms,
+			segmentPatience, 500*ms),
+		loginTimes: histogram.New(lasting...), connectTimes: histogram.New(lasting...),
+	}
+}
+
+func (c *counters) count(r result) { c.results[r].Add(1) }
+
+// tell fills in what is the proxy's.
+func (c *counters) tell(st *Stats) {
+	of := func(r result) int64 { return c.results[r].Load() }
+	st.Logins = map[string]int64{"ok": of(loginOK), "refused": of(loginRefused), "failed": of(loginFailed)}
+	st.Connects = map[string]int64{"ok": of(connectOK), "failed": of(connectFailed)}
+	st.Cancels = map[string]int64{
+		"passed": of(cancelPassed), "failed": of(cancelFailed), "dropped": of(cancelDropped),
+	}
+	st.LoginDurations, st.ConnectTimes = c.loginTimes.Snapshot(), c.connectTimes.Snapshot()
+	st.DeclinedBy = make(map[string]int64, declines)
+	for d := range declines {
+		n := c.declined[d].Load()
+		st.DeclinedBy[d.String()] = n
+		st.Declined += n
+	}
+}
