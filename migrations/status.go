@@ -18,6 +18,8 @@ import (
 )
 
 var (
+	//go:embed queries/gate.sql
+	gateSQL string
 	//go:embed queries/drawers.sql
 	drawersSQL string
 	//go:embed queries/applied.sql
@@ -37,6 +39,10 @@ type State struct {
 	Namespace  *namespace.Namespace // nil: none yet
 	Copied     string               // why this is a copy of another database; "": it is none
 	Joined     []Joined             // in a home: the databases that have joined
+	// GateOpens is in a home until workers are granted again after a failover, restore or reseed; 0: they are.
+	GateOpens time.Duration
+	// JoinsClosed says of a home that no other database can join: it may have forgotten one that did.
+	JoinsClosed bool
 	// roles that may set the function's sequences, or draw from them, and so make IDs come twice
 	Drawers   []string
 	Newer     error         // the schema is newer than this program, which cannot judge it; nil: it is not
@@ -126,6 +132,9 @@ func Status(ctx context.Context, url string) (State, error) {
 	if state.Joined, err = d.joined(ctx); err != nil {
 		return State{}, err
 	}
+	if state.GateOpens, state.JoinsClosed, err = d.gate(ctx); err != nil {
+		return State{}, err
+	}
 	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
 		return State{}, err
 	}
@@ -143,6 +152,15 @@ func Status(ctx context.Context, url string) (State, error) {
 	}
 	state.Functions, state.Kept, err = d.drift(ctx)
 	return state, err
+}
+
+// gate reads how long no worker is granted still, and whether joins are closed.
+func (d *database) gate(ctx context.Context) (opens time.Duration, joinsClosed bool, err error) {
+	var ms int64
+	if err := d.QueryRow(ctx, gateSQL).Scan(&ms, &joinsClosed); err != nil {
+		return 0, false, failed("looking whether workers are granted", err)
+	}
+	return time.Duration(ms) * time.Millisecond, joinsClosed, nil
 }
 
 // appliedUnread says what to grant to a role that keeps the lease, and may read no more than it needs for that.

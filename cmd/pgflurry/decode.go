@@ -41,10 +41,12 @@ What the bits mean comes from the namespace of a database (--database), or from 
 the default layout where they are not given. Of another layout's ID it cannot tell: it prints other numbers then.
 
 WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list"; DATACENTER is
-its upper bits, "-" in a layout without. TIME is the start of the ID's tick. With --json the IDs are strings,
-which no reader rounds.
+its upper bits, "-" in a layout without. TIME is the start of the ID's tick.
 
-What is no ID is named on standard error; the others are decoded, and the exit code is 1.`,
+What is no ID is named on standard error; the others are decoded, and the exit code is 1.
+
+--json prints an array with an object for each ID: id (a string), time, datacenter, worker, sequence.
+` + jsonRules,
 		Example: `  pgflurry decode 330678927360028672
   pgflurry decode 330678927360028672 --layout datacenter --epoch 2020-01-01T00:00:00Z
   psql -At -c 'SELECT id FROM orders' | pgflurry decode - --database postgres://app@localhost/shop --json`,

@@ -228,7 +228,13 @@ namespace. It changes nothing. To compare the functions it needs the rights of u
 
 It exits 0 if everything is in place. It exits 3 if anything is pending, missing or changed, or if the database
 is a copy and nobody has said what it shall be. It exits 1 if the functions could not be compared.
-With --json it prints {"in_place": true or false, "rows": [...]}.`,
+
+--json prints one object: in_place, database, migrations (number, name, applied_at), functions that differ (name,
+state: missing, changed or foreign), functions_unchecked (why), kept (name, other), joined (database, worker,
+address, claimed_at), roles_that_may_set_sequences, and namespace: null, or id, copied (why), home, disposable,
+layout, epoch, unit_seconds, last_id_at, left_seconds, workers, database_workers, function_worker,
+max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds, joins_closed.
+` + jsonRules,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
 		Args: cobra.NoArgs,

@@ -59,6 +59,14 @@ func stateTable(state migrations.State) *table {
 	if n.Home != "" {
 		t.add("home", n.Home, "leases are taken there")
 	}
+	if state.GateOpens > 0 {
+		t.add("gate", "closed", fmt.Sprintf("no worker is granted for another %v: "+
+			"the database was failed over, restored or reseeded", wholeSeconds(state.GateOpens)))
+	}
+	if state.JoinsClosed {
+		t.add("joins", "closed", `the database was failed over, restored or reseeded: let every database that `+
+			`joined join again, then run "pgflurry migrate up --joins-complete"`)
+	}
 	for _, j := range state.Joined {
 		t.add("database "+j.Database, "joined",
 			fmt.Sprintf("worker %d, claimed at %s on %s", j.Worker, j.Address, timestamp(j.Since)))
@@ -81,18 +89,6 @@ func printState(w io.Writer, state migrations.State) error {
 		return err
 	}
 	return nil
-}
-
-// printStateJSON writes one object for programs: the answer, and the rows it comes from.
-func printStateJSON(w io.Writer, state migrations.State) error {
-	if _, err := fmt.Fprintf(w, "{\"in_place\": %t, \"rows\": ", state.InPlace()); err != nil {
-		return err
-	}
-	if err := stateTable(state).print(w, true); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintln(w, "}")
-	return err
 }
 
 // inPlace is an error that says what is not in place; nil if everything is.

@@ -12,12 +12,16 @@ import (
 // table is what a command lists. It prints for people (aligned columns) or for programs (--json: an array of objects).
 //
 // A column's name is the JSON key, in lower_snake: "reserved_until" is headed RESERVED UNTIL. A value may be a string,
-// an integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil (nothing known: "-" and null). IDs go in
-// as strings: JSON readers that keep numbers as float64 would round them.
+// an integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil (nothing known: "-" and null). An empty
+// string is nothing known, too. IDs go in as strings: JSON readers that keep numbers as float64 would round them.
 type table struct {
 	columns []string
 	rows    [][]any
 }
+
+// jsonRules end the help of each command with --json.
+const jsonRules = `In JSON numbers are numbers, but IDs are strings: JavaScript would round them. Times are RFC 3339
+in UTC, durations are seconds, and null is what is not known or not there.`
 
 // newTable makes a table without rows.
 func newTable(columns ...string) *table {
@@ -62,8 +66,11 @@ func (t *table) printJSON(w io.Writer) error {
 		out.WriteString(separator(r, ",\n ", "\n "))
 		out.WriteString("{")
 		for i, value := range row {
-			if at, ok := value.(time.Time); ok {
-				value = timestamp(at)
+			switch v := value.(type) {
+			case time.Time:
+				value = timestamp(v)
+			case string:
+				value = known(v)
 			}
 			encoded, err := json.Marshal(value)
 			if err != nil {

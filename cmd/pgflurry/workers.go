@@ -51,7 +51,11 @@ func newWorkersList() *cobra.Command {
 
 RESERVED UNTIL is the mark: no ID of the worker at or after it exists. LEFT SECONDS count from now to the mark,
 FREE IN SECONDS to when any proxy may take the worker. The mark of a function is known in its own database only.
---wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT, which --json always has.`,
+--wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT.
+
+--json prints an array with an object for each worker: worker, kind, state, node, reserved_until, left_seconds,
+free_in_seconds, term, address, version, acquired_at, renewed_at.
+` + jsonRules,
 		Example: `  pgflurry workers list --database postgres://app@localhost/shop
   pgflurry workers list --database postgres://app@localhost/shop --all --json`,
 		Args: cobra.NoArgs,
@@ -82,7 +86,10 @@ func newWorkersRetire() *cobra.Command {
 pushed its mark far ahead, or because something else issues IDs with its number. There is no way back.
 
 A worker that is held is refused unless --held is given. Its holder then finishes its grant, at most up to the mark,
-and takes another worker at its next renewal.`,
+and takes another worker at its next renewal.
+
+--json prints an array with one object: worker, already (it was retired before), held, node, address, left_seconds.
+` + jsonRules,
 		Example: `  pgflurry workers retire 17 --database postgres://app@localhost/shop
   pgflurry workers retire 17 --held --database postgres://app@localhost/shop`,
 		Args: func(_ *cobra.Command, args []string) error {

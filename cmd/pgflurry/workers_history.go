@@ -27,7 +27,11 @@ holders of each worker, or of the one whose NUMBER is given.
 
 To find who made an ID, take its worker and time from "pgflurry decode": it is the holder of that worker with
 ACQUIRED AT before that time and IDS UNTIL after it. RELEASED AT is empty for a holder that has the worker now,
-vanished or lost it.`,
+vanished or lost it.
+
+--json prints an array with an object for each holder: worker, node, acquired_at, ids_until, released_at, term,
+address, version.
+` + jsonRules,
 		Example: `  pgflurry workers history --database postgres://app@localhost/shop
   pgflurry workers history 17 --database postgres://app@localhost/shop --json`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -30,7 +30,10 @@ and the function in the database gives the IDs. Databases that joined may be for
 join until you have run "pgflurry migrate up --joins-complete".
 
 Run it as the owner of the schema, before the first proxy connects to the restored database. It says what it will do and
-asks; --yes is for scripts. To run it again is harmless, but begins the quarantine anew.`,
+asks; --yes is for scripts. To run it again is harmless, but begins the quarantine anew.
+
+--json prints an array with one object: workers, raised, leases_ended (numbers of workers), mark, granted_after (times).
+` + jsonRules,
 		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop
   pgflurry workers reseed --database postgres://app@localhost/shop --yes`,
 		Args: cobra.NoArgs,

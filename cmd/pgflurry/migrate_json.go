@@ -1,0 +1,122 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"time"
+
+	"pgflurry/migrations"
+)
+
+// stateJSON is what "migrate status --json" prints. Its shape is promised: fields are added, none changes its meaning.
+type stateJSON struct {
+	InPlace    bool            `json:"in_place"`
+	Database   string          `json:"database"`
+	Unchecked  *string         `json:"functions_unchecked"` // why the functions could not be compared
+	Migrations []migrationJSON `json:"migrations"`
+	Functions  []functionJSON  `json:"functions"` // that are not as this version installs them
+	Kept       []keptJSON      `json:"kept"`
+	Namespace  *namespaceJSON  `json:"namespace"`
+	Joined     []joinedJSON    `json:"joined"`
+	Drawers    []string        `json:"roles_that_may_set_sequences"`
+}
+
+type migrationJSON struct {
+	Number    int     `json:"number"`
+	Name      string  `json:"name"`
+	AppliedAt *string `json:"applied_at"`
+}
+
+type functionJSON struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+type keptJSON struct {
+	Name  string `json:"name"`
+	Other string `json:"other"`
+}
+
+type joinedJSON struct {
+	Database  string `json:"database"`
+	Worker    int    `json:"worker"`
+	Address   string `json:"address"`
+	ClaimedAt string `json:"claimed_at"`
+}
+
+type namespaceJSON struct {
+	ID              string  `json:"id"`
+	Copied          *string `json:"copied"`
+	Home            *string `json:"home"`
+	Disposable      bool    `json:"disposable"`
+	Layout          string  `json:"layout"`
+	Epoch           string  `json:"epoch"`
+	Unit            float64 `json:"unit_seconds"`
+	LastID          string  `json:"last_id_at"`
+	Left            float64 `json:"left_seconds"`
+	Workers         int     `json:"workers"`
+	DatabaseWorkers int     `json:"database_workers"`
+	FunctionWorker  int     `json:"function_worker"`
+	MaxWindow       float64 `json:"max_window_seconds"`
+	Skew            float64 `json:"skew_seconds"`
+	Quarantine      float64 `json:"quarantine_seconds"`
+	GateOpens       float64 `json:"gate_opens_in_seconds"`
+	JoinsClosed     bool    `json:"joins_closed"`
+}
+
+// printStateJSON writes one object for programs.
+func printStateJSON(w io.Writer, state migrations.State) error {
+	out := stateJSON{
+		InPlace: state.InPlace(), Database: state.Database, Unchecked: known(state.Unchecked),
+		Migrations: []migrationJSON{}, Functions: []functionJSON{}, Kept: []keptJSON{}, Joined: []joinedJSON{},
+		Drawers: append([]string{}, state.Drawers...), Namespace: namespaceOf(state),
+	}
+	for _, m := range state.Migrations {
+		applied := migrationJSON{Number: m.Version, Name: m.Name}
+		if !m.At.IsZero() {
+			applied.AppliedAt = known(timestamp(m.At))
+		}
+		out.Migrations = append(out.Migrations, applied)
+	}
+	for _, f := range state.Functions {
+		out.Functions = append(out.Functions, functionJSON(f))
+	}
+	for _, k := range state.Kept {
+		out.Kept = append(out.Kept, keptJSON(k))
+	}
+	for _, j := range state.Joined {
+		out.Joined = append(out.Joined, joinedJSON{j.Database, j.Worker, j.Address, timestamp(j.Since)})
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(out)
+}
+
+func namespaceOf(state migrations.State) *namespaceJSON {
+	n := state.Namespace
+	if n == nil {
+		return nil
+	}
+	return &namespaceJSON{
+		ID: n.ID, Copied: known(state.Copied), Home: known(n.Home), Disposable: n.Disposable,
+		Layout: n.Layout.String(), Epoch: timestamp(n.Layout.Epoch), Unit: n.Layout.Unit.Seconds(),
+		LastID: timestamp(n.Layout.End()), Left: state.Left.Seconds(), Workers: n.Layout.Workers(),
+		DatabaseWorkers: n.DatabaseWorkers, FunctionWorker: n.FunctionWorker, MaxWindow: n.MaxWindow.Seconds(),
+		Skew: n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
+		JoinsClosed: state.JoinsClosed,
+	}
+}
+
+// known is null for an empty text.
+func known(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// wholeSeconds is a duration as people read it, rounded up.
+func wholeSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}
