@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,22 +31,35 @@ type Limits struct {
 	ClientTLSTimeout time.Duration
 }
 
+// leastTimeout is the shortest time for a login or a handshake: with less, not even a client on this machine gets in.
+const leastTimeout = time.Millisecond
+
 // check refuses what cannot be meant, by the names of the flags.
 func (l Limits) check() error {
-	switch {
-	case l.MaxConnections < 0:
-		return fmt.Errorf("--max-connections is %d; expected 0 for no limit, or more", l.MaxConnections)
-	case l.MaxLogins < 0:
-		return fmt.Errorf("--max-logins is %d; expected 0 for half of all that descriptors allow, or more", l.MaxLogins)
-	case l.MaxLoginsPerAddress < 0:
-		return fmt.Errorf("--max-logins-per-address is %d; expected 0 for no limit of its own, or more",
-			l.MaxLoginsPerAddress)
-	case l.LoginTimeout < 0:
-		return fmt.Errorf("--login-timeout is %v; expected 0 for the default of 60s, or more", l.LoginTimeout)
-	case l.ClientTLSTimeout < 0:
-		return fmt.Errorf("--client-tls-timeout is %v; expected 0 for the default of 5s, or more", l.ClientTLSTimeout)
+	return errors.Join(
+		atLeastZero("max-connections", l.MaxConnections, "no limit"),
+		atLeastZero("max-logins", l.MaxLogins, "half of all that descriptors allow"),
+		atLeastZero("max-logins-per-address", l.MaxLoginsPerAddress, "no limit of its own"),
+		longEnough("login-timeout", l.LoginTimeout, "60s"),
+		longEnough("client-tls-timeout", l.ClientTLSTimeout, "5s"),
+	)
+}
+
+// atLeastZero refuses a number below zero, which itself means something else.
+func atLeastZero(flag string, number int, zero string) error {
+	if number >= 0 {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("--%s is %d; expected 0 for %s, or more", flag, number, zero)
+}
+
+// longEnough refuses a time in which nobody could do what it bounds. Zero is the default.
+func longEnough(flag string, timeout time.Duration, usual string) error {
+	if timeout == 0 || timeout >= leastTimeout {
+		return nil
+	}
+	return fmt.Errorf("--%s is %v; expected at least %v, such as %s, or 0 for the default of %s",
+		flag, timeout, leastTimeout, usual, usual)
 }
 
 // apply puts the limits into the settings of a proxy, and the one that follows from the descriptors a process may have.

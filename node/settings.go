@@ -58,7 +58,17 @@ type Settings struct {
 	LinesLost func() int64
 }
 
-// complete fills in what may be left out, and refuses what cannot work. It gives the way to the lease database.
+// longestName is how many characters the name of a node may have: those of its column.
+const longestName = 255
+
+// Check says all that is wrong with the settings at once, as far as it can be told from here: it reads the files that
+// they name, opens no listener and connects to nothing.
+func (s Settings) Check() error {
+	_, err := s.complete()
+	return errors.Join(err, s.TLS.check(s.Log))
+}
+
+// complete fills in what may be left out, and says all that cannot work. It gives the way to the lease database.
 func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -66,9 +76,29 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	if s.LinesLost == nil {
 		s.LinesLost = func() int64 { return 0 }
 	}
-	if err := errors.Join(s.TLS.complete(), s.Limits.check()); err != nil {
-		return nil, err
+	var noListen error
+	if s.Listener == nil {
+		_, _, noListen = ParseAddress("listen", s.Listen)
 	}
+	_, _, noUpstream := ParseAddress("upstream", s.Upstream)
+	var noAdmin error
+	if s.Admin.Listen != "" {
+		_, _, noAdmin = ParseAddress("admin-listen", s.Admin.Listen)
+	}
+	config, noDatabase := s.leaseConfig()
+	wrong := errors.Join(noListen, noAdmin, noUpstream, noDatabase, s.checkDatabases(), s.checkLease(),
+		s.Limits.check(), s.TLS.complete())
+	if wrong != nil {
+		return nil, wrong
+	}
+	if len(s.Databases) == 0 {
+		s.Databases = []string{config.Database}
+	}
+	return config, nil
+}
+
+// leaseConfig is the way to the lease database.
+func (s *Settings) leaseConfig() (*pgx.ConnConfig, error) {
 	config, err := connstring.Parse("lease-database", s.LeaseDatabase)
 	if err != nil {
 		return nil, err
@@ -77,27 +107,42 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 		config.Database = config.User // as PostgreSQL itself takes it
 	}
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
-	if len(s.Databases) == 0 {
-		s.Databases = []string{config.Database}
-	}
+	return config, nil
+}
+
+// checkDatabases refuses names that can be none.
+func (s *Settings) checkDatabases() error {
 	for _, name := range s.Databases { // they are logged
-		if connstring.LooksLikeOne(name) {
-			return nil, fmt.Errorf("--databases has %s; expected names of databases", connstring.NotRepeated)
+		switch {
+		case name == "":
+			return errors.New("--databases has an empty name; expected names of databases, such as app,reports, " +
+				"or nothing for the lease database")
+		case connstring.LooksLikeOne(name):
+			return fmt.Errorf("--databases has %s; expected names of databases", connstring.NotRepeated)
 		}
 	}
-	if s.Name == "" {
-		return nil, errors.New("--node is missing, and this system does not tell its name; " +
-			"expected a name that stays the same after a restart")
+	return nil
+}
+
+// checkLease refuses what no lease can be held with, and times that cannot be meant.
+func (s *Settings) checkLease() error {
+	var wrong []error
+	switch length := utf8.RuneCountInString(s.Name); {
+	case length == 0:
+		wrong = append(wrong, errors.New("--node is missing, and this system does not tell its name; "+
+			"expected a name that stays the same after a restart"))
+	case length > longestName:
+		wrong = append(wrong, fmt.Errorf("--node has %d characters; expected at most %d", length, longestName))
 	}
 	if utf8.RuneCountInString(s.Advertise) > maxAddress || connstring.MayHoldPassword(s.Advertise) {
-		return nil, fmt.Errorf("--advertise is %s; expected an address of at most %d characters, such as HOST:PORT",
-			connstring.Shown(s.Advertise), maxAddress)
+		wrong = append(wrong, fmt.Errorf("--advertise is %s; expected an address of at most %d characters, "+
+			"such as HOST:PORT", connstring.Shown(s.Advertise), maxAddress))
 	}
 	if s.Window < time.Second {
-		return nil, fmt.Errorf("--window is %v; expected at least 1s", s.Window)
+		wrong = append(wrong, fmt.Errorf("--window is %v; expected at least 1s", s.Window))
 	}
 	if s.DrainTimeout < 0 {
-		return nil, fmt.Errorf("--drain-timeout is %v; expected 0 or more", s.DrainTimeout)
+		wrong = append(wrong, fmt.Errorf("--drain-timeout is %v; expected 0 or more", s.DrainTimeout))
 	}
-	return config, nil
+	return errors.Join(wrong...)
 }

@@ -47,7 +47,7 @@ type TLS struct {
 	UpstreamCA string
 }
 
-// complete fills in what may be left out, and refuses what contradicts itself.
+// complete fills in what may be left out, and says all that contradicts itself.
 func (t *TLS) complete() error {
 	if t.Client == "" {
 		t.Client = clientDisable
@@ -61,36 +61,81 @@ func (t *TLS) complete() error {
 	if t.Upstream == "" {
 		t.Upstream = pgtls.Disable.String()
 	}
-	mode, err := pgtls.ParseMode(t.Upstream)
-	switch {
-	case err != nil:
-		return fmt.Errorf("--upstream-tls: %w", err)
-	case t.Client != clientDisable && t.Client != clientAllow && t.Client != clientRequire:
+	return errors.Join(t.checkClient(), t.checkAuth(), t.checkUpstream())
+}
+
+// checkClient says what is wrong towards clients.
+func (t *TLS) checkClient() error {
+	var wrong []error
+	if t.Client != clientDisable && t.Client != clientAllow && t.Client != clientRequire {
 		return fmt.Errorf("--client-tls is %s; expected disable, allow or require", connstring.Shown(t.Client))
+	}
+	if (t.ClientCert == "") != (t.ClientKey == "") {
+		wrong = append(wrong,
+			errors.New("--client-tls-cert and --client-tls-key belong together; one of them is missing"))
+	} else if t.Client != clientDisable && t.ClientCert == "" {
+		wrong = append(wrong, fmt.Errorf("--client-tls %s needs --client-tls-cert and --client-tls-key", t.Client))
+	}
+	if t.ClientCA != "" && t.Client != clientRequire {
+		wrong = append(wrong, fmt.Errorf("--client-tls-ca needs --client-tls require; "+
+			"with %s a client without TLS would need no certificate", t.Client))
+	}
+	return errors.Join(wrong...)
+}
+
+// checkAuth says what is wrong with who logs in.
+func (t *TLS) checkAuth() error {
+	switch {
 	case t.Auth != authRelay && t.Auth != authPassword:
 		return fmt.Errorf("--client-auth is %s; expected relay or password", connstring.Shown(t.Auth))
-	case (t.ClientCert == "") != (t.ClientKey == ""):
-		return errors.New("--client-tls-cert and --client-tls-key belong together; one of them is missing")
-	case (t.UpstreamCert == "") != (t.UpstreamKey == ""):
-		return errors.New("--upstream-tls-cert and --upstream-tls-key belong together; one of them is missing")
-	case t.Client != clientDisable && t.ClientCert == "":
-		return fmt.Errorf("--client-tls %s needs --client-tls-cert and --client-tls-key", t.Client)
-	case t.ClientCA != "" && t.Client != clientRequire:
-		return fmt.Errorf("--client-tls-ca needs --client-tls require; "+
-			"with %s a client without TLS would need no certificate", t.Client)
-	case t.Auth == authPassword && t.Client != clientRequire:
+	case t.Auth == authPassword && (t.Client == clientDisable || t.Client == clientAllow):
 		return fmt.Errorf("--client-auth password needs --client-tls require; "+
 			"with %s passwords could cross the network in clear text", t.Client)
-	case mode == pgtls.Disable && t.UpstreamCA+t.UpstreamCert != "":
-		return errors.New("--upstream-tls-ca or --upstream-tls-cert is given, but --upstream-tls is disable; " +
-			"expected verify-full or another mode")
-	case mode >= pgtls.VerifyCA && t.UpstreamCA == "":
-		return fmt.Errorf(`--upstream-tls %s needs --upstream-tls-ca: a file, or "system"`, t.Upstream)
-	case t.UpstreamCA == systemCAs && mode != pgtls.VerifyFull:
-		return fmt.Errorf("--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: "+
-			"with %s anybody's certificate of a public CA would do", t.Upstream)
 	}
 	return nil
+}
+
+// checkUpstream says what is wrong towards the upstream.
+func (t *TLS) checkUpstream() error {
+	mode, err := pgtls.ParseMode(t.Upstream)
+	if err != nil {
+		return fmt.Errorf("--upstream-tls: %w", err)
+	}
+	var wrong []error
+	if (t.UpstreamCert == "") != (t.UpstreamKey == "") {
+		wrong = append(wrong,
+			errors.New("--upstream-tls-cert and --upstream-tls-key belong together; one of them is missing"))
+	}
+	switch {
+	case mode == pgtls.Disable && t.UpstreamCA+t.UpstreamCert != "":
+		wrong = append(wrong, errors.New("--upstream-tls-ca or --upstream-tls-cert is given, "+
+			"but --upstream-tls is disable; expected verify-full or another mode"))
+	case mode >= pgtls.VerifyCA && t.UpstreamCA == "":
+		wrong = append(wrong, fmt.Errorf(`--upstream-tls %s needs --upstream-tls-ca: a file, or "system"`, t.Upstream))
+	case t.UpstreamCA == systemCAs && mode != pgtls.VerifyFull:
+		wrong = append(wrong, fmt.Errorf("--upstream-tls-ca system needs --upstream-tls verify-full, as in libpq: "+
+			"with %s anybody's certificate of a public CA would do", t.Upstream))
+	}
+	return errors.Join(wrong...)
+}
+
+// check says all files that cannot be used, whatever else is wrong.
+func (t TLS) check(log *slog.Logger) error {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	var wrong []error
+	if t.ClientCert != "" && t.ClientKey != "" {
+		_, err := readCertificate("client-tls", t.ClientCert, t.ClientKey, log)
+		wrong = append(wrong, err)
+	}
+	if t.UpstreamCert != "" && t.UpstreamKey != "" {
+		_, err := readCertificate("upstream-tls", t.UpstreamCert, t.UpstreamKey, log)
+		wrong = append(wrong, err)
+	}
+	_, clientCA := readCAs("client-tls-ca", t.ClientCA)
+	_, upstreamCA := readCAs("upstream-tls-ca", t.UpstreamCA)
+	return errors.Join(append(wrong, clientCA, upstreamCA)...)
 }
 
 // apply puts what the settings say, once complete, into those of a proxy.

@@ -2,15 +2,14 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"pgflurry/connstring"
 	"pgflurry/hint"
-	"pgflurry/outcome"
 )
 
 // variablePrefix begins every environment variable of the program.
@@ -20,17 +19,33 @@ const variablePrefix = "PGFLURRY_"
 // service of the name pgflurry.
 var foreignVariables = []string{"PGFLURRY_TEST_", "PGFLURRY_SERVICE_", "PGFLURRY_PORT"}
 
-// consent is the annotation of a flag that the environment cannot give.
-const consent = "pgflurry_consent"
+// commandLineOnly is the annotation of a flag that nothing but the command line can give; its value says why.
+const commandLineOnly = "pgflurry_command_line_only"
 
 // asksConsent marks flags that say yes to something dangerous. A yes is given once, for one command, and by a person:
-// in the environment it would stay, and speak for every later command too.
+// in the environment or in a file it would stay, and speak for every later command too.
 func asksConsent(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
-		if err := cmd.Flags().SetAnnotation(name, consent, []string{"true"}); err != nil {
-			panic(err) // the command has no such flag
-		}
+		annotate(cmd.Flags(), name, commandLineOnly, "consents to something")
 	}
+}
+
+// annotate notes something about a flag.
+func annotate(flags *pflag.FlagSet, name, key, value string) {
+	if err := flags.SetAnnotation(name, key, []string{value}); err != nil {
+		panic(err) // the command has no such flag
+	}
+}
+
+// noConsent is the error of a place that gives what only the command line can; nil for other flags.
+func noConsent(f *pflag.Flag, origin string) error {
+	why := f.Annotations[commandLineOnly]
+	if why == nil {
+		return nil
+	}
+	return hint.With(fmt.Errorf("%s is set, but --%s %s and is taken from the command line only",
+		origin, f.Name, why[0]),
+		fmt.Sprintf("Remove it, and give --%s on the command line of the one command it is meant for.", f.Name))
 }
 
 // variable is the name of the environment variable of a flag.
@@ -41,43 +56,57 @@ func variable(flag string) string {
 // readEnvironment sets each flag of cmd that the command line left alone from its variable, and warns of variables that
 // no command knows. environ is as os.Environ gives it.
 func readEnvironment(cmd *cobra.Command, environ []string) error {
-	given := make(map[string]string)
+	warnOfUnknown(cmd.Root(), environ, cmd.ErrOrStderr())
+	return configure(cmd.Flags(), environ).err()
+}
+
+// ourVariables are those of an environment that begin with the prefix.
+func ourVariables(environ []string) map[string]string {
+	ours := make(map[string]string)
 	for _, entry := range environ {
 		if name, value, _ := strings.Cut(entry, "="); strings.HasPrefix(name, variablePrefix) {
-			given[name] = value
+			ours[name] = value
 		}
 	}
-	var failed error
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		value, is := given[variable(f.Name)]
-		if !is || f.Changed || failed != nil || ownFlag(f) {
+	return ours
+}
+
+// environment is what the variables have for flags that the command line left alone.
+func (c *configuration) environment(environ []string) place {
+	ours, values := ourVariables(environ), make(place)
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || ownFlag(f) {
 			return
 		}
-		if f.Annotations[consent] != nil {
-			failed = hint.With(fmt.Errorf("environment variable %s is set, "+
-				"but --%s consents to something and is taken from the command line only", variable(f.Name), f.Name),
-				fmt.Sprintf("Unset it, and give --%s on the command line of the one command it is meant for.", f.Name))
-			return
-		}
-		if err := cmd.Flags().Set(f.Name, value); err != nil {
-			failed = fmt.Errorf("environment variable %s is %s, which --%s does not take: %w",
-				variable(f.Name), connstring.Shown(value), f.Name, unquoted(err))
+		name := variable(f.Name)
+		origin := "environment variable " + name
+		text, is := ours[name]
+		file, inFile := ours[name+variableOfFile]
+		inFile = inFile && isSecret(f)
+		switch err := noConsent(f, origin); {
+		case is && err != nil:
+			c.refuse(f.Name, err)
+		case is && inFile:
+			c.refuse(f.Name, twice(origin, origin+variableOfFile))
+		case is:
+			values[f.Name] = given{values: []string{text}, origin: origin}
+		case inFile:
+			c.secret(values, f, file, origin+variableOfFile)
 		}
 	})
-	warnOfUnknown(cmd, given)
-	return outcome.As(outcome.Usage, failed)
+	return values
 }
 
 // ownFlag says whether a flag is one of those that cobra adds to every command.
 func ownFlag(f *pflag.Flag) bool { return f.Name == "help" || f.Name == "version" }
 
-// warnOfUnknown names variables that are the flag of no command. One that belongs to another command is no mistake: one
-// environment serves several commands.
-func warnOfUnknown(cmd *cobra.Command, given map[string]string) {
+// warnOfUnknown names variables that are the flag of no command of root. One that belongs to another command is no
+// mistake: one environment serves several commands.
+func warnOfUnknown(root *cobra.Command, environ []string, w io.Writer) {
 	known := make(map[string]bool)
-	addVariables(cmd.Root(), known)
+	addVariables(root, known)
 	var unknown []string
-	for name := range given {
+	for name := range ourVariables(environ) {
 		foreign := slices.ContainsFunc(foreignVariables, func(prefix string) bool {
 			return strings.HasPrefix(name, prefix)
 		})
@@ -87,8 +116,7 @@ func warnOfUnknown(cmd *cobra.Command, given map[string]string) {
 	}
 	slices.Sort(unknown)
 	for _, name := range unknown {
-		fmt.Fprintf(cmd.ErrOrStderr(), "warning: environment variable %s is the flag of no command and means nothing\n",
-			name)
+		fmt.Fprintf(w, "warning: environment variable %s is the flag of no command and means nothing\n", name)
 	}
 }
 
@@ -96,6 +124,7 @@ func addVariables(cmd *cobra.Command, known map[string]bool) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if !ownFlag(f) {
 			known[variable(f.Name)] = true
+			known[variable(f.Name)+variableOfFile] = known[variable(f.Name)+variableOfFile] || isSecret(f)
 		}
 	})
 	for _, sub := range cmd.Commands() {

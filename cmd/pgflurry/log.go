@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,21 +13,41 @@ import (
 )
 
 // logSettings are the flags of a command that logs to standard error.
-type logSettings struct{ level, format string }
+type logSettings struct {
+	level, format string
+	threshold     *slog.LevelVar // of the logger that open has made: the level, which may change
+}
 
 // formatFlag adds the flag that all such commands have.
 func (s *logSettings) formatFlag(f *pflag.FlagSet) {
 	f.StringVar(&s.format, "log-format", "text", "how a line of the log is written: text (key=value) or json")
 }
 
-// open makes the logger. Its lines go through the queue, whose end the caller awaits.
-func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
-	var level slog.Level
+// check says what is wrong with the flags.
+func (s *logSettings) check() error {
+	_, wrongLevel := s.least()
+	_, wrongFormat := s.handler(slog.LevelInfo)
+	return errors.Join(wrongLevel, wrongFormat)
+}
+
+// least is the level.
+func (s *logSettings) least() (level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(s.level)); err != nil {
-		return nil, nil, outcome.As(outcome.Usage,
+		return level, outcome.As(outcome.Usage,
 			fmt.Errorf("--log-level is %s; expected debug, info, warn or error", connstring.Shown(s.level)))
 	}
-	lines, err := s.handler(level)
+	return level, nil
+}
+
+// open makes the logger. Its lines go through the queue, whose end the caller awaits.
+func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
+	level, err := s.least()
+	if err != nil {
+		return nil, nil, err
+	}
+	s.threshold = &slog.LevelVar{}
+	s.threshold.Set(level)
+	lines, err := s.handler(s.threshold)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,8 @@ the same function inside PostgreSQL, so that DEFAULT next_snowflake() works with
 the proxy. Both draw from one ID space.
 
 Every flag but those that consent to something can also be given as an environment variable: --lease-database is
-PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment.
+PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment. A connection string
+may also stand in a file: PGFLURRY_LEASE_DATABASE_FILE names it. serve reads a configuration file too.
 
 Exit codes:
   0  done

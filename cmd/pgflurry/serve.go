@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"io"
+	"os"
 	"os/signal"
 	"syscall"
 
@@ -10,9 +13,7 @@ import (
 )
 
 func newServe() *cobra.Command {
-	var s node.Settings
-	var datacenter string
-	var logs logSettings
+	var o serveOptions
 	cmd := &cobra.Command{
 		Use:   "serve --upstream HOST:PORT --lease-database URL",
 		Short: "Run the proxy",
@@ -30,40 +31,48 @@ do not notice.`,
     --lease-database "host=/var/run/postgresql dbname=app"
   PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app pgflurry serve --databases app,reports
   pgflurry serve --upstream db.example.com:5432 --upstream-tls verify-full --upstream-tls-ca system \
-    --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"`,
+    --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"
+  pgflurry serve --config /etc/pgflurry.toml --check-config`,
 		Args: cobra.NoArgs,
+		// Instead of root's: what is wrong with the environment is told together with all else.
+		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			var queue *logQueue
-			var err error
-			if s.Log, queue, err = logs.open(cmd.ErrOrStderr()); err != nil {
+			environ := os.Environ()
+			warnOfUnknown(cmd.Root(), environ, cmd.ErrOrStderr())
+			c := configure(cmd.Flags(), environ)
+			s := o.settings(c)
+			switch err := c.err(); {
+			case err != nil:
 				return err
+			case o.checkOnly:
+				return c.print(cmd.OutOrStdout())
 			}
-			defer queue.end()
-			s.LinesLost = queue.lost.Load
-			if s.Datacenter, err = datacenterOf(datacenter); err != nil {
-				return err
-			}
-			signal.Ignore(syscall.SIGPIPE) // who reads the log may end; the proxy must not
-			s.Version = version()
-			hangups, stop := awaitHangups()
-			defer stop()
-			n, err := node.New(s)
-			if err != nil {
-				return err
-			}
-			go func() {
-				for range hangups {
-					n.Reload()
-				}
-			}()
-			return n.Run(cmd.Context())
+			return o.serve(cmd.Context(), s, cmd.ErrOrStderr())
 		},
 	}
-	serveFlags(cmd.Flags(), &s)
-	cmd.Flags().StringVar(&datacenter, "datacenter", "",
-		"`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
-	cmd.Flags().StringVar(&logs.level, "log-level", "info",
-		"least level logged to standard error: debug, info, warn or error")
-	logs.formatFlag(cmd.Flags())
+	o.add(cmd.Flags())
 	return cmd
+}
+
+// serve runs the node until ctx ends.
+func (o *serveOptions) serve(ctx context.Context, s node.Settings, stderr io.Writer) (err error) {
+	var queue *logQueue
+	if s.Log, queue, err = o.logs.open(stderr); err != nil {
+		return err
+	}
+	defer queue.end()
+	s.LinesLost = queue.lost.Load
+	signal.Ignore(syscall.SIGPIPE) // who reads the log may end; the proxy must not
+	hangups, stop := awaitHangups()
+	defer stop()
+	n, err := node.New(s)
+	if err != nil {
+		return err
+	}
+	go func() {
+		for range hangups {
+			n.Reload()
+		}
+	}()
+	return n.Run(ctx)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -13,8 +14,44 @@ import (
 	"pgflurry/outcome"
 )
 
-// serveFlags add those of a node.
-func serveFlags(f *pflag.FlagSet, s *node.Settings) {
+// serveOptions are the flags of serve.
+type serveOptions struct {
+	node       node.Settings
+	datacenter string
+	logs       logSettings
+	config     string // file; configure reads it
+	checkOnly  bool
+}
+
+// add adds them to a command.
+func (o *serveOptions) add(f *pflag.FlagSet) {
+	nodeFlags(f, &o.node)
+	f.StringVar(&o.datacenter, "datacenter", "",
+		"`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
+	f.StringVar(&o.logs.level, "log-level", "info",
+		"least level logged to standard error: debug, info, warn or error")
+	o.logs.formatFlag(f)
+	f.StringVar(&o.config, configFlag, "", "`FILE` with values for flags that neither the command line nor "+
+		`the environment gives: TOML, a line such as window = "60s" for each`)
+	f.BoolVar(&o.checkOnly, "check-config", false,
+		"say all that is wrong with flags, environment and file, or what serve would run with, and end; "+
+			"nothing is connected or opened")
+	annotate(f, "check-config", commandLineOnly, "is for one look")
+	collect(f)
+}
+
+// settings are those of the node. c keeps what is wrong with them.
+func (o *serveOptions) settings(c *configuration) node.Settings {
+	s := o.node
+	s.Version = version()
+	var noNumber error
+	s.Datacenter, noNumber = datacenterOf(o.datacenter)
+	c.check(errors.Join(s.Check(), noNumber, o.logs.check()))
+	return s
+}
+
+// nodeFlags add those of a node.
+func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 	f.StringVar(&s.Listen, "listen", defaultListen, "address for clients: HOST:PORT, or the path of a Unix socket")
 	f.StringVar(&s.Upstream, "upstream", "",
 		"PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory (port 5432) (required)")

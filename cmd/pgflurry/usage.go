@@ -25,16 +25,14 @@ func flagsFit(cmd *cobra.Command) error {
 	return nil
 }
 
-// unquoted is an error about a flag without what may be a password in it:
-// -database=URL and --window URL are quoted by pflag.
+// unquoted is an error about a flag without what may be a password in it: -database=URL and --window URL are quoted by
+// pflag. It says what the flag takes, and not which function of Go did not take it.
 func unquoted(err error) error {
 	var wrong *pflag.InvalidValueError
 	switch {
-	case !connstring.MayHoldPassword(err.Error()):
-		return err
-	case errors.As(err, &wrong) && connstring.MayHoldPassword(wrong.GetValue()):
-		return fmt.Errorf("--%s was given %s", wrong.GetFlag().Name, connstring.NotRepeated)
 	case errors.As(err, &wrong):
+		return notTaken(wrong.GetFlag(), wrong.GetValue(), wrong)
+	case !connstring.MayHoldPassword(err.Error()):
 		return err
 	}
 	return fmt.Errorf("a flag was not understood; it is %s; names of flags begin with two dashes",

@@ -1,0 +1,268 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+	"github.com/spf13/pflag"
+
+	"pgflurry/connstring"
+	"pgflurry/hint"
+)
+
+// configFlag names the configuration file.
+const configFlag = "config"
+
+// largestConfig is how much a configuration file may hold, in bytes.
+const largestConfig = 1 << 20
+
+// A tomlFile is a configuration file: flat TOML, whose keys are the names of flags.
+type tomlFile struct {
+	name    string
+	content string
+}
+
+// file is what the configuration file has for flags. All that is wrong with it is kept.
+func (c *configuration) file(path string) place {
+	content, err := readAtMost(path, largestConfig)
+	if err != nil {
+		c.refuse(configFlag, fmt.Errorf("--%s: the file %s cannot be read: %w",
+			configFlag, connstring.Shown(path), err))
+		return nil
+	}
+	file := tomlFile{name: path, content: string(content)}
+	var keys map[string]any
+	if err := toml.Unmarshal(content, &keys); err != nil {
+		c.refuse(configFlag, file.unreadable(err))
+		return nil
+	}
+	values := make(place)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		c.takeKey(values, file, key, keys)
+	}
+	return values
+}
+
+// takeKey takes what one key has.
+func (c *configuration) takeKey(values place, file tomlFile, key string, keys map[string]any) {
+	origin := "key " + key + " in " + file.place(key)
+	if f := c.secretOf(key); f != nil {
+		path, is := keys[key].(string)
+		_, both := keys[f.Name]
+		switch {
+		case both:
+			c.refuse(f.Name, twice("key "+f.Name, origin))
+		case !is:
+			c.refuse(f.Name, fmt.Errorf("%s is %s; expected the name of a file in quotes", origin, kindOf(keys[key])))
+		case c.origins[f.Name] == "" && !c.failed[f.Name]:
+			c.secret(values, f, path, origin)
+		}
+		return
+	}
+	f := c.flags.Lookup(key)
+	if key == configFlag {
+		c.refuse(key, fmt.Errorf("%s names another file; expected that only --%s or %s names one",
+			origin, key, variable(key)))
+		return
+	}
+	if f == nil || ownFlag(f) {
+		c.wrong = append(c.wrong, c.unknownKey(file, key, keys[key]))
+		return
+	}
+	if err := noConsent(f, origin); err != nil {
+		c.refuse(key, err)
+		return
+	}
+	g, err := valueOf(f, keys[key])
+	if err != nil {
+		c.refuse(key, fmt.Errorf("%s %w", origin, err))
+		return
+	}
+	g.origin = origin
+	values[key] = g
+}
+
+// secretOf is the flag whose value stands in the file that a key names; nil for other keys.
+func (c *configuration) secretOf(key string) *pflag.Flag {
+	name, is := strings.CutSuffix(key, keyOfFile)
+	if f := c.flags.Lookup(name); is && f != nil && isSecret(f) {
+		return f
+	}
+	return nil
+}
+
+// valueOf is a value of TOML as a flag takes it. Each kind of flag takes its own kind of value: 60 is no duration.
+func valueOf(f *pflag.Flag, value any) (given, error) {
+	kind, text := f.Value.Type(), ""
+	switch v := value.(type) {
+	case string:
+		if kind != "int" && kind != "bool" && kind != "stringSlice" {
+			return given{values: []string{v}}, nil
+		}
+	case int64:
+		text = strconv.FormatInt(v, 10)
+		if kind == "int" || f.Name == "datacenter" { // a number that may be absent
+			return given{values: []string{text}}, nil
+		}
+	case bool:
+		if kind == "bool" {
+			return given{values: []string{strconv.FormatBool(v)}}, nil
+		}
+	case []any:
+		if kind != "stringSlice" {
+			break
+		}
+		names := make([]string, len(v))
+		for i, element := range v {
+			name, is := element.(string)
+			if !is {
+				return given{}, fmt.Errorf("has %s in it; expected names in quotes", kindOf(element))
+			}
+			names[i] = name
+		}
+		return given{values: names, list: true}, nil
+	}
+	return given{}, fmt.Errorf("is %s; expected %s", kindOf(value), wantedOf(kind))
+}
+
+// wantedOf is what a kind of flag takes, as TOML writes it.
+func wantedOf(kind string) string {
+	switch kind {
+	case "int":
+		return "a whole number without quotes, such as 100"
+	case "bool":
+		return "true or false, without quotes"
+	case "duration":
+		return `a duration in quotes, such as "60s"`
+	case "stringSlice":
+		return `a list, such as ["app", "reports"]`
+	}
+	return "a text in quotes"
+}
+
+// kindOf is what a value of TOML is. The value itself may be a password.
+func kindOf(value any) string {
+	switch value.(type) {
+	case string:
+		return "a text"
+	case int64, float64:
+		return "a number"
+	case bool:
+		return "true or false"
+	case []any:
+		return "a list"
+	case map[string]any:
+		return "a table"
+	}
+	return "a date or a time"
+}
+
+// isTable says that a value has keys of its own, or is a list of such values.
+func isTable(value any) bool {
+	if list, is := value.([]any); is && len(list) > 0 {
+		value = list[0]
+	}
+	_, is := value.(map[string]any)
+	return is
+}
+
+// unknownKey is the error of a key that is no flag.
+func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
+	shown := connstring.Shown(key)
+	if isTable(value) {
+		return hint.With(fmt.Errorf("%s in %s is a table, but the configuration file is flat", shown, file.place(key)),
+			"Write one key a line, without tables, brackets and dots: each is the name of a flag without its dashes.")
+	}
+	err := fmt.Errorf("key %s in %s is the name of no flag", shown, file.place(key))
+	var names []string
+	c.flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[commandLineOnly] == nil && !ownFlag(f) && f.Name != configFlag {
+			names = append(names, f.Name)
+			if isSecret(f) {
+				names = append(names, f.Name+keyOfFile)
+			}
+		}
+	})
+	if near := nearest(key, names); near != "" {
+		return hint.With(err, fmt.Sprintf("Did you mean %s?", near))
+	}
+	return hint.With(err, "A key is the name of a flag of serve without its dashes: see \"pgflurry serve --help\".")
+}
+
+// place says where a key stands: the line, where one begins with it, and the file.
+func (t tomlFile) place(key string) string {
+	quoted := regexp.QuoteMeta(key)
+	begins := regexp.MustCompile(`(?m)^[ \t]*(?:\[+[ \t]*)?["']?` + quoted + `["']?[ \t]*[=.\]]`)
+	at := begins.FindStringIndex(t.content)
+	if at == nil {
+		return connstring.Shown(t.name)
+	}
+	return fmt.Sprintf("line %d of %s", 1+strings.Count(t.content[:at[0]], "\n"), t.shown())
+}
+
+// shown is the name of the file, without quotes where it needs none.
+func (t tomlFile) shown() string {
+	if connstring.MayHoldPassword(t.name) {
+		return connstring.NotRepeated
+	}
+	return t.name
+}
+
+// unreadable is the error of a file that is no TOML. The library quotes a character at most, and sometimes a number or
+// a key, any of which may be of a password without quotes: then only the place is told.
+func (t tomlFile) unreadable(err error) error {
+	var at *toml.DecodeError
+	if !errors.As(err, &at) {
+		return fmt.Errorf("%s is not a configuration file: it cannot be read as TOML", t.shown())
+	}
+	line, column := at.Position()
+	return hint.With(fmt.Errorf("line %d of %s, at column %d, is not TOML: %s",
+		line, t.shown(), column, withoutQuotes(at.Error())),
+		`Expected a line such as window = "60s", databases = ["app", "reports"] or max-connections = 100.`)
+}
+
+// libraryQuotes are what a message of the library repeats of the file.
+var libraryQuotes = regexp.MustCompile(`( but got)? ?(U\+[0-9A-F]+( '.*?')?|"[^"]*"|:.*)`)
+
+func withoutQuotes(message string) string {
+	return libraryQuotes.ReplaceAllString(strings.TrimPrefix(message, "toml: "), "")
+}
+
+// nearest is the name that differs least from a word; empty where none is like it.
+func nearest(word string, names []string) string {
+	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
+	best, least := "", len(word)/3+1
+	for _, name := range names {
+		if d := distance(word, name); d < least || d == least && best == "" {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters have to be changed, added or left out to make one word of another.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
