@@ -13,13 +13,18 @@ import (
 type Admin struct {
 	// Listen is its address: HOST:PORT, or the path of a Unix socket. Empty: none.
 	Listen string
+	// Listener is a socket that listens already, as that of Settings. Listen is then not opened. Nil: none.
+	Listener net.Listener
 	// Pprof adds Go's profiles of the process.
 	Pprof bool
 }
 
 // openAdmin opens the operators' side, if there is one.
 func openAdmin(a Admin) (net.Listener, error) {
-	if a.Listen == "" {
+	switch {
+	case a.Listener != nil:
+		return a.Listener, nil
+	case a.Listen == "":
 		return nil, nil
 	}
 	if info, err := os.Stat(a.Listen); err == nil && info.IsDir() {

@@ -47,8 +47,8 @@ type Node struct {
 // follow: it closes what New has opened.
 func New(s Settings) (_ *Node, err error) {
 	defer func() {
-		if err != nil && s.Listener != nil {
-			s.Listener.Close()
+		if err != nil {
+			s.closeHandedOver()
 		}
 	}()
 	leaseConfig, err := s.complete()

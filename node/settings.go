@@ -61,6 +61,15 @@ type Settings struct {
 // longestName is how many characters the name of a node may have: those of its column.
 const longestName = 255
 
+// closeHandedOver closes the listeners that were opened elsewhere.
+func (s *Settings) closeHandedOver() {
+	for _, listener := range []net.Listener{s.Listener, s.Admin.Listener} {
+		if listener != nil {
+			listener.Close()
+		}
+	}
+}
+
 // Check says all that is wrong with the settings at once, as far as it can be told from here: it reads the files that
 // they name, opens no listener and connects to nothing.
 func (s Settings) Check() error {

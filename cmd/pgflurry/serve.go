@@ -25,7 +25,11 @@ function inside PostgreSQL answers; serve says so and keeps trying.
 
 On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout, gives the
 worker back and ends. A second signal ends it at once. On SIGHUP it reads the files of TLS again; open sessions
-do not notice.`,
+do not notice.
+
+Under systemd it says when it is ready, how it fares and when it stops, and gives signs of life to a watchdog. A
+listening socket that systemd hands over (LISTEN_FDS) takes the place of --listen. Clients that come while it
+restarts wait in that socket, and are not refused.`,
 		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
   pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql \
     --lease-database "host=/var/run/postgresql dbname=app"
@@ -65,13 +69,18 @@ func (o *serveOptions) serve(ctx context.Context, s node.Settings, stderr io.Wri
 	signal.Ignore(syscall.SIGPIPE) // who reads the log may end; the proxy must not
 	hangups, stop := awaitHangups()
 	defer stop()
+	if err := takeSockets(&s); err != nil {
+		return err
+	}
 	n, err := node.New(s)
 	if err != nil {
 		return err
 	}
+	manager := newSupervisor(s.Log)
+	defer manager.follow(ctx, n.State, s.DrainTimeout)()
 	go func() {
 		for range hangups {
-			n.Reload()
+			manager.reloads(n.Reload)
 		}
 	}()
 	return n.Run(ctx)

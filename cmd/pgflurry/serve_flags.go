@@ -52,7 +52,11 @@ func (o *serveOptions) settings(c *configuration) node.Settings {
 
 // nodeFlags add those of a node.
 func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
+	s.Host = hostname()
 	f.StringVar(&s.Listen, "listen", defaultListen, "address for clients: HOST:PORT, or the path of a Unix socket")
+	f.StringVar(&s.Advertise, "advertise", "",
+		"address that others see in the worker table: HOST:PORT, for people alone "+
+			"(default: where it listens, with this machine's name for every interface)")
 	f.StringVar(&s.Upstream, "upstream", "",
 		"PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory (port 5432) (required)")
 	f.StringVar(&s.LeaseDatabase, "lease-database", "",

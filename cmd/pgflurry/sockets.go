@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"net"
+
+	"github.com/coreos/go-systemd/v22/activation"
+
+	"pgflurry/hint"
+	"pgflurry/node"
+	"pgflurry/outcome"
+)
+
+// takeSockets takes over the listening sockets that a service manager has opened (LISTEN_FDS), if there are any. The
+// manager keeps them: clients that come while no process runs wait in them for the next one.
+func takeSockets(s *node.Settings) error {
+	return outcome.As(outcome.Usage, handOver(s))
+}
+
+func handOver(s *node.Settings) error {
+	files := activation.Files(true)
+	taken := make(map[string]net.Listener)
+	for i, file := range files {
+		listener, err := net.FileListener(file)
+		file.Close()
+		name := file.Name()
+		if len(files) == 1 && name != socketOfAdmin {
+			name = socketOfClients // whatever its unit is called
+		}
+		switch {
+		case err != nil:
+			return hint.With(fmt.Errorf("socket %d of %d from the service manager, %q, cannot be listened on: %w",
+				i+1, len(files), file.Name(), err),
+				"A socket unit needs ListenStream and Accept=no.")
+		case name != socketOfClients && name != socketOfAdmin, taken[name] != nil:
+			return hint.With(fmt.Errorf("socket %d of %d from the service manager is called %q; "+
+				"expected one that is called %s, and at most one that is called %s",
+				i+1, len(files), file.Name(), socketOfClients, socketOfAdmin),
+				"A socket unit gives its sockets a name by FileDescriptorName, and listens on one address.")
+		}
+		taken[name] = listener
+	}
+	s.Listener, s.Admin.Listener = taken[socketOfClients], taken[socketOfAdmin]
+	return nil
+}
+
+// The names of sockets that are handed over.
+const (
+	socketOfClients = "clients"
+	socketOfAdmin   = "admin"
+)

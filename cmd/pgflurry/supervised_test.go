@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgflurry/admin"
+)
+
+func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		s := &supervisor{tell: func(lines ...string) { told = append(told, lines...) }, watchdog: 4 * time.Second}
+		signs := func() (n int) {
+			synctest.Wait()
+			for _, line := range told {
+				if line == "WATCHDOG=1" {
+					n++
+				}
+			}
+			return n
+		}
+		hangs := make(chan struct{})
+		asked := 0
+		end := s.follow(t.Context(), func() admin.State {
+			if asked++; asked == 2 {
+				<-hangs
+			}
+			return admin.State{}
+		}, time.Second)
+		if n := signs(); n != 1 || told[0] != "READY=1" {
+			t.Fatalf("at the beginning it was told %q", told)
+		}
+		time.Sleep(time.Hour)
+		if n := signs(); n != 1 {
+			t.Errorf("%d signs of life while the node does not answer", n-1)
+		}
+		close(hangs)
+		before := signs()
+		time.Sleep(4 * time.Second)
+		if n := signs() - before; n < 2 {
+			t.Errorf("%d signs of life in the time of the watchdog; expected two", n)
+		}
+		end()
+	})
+}
+
+func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		s := &supervisor{tell: func(lines ...string) { told = append(told, lines...) }}
+		state := admin.State{Listening: true, Address: "127.0.0.1:6432"}
+		end := s.follow(t.Context(), func() admin.State { return state }, time.Second)
+		time.Sleep(time.Hour)
+		state.Draining = true
+		time.Sleep(2 * statusEvery)
+		synctest.Wait()
+		end()
+		told = slices.DeleteFunc(told, func(line string) bool { return !strings.HasPrefix(line, "STATUS=") })
+		if len(told) != 2 || told[0] == told[1] {
+			t.Errorf("it was told %q; expected two states", told)
+		}
+	})
+}
+
+func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []string
+		s := &supervisor{tell: func(lines ...string) { told = append(told, lines...) }}
+		ctx, stop := context.WithCancel(t.Context())
+		end := s.follow(ctx, func() admin.State { return admin.State{} }, 30*time.Second)
+		s.reloads(func() {
+			stop()
+			synctest.Wait()
+		})
+		end()
+		stops := slices.Index(told, "STOPPING=1")
+		if stops < 0 || told[stops+1] != "EXTEND_TIMEOUT_USEC=35000000" || slices.Contains(told[stops:], "READY=1") {
+			t.Errorf("it was told %q", told)
+		}
+	})
+}
