@@ -1,13 +1,13 @@
 // Package admin is HTTP for operators: metrics, probes and a status page. It writes nothing anywhere.
 //
-//	node ──▶ State (memory) ─┬─▶ metrics.go   GET /metrics
+//	node ──▶ State (memory) ─┬─▶ metrics.go   GET /metrics: each of families.go
 //	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
 //	                         └─▶ page.go      GET /, /fragment
 //	node ──▶ History, Decode ───▶ worker.go   GET /worker/N, /decode?id=N
 //
 //	state.go      what a node tells, as a value      sentence.go   its state in one sentence
 //	warnings.go   what is wrong, and what to do      samples.go    the last ten minutes
-//	server.go     New, Serve and its limits    newest.go     a limited number of connections
+//	server.go     New, Serve and its limits          newest.go      a limited number of connections
 //
 // # Invariants
 //

@@ -55,6 +55,7 @@ func New(s Settings) *Server {
 	server := &Server{node: s.Node, log: s.Log, limits: usualLimits}
 	mux := http.NewServeMux()
 	server.probes(mux)
+	server.metrics(mux)
 	if s.Pprof {
 		profiles(mux)
 	}

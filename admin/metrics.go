@@ -1,0 +1,139 @@
+package admin
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+
+	"pgflurry/histogram"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// scrapes is how many may be under way at once.
+const scrapes = 4
+
+// prefix begins the name of each metric that is ours.
+const prefix = "pgflurry_"
+
+// metrics answers GET /metrics in the text format of Prometheus, or in OpenMetrics where that is asked for.
+func (s *Server) metrics(mux *http.ServeMux) {
+	registry := prometheus.NewRegistry()
+	registry.MustRegister(newCollector(s.node), collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelError), MaxRequestsInFlight: scrapes,
+		EnableOpenMetrics: true,
+	}))
+}
+
+// collector turns one State into metrics. It keeps none: whatever is counted, the node counts.
+type collector struct {
+	node       Node
+	families   []described[family]
+	histograms []described[durations]
+
+	mu   sync.Mutex
+	tags map[tag]bool // those with a series of their own
+}
+
+type described[T any] struct {
+	as *prometheus.Desc
+	of T
+}
+
+func newCollector(node Node) *collector {
+	c := &collector{node: node, tags: make(map[tag]bool)}
+	for _, f := range families {
+		as := prometheus.NewDesc(prefix+f.name, f.help, f.labels, nil)
+		c.families = append(c.families, described[family]{as, f})
+	}
+	for _, h := range histograms {
+		as := prometheus.NewDesc(prefix+h.name, h.help, nil, nil)
+		c.histograms = append(c.histograms, described[durations]{as, h})
+	}
+	return c
+}
+
+// Describe is for the registry.
+func (c *collector) Describe(into chan<- *prometheus.Desc) {
+	for _, f := range c.families {
+		into <- f.as
+	}
+	for _, h := range c.histograms {
+		into <- h.as
+	}
+}
+
+// Collect reads one State, so that all metrics of a scrape are of one moment.
+func (c *collector) Collect(into chan<- prometheus.Metric) {
+	s := c.node.State()
+	s.Segments = c.bounded(s.Segments)
+	for _, f := range c.families {
+		f.of.read(s, func(value float64, labels ...string) {
+			for i := range labels {
+				labels[i] = strings.ToValidUTF8(labels[i], "\uFFFD") // no label may be anything else
+			}
+			into <- prometheus.MustNewConstMetric(f.as, f.of.kind, value, labels...)
+		})
+	}
+	for _, h := range c.histograms {
+		into <- constHistogram(h.as, h.of.read(s))
+	}
+}
+
+func constHistogram(as *prometheus.Desc, s histogram.Snapshot) prometheus.Metric {
+	buckets := make(map[float64]uint64, len(s.Bounds))
+	for i, bound := range s.Bounds {
+		buckets[bound.Seconds()] = s.Counts[i]
+	}
+	return prometheus.MustNewConstHistogram(as, s.Count(), s.Sum.Seconds(), buckets)
+}
+
+// mostTags is how many tags have series of their own. The others share one for each database.
+const (
+	mostTags = 100
+	otherTag = "other"
+)
+
+type tag struct{ database, name string }
+
+// bounded adds up the segments of all tags beyond the first hundred. A tag that once had a series keeps it: a counter
+// that moved to another one would seem to fall.
+func (c *collector) bounded(segments []Segment) []Segment {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []Segment
+	at := make(map[tag]int)
+	for _, s := range segments {
+		of := tag{strings.ToValidUTF8(s.Database, "\uFFFD"), strings.ToValidUTF8(s.Tag, "\uFFFD")}
+		if !c.tags[of] && len(c.tags) < mostTags {
+			c.tags[of] = true
+		}
+		if !c.tags[of] {
+			of.name = otherTag
+		}
+		i, met := at[of]
+		if !met {
+			i = len(all)
+			at[of] = i
+			all = append(all, Segment{Database: of.database, Tag: of.name})
+		}
+		all[i].Left += s.Left
+		all[i].Given += s.Given
+		all[i].Skipped += s.Skipped
+		all[i].Fetches += s.Fetches
+	}
+	return all
+}
+
+// builtWith is the Go release.
+func builtWith() string { return runtime.Version() }
+
+// number is a label.
+func number(n int) string { return fmt.Sprint(n) }

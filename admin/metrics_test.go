@@ -1,0 +1,264 @@
+package admin
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/histogram"
+)
+
+// sample is one line of the text format.
+type sample struct {
+	name   string
+	labels map[string]string
+	value  string
+}
+
+// exposition is what GET /metrics says.
+type exposition struct {
+	help, kind map[string]string // by metric
+	samples    []sample
+}
+
+var (
+	sampleLine = regexp.MustCompile(`^([a-z_0-9]+)(?:\{(.*)\})? (\S+)$`)
+	labelPart  = regexp.MustCompile(`([a-z_]+)="((?:[^"\\]|\\.)*)"`)
+)
+
+// scrape reads the metrics of a node.
+func scrape(t *testing.T, address string) exposition {
+	t.Helper()
+	status, header, body := ask(t, "GET", "http://"+address+"/metrics")
+	if status != http.StatusOK || !strings.HasPrefix(header.Get("Content-Type"), "text/plain; version=0.0.4") {
+		t.Fatalf("status %d, %s:\n%s", status, header.Get("Content-Type"), body)
+	}
+	e := exposition{help: map[string]string{}, kind: map[string]string{}}
+	lines := bufio.NewScanner(strings.NewReader(body))
+	for lines.Scan() {
+		line := lines.Text()
+		if words := strings.SplitN(line, " ", 4); words[0] == "#" && words[1] == "HELP" {
+			e.help[words[2]] = words[3]
+		} else if words[0] == "#" && words[1] == "TYPE" {
+			e.kind[words[2]] = words[3]
+		} else if parts := sampleLine.FindStringSubmatch(line); parts != nil {
+			s := sample{name: parts[1], labels: map[string]string{}, value: parts[3]}
+			for _, label := range labelPart.FindAllStringSubmatch(parts[2], -1) {
+				s.labels[label[1]] = label[2]
+			}
+			e.samples = append(e.samples, s)
+		} else {
+			t.Errorf("no line of the text format: %s", line)
+		}
+	}
+	return e
+}
+
+// value is that of the one sample with these labels.
+func (e exposition) value(name string, labels ...string) string {
+	for _, s := range e.samples {
+		same := s.name == name && len(s.labels) == len(labels)/2
+		for i := 0; i+1 < len(labels); i += 2 {
+			same = same && s.labels[labels[i]] == labels[i+1]
+		}
+		if same {
+			return s.value
+		}
+	}
+	return "absent"
+}
+
+// full is a state in which every metric has a sample.
+func full() State {
+	s := wholesome()
+	waits := histogram.New(time.Millisecond, time.Second)
+	waits.Observe(500 * time.Microsecond)
+	waits.Observe(time.Minute)
+	s.Version, s.Name, s.Namespace.ID = "v1.2.3", "east-1", "5b7e"
+	s.Namespace.End, s.Reloaded = time.Unix(4e9, 0), time.Unix(17e8, 5e8)
+	s.Lease.Renewed = time.Unix(17e8, 25e7)
+	s.Lease.Renewals = map[string]int64{"ok": 7, "lost": 1}
+	s.Clock = Clock{Known: true, Offset: -1500 * time.Millisecond, Ahead: time.Second, RoundTrip: 3 * time.Millisecond}
+	s.Workers = Workers{Read: time.Unix(1, 0), Counts: map[string]int{"held": 3, "free": 1020}}
+	s.Answers = Answers{
+		IDs: 12, ByKind: map[string]int64{"snowflake": 2}, Declined: map[string]int64{"mark": 4},
+		Waits: waits.Snapshot(),
+	}
+	s.Sessions.Open, s.Sessions.Relayed = map[string]int{"idle": 5}, map[string]int64{"to_client": 1 << 40}
+	s.Segments = []Segment{{Database: "app", Tag: "order", Left: 900, Fetches: 2, Skipped: 50}}
+	s.Certificates = []Certificate{{File: "/etc/tls.crt", Until: time.Unix(18e8, 0)}}
+	return s
+}
+
+func TestMetricsAreWhatTheStateSays(t *testing.T) {
+	address, _ := serve(t, New(Settings{Node: &fakeNode{state: full()}}))
+	e := scrape(t, address)
+	for want, got := range map[string]string{
+		"1":                  e.value("pgflurry_worker_info", "worker", "137", "node", "east-1", "namespace", "5b7e"),
+		"12":                 e.value("pgflurry_ids_total"),
+		"2":                  e.value("pgflurry_answers_total", "kind", "snowflake"),
+		"4":                  e.value("pgflurry_declined_total", "reason", "mark"),
+		"60":                 e.value("pgflurry_lease_reserve_seconds"),
+		"7":                  e.value("pgflurry_lease_renewals_total", "result", "ok"),
+		"1.70000000025e+09":  e.value("pgflurry_lease_last_renewal_timestamp_seconds"),
+		"-1.5":               e.value("pgflurry_clock_offset_seconds"),
+		"0.003":              e.value("pgflurry_clock_round_trip_seconds"),
+		"4e+09":              e.value("pgflurry_layout_end_timestamp_seconds"),
+		"1020":               e.value("pgflurry_workers", "state", "free"),
+		"5":                  e.value("pgflurry_sessions", "state", "idle"),
+		"100":                e.value("pgflurry_sessions_limit"),
+		"1.099511627776e+12": e.value("pgflurry_relayed_bytes_total", "direction", "to_client"),
+		"900":                e.value("pgflurry_segment_remaining", "database", "app", "tag", "order"),
+		"50":                 e.value("pgflurry_segment_skipped_total", "database", "app", "tag", "order"),
+		"1.8e+09":            e.value("pgflurry_tls_certificate_expiry_timestamp_seconds", "file", "/etc/tls.crt"),
+		"1.7000000005e+09":   e.value("pgflurry_config_reload_success_timestamp_seconds"),
+		"60.0005":            e.value("pgflurry_id_wait_seconds_sum"),
+	} {
+		if got != want {
+			t.Errorf("%s, expected %s", got, want)
+		}
+	}
+	buckets := []string{
+		e.value("pgflurry_id_wait_seconds_bucket", "le", "0.001"),
+		e.value("pgflurry_id_wait_seconds_bucket", "le", "1"),
+		e.value("pgflurry_id_wait_seconds_bucket", "le", "+Inf"), e.value("pgflurry_id_wait_seconds_count"),
+	}
+	if !slices.Equal(buckets, []string{"1", "1", "2", "2"}) {
+		t.Errorf("buckets %v", buckets)
+	}
+}
+
+func TestWhatIsNotKnownIsAbsentAndNotZero(t *testing.T) {
+	address, _ := serve(t, New(Settings{Node: &fakeNode{}}))
+	e := scrape(t, address)
+	for _, name := range []string{
+		"worker_info", "lease_last_renewal_timestamp_seconds", "layout_end_timestamp_seconds", "clock_offset_seconds",
+		"config_reload_success_timestamp_seconds", "workers",
+	} {
+		if slices.ContainsFunc(e.samples, func(s sample) bool { return s.name == prefix+name }) {
+			t.Errorf("%s has a sample", name)
+		}
+	}
+	if v := e.value("pgflurry_lease_held"); v != "0" {
+		t.Errorf("lease_held is %s: no lease is known from the start", v)
+	}
+	if v := e.value("pgflurry_declined_total", "reason", "timeout"); v != "0" {
+		t.Errorf("a counter without events is %s: a rate needs its zero", v)
+	}
+}
+
+func TestLabelsAreBounded(t *testing.T) {
+	node := &fakeNode{state: full()}
+	node.state.Segments = nil
+	for i := range 250 {
+		node.state.Segments = append(node.state.Segments,
+			Segment{Database: "app", Tag: fmt.Sprintf("tag%03d", i), Left: 1, Fetches: 1})
+	}
+	address, _ := serve(t, New(Settings{Node: node}))
+	tags := func() (series int, e exposition) {
+		e = scrape(t, address)
+		for _, s := range e.samples {
+			if s.name == "pgflurry_segment_remaining" {
+				series++
+			}
+		}
+		return series, e
+	}
+	if series, e := tags(); series != 101 ||
+		e.value("pgflurry_segment_remaining", "database", "app", "tag", "other") != "150" {
+		t.Errorf("%d series", series)
+	}
+	// A tag that sorts first displaces none; what no label can hold, and one named as the rest, break nothing.
+	node.state.Segments = append([]Segment{
+		{Database: "app", Tag: "aaa", Left: 1},
+		{Database: "app", Tag: "other", Left: 1},
+		{Database: "a\xffp", Tag: "\xfe", Left: 1},
+	}, node.state.Segments...)
+	series, e := tags()
+	if series != 102 || e.value("pgflurry_segment_remaining", "database", "app", "tag", "tag099") != "1" ||
+		e.value("pgflurry_segment_remaining", "database", "app", "tag", "other") != "152" {
+		t.Errorf("%d series with three more tags", series)
+	}
+}
+
+func TestOpenMetricsAreGivenToWhoAsksForThem(t *testing.T) {
+	address, _ := serve(t, New(Settings{Node: &fakeNode{state: full()}}))
+	status, header, body := ask(t, "GET", "http://"+address+"/metrics", "Accept",
+		"application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5")
+	kind := header.Get("Content-Type")
+	if status != http.StatusOK || !strings.HasPrefix(kind, "application/openmetrics-text; version=1.0.0") {
+		t.Errorf("status %d, %s", status, kind)
+	}
+	if !strings.HasSuffix(body, "# EOF\n") || !strings.Contains(body, "\npgflurry_ids_total 12.0\n") {
+		t.Errorf("no OpenMetrics:\n%s", body)
+	}
+}
+
+// enumerated are labels whose values the table lists.
+var enumerated = []string{"kind", "reason", "result", "state", "direction"}
+
+// row is what the table of docs/operations.md has to say of a metric.
+func (e exposition) row(name string) string {
+	values := map[string][]string{}
+	for _, s := range e.samples {
+		base := s.name
+		if e.kind[name] == "histogram" {
+			base = regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(base, "")
+		}
+		if base != name {
+			continue
+		}
+		for label, value := range s.labels {
+			if label != "le" && !slices.Contains(values[label], value) {
+				values[label] = append(values[label], value)
+			}
+		}
+	}
+	var labels []string
+	for label, of := range values {
+		if slices.Contains(enumerated, label) {
+			slices.Sort(of)
+			labels = append(labels, "`"+label+"`: "+strings.Join(of, ", "))
+		} else {
+			labels = append(labels, "`"+label+"`")
+		}
+	}
+	slices.Sort(labels)
+	cell := strings.Join(labels, ", ")
+	if cell == "" {
+		cell = "–"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s |", name, e.kind[name], cell, strings.TrimSuffix(e.help[name], "."))
+}
+
+func TestTheTableOfMetricsIsWhatIsGiven(t *testing.T) {
+	page, err := os.ReadFile("../docs/operations.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address, _ := serve(t, New(Settings{Node: &fakeNode{state: full()}}))
+	e := scrape(t, address)
+	var given []string
+	for name := range e.kind {
+		if strings.HasPrefix(name, prefix) {
+			given = append(given, e.row(name))
+		}
+	}
+	rows := regexp.MustCompile("(?m)^\\| `pgflurry_.*$").FindAllString(string(page), -1)
+	for _, row := range rows {
+		if !slices.Contains(given, row) {
+			t.Errorf("docs/operations.md has a row that is not so:\n%s", row)
+		}
+	}
+	for _, row := range given {
+		if !slices.Contains(rows, row) {
+			t.Errorf("docs/operations.md lacks a row:\n%s", row)
+		}
+	}
+}
