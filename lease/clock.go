@@ -143,6 +143,26 @@ func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	c.course.Store(next)
 }
 
+// ahead is how far the clock is ahead of the database's; 0: it is not, as far as the last Observe can tell.
+func (c *Clock) ahead() time.Duration {
+	course := c.course.Load()
+	if course == nil {
+		return 0
+	}
+	now := c.Monotonic()
+	told := course.told + (now - course.at).Microseconds()
+	return time.Duration(course.micros(now)-told) * time.Microsecond
+}
+
+// until is how long this clock takes to the start of a tick, at full speed; 0: it is there, or shows nothing yet.
+func (c *Clock) until(tick int64) time.Duration {
+	course := c.course.Load()
+	if course == nil {
+		return 0
+	}
+	return time.Duration(max(0, tick*c.unit-course.micros(c.Monotonic()))) * time.Microsecond
+}
+
 // ticks returns how many whole ticks fit into d.
 func (c *Clock) ticks(d time.Duration) int64 { return d.Microseconds() / c.unit }
 

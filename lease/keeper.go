@@ -79,6 +79,7 @@ type Keeper struct {
 	ahead   reminder.Reminder // that IDs are far ahead of the database's clock
 	ended   bool              // the end of the grant was logged
 	ungated bool              // that failovers cannot be noticed was logged
+	record  *record           // of Stats
 }
 
 // NewKeeper checks the settings. Nothing happens before Run.
@@ -90,7 +91,7 @@ func NewKeeper(s Settings) (*Keeper, error) {
 	return &Keeper{
 		store: s.Store, issuer: s.Issuer, clock: s.Clock, log: s.Log, wait: s.Wait, explain: s.Explain,
 		granted: make(chan struct{}), failing: reminder.Reminder{Every: reminder.Usual},
-		ahead: reminder.Reminder{Every: reminder.Usual},
+		ahead: reminder.Reminder{Every: reminder.Usual}, record: newRecord(),
 		protocol: protocol{
 			namespace: s.Namespace, node: s.Node, address: s.Address, version: s.Version, workers: s.Range,
 			first: s.Clock.ticks(s.FirstWindow), window: s.Clock.ticks(s.Window),
@@ -154,6 +155,7 @@ func (k *Keeper) Granted() <-chan struct{} { return k.granted }
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.store.Close()
 	err := k.keep(ctx)
+	k.record.end()
 	if !final(err) {
 		k.release(context.WithoutCancel(ctx))
 	}
@@ -193,10 +195,12 @@ func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) er
 	sent := k.clock.Monotonic()
 	a, err := k.store.Acquire(attempt, r)
 	received := k.clock.Monotonic()
+	k.record.acquisition(ctx, err)
 	var refusal *Refusal
 	switch {
 	case err == nil:
 		k.clock.Observe(a.DatabaseMicros, sent, received)
+		k.record.acknowledged(a.DatabaseMicros, sent, received)
 		k.logUngated(a)
 		k.logAhead(a.Worker, a.DatabaseMicros)
 		g := k.protocol.acquired(a, sent)
@@ -221,11 +225,13 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	sent := k.clock.Monotonic()
 	answer, err := k.store.Renew(attempt, r)
 	received := k.clock.Monotonic()
+	k.record.renewal(ctx, received-sent, err)
 	var lost *Lost
 	var refusal *Refusal
 	switch {
 	case err == nil:
 		k.clock.Observe(answer.DatabaseMicros, sent, received)
+		k.record.acknowledged(answer.DatabaseMicros, sent, received)
 		k.logAhead(r.Worker, answer.DatabaseMicros)
 		return k.grant(k.protocol.renewed(r, answer, sent, k.clock.Now()), r.Term, "")
 	case final(err):

@@ -32,6 +32,7 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	lasted := k.failing.Lasted(k.clock.Monotonic())
 	recovered := k.failing.Right("")
 	k.last, k.cause, k.ended = g, "", false
+	k.record.granted(g, term)
 	switch {
 	case event != "":
 		k.log.Info(event, "worker", g.Worker, "term", term, "lasts", k.left(g.Until))
@@ -50,6 +51,7 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	}
 	finding, explained := findingOf(err), k.explain(err)
 	k.cause = explained.Error()
+	k.record.failed(err, k.protocol.held != nil, k.clock.Monotonic())
 	due, lasted := k.failing.Wrong(finding, k.clock.Monotonic())
 	if !due {
 		return
