@@ -10,11 +10,12 @@ import (
 	"pgflurry/histogram"
 )
 
-// Stats is how a keeper stands. Moments are of the clock's monotonic time.
+// Stats is how a keeper stands. Moments are of the monotonic time of its clock.
 type Stats struct {
-	Held    bool  // a lease is in hand
-	Granted bool  // there was a grant
-	Last    Grant // what the issuer has, or had last; meaningful if Granted. It outlives a lease that is lost
+	At      time.Duration // the present moment
+	Held    bool          // a lease is in hand
+	Granted bool          // there was a grant
+	Last    Grant         // what the issuer has, or had last; meaningful if Granted. It outlives a lease that is lost
 	// Left is from now to the end of that, by the clock of IDs, which is the database's; 0: it has ended, or Run has.
 	Left time.Duration
 	Term int64 // of the lease in hand, or of the last
@@ -78,7 +79,7 @@ func (k *Keeper) Stats() Stats {
 	s.Renewals, s.Acquisitions = maps.Clone(s.Renewals), maps.Clone(s.Acquisitions)
 	r.mu.Unlock()
 	s.RenewalDurations = r.renewalTimes.Snapshot()
-	s.Ahead = k.clock.ahead()
+	s.At, s.Ahead = k.clock.Monotonic(), k.clock.ahead()
 	if s.Granted && !ended {
 		s.Left = k.clock.until(s.Last.Until)
 	}

@@ -9,6 +9,9 @@
 //	             ▲             ▲                                         │
 //	             │ grants      └── watch ── looks every two seconds ─────┘
 //	           keeper ── acquires, renews, releases ──▶ lease database
+//	                                                         ▲
+//	operators ──▶ admin ──▶ State ◀── what all of these know │
+//	                          ▲ ◀──── survey ── reads who holds which worker
 //
 //	settings.go      what a node does             limits.go, tls.go    its limits and its TLS
 //	address.go       addresses of both sides      tls_files.go         certificates and CAs
@@ -21,8 +24,8 @@
 //	admin.go         the operators' side
 //	flood.go         the log                      clock*.go            the machine's clocks
 //	descriptors*.go  how many descriptors the process may have
-//	state.go         what operators are told, from memory
-//	history.go       who had a worker: the one question that is asked for an operator
+//	state*.go        what operators are told, from memory
+//	survey.go        the worker table, read for them    history.go    who had a worker, asked for them
 //
 // # The beginning
 //
@@ -64,11 +67,13 @@
 //  6. When Run has returned, no goroutine, no connection and no listener is left, and every line was handed to the
 //     log's handler. How far its reader reads is the reader's affair: nobody here waits for it.
 //  7. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
+//  8. State waits for nobody: not for the lease database, nor for the upstream, nor for whoever asks them just now.
 //
 // # Goroutines
 //
 // Run starts one for each part and waits for all: Serve of the proxy, with its own for the sessions; supply, which runs
-// the keeper and starts the watch, one goroutine a database; a source of segments, with its own, a database. Nothing
+// the keeper and starts the watch, one goroutine a database, and the survey; a source of segments, with its own, a
+// database. Operators ask in goroutines of their own, and one History at a time opens a connection. Nothing
 // here reads flags. The environment is read by the clock of a program that is built for tests (clock_steered.go), and
 // by pgx for what a connection string leaves out.
 package node

@@ -9,11 +9,11 @@ import (
 	"pgflurry/reminder"
 )
 
-// idFindings are what a look at a database comes to for IDs.
+// idFindings are what a look at a database comes to for IDs. Whether there are any is the keeper's affair.
 var idFindings = map[proxy.Level]string{
 	proxy.AnswerNothing:   "calls are relayed to PostgreSQL, none is answered from memory",
-	proxy.AnswerQualified: "only calls of public.next_snowflake() are answered from memory",
-	proxy.AnswerAll:       "calls are answered from memory",
+	proxy.AnswerQualified: "only calls of public.next_snowflake() are answered from memory, while a worker is held",
+	proxy.AnswerAll:       "calls are answered from memory while a worker is held",
 }
 
 // segmentFindings are what a look at a database comes to for segments.

@@ -31,8 +31,10 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 			ns, err = namespace.Read(ctx, conn)
 			return err
 		})
+		copied := false
 		if err == nil {
-			if why, copied := ns.Copied(); copied {
+			var why string
+			if why, copied = ns.Copied(); copied {
 				err = fmt.Errorf(`%s: run "pgflurry migrate up --database URL" on it, which says how to go on`, why)
 			}
 		}
@@ -42,6 +44,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 		case err == nil:
 			return ns, n.agrees(ns)
 		}
+		n.unread.Store(n.unreadFor(err, copied))
 		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
 			fields := append([]any{"cause", connstring.Explain(err)}, reminder.Fields(lasted)...)
 			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",

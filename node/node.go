@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/admin"
 	"pgflurry/outcome"
 	"pgflurry/proxy"
 )
@@ -37,6 +38,8 @@ type Node struct {
 
 	started           time.Time // by the wall clock
 	known             atomic.Pointer[known]
+	unread            atomic.Pointer[trouble] // why nothing is known
+	surveyed          atomic.Pointer[admin.Workers]
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex
@@ -74,6 +77,7 @@ func New(s Settings) (_ *Node, err error) {
 		lease: leaseConfig, ids: &lateIDs{}, permissions: newPermissions(s.Databases), segments: &segmentSources{},
 		answering: make(chan struct{}), started: clock.wall(),
 	}
+	n.unread.Store(&namespaceUnread)
 	if n.proxy, err = n.newProxy(network, upstream); err != nil {
 		return nil, err
 	}

@@ -49,6 +49,9 @@ type Settings struct {
 	TLS TLS
 	// Admin answers operators. The zero value: nobody does.
 	Admin Admin
+	// Survey is the pause between two readings of the worker table for State, and 1 s at least. Zero: 10 s with Admin,
+	// and without it the table is not read.
+	Survey time.Duration
 	// Version is that of the program, at most 255 characters. Who looks at the leases sees it.
 	Version string
 	// Log gets what the node logs. Its handler must not wait for whoever reads it: all sessions would wait with it,

@@ -2,11 +2,10 @@ package node
 
 import (
 	"errors"
-	"time"
 
 	"pgflurry/admin"
-	"pgflurry/generator"
 	"pgflurry/hint"
+	"pgflurry/lease"
 	"pgflurry/namespace"
 )
 
@@ -31,8 +30,13 @@ func (n *Node) State() admin.State {
 			})
 		}
 	}
-	if known := n.known.Load(); known != nil {
+	known := n.known.Load()
+	if known != nil {
 		s.Namespace = tellNamespace(known.namespace)
+	}
+	n.tellLease(&s, known)
+	if workers := n.surveyed.Load(); workers != nil {
+		s.Workers = *workers
 	}
 	return s
 }
@@ -61,7 +65,7 @@ func tellNamespace(ns namespace.Namespace) admin.Namespace {
 // known is what a node has once it has read its namespace.
 type known struct {
 	namespace namespace.Namespace
-	generator *generator.Generator
+	keeper    *lease.Keeper
 }
 
 // Decode takes an ID apart by the layout of the namespace.
@@ -88,8 +92,3 @@ func (n *Node) Decode(id int64) (admin.Decoded, error) {
 var errLayoutUnknown = hint.With(
 	errors.New("no ID can be taken apart yet: the namespace, which tells the layout, was not read"),
 	"The log says why the lease database could not be asked.")
-
-// dated is when a moment of the monotonic clock was, by the wall clock of now.
-func (n *Node) dated(at time.Duration) time.Time {
-	return n.clock.wall().Add(at - n.clock.monotonic())
-}

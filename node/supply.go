@@ -23,7 +23,7 @@ func (n *Node) supply(ctx context.Context) error {
 		return err
 	}
 	n.ids.generator.Store(g)
-	n.known.Store(&known{namespace: ns, generator: g})
+	n.known.Store(&known{namespace: ns, keeper: keeper})
 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -48,6 +48,9 @@ func (n *Node) supply(ctx context.Context) error {
 		}
 		close(n.answering)
 	})
+	if n.settings.surveyPause() > 0 {
+		beside.Go(func() { n.newSurvey(keeper).run(ctx) })
+	}
 	err = keeper.Run(ctx)
 	select {
 	case mismatch := <-wrong:

@@ -7,7 +7,8 @@ DECLARE
 BEGIN
     FOREACH statement IN ARRAY ARRAY[
         'GRANT USAGE ON SCHEMA pgflurry TO %I',
-        'GRANT SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.segment, pgflurry.migration TO %I',
+        'GRANT SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.segment, pgflurry.migration, '
+            'pgflurry.worker_history TO %I',
         'GRANT UPDATE (timeline, acquire_after) ON pgflurry.namespace TO %I',
         'GRANT UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
             'ON pgflurry.worker TO %I',

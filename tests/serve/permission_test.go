@@ -32,7 +32,7 @@ func TestARightThatIsRevokedEndsTheAnswersOfOpenSessionsUntilItIsGivenBack(t *te
 	}
 	from = p.Printed()
 	server.Exec(t, direct, "GRANT EXECUTE ON FUNCTION next_snowflake() TO PUBLIC")
-	p.LineFrom(from, "msg=\"calls are answered from memory\"")
+	p.LineFrom(from, "msg=\"calls are answered from memory while a worker is held\"")
 	if id := mustDraw(t, conn); workerOf(id) == databaseWorker {
 		t.Errorf("ID %d is of the database although everybody may call again", id)
 	}
@@ -100,5 +100,5 @@ func TestThePermissionStaysWhileUpstreamIsSilent(t *testing.T) {
 		t.Errorf("no ID came from memory: %v", err)
 	}
 	link.Heal()
-	p.LineFrom(from, "msg=\"calls are answered from memory\"")
+	p.LineFrom(from, "msg=\"calls are answered from memory while a worker is held\"")
 }

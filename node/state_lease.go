@@ -1,0 +1,134 @@
+package node
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/admin"
+	"pgflurry/connstring"
+	"pgflurry/hint"
+	"pgflurry/lease"
+	"pgflurry/namespace"
+)
+
+// Reasons why there is no worker, or no renewal.
+const (
+	reasonGate        = "gate"
+	reasonNoneFree    = "none_free"
+	reasonCopy        = "copy"
+	reasonNoNamespace = "no_namespace"
+	reasonUnanswered  = "unanswered"
+	reasonLost        = "lost"
+)
+
+// A trouble is why there is no worker, or no renewal. The zero value: all is well.
+type trouble struct{ reason, cause, hint string }
+
+// At first the answers are still under way.
+var (
+	namespaceUnread = trouble{reason: reasonNoNamespace, cause: "the namespace was not read yet"}
+	notYetAcquired  = trouble{reason: reasonUnanswered, cause: "the first attempt to get a worker is under way"}
+)
+
+// tellLease is the worker, and the clock of its IDs. No ID rests on the machine's wall clock: it only dates what is
+// told.
+func (n *Node) tellLease(s *admin.State, known *known) {
+	if known == nil {
+		s.Lease = admin.Lease{Window: n.settings.Window}
+		n.unread.Load().tell(&s.Lease)
+		return
+	}
+	st := known.keeper.Stats()
+	now := n.clock.wall() // when st.At was
+	s.Lease = admin.Lease{
+		Held: st.Held, Worker: st.Last.Worker, Granted: st.Granted, Reserve: st.Left, Window: n.settings.Window,
+		Renewals: st.Renewals, Acquisitions: st.Acquisitions, RenewalDurations: st.RenewalDurations,
+	}
+	if st.Opens > 0 {
+		s.Lease.Opens = now.Add(st.Opens - st.At)
+	}
+	n.troubleOf(st).tell(&s.Lease)
+	if !st.Told {
+		return
+	}
+	s.Lease.Renewed = now.Add(st.Clean - st.At)
+	// the database read its clock halfway, as far as anybody can tell
+	told := time.Duration(st.Micros)*time.Microsecond + st.Trip/2
+	database := known.namespace.Layout.Epoch.Add(told + st.At - st.Clean)
+	s.Clock = admin.Clock{
+		Known: true, Offset: now.Sub(database), Ahead: st.Ahead, RoundTrip: st.Trip, Slowed: st.Ahead > 0,
+	}
+}
+
+func (t *trouble) tell(l *admin.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
+
+// troubleOf sorts the last failure of a keeper.
+func (n *Node) troubleOf(st lease.Stats) *trouble {
+	switch {
+	case st.Cause == nil && !st.Granted:
+		return &notYetAcquired
+	case st.Cause == nil:
+		return &trouble{}
+	}
+	t := &trouble{reason: reasonUnanswered, cause: causeOf(st.Cause), hint: n.leaseHint(st.Cause)}
+	var refusal *lease.Refusal
+	var lost *lease.Lost
+	switch {
+	case errors.As(st.Cause, &refusal):
+		t.reason, t.hint = reasonOf(refusal)
+	case errors.As(st.Cause, &lost):
+		t.reason = reasonLost
+		t.hint = "The grant in hand may be finished. The node takes another worker by itself."
+	}
+	return t
+}
+
+// reasonOf sorts refusals, and says what to do about each.
+func reasonOf(r *lease.Refusal) (reason, hint string) {
+	switch {
+	case r.Reason == lease.GateClosed:
+		return reasonGate, "The gate opens by itself: no worker is granted that its former holder could still use."
+	case r.Reason == lease.Copy:
+		return reasonCopy, `Run "pgflurry migrate up --database URL" on the lease database, which says how to go on.`
+	case r.Retired == r.Workers:
+		return reasonNoneFree, "Plan a namespace with a wider layout: a retired worker never comes back."
+	}
+	return reasonNoneFree, `Stop a proxy that is not needed, or wait. "pgflurry workers list" shows who holds which ` +
+		"worker, and when one is free."
+}
+
+// leaseHint says what to do about a lease database that does not do as asked.
+func (n *Node) leaseHint(err error) string {
+	var said *pgconn.PgError
+	switch {
+	case !errors.As(err, &said) || hint.Of(connstring.Explain(err)) != "":
+		return hint.Of(connstring.Explain(err))
+	case said.Code == insufficientPrivilege:
+		return "As the owner run: " + namespace.GrantLease(n.lease.User)
+	}
+	return said.Hint
+}
+
+// insufficientPrivilege is PostgreSQL's code for a right that a role lacks.
+const insufficientPrivilege = "42501"
+
+// unreadFor is why the namespace could not be read.
+func (n *Node) unreadFor(err error, copied bool) *trouble {
+	t := &trouble{reason: reasonNoNamespace, cause: causeOf(err), hint: hint.Of(connstring.Explain(err))}
+	var connecting *pgconn.ConnectError
+	switch {
+	case copied:
+		t.reason, t.hint = reasonOf(&lease.Refusal{Reason: lease.Copy})
+	case errors.As(err, &connecting), pgconn.Timeout(err):
+		t.reason = reasonUnanswered
+	}
+	return t
+}
+
+// causeOf is an error in one line, without what may be a password.
+func causeOf(err error) string {
+	return strings.Join(strings.Fields(connstring.Masked(connstring.Explain(err).Error())), " ")
+}

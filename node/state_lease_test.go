@@ -1,0 +1,203 @@
+//go:build unix
+
+package node_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/admin"
+	"pgflurry/migrations"
+	"pgflurry/tests/support/server"
+)
+
+// tells returns the first state that is as expected.
+func (r *running) tells(t *testing.T, what string, expected func(admin.State) bool) admin.State {
+	t.Helper()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
+	limit := time.After(server.Patience)
+	for {
+		if s := r.State(); expected(s) {
+			return s
+		}
+		select {
+		case <-look.C:
+		case <-limit:
+			t.Fatalf("it never told %s:\n%+v", what, r.State())
+		}
+	}
+}
+
+func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
+	server.NoLeak(t)
+	r := start(t, settings(t, server.Migrated(t), "holder"))
+	r.answers(t)
+	_, worker := draw(t, r.connect(t))
+	s := r.State()
+	l := s.Lease
+	if !l.Held || !l.Granted || int64(l.Worker) != worker || l.Reason != "" || l.Cause != "" || !l.Opens.IsZero() {
+		t.Errorf("of worker %d it tells %+v", worker, l)
+	}
+	if l.Reserve <= 0 || l.Reserve > l.Window || l.Window != 30*time.Second || l.Acquisitions["ok"] != 1 {
+		t.Errorf("the lease is %+v", l)
+	}
+	if l.Renewed.After(s.At) || l.Renewed.Before(s.Started) {
+		t.Errorf("it was renewed at %v; the process began at %v, and now is %v", l.Renewed, s.Started, s.At)
+	}
+	// the server is on this machine: the two clocks differ by less than their question took
+	if c := s.Clock; !c.Known || c.Offset.Abs() > c.RoundTrip+time.Millisecond || c.RoundTrip <= 0 {
+		t.Errorf("the clock is %+v", c)
+	}
+	renewed := r.tells(t, "a renewal", func(s admin.State) bool { return s.Lease.Renewals["ok"] > 0 })
+	if renewed.Lease.RenewalDurations.Count() == 0 || renewed.Lease.Renewed.Before(l.Renewed) {
+		t.Errorf("after a renewal it tells %+v", renewed.Lease)
+	}
+}
+
+func TestALeaseDatabaseThatDoesNotAnswerIsToldWhileIDsGoOn(t *testing.T) {
+	cluster := server.Private(t, nil)
+	s := settings(t, server.Migrated(t), "cut off")
+	direct := s.LeaseDatabase
+	s.LeaseDatabase = migrated(t, cluster.URL("postgres"))
+	s.Databases = []string{server.Name(t, s.LeaseDatabase)}
+	r := start(t, s)
+	r.direct = direct
+	r.tells(t, "a worker", func(s admin.State) bool { return s.Lease.Held })
+	thaw := server.Freeze(t, cluster)
+	l := r.tells(t, "a renewal that was not answered", func(s admin.State) bool { return s.Lease.Reason != "" }).Lease
+	if l.Reason != "unanswered" || !l.Held || l.Reserve == 0 || l.Renewals["unknown"] == 0 || l.Cause == "" {
+		t.Errorf("it tells %+v", l)
+	}
+	thaw()
+	r.tells(t, "that all is well again", func(s admin.State) bool { return s.Lease.Reason == "" && s.Lease.Held })
+}
+
+// migrated gives the database of a URL the tables and functions.
+func migrated(t *testing.T, url string) string {
+	t.Helper()
+	if err := migrations.Up(t.Context(), url, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	return url
+}
+
+func TestAClosedGateIsToldWithTheTimeWhenItOpens(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.Migrated(t)
+	conn := server.Connect(t, direct)
+	server.Do(t, conn, "UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp()) + 600000")
+	opens := server.Value[time.Time](t, conn, "SELECT clock_timestamp() + interval '10 min'")
+	settings := settings(t, direct, "before the gate")
+	settings.Survey = time.Second
+	r := start(t, settings)
+	s := r.tells(t, "a gate", func(s admin.State) bool { return s.Lease.Reason == "gate" && !s.Workers.Read.IsZero() })
+	if s.Lease.Held || s.Lease.Granted || s.Lease.Reserve != 0 || s.Lease.Acquisitions["refused"] == 0 {
+		t.Errorf("the lease is %+v", s.Lease)
+	}
+	if early := opens.Sub(s.Lease.Opens); early.Abs() > 10*time.Second {
+		t.Errorf("the gate opens at %v; it tells %v", opens, s.Lease.Opens)
+	}
+	if early := opens.Sub(s.Workers.Opens); early.Abs() > 10*time.Second {
+		t.Errorf("the gate opens at %v; the table tells %v", opens, s.Workers.Opens)
+	}
+}
+
+func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.MigratedWith(t, migrations.Settings{Layout: "41/0/4/12", DatabaseWorkers: 4})
+	s := settings(t, direct, "the last")
+	s.Survey = time.Second
+	r := start(t, s)
+	r.answers(t)
+	worker := r.State().Lease.Worker
+	server.Exec(t, direct, "UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE kind = 'proxy'")
+	told := r.tells(t, "that no worker is free", func(s admin.State) bool {
+		return s.Lease.Reason == "none_free" && s.Workers.Counts["retired"] == 12
+	})
+	if l := told.Lease; l.Held || !l.Granted || l.Worker != worker || l.Renewals["lost"] != 1 || l.Hint == "" {
+		t.Errorf("the lease is %+v", l)
+	}
+	if c := told.Workers.Counts; c["held"]+c["free"]+c["resting"] != 0 || len(told.Workers.Rows) != 13 {
+		t.Errorf("the workers are %v", told.Workers)
+	}
+	// a first window is five seconds: the grant in hand is good until its end
+	if l := r.State().Lease; l.Reserve > 0 {
+		id, _ := draw(t, r.connect(t))
+		drawn, err := r.Decode(id)
+		if err != nil || drawn.Worker != worker && r.State().Lease.Reserve > 0 {
+			t.Errorf("%v of worker %d are left, but an ID is %+v: %v", l.Reserve, worker, drawn, err)
+		}
+	}
+	r.tells(t, "the end of the grant", func(s admin.State) bool { return s.Lease.Reserve == 0 })
+}
+
+func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.Migrated(t)
+	r := start(t, settings(t, direct, "mover"))
+	r.answers(t)
+	first := r.State().Lease.Worker
+	server.Do(t, server.Connect(t, direct),
+		"UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE worker = $1", first)
+	l := r.tells(t, "another worker", func(s admin.State) bool { return s.Lease.Held && s.Lease.Worker != first }).Lease
+	if l.Renewals["lost"] != 1 || l.Acquisitions["ok"] != 2 || l.Reason != "" {
+		t.Errorf("the lease is %+v", l)
+	}
+}
+
+func TestACopyIsToldWithWhatToRun(t *testing.T) {
+	server.NoLeak(t)
+	original := server.Migrated(t)
+	s := settings(t, server.TemplateCopy(t, original, server.Name(t, original)+"_copy"), "on a copy")
+	r := start(t, s)
+	const first = "the namespace was not read yet"
+	l := r.tells(t, "a copy", func(s admin.State) bool { return s.Lease.Cause != first }).Lease
+	if l.Reason != "copy" || !strings.Contains(l.Cause, "is a copy") || !strings.Contains(l.Hint, "migrate up") {
+		t.Errorf("it tells %+v", l)
+	}
+}
+
+func TestALeaseDatabaseThatIsNotThereIsToldInOneLineWithoutThePassword(t *testing.T) {
+	server.NoLeak(t)
+	s := settings(t, server.Migrated(t), "nowhere")
+	s.LeaseDatabase = "postgres://app:s3cret@127.0.0.1:1/shop"
+	r := start(t, s)
+	l := r.tells(t, "why", func(s admin.State) bool { return s.Lease.Reason == "unanswered" }).Lease
+	if strings.Contains(l.Cause+l.Hint, "s3cret") || strings.Contains(l.Cause, "\n") ||
+		!strings.Contains(l.Cause, "127.0.0.1:1") || l.Hint == "" {
+		t.Errorf("it tells %+v", l)
+	}
+}
+
+func TestInvariant8StateWaitsForNobody(t *testing.T) {
+	cluster := server.Private(t, nil)
+	direct := migrated(t, cluster.URL("postgres"))
+	s := settings(t, direct, "patient")
+	s.Survey = time.Second
+	r := start(t, s)
+	r.answers(t)
+	id, worker := draw(t, r.connect(t))
+	r.tells(t, "the worker table", func(s admin.State) bool { return !s.Workers.Read.IsZero() })
+	thaw := server.Freeze(t, cluster) // lease database, upstream and every listed database hang
+	ctx, hangUp := context.WithCancel(t.Context())
+	asked := make(chan error, 1)
+	go func() {
+		_, err := r.History(ctx, int(worker))
+		asked <- err
+	}()
+	told := r.tells(t, "that renewals fail", func(s admin.State) bool { return s.Lease.Renewals["unknown"] > 0 })
+	if len(told.Workers.Rows) == 0 || told.Lease.Worker != int(worker) {
+		t.Errorf("it has forgotten what it knew: %+v", told)
+	}
+	if d, err := r.Decode(id); err != nil || d.Worker != int(worker) {
+		t.Errorf("ID %d is decoded as %+v: %v", id, d, err)
+	}
+	hangUp()
+	if err := <-asked; err == nil {
+		t.Error("a database that does not answer has told a history")
+	}
+	thaw()
+}

@@ -1,0 +1,163 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/admin"
+	"pgflurry/connstring"
+	"pgflurry/hint"
+	"pgflurry/lease"
+	"pgflurry/namespace"
+)
+
+// surveyName is the application_name of the survey's connection, unless the connection string has one.
+const surveyName = "pgflurry serve, survey"
+
+const (
+	usualSurvey = 10 * time.Second // the pause between two readings
+	leastSurvey = time.Second
+)
+
+// surveyPause is the pause between two readings of the worker table; 0: it is not read.
+func (s *Settings) surveyPause() time.Duration {
+	switch {
+	case s.Survey > 0:
+		return max(s.Survey, leastSurvey)
+	case s.Admin.Listen != "":
+		return usualSurvey
+	}
+	return 0
+}
+
+// restPerReading is how many times as long as a reading took a survey rests at least. So a worker table that is large,
+// or a database that is slow, is not kept busy by its many readers.
+const restPerReading = 100
+
+// A survey reads the worker table again and again, for people. Nothing that a node does rests on it.
+type survey struct {
+	pause   time.Duration // between two readings, at least
+	kept    keptConnection
+	keeper  *lease.Keeper
+	clock   clock
+	role    string
+	workers *atomic.Pointer[admin.Workers] // what was read; nobody writes to what it points to
+}
+
+func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
+	return &survey{
+		pause:  n.settings.surveyPause(),
+		kept:   keptConnection{config: named(n.lease, surveyName), timeout: n.pauses.timeout},
+		keeper: keeper, clock: n.clock, role: n.lease.User, workers: &n.surveyed,
+	}
+}
+
+// run reads until ctx ends: at once, once more when the first worker is held, and then after each pause.
+func (s *survey) run(ctx context.Context) {
+	defer s.kept.close()
+	granted := s.keeper.Granted()
+	for ctx.Err() == nil {
+		began := s.clock.monotonic()
+		s.read(ctx)
+		pause := max(s.pause, restPerReading*(s.clock.monotonic()-began))
+		timer := time.NewTimer(pause + rand.N(pause/10+1))
+		select {
+		case <-timer.C:
+		case <-granted:
+			granted = nil
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// read replaces what was read before. Where it fails only the problem is new.
+func (s *survey) read(ctx context.Context) {
+	next := &admin.Workers{}
+	err := s.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
+		listing, err := lease.List(ctx, conn, false)
+		if err != nil {
+			return err
+		}
+		ahead, err := lease.FunctionAhead(ctx, conn)
+		if err != nil {
+			return err
+		}
+		*next = workersOf(listing, s.keeper.Stats())
+		next.Read, next.FunctionAhead = s.clock.wall(), ahead
+		if listing.GateOpens > 0 {
+			next.Opens = next.Read.Add(listing.GateOpens)
+		}
+		return nil
+	})
+	switch {
+	case ctx.Err() != nil:
+		return
+	case err != nil:
+		if last := s.workers.Load(); last != nil {
+			*next = *last
+		}
+		next.Problem = s.problem(err)
+	}
+	s.workers.Store(next)
+}
+
+// problem says why the table could not be read, and what to do about it.
+func (s *survey) problem(err error) string {
+	text, advice := causeOf(err), hint.Of(connstring.Explain(err))
+	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) && said.Code == insufficientPrivilege {
+		advice = "As the owner run: " + namespace.GrantLease(s.role)
+	}
+	if advice == "" {
+		return text
+	}
+	return text + ". " + advice
+}
+
+// workersOf are the rows of a listing, and how many workers of proxies are in each state.
+func workersOf(l lease.Listing, own lease.Stats) admin.Workers {
+	w := admin.Workers{
+		Rows:   make([]admin.Worker, len(l.Rows)),
+		Counts: map[string]int{workerHeld: 0, workerResting: 0, workerFree: l.NeverUsed, workerRetired: 0},
+	}
+	for i, r := range l.Rows {
+		state := workerStates[r.State]
+		if r.Kind == kindProxy {
+			w.Counts[state]++
+		}
+		if state == workerHeld && own.Held && r.Worker == own.Last.Worker && r.Term == own.Term {
+			state = workerMine
+		}
+		w.Rows[i] = admin.Worker{
+			Number: r.Worker, State: state, Node: r.Node, Address: r.Address, Version: r.Version, Left: r.Left,
+			Term: r.Term, Acquired: when(r.AcquiredAt), Renewed: when(r.RenewedAt),
+			Released: when(r.ReleasedAt), Retired: when(r.RetiredAt),
+		}
+	}
+	return w
+}
+
+// kindProxy is the kind of a worker that is leased to proxies.
+const kindProxy = "proxy"
+
+// What workers are to operators.
+const (
+	workerMine     = "mine"
+	workerHeld     = "held"
+	workerResting  = "resting"
+	workerFree     = "free"
+	workerRetired  = "retired"
+	workerFunction = "function"
+)
+
+// workerStates are the same by the state that a listing tells.
+var workerStates = map[string]string{
+	"held": workerHeld, "released": workerResting, "quarantined": workerResting, "free": workerFree,
+	"never used": workerFree, "retired": workerRetired, "function": workerFunction,
+}
