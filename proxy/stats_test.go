@@ -272,7 +272,8 @@ func TestStatementsThatAPermissionForbidsAreCountedWhereTheDatabaseIsListed(t *t
 	expect("a prepared statement", 4)
 	r.relays(query("SELECT 1"), done)
 	r.relays(join(parse("", "SELECT 1"), bindIt, executeAll, syncIt), done)
-	expect("other statements", 4)
+	r.relays(join(parse("", "SELECT 1"), bindIt, executeAll, bind("", "s"), executeAll, syncIt), done)
+	expect("other statements, and batches of them", 4)
 
 	other := r.dial()
 	defer other.Close()

@@ -1,0 +1,171 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"pgflurry/proxy/frame"
+)
+
+// faulty is a fault of the program.
+type faulty struct{}
+
+func (faulty) TryNextN(int) (int64, int, error)               { panic("a fault") }
+func (faulty) NextN(context.Context, int) (int64, int, error) { panic("a fault") }
+
+var (
+	theirFarewell = message('E', z("SFATAL"), z("VFATAL"), z("C57P01"), []byte{0})
+	theirRefusal  = message('E', z("SFATAL"), z("VFATAL"), z("C28P01"), []byte{0})
+	cancelPacket  = []byte{0, 0, 0, 16, 4, 210, 22, 46, 0, 0, 0, 1, 0, 0, 0, 2}
+)
+
+func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
+	soon := func(s *Settings) { s.LoginTimeout = 50 * time.Millisecond }
+	alone := func(s *Settings) { s.MaxSessions, s.MaxLogins = 2, 3 }
+	for name, c := range map[string]struct {
+		reason string
+		change func(*Settings)
+		begun  bool // at its first ReadyForQuery; else up to the startup packet at upstream
+		end    func(*rig)
+	}{
+		"Terminate":      {"client", nil, true, func(r *rig) { r.send(message('X')) }},
+		"a close":        {"client", nil, true, func(r *rig) { r.client.Close() }},
+		"a reset":        {"client", nil, true, func(r *rig) { ends["reset"](r.client) }},
+		"a lost login":   {"client", nil, false, func(r *rig) { r.client.Close() }},
+		"a refusal":      {"refused", nil, false, func(r *rig) { r.reply(theirRefusal) }},
+		"a farewell":     {"upstream", nil, true, func(r *rig) { r.reply(theirFarewell) }},
+		"a lost server":  {"upstream", nil, true, func(r *rig) { r.upstream.Close() }},
+		"a stray server": {"fault", nil, true, func(r *rig) { r.reply([]byte{'Z', 0, 0, 0, 0}) }},
+		"a drain":        {"drain", nil, true, func(r *rig) { r.drains() }},
+		"a late login":   {"timeout", soon, false, func(*rig) {}},
+		"a bad length":   {"protocol", nil, true, func(r *rig) { r.send([]byte{'Q', 0, 0, 0, 0}) }},
+		"giving way": {"limit", alone, false, func(r *rig) {
+			r.asksForIn(r.dialFrom(1))
+			newcomer := r.dialFrom(2)
+			r.write(newcomer, [][]byte{startup("user", "u", "database", "d")})
+		}},
+		"a fault": {"fault", func(s *Settings) { s.IDs = faulty{} }, true, func(r *rig) { r.send(ourQuery) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			change := c.change
+			if change == nil {
+				change = func(*Settings) {}
+			}
+			r := newRigBeforeStartup(t, &counter{}, change)
+			login := "ok"
+			if c.begun {
+				r.upstream = r.starts(r.client)
+			} else {
+				r.upstream, login = r.asksForIn(r.client), "failed"
+			}
+			if c.reason == "refused" {
+				login = "refused"
+			}
+			c.end(r)
+			if c.reason == "client" {
+				r.rest(r.upstream)
+			} else {
+				if c.reason == "upstream" || c.reason == "refused" {
+					r.upstream.Close()
+				}
+				r.client.SetReadDeadline(time.Now().Add(giveUp))
+				_, _ = io.ReadAll(r.client)
+			}
+			r.client.Close()
+			r.upstream.Close()
+			st := r.counted("the end", func(st Stats) bool { return st.Closed[c.reason] > 0 })
+			if !is(st.Closed, map[string]int64{c.reason: 1}) || st.Opened != int64(st.Sessions)+1 {
+				t.Errorf("of %d sessions %d are open, and closed are %v; expected one: %s",
+					st.Opened, st.Sessions, st.Closed, c.reason)
+			}
+			if st.Logins[login] != 1 {
+				t.Errorf("the logins are %v; expected one to be %s", st.Logins, login)
+			}
+			if n := st.LoginDurations.Count(); int64(n) != st.Logins["ok"] {
+				t.Errorf("%d logins lasted for some time; expected those that are ok of %v", n, st.Logins)
+			}
+		})
+	}
+}
+
+func TestEveryFailureOfTheTableHasAReason(t *testing.T) {
+	for code := range clientTexts {
+		if code.reason() == stillOpen {
+			t.Errorf("a session that ends for %q has no reason", clientTexts[code].message)
+		}
+	}
+}
+
+func TestLoginsThatNeverBecomeSessionsAreCountedAndProbesAreNot(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+		s.Network, s.Address = "unix", t.TempDir()+"/none"
+	})
+	r.client.Close() // a probe
+	says := func(said []byte) {
+		t.Helper()
+		c := r.dial()
+		defer c.Close()
+		r.write(c, [][]byte{said})
+		c.(*net.TCPConn).CloseWrite()
+		r.rest(c)
+	}
+	says(startup("user", "u"))
+	says(startup("user", "u")[:7])
+	says([]byte{0, 0, 0, 8, 0, 2, 0, 0}) // protocol 2, for PostgreSQL to refuse
+	says(cancelPacket)
+	st := r.counted("three logins", func(st Stats) bool { return is(st.Open, nil) && st.Logins["failed"] == 3 })
+	if !is(st.Logins, map[string]int64{"failed": 3}) || !is(st.Connects, map[string]int64{"failed": 1}) ||
+		!is(st.Cancels, map[string]int64{"failed": 1}) || !is(st.Closed, nil) {
+		t.Errorf("logins %v, connects %v, cancels %v, closed %v; expected 3, 1 and 1 failed, and none",
+			st.Logins, st.Connects, st.Cancels, st.Closed)
+	}
+}
+
+func TestCancelRequestsAreCountedByWhetherTheyWerePassedOn(t *testing.T) {
+	r := newRig(t, &counter{})
+	c := r.dial()
+	defer c.Close()
+	r.write(c, [][]byte{cancelPacket})
+	up := <-r.arrivals
+	r.expect(up, "upstream", [][]byte{cancelPacket})
+	up.Close()
+	r.rest(c)
+	r.counted("one that passed", func(st Stats) bool { return is(st.Cancels, map[string]int64{"passed": 1}) })
+	cancels := r.proxy.limits.cancels
+	cancels.mu.Lock()
+	cancels.most, cancels.count = 1, 1 // as if one were on its way from elsewhere
+	cancels.mu.Unlock()
+	late := r.dial()
+	defer late.Close()
+	r.write(late, [][]byte{cancelPacket})
+	r.rest(late)
+	st := r.counted("one too many", func(st Stats) bool {
+		return is(st.Cancels, map[string]int64{"passed": 1, "dropped": 1})
+	})
+	if !is(st.Connects, map[string]int64{"ok": 1}) || st.ConnectTimes.Count() != 1 {
+		t.Errorf("the connections for sessions are %v, timed %d; expected the one of the session",
+			st.Connects, st.ConnectTimes.Count())
+	}
+}
+
+func TestBytesOfSessionsAreCountedInBothDirections(t *testing.T) {
+	r := newRig(t, &counter{})
+	large := query("SELECT '" + string(bytes.Repeat([]byte{'x'}, 3*frame.BufferSize)) + "'")
+	reply := join(message('D', bytes.Repeat([]byte{'y'}, 5*frame.BufferSize)), complete("SELECT 1"), ready('I'))
+	r.relays(large, reply)
+	r.requestAnswered("1", 'I')
+	answer := join(parseDone, bindDone, dataRow("1"), complete("SELECT 1"), ready('I'))
+	up := int64(len(startup("user", "u", "database", "d")) + len(large))
+	down := int64(len(join(authOK, ready('I'))) + len(reply) + len(answer))
+	all := func(st Stats) bool { return st.ToUpstream == up && st.ToClient == down }
+	r.counted("while the session lives", all)
+	r.reply(theirFarewell)
+	r.upstream.Close()
+	r.toClient(theirFarewell)
+	down += int64(len(theirFarewell))
+	r.counted("behind its end", func(st Stats) bool { return st.Sessions == 0 && all(st) })
+}
