@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"pgflurry/admin"
+	"pgflurry/outcome"
 )
 
 // Admin is HTTP for operators: metrics, probes and a status page. The zero value: there is none.
@@ -28,8 +29,8 @@ func openAdmin(a Admin) (net.Listener, error) {
 		return nil, nil
 	}
 	if info, err := os.Stat(a.Listen); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("--admin-listen %s is a directory; expected HOST:PORT or the path of a Unix socket",
-			a.Listen)
+		return nil, outcome.As(outcome.Usage, fmt.Errorf(
+			"--admin-listen %s is a directory; expected HOST:PORT or the path of a Unix socket", a.Listen))
 	}
 	return listen("admin-listen", a.Listen)
 }

@@ -63,10 +63,14 @@ func (s demoSettings) show(ctx context.Context, n *node.Node, server *demoServer
 
 // adminPlace is where a browser, or curl on this machine, finds what operators are told.
 func adminPlace(address net.Addr) string {
-	if address.Network() == "unix" {
-		return "curl --unix-socket " + address.String() + " http://pgflurry/"
+	network, place, err := dialable("admin-listen", address.String())
+	switch {
+	case err != nil:
+		return address.String()
+	case network == "unix":
+		return "curl --unix-socket " + place + " http://pgflurry/"
 	}
-	return "http://" + address.String() + "/"
+	return "http://" + place + "/"
 }
 
 // draw is one ID and how it was asked for.
@@ -136,7 +140,7 @@ func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
 
 // clientAddress is where clients find what listens on address: a host, or the folder of a Unix socket, and a port.
 func clientAddress(address net.Addr) (host string, port uint16, err error) {
-	network, place, err := dialable(address.String())
+	network, place, err := dialable("listen", address.String())
 	if err != nil {
 		return "", 0, err
 	}

@@ -24,27 +24,46 @@ const defaultAdmin = "127.0.0.1:6533"
 
 // newHealth builds "pgflurry health", which an image without a shell can run as its health check.
 func newHealth() *cobra.Command {
-	var listen string
+	var listen, operators string
+	var ready, ids bool
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use:   "health",
-		Short: "Ask a running proxy whether it accepts connections",
+		Short: "Ask a running proxy whether it accepts connections, or is ready",
 		Long: `health connects to the address that "pgflurry serve" listens on and sends the first message of a
 PostgreSQL client. It exits 0 if the proxy answers it, 4 if
 nothing is there or nothing is answered, and 1 if what answers is no proxy.
 
-It asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restarting it would help nobody.`,
+With --ready or --ids it asks the admin listener instead, and exits 1 and says why if the answer is no:
+
+  --ready  a new session is served: the proxy is not draining, and has a place
+  --ids    the same, and all listed databases get their IDs from memory now
+
+Without --ids it asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restarting it would help
+nobody.`,
 		Example: `  pgflurry health --listen 127.0.0.1:6432
-  PGFLURRY_LISTEN=/run/pgflurry/.s.PGSQL.6432 pgflurry health`,
+  PGFLURRY_LISTEN=/run/pgflurry/.s.PGSQL.6432 pgflurry health
+  pgflurry health --ready --admin-listen 127.0.0.1:6533`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
+			switch {
+			case ready:
+				return askVerdict(ctx, operators, "/readyz")
+			case ids:
+				return askVerdict(ctx, operators, "/readyz/ids")
+			}
 			return probe(ctx, listen)
 		},
 	}
 	cmd.Flags().StringVar(&listen, "listen", defaultListen,
 		"address the proxy listens on, as given to serve: host:port or path of a Unix socket")
+	cmd.Flags().BoolVar(&ready, "ready", false, "ask whether a new session is served")
+	cmd.Flags().BoolVar(&ids, "ids", false, "ask whether it is, and gets IDs from memory")
+	cmd.Flags().StringVar(&operators, "admin-listen", defaultAdmin,
+		"address for operators, as given to serve, for --ready and --ids")
+	cmd.MarkFlagsMutuallyExclusive("ready", "ids")
 	cmd.Flags().DurationVar(&timeout, "timeout", 2*time.Second, "how long the answer may take")
 	return cmd
 }
@@ -55,7 +74,7 @@ const sslRequest = 80877103
 
 // probe sends an SSLRequest and expects 'S' or 'N'.
 func probe(ctx context.Context, listen string) error {
-	network, address, err := dialable(listen)
+	network, address, err := dialable("listen", listen)
 	if err != nil {
 		return err
 	}
@@ -89,14 +108,15 @@ func probe(ctx context.Context, listen string) error {
 }
 
 // dialable turns an address to listen on into one to connect to: every interface becomes the loopback.
-func dialable(listen string) (network, address string, err error) {
-	network, address, err = node.ParseAddress("listen", listen)
+// The flag it came with stands in the error.
+func dialable(flag, listen string) (network, address string, err error) {
+	network, address, err = node.ParseAddress(flag, listen)
 	if err != nil || network == "unix" {
 		return network, address, err
 	}
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
-		return "", "", outcome.As(outcome.Usage, fmt.Errorf("--listen %s: %w", listen, err))
+		return "", "", outcome.As(outcome.Usage, fmt.Errorf("--%s %s: %w", flag, listen, err))
 	}
 	if ip := net.ParseIP(host); host == "" || ip.IsUnspecified() {
 		host = "127.0.0.1"

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pgflurry/hint"
+	"pgflurry/outcome"
+)
+
+// health runs "pgflurry health" with these arguments.
+func health(t *testing.T, args ...string) error {
+	t.Helper()
+	root := newRoot()
+	root.SetArgs(append([]string{"health"}, args...))
+	return root.ExecuteContext(t.Context())
+}
+
+// operators answers requests as the test says, and gives its address.
+func operators(t *testing.T, network, address string, answer http.HandlerFunc) string {
+	t.Helper()
+	listener, err := net.Listen(network, address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(answer)
+	server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	t.Cleanup(server.Close)
+	return listener.Addr().String()
+}
+
+func TestHealthReadyAndIDsSayWhatTheirProbesSay(t *testing.T) {
+	answers := map[string]string{"/readyz": `{"ok":true}`, "/readyz/ids": `{"ok":false,"why":"the mark has passed"}`}
+	answer := func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(answers[r.URL.Path], "false") {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write([]byte(answers[r.URL.Path]))
+	}
+	for _, address := range []string{
+		operators(t, "tcp", "127.0.0.1:0", answer),
+		operators(t, "unix", filepath.Join(t.TempDir(), "admin.sock"), answer),
+	} {
+		if err := health(t, "--ready", "--admin-listen", address); err != nil {
+			t.Errorf("--ready: %v", err)
+		}
+		err := health(t, "--ids", "--admin-listen", address)
+		if err == nil || err.Error() != "the mark has passed" || outcome.Of(err) != outcome.Failed {
+			t.Errorf("--ids: %v (%d)", err, outcome.Of(err))
+		}
+	}
+	if err := health(t, "--ids", "--ready"); err == nil || !strings.Contains(err.Error(), "[ids ready]") {
+		t.Errorf("both: %v", err)
+	}
+}
+
+func TestHealthReadyTellsAWrongAddressFromAProxyThatIsNotReady(t *testing.T) {
+	other := func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"status":"up"}`)) // of another program
+	}
+	for says, c := range map[string]struct {
+		address string
+		kind    outcome.Kind
+	}{
+		"is --admin-listen right?":     {operators(t, "tcp", "127.0.0.1:0", http.NotFound), outcome.Failed},
+		"which no admin listener does": {operators(t, "tcp", "127.0.0.1:0", other), outcome.Failed},
+		"--admin-listen nowhere:":      {"nowhere:6533:1", outcome.Usage},
+	} {
+		err := health(t, "--ready", "--admin-listen", c.address)
+		if err == nil || !strings.Contains(err.Error(), says) || outcome.Of(err) != c.kind {
+			t.Errorf("%v (%d), expected %q (%d)", err, outcome.Of(err), says, c.kind)
+		}
+	}
+}
+
+func TestHealthReadySaysThatTheListenerIsOffByDefault(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	err = health(t, "--ids", "--admin-listen", address)
+	if err == nil || !strings.HasPrefix(err.Error(), "the admin listener does not answer at "+address) ||
+		strings.Contains(err.Error(), "http://") || !strings.Contains(hint.Of(err), "By default it has none.") ||
+		outcome.Of(err) != outcome.Unreachable {
+		t.Errorf("%v (hint %q, kind %d)", err, hint.Of(err), outcome.Of(err))
+	}
+}
