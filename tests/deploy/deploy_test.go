@@ -1,0 +1,179 @@
+//go:build unix
+
+// Package deploy tests the files of deploy/ and docker/compose.yaml: the tools they are for accept them, and all that
+// they name is there. What they mean to Kubernetes is tested in the module kubernetes below.
+package deploy
+
+import (
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/support/program"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	program.Remove()
+	os.Exit(code)
+}
+
+const (
+	root = "../../"
+	// installed is where the units expect the program.
+	installed = "/usr/local/bin/pgflurry"
+	// exposure is the most that systemd-analyze may find, in tenths. Of systemd 252 it is 11: the network, and sockets.
+	// Newer ones look at more.
+	exposure = "15"
+)
+
+// analyze runs systemd-analyze, which starts nothing, and returns what it prints.
+func analyze(t *testing.T, args ...string) (string, error) {
+	t.Helper()
+	tool, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		if os.Getenv("PGFLURRY_TEST_SYSTEMD") == "1" {
+			t.Fatal(err)
+		}
+		t.Skip("systemd is not installed, and PGFLURRY_TEST_SYSTEMD is not 1")
+	}
+	out, err := exec.Command(tool, args...).CombinedOutput()
+	return string(out), err
+}
+
+// units are copies of the units that name the program that was built.
+func units(t *testing.T) (service, socket string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"pgflurry.service", "pgflurry.socket"} {
+		text := strings.ReplaceAll(read(t, root+"deploy/systemd/"+name), installed, program.Path(t))
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return filepath.Join(dir, "pgflurry.service"), filepath.Join(dir, "pgflurry.socket")
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestSystemdAcceptsTheUnits(t *testing.T) {
+	service, socket := units(t)
+	if out, err := analyze(t, "verify", "--man=no", service, socket); err != nil || out != "" {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+func TestTheServiceMayDoLittle(t *testing.T) {
+	service, _ := units(t)
+	out, err := analyze(t, "security", "--offline=true", "--no-pager", "--threshold="+exposure, service)
+	if err != nil {
+		t.Errorf("systemd-analyze security: %v\n%s", err, out)
+	}
+}
+
+func TestTheConfigurationOfTheServiceIsGood(t *testing.T) {
+	url := filepath.Join(t.TempDir(), "lease-database")
+	if err := os.WriteFile(url, []byte("postgres://pgflurry@127.0.0.1/app\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program.Path(t), "serve", "--config", root+"deploy/systemd/pgflurry.toml", "--check-config")
+	cmd.Env = append(os.Environ(), "PGFLURRY_LEASE_DATABASE_FILE="+url)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// named is all that the files name and a pattern finds, by name, with a file that names it.
+func named(t *testing.T, pattern string) map[string]string {
+	t.Helper()
+	found := make(map[string]string)
+	add := func(path string) {
+		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(read(t, path), -1) {
+			found[match[1]] = path
+		}
+	}
+	add(root + "docker/compose.yaml")
+	err := filepath.WalkDir(root+"deploy", func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			add(path)
+		}
+		return err
+	})
+	if err != nil || len(found) == 0 {
+		t.Fatalf("%q finds %v: %v", pattern, found, err)
+	}
+	return found
+}
+
+func TestEveryVariableInTheFilesIsOfAFlag(t *testing.T) {
+	help := helps(t)
+	for name, path := range named(t, `\b(PGFLURRY_[A-Z_]+)\b`) {
+		flag := strings.TrimPrefix(name, "PGFLURRY_")
+		if secret, is := strings.CutSuffix(flag, "_FILE"); is {
+			flag = secret
+		}
+		flag = "--" + strings.ToLower(strings.ReplaceAll(flag, "_", "-"))
+		if !regexp.MustCompile(regexp.QuoteMeta(flag) + `\b`).MatchString(help) {
+			t.Errorf("%s has the variable %s, but no command has a flag %s", path, name, flag)
+		}
+	}
+}
+
+func TestEveryFlagThatTheFilesGiveTheProgramIsThere(t *testing.T) {
+	help := helps(t)
+	lines := named(t, `(?m)((?:pgflurry (?:serve|health|migrate)|args:|command: \[|test: \[CMD, /pgflurry)[^\n]*)`)
+	flags := 0
+	for line, path := range lines {
+		for _, match := range regexp.MustCompile(`(--[a-z][a-z-]+)`).FindAllString(line, -1) {
+			flags++
+			if !strings.Contains(help, match+" ") {
+				t.Errorf("%s has the flag %s, which no command has: %s", path, match, line)
+			}
+		}
+	}
+	if flags == 0 {
+		t.Error("no flag was found")
+	}
+}
+
+// helps is the help of the commands that the files use.
+func helps(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, command := range []string{"serve", "health", "migrate up"} {
+		out, err := exec.Command(program.Path(t), append(strings.Fields(command), "--help")...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+		all.Write(out)
+	}
+	return all.String()
+}
+
+func TestEveryPathThatTheFilesAskForIsAnswered(t *testing.T) {
+	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--upstream", "127.0.0.1:1",
+		"--lease-database", "postgres://u@127.0.0.1:1/d", "--admin-listen", "127.0.0.1:0")
+	address := program.Field(p.Line("listening for operators"), "address")
+	for path, file := range named(t, `(?m)^\s+path: (/\S+)$`) {
+		answer, err := http.Get("http://" + address + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode == http.StatusNotFound {
+			t.Errorf("%s asks for %s, which there is not", file, path)
+		}
+	}
+}
