@@ -48,6 +48,7 @@ type house struct {
 	dial  func() (net.Conn, error)
 	tls   func() (net.Conn, error)
 	pipe  func() (net.Conn, error)
+	shut  func() // accepts nobody any more
 }
 
 // newStand prints the seed of the moods, which repeats them as long as sessions come one after the other.
@@ -130,15 +131,18 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source)
 			}
 		})
 	}
-	st.t.Cleanup(func() {
+	shut := sync.OnceFunc(func() {
 		socket.Close()
 		pipes.Close()
 		serving.Wait()
+	})
+	st.t.Cleanup(func() {
+		shut()
 		p.Drain(context.Background())
 		p.Wait()
 	})
 	return &house{
-		name: name, proxy: p, pipe: pipes.Dial,
+		name: name, proxy: p, pipe: pipes.Dial, shut: shut,
 		dial: func() (net.Conn, error) { return net.Dial("tcp", socket.Addr().String()) },
 		tls:  func() (net.Conn, error) { return tls.Dial("tcp", socket.Addr().String(), trusts) },
 	}
