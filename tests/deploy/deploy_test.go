@@ -95,6 +95,25 @@ func TestTheConfigurationOfTheServiceIsGood(t *testing.T) {
 	}
 }
 
+func TestComposeAcceptsItsFile(t *testing.T) {
+	var out []byte
+	var err error
+	for _, command := range [][]string{{"docker", "compose"}, {"docker-compose"}} {
+		if exec.Command(command[0], append(command[1:], "version")...).Run() != nil {
+			continue
+		}
+		command = append(command, "--file", root+"docker/compose.yaml", "--profile", "metrics", "config", "--quiet")
+		if out, err = exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		return
+	}
+	if os.Getenv("PGFLURRY_TEST_DOCKER") == "1" {
+		t.Fatal("there is neither docker compose nor docker-compose")
+	}
+	t.Skip("compose is not installed, and PGFLURRY_TEST_DOCKER is not 1")
+}
+
 // named is all that the files name and a pattern finds, by name, with a file that names it.
 func named(t *testing.T, pattern string) map[string]string {
 	t.Helper()
