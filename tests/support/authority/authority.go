@@ -47,6 +47,7 @@ type Leaf struct {
 	CommonName string
 	Hosts      []string // names and IP addresses
 	Expired    bool
+	Valid      time.Duration // from now; zero: a day
 }
 
 // Pair is a certificate with its key.
@@ -63,6 +64,9 @@ func (a *Authority) Issue(t testing.TB, leaf Leaf) Pair {
 		Subject:     pkix.Name{CommonName: leaf.CommonName},
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	if leaf.Valid > 0 {
+		template.NotAfter = time.Now().Add(leaf.Valid)
 	}
 	if leaf.Expired {
 		template.NotAfter = time.Now().Add(-time.Hour)

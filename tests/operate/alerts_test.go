@@ -1,0 +1,159 @@
+package operate
+
+import (
+	"fmt"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/support/authority"
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/server"
+)
+
+// Each of these makes a fault on a real proxy, and lets promtool judge its metrics from before and after it.
+
+func TestAlertReserveLowFiresWhenNoRenewalIsAcknowledged(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	lease, through := network.To(t, direct)
+	o := operate(t, direct, "reserve", "--lease-database", through, "--databases", server.Name(t, direct))
+	before := o.steady()
+	lease.Silence()
+	after := o.shows("a low reserve", func(of func(string) float64) bool { return of("lease_reserve_seconds") < 1 })
+	judge(t, before, after, "PgflurryReserveLow")
+
+	conn := server.Connect(t, o.URL)
+	o.shows("no reserve", func(of func(string) float64) bool { return of("lease_reserve_seconds") == 0 })
+	server.Do(t, conn, "SELECT next_snowflake()")
+	declined := o.scrape()
+	if n := declined.samples[`pgflurry_declined_total{reason="mark"}`]; n != 1 {
+		t.Errorf("beyond the mark %v calls were declined for it, expected 1:\n%s", n, declined.ours())
+	}
+	judge(t, before, declined, "PgflurryDeclined", "PgflurryReserveLow")
+}
+
+func TestAlertLeaseLostFiresWhenAWorkerIsTakenAway(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	o := operate(t, direct, "lost")
+	before := o.steady()
+	conn := server.Connect(t, direct)
+	server.Do(t, conn, "UPDATE pgflurry.worker SET retired_at = now() WHERE node = 'lost'")
+	after := o.shows("another worker", func(of func(string) float64) bool {
+		return of(`lease_renewals_total{result="lost"}`) == 1 && of("lease_held") == 1
+	})
+	judge(t, before, after, "PgflurryLeaseLost")
+}
+
+func TestAlertNoLeaseFiresWhenNoWorkerIsFree(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	before := operate(t, direct, "held").steady()
+	conn := server.Connect(t, direct)
+	server.Do(t, conn, "UPDATE pgflurry.worker SET retired_at = now() WHERE kind = 'proxy' AND term = 0")
+	o := operateUnleased(t, direct, "unleased")
+	after := o.shows("a refusal", func(of func(string) float64) bool {
+		return of(`lease_acquisitions_total{result="refused"}`) > 0
+	})
+	judge(t, before, after, "PgflurryNoLease")
+}
+
+func TestAlertLayoutEndsFiresAYearBefore(t *testing.T) {
+	t.Parallel()
+	const lasts = 1 << 35 * time.Millisecond // 397 days
+	direct := server.MigratedWith(t, migrations.Settings{
+		Layout: "35/0/10/12", Epoch: time.Now().Add(366*24*time.Hour - lasts).Truncate(time.Millisecond),
+	})
+	before := operate(t, direct, "early").steady()
+	server.StepClock(t, server.Connect(t, direct), 48*time.Hour)
+	judge(t, before, operate(t, direct, "late").steady(), "PgflurryLayoutEnds")
+}
+
+func TestAlertCertificateExpiresFiresTwoWeeksBefore(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	dir, ca := t.TempDir(), authority.New(t, "ca")
+	issue := func(valid time.Duration) (cert, key string) {
+		leaf := authority.Leaf{Hosts: []string{"127.0.0.1"}, Valid: valid}
+		return ca.Issue(t, leaf).Write(t, dir, "proxy")
+	}
+	cert, key := issue(15 * day)
+	o := operate(t, server.Migrated(t), "certificate", "--client-tls-cert", cert, "--client-tls-key", key)
+	before := o.steady()
+	issue(13 * day)
+	o.Signal(syscall.SIGHUP)
+	name := fmt.Sprintf("tls_certificate_expiry_timestamp_seconds{file=%q}", cert)
+	after := o.shows("the next certificate", func(of func(string) float64) bool {
+		return of(name) < before.samples["pgflurry_"+name]
+	})
+	judge(t, before, after, "PgflurryCertificateExpires")
+}
+
+const (
+	step   = 15 * time.Second
+	steady = 8  // steps before the fault
+	faulty = 20 // and with it
+)
+
+// judge lets promtool say which alerts fire before the fault, where none may, and some minutes after it.
+func judge(t *testing.T, before, after scraped, expected ...string) {
+	t.Helper()
+	rules, err := filepath.Abs("../../deploy/prometheus/alerts.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var test strings.Builder
+	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: %v\ntests:\n- interval: %v\n  input_series:\n",
+		rules, step, step)
+	series := maps.Clone(before.samples)
+	maps.Copy(series, after.samples)
+	for _, name := range slices.Sorted(maps.Keys(series)) {
+		if strings.HasPrefix(name, "pgflurry_") {
+			fmt.Fprintf(&test, "  - series: '%s'\n    values: '%s %s'\n", labelled(name),
+				held(before, name, 0, steady), held(after, name, steady+1, faulty))
+		}
+	}
+	const firing = `count by (alertname) (ALERTS{alertstate="firing"})`
+	slices.Sort(expected)
+	fmt.Fprint(&test, "  promql_expr_test:\n")
+	fmt.Fprintf(&test, "  - {expr: '%s', eval_time: %v, exp_samples: []}\n", firing, steady*step)
+	fmt.Fprintf(&test, "  - expr: '%s'\n    eval_time: %v\n    exp_samples:\n", firing, (steady+faulty)*step)
+	for _, alert := range expected {
+		fmt.Fprintf(&test, "    - {labels: '{alertname=%q}', value: 1}\n", alert)
+	}
+	path := write(t, filepath.Join(t.TempDir(), "test.yaml"), test.String())
+	if said, err := exec.Command(tool(t, "promtool"), "test", "rules", path).CombinedOutput(); err != nil {
+		t.Errorf("expected that after the fault %q fire, and before it none: %v\n%s\n%s",
+			expected, err, said, after.ours())
+	}
+}
+
+// labelled is the name of a sample with the labels that Prometheus adds.
+func labelled(name string) string {
+	const added = `instance="db1:6533",job="pgflurry"`
+	name, labels, any := strings.Cut(strings.TrimSuffix(name, "}"), "{")
+	if any {
+		return name + "{" + labels + "," + added + "}"
+	}
+	return name + "{" + added + "}"
+}
+
+// held is one scraped sample for so many steps more, or its absence. promtool's clock begins at 1970, so moments are
+// told as far from the beginning as they were from the scrape.
+func held(s scraped, name string, begin, steps int) string {
+	value, there := s.samples[name]
+	if !there {
+		return fmt.Sprintf("_x%d", steps+1)
+	}
+	if plain, _, _ := strings.Cut(name, "{"); strings.HasSuffix(plain, "_timestamp_seconds") {
+		value += (time.Duration(begin) * step).Seconds() - float64(s.at.UnixMilli())/1000
+	}
+	return fmt.Sprintf("%v+0x%d", value, steps)
+}
