@@ -81,12 +81,15 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 			s.decline(err, c.batch.statements())
 			return false, nil
 		}
+		var count batchCount
 		for i := range c.batch.requests {
-			if err := s.writeRequests(&c.batch.requests[i]); err != nil {
+			u := &c.batch.requests[i]
+			if err := s.writeRequests(u); err != nil {
 				return false, err
 			}
+			count.add(u)
 		}
-		s.countBatch(c.batch)
+		s.countBatch(&count)
 		c.answeredBatch(in.Held())
 	}
 	s.out = appendReady(s.out, c.status)
@@ -97,19 +100,21 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 	return true, nil
 }
 
-// countBatch counts a batch that was answered: as a rule all its statements are of one kind.
-func (s *session) countBatch(b *batch) {
-	var statements, values [kinds]int
-	for i := range b.requests {
-		u := &b.requests[i]
-		k := kindOf(u.form)
-		statements[k] += u.times
-		values[k] += u.times * u.ids()
-	}
+// batchCount is what a batch gives, by kind: as a rule all its statements are of one.
+type batchCount struct{ statements, values [kinds]int }
+
+func (x *batchCount) add(u *request) {
+	k := kindOf(u.form)
+	x.statements[k] += u.times
+	x.values[k] += u.times * u.ids()
+}
+
+// countBatch counts a batch that was answered.
+func (s *session) countBatch(x *batchCount) {
 	all := 0
-	for k, n := range statements {
+	for k, n := range x.statements {
 		if n > 0 {
-			s.counts.answered(kind(k), n, values[k])
+			s.counts.answered(kind(k), n, x.values[k])
 			all += n
 		}
 	}

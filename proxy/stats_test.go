@@ -288,3 +288,18 @@ func TestStatementsThatAPermissionForbidsAreCountedWhereTheDatabaseIsListed(t *t
 	r.expect(up, "upstream", [][]byte{ourQuery})
 	expect("a Query to a database that is not listed", 4)
 }
+
+func BenchmarkStatsOfTenThousandSessions(b *testing.B) {
+	p, err := New(Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range 10_000 {
+		p.sessions[quietSession(nil, nil)] = struct{}{}
+	}
+	for b.Loop() {
+		if st := p.Stats(); st.Open["idle"] != 10_000 {
+			b.Fatalf("%v are open", st.Open)
+		}
+	}
+}
