@@ -54,8 +54,8 @@ func newLimits(s Settings, fairTime time.Duration) limits {
 type admitted struct {
 	limits  *limits
 	from    origin
-	since   time.Time
-	login   *member // nil: it has logged in, or was sent away
+	since   time.Duration // accepted, since the proxy was made
+	login   *member       // nil: it has logged in, or was sent away
 	gaveWay atomic.Bool
 }
 
@@ -66,7 +66,7 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 		p.turnAway(conn, "more connections of clients than there are descriptors for")
 		return nil
 	}
-	a := &admitted{limits: l, from: from, since: time.Now()}
+	a := &admitted{limits: l, from: from, since: time.Since(p.made)}
 	a.login = l.logins.enter(from, func() { p.giveWay(conn, a) })
 	if a.login == nil {
 		p.turnAway(conn, "too many connections that have not logged in")

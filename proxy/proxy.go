@@ -138,6 +138,7 @@ type Proxy struct {
 	log                       *slog.Logger
 	draining                  atomic.Bool
 	lastID                    atomic.Int64
+	made                      time.Time
 	counters                  counters
 	whyNot                    func(error) Decline
 	buffers                   *frame.Buffers
@@ -173,7 +174,7 @@ func New(s Settings) (*Proxy, error) {
 		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS,
 		askPassword: s.AskPassword, sessions: make(map[*session]struct{}), changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(s, fairTime),
-		handshakeTimeout: s.HandshakeTimeout, whyNot: s.WhyNot, counters: newCounters(),
+		handshakeTimeout: s.HandshakeTimeout, whyNot: s.WhyNot, made: time.Now(), counters: newCounters(),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {

@@ -69,7 +69,7 @@ func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 	if !s.ready && s.conversation.started.Load() {
 		s.ready = true
 		s.proxy.counters.count(loginOK)
-		s.proxy.counters.loginTimes.Observe(time.Since(s.admitted.since))
+		s.proxy.counters.loginTimes.Observe(time.Since(s.proxy.made) - s.admitted.since)
 	}
 	return relay, err
 }

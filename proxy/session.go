@@ -43,11 +43,11 @@ type session struct {
 	// keepsBinding: both peers see one certificate,
 	// so SCRAM's channel binding holds across the proxy (channelbinding.go).
 	keepsBinding bool
-	bindingCut   atomic.Bool // it was taken out of upstream's offer
-	leaving      atomic.Bool // the client has left or is being sent away: upstream's end is no news
+	bindingCut   atomic.Bool  // it was taken out of upstream's offer
+	leaving      atomic.Bool  // the client has left or is being sent away: upstream's end is no news
+	why          atomic.Int32 // it ends: a reason
 
 	counts counts
-	why    atomic.Int32 // it ends: a reason
 
 	// client.go
 	fromClient    *frame.Inbox

@@ -15,18 +15,14 @@ const FarewellTime = time.Second
 // Writer is the one way to a client: whole messages, one writer at a time. Its methods are safe for concurrent use.
 type Writer struct {
 	conn    net.Conn
-	to      io.Writer // conn, or an outlet to it
+	out     io.Writer // conn, or an outlet to it
 	mu      sync.Mutex
 	torn    bool // a write failed, perhaps in the middle of a message: nothing can follow it
 	written atomic.Int64
 }
 
 // NewWriter writes to conn, to which nothing else may write.
-func NewWriter(conn net.Conn) *Writer {
-	w := &Writer{conn: conn}
-	w.to = marked{NewOutlet(conn), &w.written}
-	return w
-}
+func NewWriter(conn net.Conn) *Writer { return &Writer{conn: conn, out: NewOutlet(conn)} }
 
 // Written is how many bytes conn has taken. It waits for no writer.
 func (w *Writer) Written() int64 { return w.written.Load() }
@@ -37,14 +33,11 @@ type WriteError struct{ Cause error }
 func (e WriteError) Error() string { return "write to the client: " + e.Cause.Error() }
 func (e WriteError) Unwrap() error { return e.Cause }
 
-// marked counts what is written, and marks what fails.
-type marked struct {
-	to      io.Writer
-	written *atomic.Int64
-}
+// marked is the Writer's way to conn. It counts what is written, and marks what fails.
+type marked Writer
 
-func (m marked) Write(b []byte) (int, error) {
-	n, err := m.to.Write(b)
+func (m *marked) Write(b []byte) (int, error) {
+	n, err := m.out.Write(b)
 	m.written.Add(int64(n))
 	if err != nil {
 		err = WriteError{err}
@@ -62,7 +55,7 @@ func (w *Writer) Write(messages []byte) error {
 	if w.torn {
 		return ErrTorn
 	}
-	_, err := w.to.Write(messages)
+	_, err := (*marked)(w).Write(messages)
 	w.torn = w.torn || err != nil
 	return err
 }
@@ -74,7 +67,7 @@ func (w *Writer) Do(f func(io.Writer) error) error {
 	if w.torn {
 		return ErrTorn
 	}
-	err := f(w.to)
+	err := f((*marked)(w))
 	w.torn = w.torn || err != nil
 	return err
 }
@@ -95,7 +88,7 @@ func (w *Writer) Farewell(message []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.torn {
-		_, _ = w.to.Write(message)
+		_, _ = (*marked)(w).Write(message)
 		w.torn = true
 	}
 }

@@ -36,7 +36,7 @@ func TestInvariant3NothingFollowsHalfAMessage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn := &cutting{}
-			w := &Writer{conn: conn, to: conn}
+			w := &Writer{conn: conn, out: conn}
 			if err := first(w); !errors.Is(err, io.ErrShortWrite) {
 				t.Fatal(err)
 			}
