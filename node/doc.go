@@ -17,7 +17,8 @@
 //	address.go       addresses of both sides      tls_files.go         certificates and CAs
 //	node.go          New, Run: the joins          listen.go            the clients' side
 //	namespace.go     which ID space               supply.go            generator, keeper and watch
-//	ids.go           IDs, once there are any      segments.go          numbers of each database
+//	ids.go           IDs, once there are any      reload.go            what may change while it runs
+//	databases.go     the list of databases, and what works for each while it is listed
 //	permissions.go   what each database's sessions may get from memory
 //	watch.go         may this database be answered, and findings.go, what the log has of it
 //	session.go       the node's own session to a database, and meaning.go, what its failure says
@@ -38,9 +39,17 @@
 // A server that is down, a missing migration, a lost lease, a copy until somebody says what it is: the node relays,
 // logs it, and tries again. The function in the database answers meanwhile.
 //
-// What no waiting mends ends Run with an error: a namespace that the settings do not fit (Window, Datacenter), a listed
-// database of another namespace or with another one's function worker, a lease database that changed its namespace.
-// After the first look at a database a change only ends its permission.
+// What no waiting mends ends Run with an error: a namespace that the settings do not fit (Window, Datacenter), a
+// database in the first list of another namespace or with another one's function worker, a lease database that changed
+// its namespace. After the first look at a database a change only ends its permission. A database that is listed later
+// ends nothing either: it gets no permission, and the log has an error.
+//
+// # What may change
+//
+// Reload takes limits, TLS and the list of databases from new settings, all or nothing. Sessions stay. What connects
+// from then on meets the new limits and certificates. A database that is added is watched, and its sessions are
+// answered once it was judged, if they began after it was listed the first time. One that is removed loses its
+// permission before Reload returns, and then its watch and its source of segments. The start uses the same list.
 //
 // # The end
 //
@@ -68,6 +77,7 @@
 //     log's handler. How far its reader reads is the reader's affair: nobody here waits for it.
 //  7. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
 //  8. State waits for nobody: not for the lease database, nor for the upstream, nor for whoever asks them just now.
+//  9. A Reload with an error changes nothing. One without ends no session.
 //
 // # Goroutines
 //

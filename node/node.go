@@ -13,6 +13,7 @@ import (
 	"pgflurry/admin"
 	"pgflurry/outcome"
 	"pgflurry/proxy"
+	"pgflurry/segment"
 )
 
 // arrivalTime is how long a drain that hands its socket over waits for clients that were accepted and have not begun a
@@ -21,20 +22,20 @@ const arrivalTime = 5 * time.Second
 
 // A Node is one process of the product: proxy, lease, generator, segments and watch, joined.
 type Node struct {
-	settings    Settings
-	log         *slog.Logger
-	endLog      func()
-	clock       clock
-	pauses      pauses
-	lease       *pgx.ConnConfig // of the lease role, to the lease database
-	look        *pgx.ConnConfig // of the same role, through the upstream
-	ids         *lateIDs
-	permissions *permissions
-	segments    *segmentSources
-	proxy       *proxy.Proxy
-	listener    net.Listener
-	admin       net.Listener  // nil: none
-	answering   chan struct{} // closed once a worker was leased and all databases were judged
+	settings  Settings
+	log       *slog.Logger
+	endLog    func()
+	clock     clock
+	pauses    pauses
+	lease     *pgx.ConnConfig // of the lease role, to the lease database
+	look      *pgx.ConnConfig // of the same role, through the upstream
+	ids       *lateIDs
+	upstream  struct{ network, address string } // where sessions go
+	databases *databases
+	proxy     *proxy.Proxy
+	listener  net.Listener
+	admin     net.Listener  // nil: none
+	answering chan struct{} // closed once a worker was leased and all databases were judged
 
 	started           time.Time // by the wall clock
 	known             atomic.Pointer[known]
@@ -43,7 +44,9 @@ type Node struct {
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex
-	asking    sync.Mutex // held by the one question for a history
+	current   atomic.Pointer[Settings]  // with what Reload has changed; settings are those of the start
+	reloaded  atomic.Pointer[time.Time] // when they were read
+	asking    sync.Mutex                // held by the one question for a history
 }
 
 // New checks the settings, reads the files they name, and opens the listeners. Nothing is served before Run, which must
@@ -58,10 +61,6 @@ func New(s Settings) (_ *Node, err error) {
 	if err != nil {
 		return nil, outcome.As(outcome.Usage, err)
 	}
-	network, upstream, err := ParseAddress("upstream", s.Upstream)
-	if err != nil {
-		return nil, err
-	}
 	clock, err := newClock(s.Log)
 	if err != nil {
 		return nil, err
@@ -74,21 +73,20 @@ func New(s Settings) (_ *Node, err error) {
 	}()
 	n := &Node{
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
-		lease: leaseConfig, ids: &lateIDs{}, permissions: newPermissions(s.Databases), segments: &segmentSources{},
+		lease: leaseConfig, ids: &lateIDs{},
 		answering: make(chan struct{}), started: clock.wall(),
 	}
 	n.unread.Store(&namespaceUnread)
-	if n.proxy, err = n.newProxy(network, upstream); err != nil {
+	if n.upstream.network, n.upstream.address, err = ParseAddress("upstream", s.Upstream); err != nil {
 		return nil, err
 	}
-	n.look = throughUpstream(leaseConfig, network, upstream, n.proxy.DialUpstream)
-	if err = n.segments.open(n); err != nil {
+	if err = n.join(); err != nil {
 		return nil, err
 	}
 	if n.admin, err = openAdmin(s.Admin); err != nil {
 		return nil, err
 	}
-	if n.listener, err = s.openListener(network, upstream, leaseConfig); err != nil {
+	if n.listener, err = s.openListener(n.upstream.network, n.upstream.address, leaseConfig); err != nil {
 		if n.admin != nil {
 			n.admin.Close()
 		}
@@ -97,19 +95,36 @@ func New(s Settings) (_ *Node, err error) {
 	return n, nil
 }
 
-// newProxy joins the proxy with what answers in it.
-func (n *Node) newProxy(network, upstream string) (*proxy.Proxy, error) {
-	s := proxy.Settings{
-		Network: network, Address: upstream, Log: n.log,
-		IDs: n.ids, Permission: n.permissions.of, Segments: n.segments.of, WhyNot: whyNot,
+// join joins the proxy with what answers in it.
+func (n *Node) join() error {
+	n.databases = newDatabases(n.openNumbers)
+	s, err := n.proxySettings(n.settings)
+	if err != nil {
+		return err
 	}
-	n.settings.Limits.apply(&s, len(n.settings.Databases), descriptors())
-	n.log.Info("limits; 0 is none", "clients", s.MaxClients, "max_connections", s.MaxSessions,
-		"max_logins", s.MaxLogins, "max_logins_per_address", s.MaxLoginsPerAddress)
-	if err := n.settings.TLS.apply(&s); err != nil {
-		return nil, outcome.As(outcome.Usage, err)
+	if n.proxy, err = proxy.New(s); err != nil {
+		return err
 	}
-	return proxy.New(s)
+	n.look = throughUpstream(n.lease, n.upstream.network, n.upstream.address, n.proxy.DialUpstream)
+	list, err := n.databases.prepare(n.settings.Databases)
+	if err != nil {
+		return err
+	}
+	list()
+	n.tellLimits(n.settings, s)
+	n.current.Store(&n.settings)
+	n.readConfig()
+	return nil
+}
+
+// openNumbers makes the source of a database's numbers. Nothing is connected until somebody wants those of a tag.
+func (n *Node) openNumbers(database string) (*segment.Source, error) {
+	there := n.look.Copy()
+	there.Database = database
+	return segment.New(segment.Settings{
+		Open: func() segment.Store { return segment.NewPostgres(&there.Config) },
+		Now:  n.clock.monotonic, Log: n.log.With("database", database),
+	})
 }
 
 // Addr is where clients connect.
@@ -118,14 +133,6 @@ func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 // Answering is closed once a worker was leased and the watch has judged every database: IDs come from memory in each
 // that it permits.
 func (n *Node) Answering() <-chan struct{} { return n.answering }
-
-// Reload reads the files of TLS again. Open sessions do not notice. If a file cannot be used, everything stays as it
-// is, and the log says so.
-func (n *Node) Reload() {
-	n.reloading.Lock()
-	defer n.reloading.Unlock()
-	n.settings.TLS.reload(n.proxy, n.log)
-}
 
 // Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Run
 // is called once.
@@ -145,7 +152,7 @@ func (n *Node) Run(ctx context.Context) error {
 			wrong <- err
 		}
 	})
-	parts.Go(func() { n.segments.run(supplied) })
+	parts.Go(func() { n.databases.run(supplied, func(ctx context.Context, l *listing) { l.numbers.Run(ctx) }) })
 	served := make(chan struct{})
 	parts.Go(func() {
 		defer close(served)

@@ -9,9 +9,7 @@ import (
 	"pgflurry/proxy"
 )
 
-// permissions holds one Permission per database whose sessions may be answered, and what it rests on.
-type permissions struct{ byDatabase map[string]*permission }
-
+// A permission is what sessions to a database may get from memory, and what that rests on.
 type permission struct {
 	proxy.Permission
 	judgement atomic.Pointer[judgement]
@@ -24,24 +22,11 @@ type judgement struct {
 	at                           time.Time // of the last look that judged it; zero: none
 }
 
-func newPermissions(databases []string) *permissions {
-	p := &permissions{byDatabase: make(map[string]*permission, len(databases))}
-	for _, name := range databases {
-		p.byDatabase[name] = &permission{}
-		p.byDatabase[name].judgement.Store(&judgement{idsWhy: notJudged, segmentsWhy: notJudged})
-	}
-	return p
-}
-
-// notJudged is why nothing is answered in a database at first.
-const notJudged = "the database was not looked at yet"
-
-func (p *permissions) of(database string) *proxy.Permission {
-	if permission := p.byDatabase[database]; permission != nil {
-		return &permission.Permission
-	}
-	return nil
-}
+// Why nothing is answered in a database at first, and at last.
+const (
+	notJudged = "the database was not looked at yet"
+	notListed = "the database is not listed any more"
+)
 
 // set takes a judgement over.
 func (p *permission) set(j judgement) {
@@ -51,10 +36,10 @@ func (p *permission) set(j judgement) {
 }
 
 // judged tells what sessions of a listed database get, and why not more.
-func (p *permissions) judged(database string) admin.Database {
-	j := p.byDatabase[database].judgement.Load()
+func (x *database) judged() admin.Database {
+	j := x.permission.judgement.Load()
 	return admin.Database{
-		Name: database, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
+		Name: x.name, IDs: levelNames[j.ids], IDsWhy: j.idsWhy, IDsHint: j.idsHint,
 		Segments: levelNames[j.segments], SegmentsWhy: j.segmentsWhy, Judged: j.at,
 	}
 }

@@ -17,15 +17,16 @@ func (n *Node) State() admin.State {
 	s := admin.State{
 		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
 		Name: n.settings.Name, Address: n.address(), Upstream: n.settings.Upstream,
-		LinesLost: n.settings.LinesLost(),
+		LinesLost: n.settings.LinesLost(), Reloaded: n.Reloaded(),
 		Listening: n.serving.Load() && !n.draining.Load(), Draining: n.draining.Load(),
 	}
 	n.tellProxy(&s)
-	for _, name := range n.settings.Databases {
-		s.Databases = append(s.Databases, n.permissions.judged(name))
-		for _, st := range n.segments.byDatabase[name].Stats() {
+	list, _ := n.databases.list()
+	for _, l := range list {
+		s.Databases = append(s.Databases, l.judged())
+		for _, st := range l.numbers.Stats() {
 			s.Segments = append(s.Segments, admin.Segment{
-				Database: name, Tag: st.Tag, Left: st.Left, Given: st.Given, Skipped: st.Skipped,
+				Database: l.name, Tag: st.Tag, Left: st.Left, Given: st.Given, Skipped: st.Skipped,
 				Fetches: st.Blocks + st.Unknown, Unknown: st.Unknown,
 			})
 		}

@@ -39,7 +39,7 @@ func (n *Node) supply(ctx context.Context) error {
 		}
 	})
 	beside.Go(func() {
-		for _, ready := range []<-chan struct{}{keeper.Granted(), watch.judged} {
+		for _, ready := range []<-chan struct{}{keeper.Granted(), n.databases.judged} {
 			select {
 			case <-ready:
 			case <-ctx.Done():

@@ -47,6 +47,9 @@ type TLS struct {
 	UpstreamCA string
 }
 
+// Files says whether there are any, which Reload reads again.
+func (t *TLS) Files() bool { return t.ClientCert+t.ClientCA+t.UpstreamCert+t.UpstreamCA != "" }
+
 // complete fills in what may be left out, and says all that contradicts itself.
 func (t *TLS) complete() error {
 	if t.Client == "" {
@@ -143,25 +146,7 @@ func (t *TLS) apply(s *proxy.Settings) error {
 	var err error
 	s.ClientTLS, s.UpstreamTLS, err = t.load(s.Log)
 	s.RequireTLS, s.AskPassword = t.Client == clientRequire, t.Auth == authPassword
-	if err == nil {
-		t.warn(s.Log, s.Network, s.Address)
-	}
 	return err
-}
-
-// reload reads the files again. Sessions that are open stay as they are;
-// where a file cannot be used, so does everything.
-func (t *TLS) reload(p *proxy.Proxy, log *slog.Logger) {
-	client, upstream, err := t.load(log)
-	if err == nil {
-		err = p.SetUpstreamTLS(upstream)
-	}
-	if err != nil {
-		log.Error("TLS files were not reloaded: those read before stay in use", "cause", err)
-		return
-	}
-	p.SetClientTLS(client)
-	log.Info("TLS files reloaded")
 }
 
 // load reads all files.

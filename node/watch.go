@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -36,72 +37,60 @@ const mostUnasked = 3
 // watcher keeps the permissions of the listed databases current. It looks where the sessions go, which is the upstream:
 // the lease database may be on another server.
 type watcher struct {
-	databases   []string
-	config      *pgx.ConnConfig // of the lease role, through the upstream
-	id          string          // namespace
-	permissions *permissions
-	pauses      pauses
-	clock       clock
-	log         *slog.Logger
+	databases *databases
+	config    *pgx.ConnConfig // of the lease role, through the upstream
+	id        string          // namespace
+	pauses    pauses
+	clock     clock
+	log       *slog.Logger
 
 	mu        sync.Mutex
 	functions map[int]string // by function worker, the database
-	unjudged  int            // databases
-	judged    chan struct{}  // closed once every database was judged
 }
 
 func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	return &watcher{
-		databases: n.settings.Databases, config: n.look, id: ns.ID, permissions: n.permissions,
+		databases: n.databases, config: n.look, id: ns.ID,
 		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]string),
-		unjudged: len(n.settings.Databases), judged: make(chan struct{}),
 	}
 }
 
-// watch looks again and again until ctx ends, at each database by itself: one that hangs delays no other. A listed
-// database of another namespace is an error at the first look; what changes later only changes the permission.
+// watch looks again and again until ctx ends, at each database by itself: one that hangs delays no other. A database
+// of another namespace is an error at the first look, if the node began with it. One that was listed later is never
+// answered, and the log says so: sessions to others are open. What changes later only changes the permission.
 func (w *watcher) watch(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	var looking sync.WaitGroup
-	wrong := make(chan error, len(w.databases))
-	for _, name := range w.databases {
-		looking.Go(func() {
-			if err := w.of(name).watch(ctx); err != nil {
-				wrong <- err
-				stop()
-			}
-		})
-	}
-	looking.Wait()
-	select {
-	case err := <-wrong:
-		return err
-	default:
-		return nil
-	}
+	var once sync.Once
+	var wrong error
+	w.databases.run(ctx, func(ctx context.Context, l *listing) {
+		defer w.forget(l.name)
+		if err := w.of(l).watch(ctx); err != nil {
+			once.Do(func() { wrong = err })
+			stop()
+		}
+	})
+	return wrong
 }
 
 // databaseWatch keeps the permission of one database current, by one connection.
 type databaseWatch struct {
 	*watcher
-	name       string
+	*listing
 	kept       keptConnection
-	permission *permission
 	permit     func(judgement)
 	seen       bool                          // it was judged at least once
 	unasked    int                           // looks in a row without an answer
 	lastLogged map[string]*reminder.Reminder // by subject
 }
 
-func (w *watcher) of(name string) *databaseWatch {
+func (w *watcher) of(l *listing) *databaseWatch {
 	config := named(w.config, lookName)
-	config.Database = name
-	permission := w.permissions.byDatabase[name]
+	config.Database = l.name
 	reminded := func() *reminder.Reminder { return &reminder.Reminder{Every: w.pauses.remind} }
 	return &databaseWatch{
-		watcher: w, name: name, kept: keptConnection{config: config, timeout: w.pauses.timeout},
-		permission: permission, permit: permission.set,
+		watcher: w, listing: l, kept: keptConnection{config: config, timeout: w.pauses.timeout},
+		permit:     l.permit,
 		lastLogged: map[string]*reminder.Reminder{aboutIDs: reminded(), aboutSegments: reminded()},
 	}
 }
@@ -114,7 +103,7 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.As(err, &wrong):
+		case errors.As(err, &wrong) && d.first:
 			return err
 		case err != nil:
 			d.unanswered(err)
@@ -152,21 +141,12 @@ func (d *databaseWatch) look(ctx context.Context) error {
 		ids: ids, segments: numbers, idsWhy: judged.Why, segmentsWhy: segments.Why, at: d.clock.wall(),
 	})
 	if first {
-		d.wasJudged()
+		d.databases.wasJudged(d.listing)
 	}
 	d.report(finding{about: aboutIDs, what: idFindings[ids], why: judged.Why, fault: slog.LevelWarn})
 	// to have none is no fault
 	d.report(finding{about: aboutSegments, what: segmentFindings[numbers], why: segments.Why, fault: slog.LevelInfo})
 	return nil
-}
-
-// wasJudged counts the databases that were judged for the first time.
-func (w *watcher) wasJudged() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.unjudged--; w.unjudged == 0 {
-		close(w.judged)
-	}
 }
 
 // unanswered is a look that has judged nothing. A database that is away keeps its permission: IDs go on. A refusal ends
@@ -175,6 +155,9 @@ func (d *databaseWatch) unanswered(err error) {
 	f := finding{
 		about: aboutIDs, what: "database could not be looked at", why: err.Error(), hint: lookHint(err),
 		fault: slog.LevelWarn,
+	}
+	if wrong := new(wrongDatabase); errors.As(err, &wrong) {
+		f.what, f.fault = idFindings[proxy.AnswerNothing], slog.LevelError
 	}
 	says := meaningOf(err)
 	if says == unasked {
@@ -189,8 +172,7 @@ func (d *databaseWatch) unanswered(err error) {
 		f.what = expired + ": " + idFindings[proxy.AnswerNothing]
 		f.kind = f.what // whatever each look fails of
 	case !d.seen: // nothing is permitted; this says why
-		why := d.nothing(f.why, f.hint)
-		d.permission.judgement.Store(&why)
+		d.say(d.nothing(f.why, f.hint))
 	}
 	d.report(f)
 }
@@ -198,6 +180,13 @@ func (d *databaseWatch) unanswered(err error) {
 // nothing is a judgement without a look that judged: nothing may be answered.
 func (d *databaseWatch) nothing(why, hint string) judgement {
 	return judgement{idsWhy: why, idsHint: hint, segmentsWhy: why, at: d.permission.judgement.Load().at}
+}
+
+// forget makes room for another database with the function's worker of one that is watched no more.
+func (w *watcher) forget(name string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	maps.DeleteFunc(w.functions, func(_ int, of string) bool { return of == name })
 }
 
 // wrongDatabase is a finding about a listed database that no waiting mends.

@@ -33,11 +33,12 @@ func (l *levels) permit(j judgement) { l.ids = append(l.ids, j.ids) }
 func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *levels, *bytes.Buffer) {
 	t.Helper()
 	log, permitted := &bytes.Buffer{}, &levels{}
+	all := listOf(t, "app")
 	w := &watcher{
-		databases: []string{"app"}, config: config, permissions: newPermissions([]string{"app"}),
+		databases: all, config: config,
 		pauses: p, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil)), functions: make(map[int]string),
 	}
-	d := w.of("app")
+	d := w.of(all.listed[0])
 	d.permit = permitted.permit
 	return d, permitted, log
 }

@@ -251,7 +251,9 @@ func TestACertificateIsReplacedWithoutTouchingSessions(t *testing.T) {
 	var next Settings
 	change, trustedNext := offers(t)
 	change(&next)
-	r.proxy.SetClientTLS(next.ClientTLS)
+	if err := r.proxy.Change(next); err != nil {
+		t.Fatal(err)
+	}
 	r.answersAgain("1")
 	for _, c := range []struct {
 		config *tls.Config

@@ -44,14 +44,14 @@ func originOf(a net.Addr) origin {
 //
 // Its methods are safe for concurrent use.
 type crowd struct {
-	most     int // members; no limit if zero
-	mostEach int // members from one origin; no limit if zero
 	fairTime time.Duration
 
-	mu    sync.Mutex
-	count int
-	from  map[origin][]*member // oldest first
-	left  chan struct{}        // closed and replaced when somebody leaves
+	mu       sync.Mutex
+	most     int // members; no limit if zero
+	mostEach int // members from one origin; no limit if zero
+	count    int
+	from     map[origin][]*member // oldest first
+	left     chan struct{}        // closed and replaced when somebody leaves
 }
 
 // member is one of a crowd.
@@ -67,6 +67,13 @@ func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
 	return &crowd{
 		most: most, mostEach: mostEach, fairTime: fairTime, from: make(map[origin][]*member), left: make(chan struct{}),
 	}
+}
+
+// limit replaces how many there may be. Nobody who is in has to go for it.
+func (c *crowd) limit(most, mostEach int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.most, c.mostEach = most, mostEach
 }
 
 // enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more.

@@ -13,6 +13,8 @@
 //	conversation.go decides: batch.go what a batch must look like, known.go which statements it may use,
 //	ledger.go what upstream owes, unnamed.go what upstream must be sent in front of the next batch. It does no I/O.
 //
+// What a connection is held to stays the same until its end, even if Change (rules.go) has new rules for others.
+//
 // Until upstream has let a client in, limits.go bounds what it can take. crowd.go says who gives way to whom,
 // places.go who gets a connection to upstream, handshake.go who may begin TLS. A packet that begins no session is
 // passed on by once.go.

@@ -31,7 +31,7 @@ const (
 
 // limits are the crowds of one proxy.
 type limits struct {
-	maxClients int64
+	maxClients atomic.Int64 // no limit if zero or less
 	clients    atomic.Int64
 	turnedAway atomic.Int64
 	logins     *crowd
@@ -40,10 +40,10 @@ type limits struct {
 	placed     *crowd // those of logins that have a place among the sessions; limited by the number of those
 }
 
-func newLimits(s Settings, fairTime time.Duration) limits {
+// newLimits makes them; Change says how many there may be.
+func newLimits(fairTime time.Duration) limits {
 	return limits{
-		maxClients: int64(s.MaxClients),
-		logins:     newCrowd(s.MaxLogins, s.MaxLoginsPerAddress, fairTime),
+		logins:     newCrowd(0, 0, fairTime),
 		handshakes: newCrowd(maxHandshakes, 0, fairTime),
 		cancels:    newCrowd(maxCancels, 0, fairTime),
 		placed:     newCrowd(0, 0, fairTime),
@@ -53,6 +53,7 @@ func newLimits(s Settings, fairTime time.Duration) limits {
 // admitted is a connection that the limits let in, until leave.
 type admitted struct {
 	limits  *limits
+	rules   *rules
 	from    origin
 	since   time.Duration // accepted, since the proxy was made
 	login   *member       // nil: it has logged in, or was sent away
@@ -62,11 +63,11 @@ type admitted struct {
 // welcome lets a connection in that was just accepted, or closes it; then it is nil.
 func (p *Proxy) welcome(conn net.Conn) *admitted {
 	l, from := &p.limits, originOf(conn.RemoteAddr())
-	if n := l.clients.Add(1); l.maxClients > 0 && n > l.maxClients {
+	if n, most := l.clients.Add(1), l.maxClients.Load(); most > 0 && n > most {
 		p.turnAway(conn, "more connections of clients than there are descriptors for")
 		return nil
 	}
-	a := &admitted{limits: l, from: from, since: time.Since(p.made)}
+	a := &admitted{limits: l, rules: p.rules.Load(), from: from, since: time.Since(p.made)}
 	a.login = l.logins.enter(from, func() { p.giveWay(conn, a) })
 	if a.login == nil {
 		p.turnAway(conn, "too many connections that have not logged in")
@@ -76,14 +77,17 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 }
 
 // full says that one more connection would be turned away, of clients that are connected.
-func (l *limits) full(clients int64) bool { return l.maxClients > 0 && clients >= l.maxClients }
+func (l *limits) full(clients int64) bool {
+	most := l.maxClients.Load()
+	return most > 0 && clients >= most
+}
 
 // turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to,
 // so it does not wait. Where TLS is required nothing is said in plain text.
 func (p *Proxy) turnAway(conn net.Conn, why string) {
 	p.limits.turnedAway.Add(1)
 	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
-	if !p.requireTLS {
+	if !p.rules.Load().requireTLS {
 		tellClient(conn, clientError{code: failTooMany})
 	}
 	conn.Close()

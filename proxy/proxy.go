@@ -73,7 +73,7 @@ func (p *Permission) allows(f *statement.Form) bool {
 	return l == AnswerAll || (l == AnswerQualified && !f.Unqualified)
 }
 
-// Settings configures a Proxy.
+// Settings configures a Proxy. Change replaces limits, time-outs of clients and TLS while it runs.
 type Settings struct {
 	// Network and Address of the upstream as net.Dial takes them:
 	// "tcp" and "host:port", or "unix" and the socket's path.
@@ -109,11 +109,11 @@ type Settings struct {
 	LoginTimeout time.Duration
 	// DialTimeout bounds connecting to upstream; 10 s if zero.
 	DialTimeout time.Duration
-	// ClientTLS is what clients get that ask for TLS; they are refused it if nil. SetClientTLS changes it.
+	// ClientTLS is what clients get that ask for TLS; they are refused it if nil.
 	ClientTLS *pgtls.Client
 	// RequireTLS refuses sessions without TLS. Cancel requests may come without: libpq before 17 sends them so.
 	RequireTLS bool
-	// UpstreamTLS protects the connections to upstream. SetUpstreamTLS changes it.
+	// UpstreamTLS protects the connections to upstream.
 	UpstreamTLS pgtls.Upstream
 	// AskPassword makes the proxy log in for its clients: where upstream wants a password in any way, the client is
 	// asked for it in clear text. Nothing is kept of it. Needs RequireTLS.
@@ -124,36 +124,35 @@ type Settings struct {
 
 // Proxy relays between clients and one upstream. Its methods are safe for concurrent use.
 type Proxy struct {
-	network, address          string
-	maxSessions               int
-	ids                       IDs
-	permission                func(string) *Permission
-	segments                  func(string) Segments
-	loginTimeout, dialTimeout time.Duration
-	handshakeTimeout          time.Duration
-	limits                    limits
-	requireTLS, askPassword   bool
-	clientTLS                 atomic.Pointer[pgtls.Client] // nil: TLS is refused
-	upstreamTLS               atomic.Pointer[pgtls.Negotiator]
-	log                       *slog.Logger
-	draining                  atomic.Bool
-	lastID                    atomic.Int64
-	made                      time.Time
-	counters                  counters
-	whyNot                    func(error) Decline
-	buffers                   *frame.Buffers
-	batches                   *batches
-	ctx                       context.Context // ends when Drain has
-	stop                      context.CancelFunc
+	network, address string
+	ids              IDs
+	permission       func(string) *Permission
+	segments         func(string) Segments
+	dialTimeout      time.Duration
+	limits           limits
+	rules            atomic.Pointer[rules]
+	upstreamTLS      atomic.Pointer[pgtls.Negotiator]
+	log              *slog.Logger
+	draining         atomic.Bool
+	lastID           atomic.Int64
+	made             time.Time
+	counters         counters
+	whyNot           func(error) Decline
+	buffers          *frame.Buffers
+	batches          *batches
+	ctx              context.Context // ends when Drain has
+	stop             context.CancelFunc
 
-	mu       sync.Mutex
-	sessions map[*session]struct{}
-	arriving int  // connections that were accepted, and are neither sessions yet nor over
-	places   int  // taken, by sessions and by those that are on their way to upstream
-	closed   bool // no further session
-	ended    sums // of the sessions that are over
-	conns    sync.WaitGroup
-	changed  chan struct{} // closed and replaced when a session ends, a place is given back, or one has arrived
+	mu sync.Mutex
+	// maxSessions is Settings.MaxSessions.
+	maxSessions int
+	sessions    map[*session]struct{}
+	arriving    int  // connections that were accepted, and are neither sessions yet nor over
+	places      int  // taken, by sessions and by those that are on their way to upstream
+	closed      bool // no further session
+	ended       sums // of the sessions that are over
+	conns       sync.WaitGroup
+	changed     chan struct{} // closed and replaced when a session ends, a place is given back, or one has arrived
 }
 
 // New checks the settings and returns a Proxy that serves nothing yet.
@@ -165,16 +164,11 @@ func New(s Settings) (*Proxy, error) {
 		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path",
 			s.Network, s.Address)
 	}
-	if s.AskPassword && !s.RequireTLS || s.RequireTLS && s.ClientTLS == nil {
-		return nil, errors.New("proxy settings ask for passwords without requiring TLS, " +
-			"or require TLS without a certificate")
-	}
 	p := &Proxy{
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
-		maxSessions: s.MaxSessions, loginTimeout: s.LoginTimeout, dialTimeout: s.DialTimeout, requireTLS: s.RequireTLS,
-		askPassword: s.AskPassword, sessions: make(map[*session]struct{}), changed: make(chan struct{}),
-		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(s, fairTime),
-		handshakeTimeout: s.HandshakeTimeout, whyNot: s.WhyNot, made: time.Now(), counters: newCounters(),
+		dialTimeout: s.DialTimeout, sessions: make(map[*session]struct{}), changed: make(chan struct{}),
+		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(fairTime),
+		whyNot: s.WhyNot, made: time.Now(), counters: newCounters(),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -183,20 +177,14 @@ func New(s Settings) (*Proxy, error) {
 	if p.segments == nil {
 		p.segments = func(string) Segments { return nil }
 	}
-	if p.loginTimeout == 0 {
-		p.loginTimeout = defaultLoginTimeout
-	}
-	if p.handshakeTimeout == 0 {
-		p.handshakeTimeout = defaultHandshakeTimeout
-	}
 	if p.dialTimeout == 0 {
 		p.dialTimeout = defaultDialTimeout
 	}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
-	p.SetClientTLS(s.ClientTLS)
-	if err := p.SetUpstreamTLS(s.UpstreamTLS); err != nil {
+	if err := p.Change(s); err != nil {
+		p.stop()
 		return nil, err
 	}
 	return p, nil

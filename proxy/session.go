@@ -70,7 +70,7 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	defer conn.Close()
 	defer recoverTo(log)
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
-	login := time.Now().Add(p.loginTimeout)
+	login := time.Now().Add(a.rules.loginTimeout)
 
 	client, s := p.begin(conn, a, login, log)
 	defer client.Close()
@@ -139,8 +139,8 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 		return conn, opening{}, err
 	}
 	offer := tlsOffer{
-		Client:  p.clientTLS.Load(),
-		timeout: p.handshakeTimeout,
+		Client:  a.rules.clientTLS,
+		timeout: a.rules.handshakeTimeout,
 		login:   login,
 		places:  p.limits.handshakes,
 		from:    a.from,
@@ -158,7 +158,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 	case err != nil:
 	case !o.cancel && p.draining.Load():
 		err = clientError{code: failNotAccepting}
-	case !o.cancel && p.requireTLS && !inside:
+	case !o.cancel && a.rules.requireTLS && !inside:
 		err = clientError{code: failTLSRequired}
 	}
 	return client, o, err
@@ -203,7 +203,7 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 func (s *session) relay(login time.Time) error {
 	late := time.AfterFunc(time.Until(login), s.loginLate)
 	defer late.Stop()
-	if s.proxy.askPassword {
+	if s.admitted.rules.askPassword {
 		if err := apart(s.log, s.logIn); err != nil {
 			s.loginEnded(err)
 			return err

@@ -65,7 +65,7 @@ func (p *Proxy) Stats() Stats {
 	for s := range p.sessions {
 		all = append(all, s)
 	}
-	sum, clients, places := p.ended, p.limits.clients.Load(), p.places
+	sum, clients, places, limit := p.ended, p.limits.clients.Load(), p.places, p.limitLocked()
 	p.mu.Unlock()
 
 	open := [openStates]int{}
@@ -77,7 +77,7 @@ func (p *Proxy) Stats() Stats {
 
 	st.Sessions, st.Opened = len(all), sum.opened
 	st.Open = labelled(openLabels[:], open[:])
-	st.Limit, st.Full = p.limit(), p.maxSessions > 0 && places >= p.maxSessions || p.limits.full(clients)
+	st.Limit, st.Full = limit, limit > 0 && places >= limit || p.limits.full(clients)
 	st.ByKind = labelled(kindLabels[:], sum.answers[:])
 	for _, n := range sum.answers {
 		st.Answers += n
@@ -94,9 +94,9 @@ func (p *Proxy) Stats() Stats {
 	return st
 }
 
-// limit is how many sessions may be open; 0: as many as come.
-func (p *Proxy) limit() int {
-	most := int(p.limits.maxClients)
+// limitLocked is how many sessions may be open; 0: as many as come.
+func (p *Proxy) limitLocked() int {
+	most := int(p.limits.maxClients.Load())
 	if p.maxSessions > 0 && (most <= 0 || p.maxSessions < most) {
 		most = p.maxSessions
 	}

@@ -11,23 +11,14 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// SetUpstreamTLS replaces how new sessions, cancel requests and DialUpstream reach upstream.
-func (p *Proxy) SetUpstreamTLS(u pgtls.Upstream) error {
+// negotiator makes ready how new sessions, cancel requests and DialUpstream reach upstream.
+func (p *Proxy) negotiator(u pgtls.Upstream) (*pgtls.Negotiator, error) {
 	host, _, err := net.SplitHostPort(p.address)
 	if err != nil && p.network == "tcp" {
-		return fmt.Errorf("upstream %q is no host:port: %w", p.address, err)
+		return nil, fmt.Errorf("upstream %q is no host:port: %w", p.address, err)
 	}
-	made, err := u.ForHost(host)
-	if err != nil {
-		return err
-	}
-	p.upstreamTLS.Store(made)
-	return nil
+	return u.ForHost(host)
 }
-
-// SetClientTLS replaces what clients get that connect from now on; nil refuses TLS. Sessions that are open go on as
-// they are.
-func (p *Proxy) SetClientTLS(t *pgtls.Client) { p.clientTLS.Store(t) }
 
 // DialUpstream connects to upstream as sessions do. Inside TLS it returns a *tls.Conn, by which drivers know that SCRAM
 // can be bound to the certificate.

@@ -24,8 +24,10 @@ The worker in its IDs is leased in the lease database. While no worker is held, 
 function inside PostgreSQL answers; serve says so and keeps trying.
 
 On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout, gives the
-worker back and ends. A second signal ends it at once. On SIGHUP it reads the files of TLS again; open sessions
-do not notice.
+worker back and ends. A second signal ends it at once.
+
+On SIGHUP it reads the configuration file and the files of TLS again. Databases, limits, TLS and the log level
+change, and open sessions stay. The log says what has changed, and what waits for a restart.
 
 Under systemd it says when it is ready, how it fares and when it stops, and gives signs of life to a watchdog. A
 listening socket that systemd hands over (LISTEN_FDS) takes the place of --listen. Clients that come while it
@@ -51,7 +53,7 @@ restarts wait in that socket, and are not refused.`,
 			case o.checkOnly:
 				return c.print(cmd.OutOrStdout())
 			}
-			return o.serve(cmd.Context(), s, cmd.ErrOrStderr())
+			return o.serve(cmd.Context(), s, c, environ, cmd.ErrOrStderr())
 		},
 	}
 	o.add(cmd.Flags())
@@ -59,7 +61,9 @@ restarts wait in that socket, and are not refused.`,
 }
 
 // serve runs the node until ctx ends.
-func (o *serveOptions) serve(ctx context.Context, s node.Settings, stderr io.Writer) (err error) {
+func (o *serveOptions) serve(
+	ctx context.Context, s node.Settings, c *configuration, environ []string, stderr io.Writer,
+) (err error) {
 	var queue *logQueue
 	if s.Log, queue, err = o.logs.open(stderr); err != nil {
 		return err
@@ -76,11 +80,12 @@ func (o *serveOptions) serve(ctx context.Context, s node.Settings, stderr io.Wri
 	if err != nil {
 		return err
 	}
+	r := newReloader(c, environ, o, s, n.Reload)
 	manager := newSupervisor(s.Log)
 	defer manager.follow(ctx, n.State, s.DrainTimeout)()
 	go func() {
 		for range hangups {
-			manager.reloads(n.Reload)
+			manager.reloads(r.reload)
 		}
 	}()
 	return n.Run(ctx)

@@ -36,6 +36,10 @@ func (o *serveOptions) add(f *pflag.FlagSet) {
 	f.BoolVar(&o.checkOnly, "check-config", false,
 		"say all that is wrong with flags, environment and file, or what serve would run with, and end; "+
 			"nothing is connected or opened")
+	mayChange(f, "databases", "log-level",
+		"max-connections", "max-logins", "max-logins-per-address", "login-timeout", "client-tls-timeout",
+		"client-tls", "client-tls-cert", "client-tls-key", "client-tls-ca", "client-auth",
+		"upstream-tls", "upstream-tls-ca", "upstream-tls-cert", "upstream-tls-key")
 	annotate(f, "check-config", commandLineOnly, "is for one look")
 	collect(f)
 }

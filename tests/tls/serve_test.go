@@ -53,7 +53,7 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	// A file that cannot be used changes nothing, and the log says why.
 	authority.Write(t, dir, "clients.pem", []byte("no certificate"))
 	p.Signal(syscall.SIGHUP)
-	line := p.Line("TLS files were not reloaded", "stay in use")
+	line := p.Line("configuration not reloaded: everything stays as it was")
 	if !strings.Contains(line, "holds no certificate; expected PEM") {
 		t.Errorf("the log says %s", line)
 	}
@@ -65,7 +65,7 @@ func TestServeReloadsItsCertificateAndTheCAOfClientsWithoutTouchingSessions(t *t
 	authority.Write(t, dir, "clients.pem", nextClients.PEM)
 	nextProxy.Issue(t, local).Write(t, dir, "proxy")
 	p.Signal(syscall.SIGHUP)
-	p.Line("TLS files reloaded")
+	p.Line("configuration reloaded", "changed=nothing", "tls_files=\"read again\"")
 	draw()
 	client{ca: nextProxy, own: nextClients}.connect(t, at)
 	client{ca: nextProxy, own: s.clientCA}.refused(t, at, "a revoked certificate")
@@ -184,7 +184,7 @@ func TestServeWarnsOfAHopelessConfiguration(t *testing.T) {
 func TestSIGHUPWithoutTLSEndsNothing(t *testing.T) {
 	p, _ := serve(t, server.Migrated(t))
 	p.Signal(syscall.SIGHUP)
-	p.Line("TLS files reloaded")
+	p.Line("configuration reloaded", "changed=nothing")
 	p.Signal(syscall.SIGTERM)
 	if code := p.End(); code != 0 {
 		t.Errorf("it ended with %d", code)

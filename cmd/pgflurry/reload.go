@@ -1,0 +1,141 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"pgflurry/hint"
+	"pgflurry/node"
+)
+
+// reloads is the annotation of a flag of serve whose value a SIGHUP changes in the running process.
+const reloads = "pgflurry_reloads"
+
+// mayChange marks such flags. Of the others a new value in the file waits for a restart, and the log says so.
+func mayChange(flags *pflag.FlagSet, names ...string) {
+	for _, name := range names {
+		annotate(flags, name, reloads, "SIGHUP")
+	}
+}
+
+// A reloader gives a running node what the configuration file and the files of secrets have now. The command line and
+// the environment of a process do not change, so they win as they did at its start.
+type reloader struct {
+	started   *configuration
+	environ   []string
+	values    map[string]string // of the flags, as they are in force
+	threshold *slog.LevelVar    // of the log
+	give      func(node.Settings) error
+	log       *slog.Logger
+}
+
+func newReloader(started *configuration, environ []string, o *serveOptions, s node.Settings,
+	give func(node.Settings) error,
+) *reloader {
+	return &reloader{
+		started: started, environ: environ, values: valuesOf(started.flags), threshold: o.logs.threshold,
+		give: give, log: s.Log,
+	}
+}
+
+// valuesOf are the values of flags by their names.
+func valuesOf(flags *pflag.FlagSet) map[string]string {
+	values := make(map[string]string)
+	flags.VisitAll(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
+	return values
+}
+
+// reload reads everything again. What is wrong changes nothing at all. One line of the log says what came of it, by
+// the names of flags: values may be secrets.
+func (r *reloader) reload() {
+	var fresh serveOptions
+	c := r.read(&fresh)
+	s := fresh.settings(c)
+	err := c.err()
+	if err == nil {
+		err = r.give(s)
+	}
+	if err != nil {
+		fields := []any{"cause", inOneLine(err)}
+		if advice := hint.Of(err); advice != "" {
+			fields = append(fields, "hint", advice)
+		}
+		r.log.Error("configuration not reloaded: everything stays as it was", fields...)
+		return
+	}
+	if level, err := fresh.logs.least(); err == nil { // settings has looked
+		r.threshold.Set(level)
+	}
+	changed, waiting := r.compare(c.flags)
+	fields := []any{"changed", orNothing(changed)}
+	if s.TLS.Files() {
+		fields = append(fields, "tls_files", "read again")
+	}
+	if len(waiting) == 0 {
+		r.log.Info("configuration reloaded", fields...)
+		return
+	}
+	r.log.Warn("configuration reloaded, but not all of it can change before a restart",
+		append(fields, "needs_restart", strings.Join(waiting, ","))...)
+}
+
+// read gives new flags the values they have now.
+func (r *reloader) read(o *serveOptions) *configuration {
+	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	o.add(flags)
+	r.started.flags.VisitAll(func(f *pflag.Flag) {
+		if r.started.origins[f.Name] != theCommandLine || ownFlag(f) {
+			return
+		}
+		again := flags.Lookup(f.Name)
+		if list, is := f.Value.(pflag.SliceValue); is {
+			_ = again.Value.(pflag.SliceValue).Replace(list.GetSlice()) // it was taken before
+		} else {
+			_ = again.Value.Set(f.Value.String()) // as well
+		}
+		again.Changed = true
+	})
+	return configure(flags, r.environ)
+}
+
+// compare says which flags have another value than the one in force: those that now have it, and those that wait.
+func (r *reloader) compare(flags *pflag.FlagSet) (changed, waiting []string) {
+	for name, value := range valuesOf(flags) {
+		switch f := flags.Lookup(name); {
+		case value == r.values[name]:
+		case f.Annotations[reloads] != nil:
+			r.values[name] = value
+			changed = append(changed, name)
+		default:
+			waiting = append(waiting, name)
+		}
+	}
+	slices.Sort(changed)
+	slices.Sort(waiting)
+	return changed, waiting
+}
+
+// orNothing is a list of names for the log.
+func orNothing(names []string) string {
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ",")
+}
+
+// inOneLine is an error for the log, which has a line for each.
+func inOneLine(err error) string {
+	var several problems
+	if !errors.As(err, &several) {
+		return err.Error()
+	}
+	texts := make([]string, len(several))
+	for i, one := range several {
+		texts[i] = one.Error()
+	}
+	return strings.Join(texts, "; ")
+}

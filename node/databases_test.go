@@ -1,0 +1,131 @@
+package node
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"pgflurry/proxy"
+	"pgflurry/segment"
+)
+
+// listOf is a list of databases whose numbers nobody has.
+func listOf(t *testing.T, names ...string) *databases {
+	t.Helper()
+	d := newDatabases(func(string) (*segment.Source, error) {
+		return segment.New(segment.Settings{Open: func() segment.Store { panic("no numbers are asked for") }})
+	})
+	relist(t, d, names...)
+	return d
+}
+
+// relist replaces the list.
+func relist(t *testing.T, d *databases, names ...string) {
+	t.Helper()
+	commit, err := d.prepare(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	commit()
+}
+
+// everything is what a watch permits that finds nothing wrong.
+var everything = judgement{ids: proxy.AnswerAll, segments: proxy.AnswerAll}
+
+func TestADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(t *testing.T) {
+	d := listOf(t, "app", "reports")
+	app := d.listed[0]
+	app.permit(everything)
+	if j := app.permission.judgement.Load(); j.ids != proxy.AnswerAll {
+		t.Fatalf("it may be answered by %v", j.ids)
+	}
+	kept := d.permissionOf("app")
+	relist(t, d, "reports")
+	app.permit(everything) // of a look that had begun before
+	if j := app.permission.judgement.Load(); j.ids != proxy.AnswerNothing || j.segments != proxy.AnswerNothing {
+		t.Errorf("taken off the list it may be answered by %v", j.ids)
+	}
+	if _, _, err := d.numbersOf("app").TryNextN([]byte("tag"), 1); err == nil {
+		t.Error("taken off the list it gives numbers")
+	}
+	relist(t, d, "reports", "app", "app")
+	if len(d.listed) != 2 || d.listed[1] == app {
+		t.Errorf("the list has %d databases; expected two, and a listing of its own for the one that came back",
+			len(d.listed))
+	}
+	d.listed[1].permit(everything)
+	if d.permissionOf("app") != kept || app.permission.judgement.Load().ids != proxy.AnswerAll {
+		t.Error("a session from before is not answered again")
+	}
+	if d.permissionOf("other") != nil || d.numbersOf("other") != nil {
+		t.Error("a database that was never listed has a permission")
+	}
+}
+
+func TestWhatWorksForADatabaseEndsWithItsListingAndOthersDoNotNotice(t *testing.T) {
+	d := listOf(t, "app", "reports")
+	began, ended := make(chan string), make(chan string)
+	ctx, cancel := context.WithCancel(t.Context())
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		d.run(ctx, func(ctx context.Context, l *listing) {
+			began <- l.name
+			<-ctx.Done()
+			ended <- l.name
+		})
+	}()
+	both := []string{<-began, <-began}
+	slices.Sort(both)
+	if !slices.Equal(both, []string{"app", "reports"}) {
+		t.Errorf("work began for %v", both)
+	}
+	relist(t, d, "reports", "billing")
+	for range 2 {
+		select {
+		case name := <-began:
+			if name != "billing" {
+				t.Errorf("work began for %s", name)
+			}
+		case name := <-ended:
+			if name != "app" {
+				t.Errorf("work ended for %s", name)
+			}
+		}
+	}
+	cancel()
+	last := []string{<-ended, <-ended}
+	slices.Sort(last)
+	if !slices.Equal(last, []string{"billing", "reports"}) {
+		t.Errorf("at the end work ended for %v", last)
+	}
+	<-returned
+}
+
+func TestAllAreJudgedOnceEachThatIsListedWas(t *testing.T) {
+	judged := func(d *databases) bool {
+		select {
+		case <-d.judged:
+			return true
+		default:
+			return false
+		}
+	}
+	d := listOf(t, "app", "reports", "billing")
+	d.wasJudged(d.listed[0])
+	relist(t, d, "app", "reports")
+	if judged(d) {
+		t.Error("reports was not judged")
+	}
+	d.wasJudged(d.listed[1])
+	if !judged(d) {
+		t.Error("both were judged")
+	}
+	d = listOf(t, "app", "away")
+	d.wasJudged(d.listed[0])
+	relist(t, d, "app")
+	if !judged(d) {
+		t.Error("the one that was not judged is not listed any more")
+	}
+	d.wasJudged(d.listed[0])
+}

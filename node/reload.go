@@ -1,0 +1,69 @@
+package node
+
+import (
+	"time"
+
+	"pgflurry/outcome"
+	"pgflurry/proxy"
+)
+
+// Reload takes over from s what may change while clients are connected: Limits, TLS, whose files are read again, and
+// Databases. All else in s is left alone. Sessions that are open stay as they are, except that a database that is
+// listed no more has its calls relayed at once. On an error nothing has changed.
+func (n *Node) Reload(s Settings) error {
+	n.reloading.Lock()
+	defer n.reloading.Unlock()
+	next := n.settings
+	next.Limits, next.TLS, next.Databases = s.Limits, s.TLS, s.Databases
+	if _, err := next.complete(); err != nil {
+		return outcome.As(outcome.Usage, err)
+	}
+	changed, err := n.proxySettings(next)
+	if err != nil {
+		return err
+	}
+	list, err := n.databases.prepare(next.Databases)
+	if err != nil {
+		return err
+	}
+	if err := n.proxy.Change(changed); err != nil {
+		return err
+	}
+	list()
+	n.tellLimits(next, changed)
+	n.current.Store(&next)
+	n.readConfig()
+	return nil
+}
+
+// readConfig notes that the configuration was read without an error.
+func (n *Node) readConfig() {
+	now := n.clock.wall()
+	n.reloaded.Store(&now)
+}
+
+// Reloaded is when the configuration was read the last time without an error, by the wall clock.
+func (n *Node) Reloaded() time.Time { return *n.reloaded.Load() }
+
+// proxySettings are those of the proxy. The files of TLS are read.
+func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
+	p := proxy.Settings{
+		Network: n.upstream.network, Address: n.upstream.address, Log: n.log,
+		IDs: n.ids, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
+	}
+	s.Limits.apply(&p, len(s.Databases), descriptors())
+	err := s.TLS.apply(&p)
+	return p, outcome.As(outcome.Usage, err)
+}
+
+// tellLimits logs what holds now, and what TLS does not protect, where that is not as it was.
+func (n *Node) tellLimits(s Settings, p proxy.Settings) {
+	before := n.current.Load()
+	if before == nil || before.Limits != s.Limits || len(before.Databases) != len(s.Databases) {
+		n.log.Info("limits; 0 is none", "clients", p.MaxClients, "max_connections", p.MaxSessions,
+			"max_logins", p.MaxLogins, "max_logins_per_address", p.MaxLoginsPerAddress)
+	}
+	if before == nil || before.TLS != s.TLS {
+		s.TLS.warn(n.log, p.Network, p.Address)
+	}
+}

@@ -1,0 +1,46 @@
+package proxy
+
+import (
+	"errors"
+	"time"
+
+	"pgflurry/proxy/pgtls"
+)
+
+// rules are what a connection is held to from its accept to its end. They never change: Change makes others.
+type rules struct {
+	loginTimeout, handshakeTimeout time.Duration
+	clientTLS                      *pgtls.Client // nil: TLS is refused
+	requireTLS, askPassword        bool
+}
+
+// Change replaces the limits, the time-outs of clients and TLS of both sides by those of s, and ignores all else in it.
+// They hold for who connects from then on: sessions go on as they are, and a lower limit ends none that has logged in.
+// On an error nothing has changed.
+func (p *Proxy) Change(s Settings) error {
+	if s.AskPassword && !s.RequireTLS || s.RequireTLS && s.ClientTLS == nil {
+		return errors.New("proxy settings ask for passwords without requiring TLS, " +
+			"or require TLS without a certificate")
+	}
+	upstream, err := p.negotiator(s.UpstreamTLS)
+	if err != nil {
+		return err
+	}
+	if s.LoginTimeout == 0 {
+		s.LoginTimeout = defaultLoginTimeout
+	}
+	if s.HandshakeTimeout == 0 {
+		s.HandshakeTimeout = defaultHandshakeTimeout
+	}
+	p.upstreamTLS.Store(upstream)
+	p.rules.Store(&rules{
+		loginTimeout: s.LoginTimeout, handshakeTimeout: s.HandshakeTimeout,
+		clientTLS: s.ClientTLS, requireTLS: s.RequireTLS, askPassword: s.AskPassword,
+	})
+	p.limits.maxClients.Store(int64(s.MaxClients))
+	p.limits.logins.limit(s.MaxLogins, s.MaxLoginsPerAddress)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.maxSessions = s.MaxSessions
+	return nil
+}

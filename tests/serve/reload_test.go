@@ -1,0 +1,250 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+// configured is a proxy with a configuration file, which its test rewrites.
+type configured struct {
+	*program.Proxy
+	t    *testing.T
+	path string
+	base string // what stands in the file always
+}
+
+// serveConfigured starts a proxy in front of the database of a URL. Its flags stand in the file, except those that a
+// test has to give.
+func serveConfigured(t *testing.T, direct, node string, lines ...string) *configured {
+	t.Helper()
+	c := &configured{t: t, path: filepath.Join(t.TempDir(), "pgflurry.toml")}
+	c.base = fmt.Sprintf("upstream = %q\nlease-database = %q\nnode = %q\n", server.Parse(t, direct).Host, direct, node)
+	c.write(lines...)
+	c.Proxy = program.Start(t, "serve", "--listen", "127.0.0.1:0", "--config", c.path).Proxy(direct)
+	c.Leased()
+	return c
+}
+
+func (c *configured) write(lines ...string) {
+	c.t.Helper()
+	if err := os.WriteFile(c.path, []byte(c.base+strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// reload rewrites the file and returns the line that says what came of it.
+func (c *configured) reload(lines ...string) string {
+	c.t.Helper()
+	c.write(lines...)
+	from := c.Printed()
+	c.Signal(syscall.SIGHUP)
+	return c.LineFrom(from, "msg=\"configuration ")
+}
+
+// in is the URL of another database, through the proxy.
+func (c *configured) in(direct string) string { return server.In(c.t, c.URL, server.Name(c.t, direct)) }
+
+// A crowd are clients that draw without a pause, each in a session of its own, until they are ended. None may fail.
+type crowd struct {
+	t     *testing.T
+	stop  context.CancelFunc
+	done  sync.WaitGroup
+	mu    sync.Mutex
+	seen  *seen
+	wrong []error
+}
+
+func drawing(t *testing.T, url string, clients int) *crowd {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	c := &crowd{t: t, stop: stop, seen: newSeen(t)}
+	for range clients {
+		conn := server.Connect(t, url)
+		c.done.Go(func() {
+			for ctx.Err() == nil {
+				id, err := drawOne(conn)
+				c.mu.Lock()
+				if err != nil {
+					c.wrong = append(c.wrong, err)
+					stop()
+				} else {
+					c.seen.add("a client", id)
+				}
+				c.mu.Unlock()
+			}
+		})
+	}
+	return c
+}
+
+// end waits for the clients, and fails where one had an error.
+func (c *crowd) end() {
+	c.t.Helper()
+	c.stop()
+	c.done.Wait()
+	if len(c.wrong) > 0 {
+		c.t.Errorf("a session had an error: %v", errors.Join(c.wrong...))
+	}
+	if workers := c.seen.workers(); len(c.seen.ids) == 0 || workers[databaseWorker] > 0 {
+		c.t.Errorf("%d IDs, of which %d are the function's", len(c.seen.ids), workers[databaseWorker])
+	}
+}
+
+func TestSIGHUPAddsAndRemovesDatabasesAndNoSessionNotices(t *testing.T) {
+	app := server.Migrated(t)
+	reports := server.MigratedWith(t, migrations.Settings{JoinURL: app})
+	one, both := fmt.Sprintf("databases = [%q]", server.Name(t, app)),
+		fmt.Sprintf("databases = [%q, %q]", server.Name(t, app), server.Name(t, reports))
+	c := serveConfigured(t, app, "relisting", one)
+	load := drawing(t, c.URL, 8)
+	relayed := func(conn *pgx.Conn) bool { return workerOf(mustDraw(t, conn)) < 2 } // of one of both functions
+	early := server.Connect(t, c.in(reports))
+	if !relayed(early) {
+		t.Fatal("a database that is not listed is answered from memory")
+	}
+	for range 2 { // it can come back
+		from := c.Printed()
+		if line := c.reload(both); !strings.Contains(line, "changed=databases") {
+			t.Errorf("the log says %s", line)
+		}
+		c.LineFrom(from, "are answered from memory", "database="+server.Name(t, reports))
+		late := server.Connect(t, c.in(reports))
+		if relayed(late) {
+			t.Error("a database that was added is not answered from memory")
+		}
+		if line := c.reload(one); !strings.Contains(line, "changed=databases") {
+			t.Errorf("the log says %s", line)
+		}
+		if !relayed(late) || !relayed(server.Connect(t, c.in(reports))) {
+			t.Error("a database that was removed is answered from memory")
+		}
+		direct := server.Connect(t, reports)
+		server.Eventually(t, direct, "NOT EXISTS (SELECT "+keptSessions+")") // nothing looks at it any more
+	}
+	relayed(early) // that session is open still
+	load.end()
+	if c.Signal(syscall.SIGTERM); c.End() != 0 {
+		t.Error("it has not ended well")
+	}
+	if line := c.Line("msg=ended"); program.Field(line, "sessions") != "13" {
+		t.Errorf("8 + 5 sessions were opened, but %s", line)
+	}
+}
+
+func TestADatabaseOfAnotherNamespaceThatIsAddedIsNeverAnsweredAndEndsNothing(t *testing.T) {
+	app, other := server.Migrated(t), server.Migrated(t)
+	c := serveConfigured(t, app, "mistaken")
+	load := drawing(t, c.URL, 2)
+	from := c.Printed()
+	c.reload(fmt.Sprintf("databases = [%q, %q]", server.Name(t, app), server.Name(t, other)))
+	c.LineFrom(from, "level=ERROR", "database="+server.Name(t, other), "carries namespace")
+	if id := mustDraw(t, server.Connect(t, c.in(other))); workerOf(id) != databaseWorker {
+		t.Errorf("ID %d of another namespace's database is from memory", id)
+	}
+	load.end()
+}
+
+func TestSIGHUPRaisesAndLowersLimitsAndNoSessionNotices(t *testing.T) {
+	direct := server.Migrated(t)
+	c := serveConfigured(t, direct, "limiting", "max-connections = 4")
+	load := drawing(t, c.URL, 4)
+	admitted := func(want bool) {
+		t.Helper()
+		conn, err := pgx.Connect(server.Within(t), c.URL)
+		refusal := new(pgconn.PgError)
+		switch {
+		case err == nil:
+			t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		case !errors.As(err, &refusal) || refusal.Code != "53300":
+			t.Fatal(err)
+		}
+		if (err == nil) != want {
+			t.Errorf("one more session: %v; expected success %v", err, want)
+		}
+	}
+	admitted(false)
+	if line := c.reload("max-connections = 5"); !strings.Contains(line, "changed=max-connections") {
+		t.Errorf("the log says %s", line)
+	}
+	admitted(true)
+	admitted(false)
+	if line := c.reload("max-connections = 1", `login-timeout = "5s"`, `log-level = "debug"`); !strings.Contains(line,
+		"changed=log-level,login-timeout,max-connections") {
+		t.Errorf("the log says %s", line)
+	}
+	admitted(false)
+	from := c.Printed()
+	if line := c.reload(`log-level = "debug"`); !strings.Contains(line, "changed=login-timeout,max-connections") {
+		t.Errorf("the log says %s", line)
+	}
+	admitted(true)
+	c.LineFrom(from, "level=DEBUG", "session begins")
+	load.end()
+}
+
+func TestAFileThatIsWrongChangesNothingAndIsToldInOneLine(t *testing.T) {
+	app := server.Migrated(t)
+	c := serveConfigured(t, app, "steadfast", "max-connections = 2")
+	load := drawing(t, c.URL, 2)
+	name := server.Name(t, app)
+	for wrong, says := range map[string]string{
+		"max-connections = -1\ndatabases = []":                   "--max-connections is -1",
+		"max-connections = 100\nwindow =":                        "is not TOML",
+		"max-connections = 100\nwindw = \"60s\"":                 "is the name of no flag",
+		"max-connections = 100\nclient-tls-ca = \"/none\"":       "needs --client-tls require",
+		"max-connections = 100\nlease-database-file = \"/none\"": "are both set",
+		"databases = [\"other\"]\nlogin-timeout = \"1ns\"":       "--login-timeout is 1ns",
+	} {
+		line := c.reload(wrong)
+		if !strings.Contains(line, "level=ERROR") || !strings.Contains(line, "everything stays as it was") ||
+			!strings.Contains(line, says) {
+			t.Errorf("with %q the log says %s", wrong, line)
+		}
+		if _, err := pgx.Connect(server.Within(t), c.URL); err == nil {
+			t.Errorf("%q has raised the limit", wrong)
+		}
+	}
+	line := c.reload("max-connections = 2", `window = "50s"`, `drain-timeout = "5s"`, `databases = ["`+name+`"]`)
+	for _, says := range []string{"level=WARN", "changed=databases", "needs_restart=drain-timeout,window"} {
+		if !strings.Contains(line, says) {
+			t.Errorf("%s\nexpected %s", line, says)
+		}
+	}
+	load.end()
+	if strings.Contains(c.Output(), "postgres://") {
+		t.Error("a connection string is in the log")
+	}
+}
+
+func TestTheConfigurationIsCheckedWithoutAnythingBeingOpened(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pgflurry.toml")
+	content := "upstream = \"127.0.0.1:1\"\nlease-database = \"postgres://u:geheim@127.0.0.1:1/d\"\n"
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := program.Serve(t, server.Migrated(t), "beside") // whose address is taken
+	good := program.Start(t, "serve", "--listen", p.Address, "--config", path, "--check-config")
+	if code := good.End(); code != 0 || !strings.Contains(good.Output(), "configuration is good") {
+		t.Errorf("it ended with %d:\n%s", code, good.Output())
+	}
+	bad := program.Start(t, "serve", "--listen", p.Address, "--config", path, "--check-config", "--window", "1ms",
+		"--max-logins", "-1")
+	if code := bad.End(); code != 2 || !strings.Contains(bad.Output(), "2 things are wrong") ||
+		strings.Contains(bad.Output(), "geheim") {
+		t.Errorf("it ended with %d:\n%s", code, bad.Output())
+	}
+}
