@@ -2,12 +2,14 @@
 //
 //	node ──▶ State (memory) ─┬─▶ metrics.go   GET /metrics: each of families.go
 //	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
-//	                         └─▶ page.go      GET /, /fragment
-//	node ──▶ History, Decode ───▶ worker.go   GET /worker/N, /decode?id=N
+//	                         └─▶ page.go      GET /, /fragment, /workers?from=N
+//	node ──▶ History, Decode ───▶ worker.go   GET /worker/N; page_decoder.go: /decode?id=N
 //
-//	state.go      what a node tells, as a value      sentence.go   its state in one sentence
-//	warnings.go   what is wrong, and what to do      samples.go    the last ten minutes
-//	server.go     New, Serve and its limits          newest.go      a limited number of connections
+//	state.go      what a node tells, as a value      sentence.go     its state in one sentence
+//	warnings.go   what is wrong, and what to do      samples.go      the last ten minutes
+//	page_map.go   the map of workers                 page_chart.go    the lines
+//	figures.go    numbers for people                 page/            templates, style, script
+//	server.go     New, Serve and its limits          newest.go        a limited number of connections
 //
 // # Invariants
 //

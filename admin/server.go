@@ -45,6 +45,7 @@ type Server struct {
 	log     *slog.Logger
 	limits  limits
 	handler http.Handler
+	page    *page
 }
 
 // New makes a server. It opens nothing and starts nothing.
@@ -52,10 +53,11 @@ func New(s Settings) *Server {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	server := &Server{node: s.Node, log: s.Log, limits: usualLimits}
+	server := &Server{node: s.Node, log: s.Log, limits: usualLimits, page: newPage(s.Node)}
 	mux := http.NewServeMux()
 	server.probes(mux)
 	server.metrics(mux)
+	server.page.register(mux)
 	if s.Pprof {
 		profiles(mux)
 	}
@@ -104,6 +106,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // clients can fill it
 	}
+	var watching sync.WaitGroup
+	watching.Go(func() { s.page.watch(asking) })
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(newestOf(listener, s.limits.connections)) }()
 
@@ -116,6 +120,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		s.end(server, cancel)
 	}
 	connections.Wait()
+	cancel()
+	watching.Wait()
 	return err
 }
 

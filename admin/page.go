@@ -1,0 +1,137 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"html/template"
+	"net/http"
+	"time"
+)
+
+var (
+	//go:embed page/*.html
+	pageTemplates embed.FS
+
+	//go:embed page/page.css page/page.js page/icon.svg
+	pageAssets embed.FS
+)
+
+// contentPolicy lets the browser load nothing from elsewhere, and run nothing that stands in the page itself.
+const contentPolicy = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+// askedAtOnce is how many requests may ask the lease database at the same time.
+const askedAtOnce = 2
+
+// page is the status page.
+type page struct {
+	node      Node
+	samples   samples
+	templates *template.Template
+	asking    chan struct{}
+	patience  time.Duration // with the lease database
+}
+
+func newPage(node Node) *page {
+	functions := template.FuncMap{
+		"lasting": lasting, "fine": fine, "instant": instant, "count": grouped[int], "total": grouped[int64],
+		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
+		"known":    func(t time.Time) bool { return !t.IsZero() },
+		"withNoun": withNoun[int],
+	}
+	return &page{
+		node:      node,
+		templates: template.Must(template.New("").Funcs(functions).ParseFS(pageTemplates, "page/*.html")),
+		asking:    make(chan struct{}, askedAtOnce),
+		patience:  3 * time.Second,
+	}
+}
+
+// register adds the page to a mux.
+func (p *page) register(mux *http.ServeMux) {
+	mux.HandleFunc("/{$}", func(w http.ResponseWriter, _ *http.Request) {
+		p.show(w, http.StatusOK, "whole", p.view())
+	})
+	mux.HandleFunc("/fragment", func(w http.ResponseWriter, _ *http.Request) {
+		p.show(w, http.StatusOK, "parts", p.view())
+	})
+	mux.HandleFunc("/worker/{number}", p.worker)
+	mux.HandleFunc("/worker", p.worker) // of the form
+	mux.HandleFunc("/workers", p.block)
+	mux.HandleFunc("/decode", p.decode)
+	for name, kind := range map[string]string{
+		"page.css": "text/css; charset=utf-8", "page.js": "text/javascript; charset=utf-8", "icon.svg": "image/svg+xml",
+	} {
+		mux.HandleFunc("/page/"+name, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", kind)
+			w.Header().Set("Cache-Control", "no-cache")
+			http.ServeFileFS(w, r, pageAssets, "page/"+name)
+		})
+	}
+}
+
+// watch takes a sample every two seconds until ctx ends.
+func (p *page) watch(ctx context.Context) {
+	ticker := time.NewTicker(sampleEvery)
+	defer ticker.Stop()
+	for {
+		p.samples.take(p.node.State())
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// view is what the templates read.
+type view struct {
+	State
+	Title    string // of the page, where it is not the first
+	Sentence string
+	Standing string
+	Key      string // changes when a listener must hear of it
+	Share    int    // of the window that is left, in hundredths
+	Warnings []Warning
+	Map      workerMap
+	Charts   []chart
+	Tags     []Segment
+	Unlisted string // segments that are not listed; empty: none
+	Detail   *detail
+	Decoder  decoder
+	Open     int // sessions
+}
+
+// mostSegments is how many segments the page lists.
+const mostSegments = 100
+
+func (p *page) view() view {
+	s := p.node.State()
+	v := view{
+		State: s, Sentence: Sentence(s), Standing: standing(s.Lease), Warnings: Warnings(s),
+		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, 0, s.Namespace.Workers),
+		Charts: charts(p.samples.series()), Tags: s.Segments, Open: open(s),
+	}
+	v.Key = stateKey(s, v.Warnings)
+	if more := len(v.Tags) - mostSegments; more > 0 {
+		v.Tags, v.Unlisted = v.Tags[:mostSegments], grouped(more)
+	}
+	return v
+}
+
+// show writes a template's answer, whole or not at all.
+func (p *page) show(w http.ResponseWriter, status int, name string, v view) {
+	var body bytes.Buffer
+	if err := p.templates.ExecuteTemplate(&body, name, v); err != nil {
+		http.Error(w, "the page could not be written: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	header := w.Header()
+	header.Set("Content-Type", "text/html; charset=utf-8")
+	header.Set("Content-Security-Policy", contentPolicy)
+	header.Set("Referrer-Policy", "no-referrer")
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // who has gone reads nothing
+}

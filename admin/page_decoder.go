@@ -1,0 +1,87 @@
+package admin
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// decoder is an ID as a person asked for it. The zero value: nobody asked.
+type decoder struct {
+	Asked   string // what was typed
+	Problem string // why it is no ID
+	ID      *Decoded
+	Age     string
+	Holder  *Tenure // who had its worker then; nil: not known
+	NoOne   string  // why not
+}
+
+// decode takes an ID apart and finds who held its worker then: GET /decode?id=N.
+func (p *page) decode(w http.ResponseWriter, r *http.Request) {
+	v := p.view()
+	v.Title = "Decoder"
+	v.Decoder.Asked = strings.TrimSpace(r.URL.Query().Get("id"))
+	status := http.StatusOK
+	id, err := readID(v.Decoder.Asked)
+	if err == nil {
+		var parts Decoded
+		if parts, err = p.node.Decode(id); err == nil {
+			p.explain(r, &v, parts)
+		}
+	}
+	if err != nil {
+		v.Decoder.Problem, status = sentenceOf(err), http.StatusBadRequest
+	}
+	p.answer(w, r, status, "decoder", v)
+}
+
+// explain says when an ID was made, and by whom.
+func (p *page) explain(r *http.Request, v *view, parts Decoded) {
+	v.Decoder.ID = &parts
+	v.Decoder.Age = lasting(v.At.Sub(parts.Time)) + " ago"
+	if parts.Time.After(v.At) {
+		v.Decoder.Age = "in " + lasting(parts.Time.Sub(v.At))
+	}
+	if parts.Function {
+		v.Decoder.NoOne = "the function of a database, which keeps its worker for good"
+		return
+	}
+	history, err := p.history(r.Context(), parts.Worker)
+	if err != nil {
+		v.Decoder.NoOne = "not known: " + oneLine(err.Error())
+		return
+	}
+	if tenure, known := holder(history, parts.Time); known {
+		v.Decoder.Holder = &tenure
+		return
+	}
+	v.Decoder.NoOne = "not known: no tenure in the table covers that time"
+}
+
+// readID reads an ID as a person pastes it.
+func readID(text string) (int64, error) {
+	if text == "" {
+		return 0, errors.New("no ID was given: expected a number, such as 330678927360028672")
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	switch {
+	case err == nil && id < 0:
+		return 0, fmt.Errorf("%s is no ID: an ID is never negative", echo(text))
+	case errors.Is(err, strconv.ErrRange):
+		return 0, fmt.Errorf("%s is no ID: expected a number from 0 to %d", echo(text), int64(math.MaxInt64))
+	case err != nil:
+		return 0, fmt.Errorf("%s is no ID: expected digits alone, such as 330678927360028672", echo(text))
+	}
+	return id, nil
+}
+
+// sentenceOf is an error as a sentence.
+func sentenceOf(err error) string {
+	text := []rune(strings.TrimSuffix(oneLine(err.Error()), ".") + ".")
+	text[0] = unicode.ToUpper(text[0])
+	return string(text)
+}

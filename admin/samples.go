@@ -1,0 +1,66 @@
+package admin
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	sampleEvery = 2 * time.Second
+	// sampled is how many samples are kept: ten minutes, and the one before them.
+	sampled = int(10*time.Minute/sampleEvery) + 1
+)
+
+// A reading is what the charts show, at one moment. All but the sessions count since the process began.
+type reading struct {
+	at                     time.Time
+	ids, answers, declined int64
+	sessions               int
+}
+
+// samples are the last ten minutes, in a ring of fixed size. They are safe for concurrent use.
+type samples struct {
+	mu   sync.Mutex
+	ring [sampled]reading
+	next int // where the next one goes
+	held int
+}
+
+// take adds a state to the samples.
+func (s *samples) take(state State) {
+	one := reading{at: state.At, ids: state.Answers.IDs, sessions: open(state)}
+	for _, n := range state.Answers.ByKind {
+		one.answers += n
+	}
+	for _, n := range state.Answers.Declined {
+		one.declined += n
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ring[s.next] = one
+	s.next = (s.next + 1) % sampled
+	s.held = min(s.held+1, sampled)
+}
+
+// series are the lines of the charts, the oldest point first. There is one point for each sample but the first.
+type series struct{ ids, answers, declined, sessions []float64 }
+
+// series computes rates, in each second, from counts.
+func (s *samples) series() series {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lines series
+	for i := 1; i < s.held; i++ {
+		now := s.ring[(s.next-s.held+i+sampled)%sampled]
+		before := s.ring[(s.next-s.held+i-1+sampled)%sampled]
+		seconds := now.at.Sub(before.at).Seconds()
+		if seconds <= 0 { // the wall clock was set back: nobody knows how long it took
+			seconds = sampleEvery.Seconds()
+		}
+		lines.ids = append(lines.ids, float64(now.ids-before.ids)/seconds)
+		lines.answers = append(lines.answers, float64(now.answers-before.answers)/seconds)
+		lines.declined = append(lines.declined, float64(now.declined-before.declined)/seconds)
+		lines.sessions = append(lines.sessions, float64(now.sessions))
+	}
+	return lines
+}

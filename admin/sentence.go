@@ -1,0 +1,110 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Sentence is the node's state in one line: who it is, how fresh that is, and how long IDs last without PostgreSQL.
+// A service manager shows it, and the status page begins with it.
+func Sentence(s State) string {
+	text := leaseSentence(s)
+	switch {
+	case s.Draining:
+		return fmt.Sprintf("Draining, %s left. %s", withNoun(open(s), "session"), text)
+	case !s.Listening:
+		return "Clients are not accepted yet. " + text
+	}
+	return text
+}
+
+// open is how many connections of clients there are.
+func open(s State) int {
+	all := 0
+	for _, n := range s.Sessions.Open {
+		all += n
+	}
+	return all
+}
+
+// leaseSentence says which worker there is, or why there is none.
+func leaseSentence(s State) string {
+	l := s.Lease
+	switch standing(l) {
+	case "good":
+		return fmt.Sprintf("Worker %d, renewed %s ago, IDs for %s without PostgreSQL",
+			l.Worker, lasting(s.At.Sub(l.Renewed)), lasting(l.Reserve))
+	case "ending":
+		return fmt.Sprintf("Worker %d is no longer held, its IDs last %s: %s", l.Worker, lasting(l.Reserve), whyNone(s))
+	}
+	if l.Held {
+		return fmt.Sprintf("Worker %d, renewed %s ago, too long for IDs from memory: PostgreSQL itself answers",
+			l.Worker, lasting(s.At.Sub(l.Renewed)))
+	}
+	return fmt.Sprintf("No worker, PostgreSQL itself answers: %s", whyNone(s))
+}
+
+// whyNone says why there is no worker.
+func whyNone(s State) string {
+	until := ""
+	if s.Lease.Opens.After(s.At) {
+		until = fmt.Sprintf(" until %s, for %s", instant(s.Lease.Opens), lasting(s.Lease.Opens.Sub(s.At)))
+	}
+	switch s.Lease.Reason {
+	case "gate":
+		return "the gate is closed" + until
+	case "none_free":
+		return "no worker is free" + until
+	case "copy":
+		return "the lease database is a copy, or was restored"
+	case "no_namespace":
+		return "the lease database has no namespace"
+	case "unanswered":
+		return "the lease database does not acknowledge"
+	case "lost":
+		return "the worker was lost"
+	}
+	cause, _, _ := strings.Cut(s.Lease.Cause, "\n")
+	switch cause = oneLine(cause); {
+	case cause != "":
+		return cause
+	case s.Draining:
+		return "it was given back"
+	case s.Namespace == Namespace{}:
+		return "the namespace was not read yet"
+	}
+	return "none was granted yet"
+}
+
+// stateKey tells states apart that a listener must hear of. It does not change with each second.
+func stateKey(s State, warnings []Warning) string {
+	kinds := make([]string, 0, len(warnings))
+	for _, w := range warnings {
+		kinds = append(kinds, w.Kind)
+	}
+	l := s.Lease
+	return fmt.Sprintf("%t %t %t %d %t %s %s", s.Listening, s.Draining, l.Held, l.Worker, l.Reserve > 0,
+		l.Reason, strings.Join(kinds, " "))
+}
+
+// standing is how well IDs come from memory: "good", "ending" (they do, from a worker that is not held) or "none".
+func standing(l Lease) string {
+	switch {
+	case l.Reserve <= 0:
+		return "none"
+	case l.Held:
+		return "good"
+	case l.Granted:
+		return "ending"
+	}
+	return "none"
+}
+
+// share is how much of a window is left, in hundredths.
+func share(left, window time.Duration) int {
+	if window <= 0 {
+		return 0
+	}
+	return int(min(100, max(0, 100*left/window)))
+}

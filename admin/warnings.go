@@ -1,0 +1,268 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// A Warning is something to do for a person.
+type Warning struct {
+	Kind   string // a stable name, such as "reserve"
+	Severe bool   // IDs do not come from memory, or soon will not
+	What   string // is wrong, a sentence
+	Why    string // the cause as the log has it; it may quote PostgreSQL; may be empty
+	Do     string // a sentence
+	// Commands to run. URL stands for that of the lease database, if Do names no other. There is at least one.
+	Commands []string
+}
+
+// From when on a warning is due.
+const (
+	// A reserve is short below a third of the window: then two renewals in a row have failed.
+	shortReserve = 3
+	// A clock that is ahead by less catches up within a second, which a busy network causes often.
+	clockNotable = 100 * time.Millisecond
+	// The function may be up to a second ahead of the clock in good health.
+	functionNotable = 2 * time.Second
+	layoutEndsSoon  = 365 * 24 * time.Hour
+	certificateEnds = 14 * 24 * time.Hour
+)
+
+const (
+	listWorkers = "pgflurry workers list --database URL"
+	showStatus  = "pgflurry migrate status --database URL"
+)
+
+// Warnings are what is wrong, the worst first.
+func Warnings(s State) []Warning {
+	var severe, others []Warning
+	for _, find := range []func(State) []Warning{
+		leaseWarnings, reserveWarnings, gateWarnings, freeWarnings, clockWarnings, functionWarnings,
+		databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings,
+	} {
+		for _, w := range find(s) {
+			if w.Severe {
+				severe = append(severe, w)
+			} else {
+				others = append(others, w)
+			}
+		}
+	}
+	return append(severe, others...)
+}
+
+// leaseWarnings say why no lease is held. Two reasons have warnings of their own: gate and none_free.
+func leaseWarnings(s State) []Warning {
+	l := s.Lease
+	if l.Held || s.Draining || l.Reason == "gate" || l.Reason == "none_free" {
+		return nil
+	}
+	w := Warning{
+		Kind: "no_lease", Severe: true, What: "No worker is held: " + whyNone(s) + ".", Why: l.Cause,
+		Do: l.Hint, Commands: []string{showStatus},
+	}
+	switch l.Reason {
+	case "copy":
+		w.Kind = "copy"
+		w.Do = "Say what this database is: one that has replaced its original, another one of the original's " +
+			"ID space at home in HOME, or an ID space of its own."
+		w.Commands = []string{
+			"pgflurry migrate up --moved --database URL",
+			"pgflurry migrate up --join HOME --database URL",
+			"pgflurry migrate up --new-namespace --database URL",
+		}
+	case "no_namespace":
+		w.Commands = []string{"pgflurry migrate up --database URL"}
+	case "lost":
+		w.Commands = []string{fmt.Sprintf("pgflurry workers history %d --database URL", l.Worker)}
+	}
+	if w.Do == "" {
+		w.Do = "Look whether the lease database answers, and what it says. The proxy goes on trying by itself."
+	}
+	return []Warning{w}
+}
+
+// reserveWarnings warn of IDs that end soon. The first windows after a start are short, and renewed often.
+func reserveWarnings(s State) []Warning {
+	l := s.Lease
+	renewing := l.Reason == "" && s.At.Sub(l.Renewed) <= l.Window/shortReserve
+	switch {
+	case !l.Granted || s.Draining || l.Reserve >= l.Window/shortReserve, l.Held && renewing,
+		!l.Held && l.Reserve <= 0: // no lease is warning enough
+		return nil
+	}
+	w := Warning{
+		Kind: "reserve", Severe: true, Why: l.Cause, Do: l.Hint, Commands: []string{showStatus, listWorkers},
+		What: fmt.Sprintf("IDs last %s, under a third of the window of %s.", lasting(l.Reserve), lasting(l.Window)),
+	}
+	if l.Reserve <= 0 {
+		w.What = fmt.Sprintf("The reserve is used up. The last renewal was %s ago.", lasting(s.At.Sub(l.Renewed)))
+	}
+	if w.Do == "" {
+		w.Do = "Renewals fail. Look whether the lease database answers this machine."
+	}
+	return []Warning{w}
+}
+
+func gateWarnings(s State) []Warning {
+	opens := s.Workers.Opens
+	if s.Lease.Reason == "gate" && s.Lease.Opens.After(opens) {
+		opens = s.Lease.Opens
+	}
+	if s.Lease.Reason != "gate" && !opens.After(s.At) {
+		return nil
+	}
+	w := Warning{
+		Kind: "gate", Severe: !s.Lease.Held, What: "The gate is closed: no worker is granted now.",
+		Do: "It closes after a failover or a restore, and opens by itself. After a restore from a backup, " +
+			"make the table safe first; that begins the wait anew.",
+		Commands: []string{listWorkers, "pgflurry workers reseed --database URL"},
+	}
+	if opens.After(s.At) {
+		w.What = fmt.Sprintf("The gate is closed until %s, for %s: no worker is granted before.",
+			instant(opens), lasting(opens.Sub(s.At)))
+	}
+	if s.Lease.Reason == "gate" {
+		w.Why = s.Lease.Cause
+	}
+	return []Warning{w}
+}
+
+func freeWarnings(s State) []Warning {
+	needed := s.Lease.Reason == "none_free"
+	if !needed && (s.Workers.Read.IsZero() || s.Workers.Counts["free"] > 0) {
+		return nil
+	}
+	w := Warning{
+		Kind: "none_free", Severe: needed && !s.Lease.Held, What: "No worker is free: another proxy would get none.",
+		Do:       "Stop a proxy that nobody uses. Its worker is free when its mark has passed.",
+		Commands: []string{listWorkers},
+	}
+	if needed {
+		w.What, w.Why = "No worker is free.", s.Lease.Cause
+		if opens := s.Lease.Opens; opens.After(s.At) {
+			w.What = fmt.Sprintf("No worker is free; the next one is at %s, in %s.",
+				instant(opens), lasting(opens.Sub(s.At)))
+		}
+	}
+	return []Warning{w}
+}
+
+func clockWarnings(s State) []Warning {
+	c := s.Clock
+	if c.Ahead < clockNotable {
+		return nil
+	}
+	if c.Ahead > s.Lease.Window {
+		return []Warning{{
+			Kind: "clock_ahead",
+			What: fmt.Sprintf("IDs are %s ahead of the database's clock, which must have stood ahead once.",
+				fine(c.Ahead)),
+			Do: fmt.Sprintf("If that clock is right now, restart this proxy, which then takes another worker, "+
+				"and retire worker %d.", s.Lease.Worker),
+			Commands: []string{fmt.Sprintf("pgflurry workers retire %d --database URL", s.Lease.Worker)},
+		}}
+	}
+	if !c.Slowed {
+		return nil
+	}
+	return []Warning{{
+		Kind: "clock_slowed",
+		What: fmt.Sprintf("The clock of IDs is slowed: it is %s ahead of the database's, and runs at 9/10 speed "+
+			"until they meet, in about %s.", fine(c.Ahead), fine(10*c.Ahead)),
+		Do:       "Look whether the database's clock was set back. IDs stay unique and in order.",
+		Commands: []string{`psql URL -c "SELECT clock_timestamp()"`},
+	}}
+}
+
+func functionWarnings(s State) []Warning {
+	ahead := s.Workers.FunctionAhead
+	if ahead < functionNotable {
+		return nil
+	}
+	return []Warning{{
+		Kind: "function_ahead",
+		What: fmt.Sprintf("IDs of the function in the lease database are %s ahead of its clock. "+
+			"Callers wait, or get SNF01.", fine(ahead)),
+		Do:       "If that clock is right now, and it is too long to wait, give the function another worker.",
+		Commands: []string{"pgflurry migrate up --fresh-worker --database URL"},
+	}}
+}
+
+func databaseWarnings(s State) []Warning {
+	var all []Warning
+	for _, d := range s.Databases {
+		if d.IDs == "none" {
+			all = append(all, Warning{
+				Kind: "database", Why: d.IDsWhy, Commands: []string{showStatus},
+				What: fmt.Sprintf("Sessions to database %s get no IDs from memory.", oneLine(d.Name)),
+				Do:   strings.TrimSpace(d.IDsHint + " URL is that of database " + oneLine(d.Name) + "."),
+			})
+		}
+	}
+	return all
+}
+
+func certificateWarnings(s State) []Warning {
+	var all []Warning
+	for _, c := range s.Certificates {
+		left := c.Until.Sub(s.At)
+		if left > certificateEnds {
+			continue
+		}
+		w := Warning{
+			Kind: "certificate",
+			What: fmt.Sprintf("The certificate in %s ends at %s, in %s.",
+				oneLine(c.File), instant(c.Until), lasting(left)),
+			Do: "Put a new one in its place, then have the proxy read it again. Open sessions do not notice.",
+			Commands: []string{
+				"openssl x509 -noout -subject -enddate -in " + quoted(oneLine(c.File)), "kill -HUP $(pidof pgflurry)",
+			},
+		}
+		if left <= 0 {
+			w.What = fmt.Sprintf("The certificate in %s has expired at %s.", oneLine(c.File), instant(c.Until))
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+func layoutWarnings(s State) []Warning {
+	end := s.Namespace.End
+	if end.IsZero() || end.Sub(s.At) > layoutEndsSoon {
+		return nil
+	}
+	w := Warning{
+		Kind: "layout_end", Do: "Plan a new namespace.", Commands: []string{showStatus},
+		What: fmt.Sprintf("The layout ends at %s, in %s. No ID can be given after it.",
+			instant(end), lasting(end.Sub(s.At))),
+	}
+	if !end.After(s.At) {
+		w.Severe = true
+		w.What = fmt.Sprintf("The layout has ended at %s. No ID can be given.", instant(end))
+	}
+	return []Warning{w}
+}
+
+func sessionWarnings(s State) []Warning {
+	if !s.Sessions.Full || s.Draining {
+		return nil
+	}
+	return []Warning{{
+		Kind:     "sessions",
+		What:     fmt.Sprintf("All %s are taken: one more client is turned away.", withNoun(s.Sessions.Limit, "place")),
+		Do:       "Raise --max-connections, and max_connections of PostgreSQL, or let clients share sessions.",
+		Commands: []string{fmt.Sprintf("pgflurry serve --max-connections %d …", 2*s.Sessions.Limit)},
+	}}
+}
+
+// quoted is a word as a shell takes it.
+func quoted(word string) string {
+	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
+		return !strings.ContainsRune("/._-", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,116 @@
+package admin
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// faults are a change of a healthy state for each warning, by its kind.
+func faults() map[string]func(*State) {
+	return map[string]func(*State){
+		"reserve": func(s *State) {
+			s.Lease.Reserve, s.Lease.Renewed, s.Lease.Reason = 19*time.Second, now.Add(-41*time.Second), "unanswered"
+			s.Lease.Cause = "dial tcp 10.0.4.1:5432: connect: connection refused"
+		},
+		"clock_slowed":   func(s *State) { s.Clock.Slowed, s.Clock.Ahead = true, 1500*time.Millisecond },
+		"clock_ahead":    func(s *State) { s.Clock.Slowed, s.Clock.Ahead = true, 3*time.Hour },
+		"function_ahead": func(s *State) { s.Workers.FunctionAhead = 40 * time.Second },
+		"gate":           func(s *State) { s.Workers.Opens = now.Add(80 * time.Second) },
+		"none_free":      func(s *State) { s.Workers.Counts["free"] = 0 },
+		"copy": func(s *State) {
+			s.Lease = Lease{Reason: "copy", Cause: "the database is a copy", Window: time.Minute}
+		},
+		"no_lease":   func(s *State) { s.Lease = Lease{Reason: "unanswered", Window: time.Minute} },
+		"layout_end": func(s *State) { s.Namespace.End = now.AddDate(0, 11, 0) },
+		"certificate": func(s *State) {
+			s.Certificates = []Certificate{{File: "/etc/pgflurry/it's.crt", Until: now.AddDate(0, 0, 13)}}
+		},
+		"database": func(s *State) {
+			s.Databases[0].IDs, s.Databases[0].IDsWhy = "none", "the function next_snowflake() was changed"
+			s.Databases[0].IDsHint = "Run \"pgflurry migrate up\" again."
+		},
+		"sessions": func(s *State) { s.Sessions.Full = true },
+	}
+}
+
+func kindsOf(warnings []Warning) (all []string) {
+	for _, w := range warnings {
+		all = append(all, w.Kind)
+	}
+	return all
+}
+
+func TestEachFaultHasOneWarningWithWhatToDoAndACommand(t *testing.T) {
+	for kind, fault := range faults() {
+		s := healthy()
+		fault(&s)
+		warnings := Warnings(s)
+		if !slices.Equal(kindsOf(warnings), []string{kind}) {
+			t.Errorf("%s has the warnings %q", kind, kindsOf(warnings))
+			continue
+		}
+		w := warnings[0]
+		if len(w.Commands) == 0 || slices.Contains(w.Commands, "") || !strings.HasSuffix(w.What, ".") || w.Do == "" {
+			t.Errorf("%s is told as %+v", kind, w)
+		}
+	}
+}
+
+func TestANodeInGoodHealthHasNoWarning(t *testing.T) {
+	for name, change := range map[string]func(*State){
+		"healthy": func(*State) {},
+		"the first windows after a start are short": func(s *State) {
+			s.Lease.Reserve, s.Lease.Renewed = 4*time.Second, now.Add(-time.Second)
+		},
+		"a clock that a busy network has slowed for a moment": func(s *State) {
+			s.Clock.Slowed, s.Clock.Ahead = true, 12*time.Millisecond
+		},
+		"the second that a function may be ahead": func(s *State) { s.Workers.FunctionAhead = time.Second },
+		"a gate that has opened":                  func(s *State) { s.Workers.Opens = now.Add(-time.Second) },
+		"a table that was not read yet":           func(s *State) { s.Workers = Workers{} },
+		"the worker given back after a drain":     func(s *State) { s.Draining, s.Lease.Held = true, false },
+	} {
+		s := healthy()
+		change(&s)
+		if got := Warnings(s); len(got) > 0 {
+			t.Errorf("%s: it warns of %+v", name, got)
+		}
+	}
+}
+
+func TestTheWorstWarningsComeFirst(t *testing.T) {
+	s := healthy()
+	for _, kind := range []string{"certificate", "layout_end", "function_ahead", "no_lease"} {
+		faults()[kind](&s)
+	}
+	got := kindsOf(Warnings(s))
+	if len(got) != 4 || got[0] != "no_lease" {
+		t.Errorf("the order is %q", got)
+	}
+}
+
+func TestAReasonForNoLeaseIsToldOnce(t *testing.T) {
+	for reason, kind := range map[string]string{
+		"gate": "gate", "none_free": "none_free", "copy": "copy", "no_namespace": "no_lease", "unanswered": "no_lease",
+		"lost": "no_lease", "": "no_lease",
+	} {
+		s := healthy()
+		s.Lease = Lease{Reason: reason, Window: time.Minute}
+		got := Warnings(s)
+		if !slices.Equal(kindsOf(got), []string{kind}) || !got[0].Severe {
+			t.Errorf("reason %q has the warnings %+v", reason, got)
+		}
+	}
+}
+
+func TestAFileInACommandIsOneWordOfAShell(t *testing.T) {
+	for word, want := range map[string]string{
+		"/etc/a.crt": "/etc/a.crt", "a b": "'a b'", "it's": `'it'\''s'`, "$(reboot)": "'$(reboot)'", "": "''",
+	} {
+		if got := quoted(word); got != want {
+			t.Errorf("%q is written as %s, want %s", word, got, want)
+		}
+	}
+}
