@@ -331,8 +331,10 @@ func checkAll(t *testing.T, conversations []conversation) {
 	}
 	close(next)
 	running.Wait()
-	counted := st.answering.proxy.Stats().IDs + st.chopped.proxy.Stats().IDs
+	here, there := st.answering.proxy.Stats(), st.chopped.proxy.Stats()
+	counted := here.IDs + here.Numbers + there.IDs + there.Numbers
 	if counted != st.heardLocal.Load() && !t.Failed() {
-		t.Errorf("the proxies count %d IDs from memory; the clients heard %d", counted, st.heardLocal.Load())
+		t.Errorf("the proxies count %d IDs and numbers from memory; the clients heard %d",
+			counted, st.heardLocal.Load())
 	}
 }
