@@ -1,0 +1,47 @@
+package clients
+
+import (
+	"context"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestHAProxyThatAsksReadyzGivesADrainingProxyNoNewSession(t *testing.T) {
+	direct := server.Migrated(t)
+	page := pageBlock(t, "haproxy.cfg")
+	from, to := strings.Index(page, "    # the check is"), strings.Index(page, "    server proxy1")
+	checks, ready := page[from:to], pageBlock(t, "readyz.cfg")
+	edits := []string{checks, ready}
+	var proxies []*program.Proxy
+	for _, name := range []string{"one", "two"} {
+		p := program.Serve(t, direct, name, "--admin-listen", "127.0.0.1:0")
+		_, port, err := net.SplitHostPort(program.Field(p.Line("listening for operators"), "address"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		proxies = append(proxies, p)
+		edits = append(edits, p.Address+" \n", p.Address+" port "+port+"\n")
+	}
+	b := balance(t, direct, proxies, "", edits...)
+	b.checks(t, "L7OK", "L7OK")
+
+	busy := server.Connect(t, proxies[0].URL)
+	server.Do(t, busy, "BEGIN")
+	proxies[0].Signal(syscall.SIGTERM)
+	b.checks(t, "L7STS", "L7OK") // it answers still, and says 503
+	for range 10 {
+		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
+		server.Value[int64](t, conn, draw)
+		conn.Close(context.Background())
+	}
+	server.Do(t, busy, "COMMIT") // what was open has gone on
+	if code := proxies[0].End(); code != 0 {
+		t.Errorf("the drained proxy ended with %d", code)
+	}
+	b.checks(t, "L4CON", "L7OK")
+}

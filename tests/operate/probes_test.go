@@ -1,0 +1,89 @@
+package operate
+
+import (
+	"net/http"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+// health runs "pgflurry health" against the proxy's admin listener.
+func (o *operated) health(flag string) (code int, said string) {
+	o.t.Helper()
+	cmd := exec.Command(program.Path(o.t), "health", flag)
+	cmd.Env = append(cmd.Environ(), "PGFLURRY_ADMIN_LISTEN="+o.admin)
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil {
+		o.t.Fatal(err)
+	}
+	return cmd.ProcessState.ExitCode(), string(out)
+}
+
+func TestProbesAnswerWhilePostgreSQLIsSilentAndOnlyTheOneForIDsSaysNo(t *testing.T) {
+	t.Parallel()
+	link, through := network.To(t, server.Migrated(t))
+	o := operate(t, through, "probed")
+	for _, flag := range []string{"--ready", "--ids"} {
+		if code, said := o.health(flag); code != 0 || said != "" {
+			t.Errorf("health %s: %d, %s", flag, code, said)
+		}
+	}
+	link.Silence()
+	o.shows("that no ID is left", func(of func(string) float64) bool { return of("lease_reserve_seconds") == 0 })
+	for _, path := range []string{"/livez", "/readyz"} {
+		if status, body := o.get(path); status != http.StatusOK || body != "{\"ok\":true}\n" {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if code, said := o.health("--ready"); code != 0 {
+		t.Errorf("health --ready: %d, %s", code, said)
+	}
+	if status, body := o.get("/readyz/ids"); status != http.StatusServiceUnavailable ||
+		!strings.HasPrefix(body, `{"ok":false,"why":"no IDs from memory, PostgreSQL answers: `) {
+		t.Errorf("/readyz/ids: %d %s", status, body)
+	}
+	if code, said := o.health("--ids"); code != 1 || !strings.Contains(said, "no IDs from memory") {
+		t.Errorf("health --ids: %d, %s", code, said)
+	}
+}
+
+func TestReadyzSaysThatAProxyIsFull(t *testing.T) {
+	t.Parallel()
+	o := operate(t, server.Migrated(t), "full", "--max-connections", "1")
+	if status, body := o.get("/readyz"); status != http.StatusOK {
+		t.Errorf("with a place left: %d %s", status, body)
+	}
+	conn := server.Connect(t, o.URL)
+	server.Do(t, conn, "SELECT 1")
+	status, body := o.get("/readyz")
+	if status != http.StatusServiceUnavailable || !strings.Contains(body, "limit is 1") {
+		t.Errorf("without one: %d %s", status, body)
+	}
+}
+
+func TestProbesAnswerUntilTheDrainHasEnded(t *testing.T) {
+	t.Parallel()
+	o := operate(t, server.Migrated(t), "drained")
+	conn := server.Connect(t, o.URL)
+	server.Do(t, conn, "BEGIN")
+	o.Signal(syscall.SIGTERM)
+	o.Line("msg=draining")
+	if code, said := o.health("--ready"); code != 1 || !strings.Contains(said, "draining") {
+		t.Errorf("health --ready in the drain: %d, %s", code, said)
+	}
+	if status, body := o.get("/livez"); status != http.StatusOK {
+		t.Errorf("/livez in the drain: %d %s", status, body)
+	}
+	server.Do(t, conn, "COMMIT")
+	if code := o.End(); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	if code, said := o.health("--ready"); code != 4 || !strings.Contains(said, "does not answer") {
+		t.Errorf("health --ready after the end: %d, %s", code, said)
+	}
+}
