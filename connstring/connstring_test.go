@@ -13,14 +13,19 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/hint"
+	"pgflurry/outcome"
 	"pgflurry/tests/support/scripted"
 )
 
 func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
+	const unescaped = "the password, or what else stands before the @, has a /, ? or # that is not written as %XX"
 	for url, reason := range map[string]string{
 		"postgres://owner:s3cret@localhost:port/app": "invalid port",
-		"postgres://owner:s3/cret@localhost/app":     "invalid port",
-		"postgres://owner:s3cret%zz@localhost/app":   "failed to parse as URL",
+		"postgres://owner:s3/cret@localhost/app":     unescaped,
+		"postgres://owner:3/cret@localhost/app":      unescaped,
+		"postgres://owner:s3?cret@localhost/app":     unescaped,
+		"postgres://owner:s3#cret@localhost/app":     unescaped,
+		"postgres://owner:s3cret%zz@localhost/app":   "a % in it does not stand before two hexadecimal digits",
 		"owner:s3cret@localhost/app":                 "failed to parse as keyword/value",
 		"host=localhost port=x password=s3cret":      "invalid port",
 		"host=localhost password='s3cret":            "failed to parse as keyword/value",
@@ -43,6 +48,25 @@ func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
 	}
 }
 
+func TestAParameterOfAnotherLibraryIsNamedWithWhatToDo(t *testing.T) {
+	for parameter, says := range map[string]struct{ library, advice string }{
+		"schema=public":      {"schema, which is for Prisma", "keeps its tables in schema pgflurry"},
+		"pgbouncer=true":     {"pgbouncer, which is for Prisma", "Leave it out."},
+		"connection_limit=5": {"connection_limit, which is for Prisma", "Leave it out."},
+		"prepareThreshold=0": {"prepareThreshold, which is for JDBC", "Leave it out."},
+	} {
+		_, err := connstring.Parse("database", "postgres://owner:s3cret@localhost/app?"+parameter)
+		if err == nil || !strings.Contains(err.Error(), "--database has the parameter "+says.library) ||
+			!strings.Contains(hint.Of(err), says.advice) || outcome.Of(err) != outcome.Usage {
+			t.Errorf("%s: %v, hint %q", parameter, err, hint.Of(err))
+		}
+	}
+	const known = "postgres://a@b/c?application_name=me@home&sslmode=disable&options=-csearch_path%3Dx&work_mem=4MB"
+	if _, err := connstring.Parse("database", known); err != nil {
+		t.Errorf("what PostgreSQL knows: %v", err)
+	}
+}
+
 func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -54,10 +78,14 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 	})
 	missing := scripted.Refusing(t,
 		&pgproto3.ErrorResponse{Severity: "FATAL", Code: "3D000", Message: `database "app" does not exist`})
+	unknown := scripted.Refusing(t, &pgproto3.ErrorResponse{
+		Severity: "FATAL", Code: "42704", Message: `unrecognized configuration parameter "colour"`,
+	})
 	other := scripted.Refusing(t)
 	for address, want := range map[string]struct{ cause, advice string }{
 		wrong:                  {`password authentication failed for user "owner" (SQLSTATE 28P01)`, "PGPASSWORD"},
 		missing:                {`database "app" does not exist (SQLSTATE 3D000)`, ""},
+		unknown:                {`unrecognized configuration parameter "colour" (SQLSTATE 42704)`, "Leave out"},
 		other:                  {"the server closed the connection", "Is that PostgreSQL?"},
 		closed.Addr().String(): {"connection refused", "Is PostgreSQL running there?"},
 	} {

@@ -20,7 +20,7 @@ import (
 // with the last cause, and what to do. Any other error stays as it is.
 func Explain(err error) error {
 	var failed *pgconn.ConnectError
-	if !errors.As(err, &failed) {
+	if !errors.As(err, &failed) || errors.Is(err, context.Canceled) { // the second was cut short by us
 		return err
 	}
 	_, address := pgconn.NetworkAddress(failed.Config.Host, failed.Config.Port)
@@ -32,6 +32,10 @@ func Explain(err error) error {
 		text, advice = fmt.Sprintf("%s (SQLSTATE %s)", said.Message, said.Code), said.Hint
 		if said.Code == "42704" || said.Code == "08P01" { // an unknown parameter, as PostgreSQL and PgBouncer say it
 			text = withoutParameters(text, failed.Config.RuntimeParams)
+			if advice == "" {
+				advice = "Leave out of the connection string what PostgreSQL, or the pooler before it, lacks. " +
+					"It knows the keywords of libpq, such as sslmode, and its own settings."
+			}
 		}
 		if said.Code == "28P01" { // the server asked for a password, and this was not it
 			advice = "Give the password in PGPASSWORD, in ~/.pgpass or in the URL."
@@ -40,12 +44,19 @@ func Explain(err error) error {
 		text = "no answer in time"
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
 		text, advice = "the server closed the connection", "Is that PostgreSQL?"
+	case errors.Is(cause, syscall.EINVAL) && len(address) > LongestSocketPath:
+		text = fmt.Sprintf("the path of the socket has %d bytes, and this system allows %d",
+			len(address), LongestSocketPath)
+		advice = "Choose a shorter folder, or connect by TCP."
 	case Refused(cause), errors.Is(cause, syscall.ENOENT):
 		advice = "Is PostgreSQL running there? Expected " + Form + "."
 	}
 	return outcome.As(outcome.Unreachable, hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s",
 		address, failed.Config.Database, failed.Config.User, text), advice))
 }
+
+// LongestSocketPath is how long the path of a Unix socket may be on this system, in bytes: the last one is the end.
+const LongestSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
 // Refused says that a connection failed because nothing listens at its address.
 func Refused(err error) bool { return errors.Is(err, connectionRefused) }

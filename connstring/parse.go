@@ -10,6 +10,7 @@ package connstring
 import (
 	"errors"
 	"fmt"
+	neturl "net/url"
 	"regexp"
 	"strings"
 
@@ -35,11 +36,14 @@ func Parse(flag, url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	reason := ""
 	switch {
+	case unescaped(url):
+		reason = "the password, or what else stands before the @, has a /, ? or # that is not written as %XX"
 	case err != nil:
 		reason = unreadable(url, err)
-	case passwordLeftOver(url):
-		reason = "an @ stands behind the host"
 	default:
+		if err := foreign(flag, config); err != nil {
+			return nil, outcome.As(outcome.Usage, err)
+		}
 		for name := range config.RuntimeParams {
 			if !parameterName.MatchString(name) {
 				reason = "one of its keywords is none"
@@ -49,7 +53,8 @@ func Parse(flag, url string) (*pgx.ConnConfig, error) {
 	if reason != "" {
 		return nil, outcome.As(outcome.Usage, hint.With(
 			fmt.Errorf("--%s is not a connection string: %s", flag, reason),
-			"Expected "+Form+". Keep a password in PGPASSWORD, or write its special characters as %XX."))
+			"Expected "+Form+". Keep a password in PGPASSWORD, or write its special characters as %XX: "+
+				"/ is %2F, ? is %3F, # is %23, @ is %40, : is %3A, % is %25."))
 	}
 	return config, nil
 }
@@ -57,6 +62,9 @@ func Parse(flag, url string) (*pgx.ConnConfig, error) {
 // unreadable is why a connection string cannot be read. What pgx quotes from inside it is left out if a password may be
 // in there.
 func unreadable(url string, err error) string {
+	if _, bad := neturl.PathUnescape(url); bad != nil && strings.Contains(url, "://") {
+		return "a % in it does not stand before two hexadecimal digits"
+	}
 	reason, detail := err.Error(), ""
 	if inner := errors.Unwrap(err); inner != nil {
 		detail = " (" + inner.Error() + ")"
@@ -70,12 +78,17 @@ func unreadable(url string, err error) string {
 	return reason + detail
 }
 
-// passwordLeftOver says that a URL has an @ in its path or fragment. A / or # in the password, which is not written as
-// %XX, ends the host for whoever reads it. The rest of the password would be the name of the database.
-func passwordLeftOver(url string) bool {
+// unescaped says that a URL has an @ behind its host. A /, ? or # in the password, which is not written as %XX, ends
+// the host for whoever reads it. The rest of the password would be the name of the database or a parameter. An @ in
+// the value of a parameter is no sign of that.
+func unescaped(url string) bool {
 	_, rest, isURL := strings.Cut(url, "://")
-	path, _, _ := strings.Cut(rest, "?")
-	_, path, _ = strings.Cut(path, "/")
+	end := strings.IndexAny(rest, "/?#")
+	if !isURL || end < 0 {
+		return false
+	}
+	path, query, _ := strings.Cut(rest[end:], "?")
 	_, fragment, _ := strings.Cut(rest, "#")
-	return isURL && strings.Contains(path+fragment, "@")
+	name, _, _ := strings.Cut(query, "=")
+	return strings.Contains(path+fragment+name, "@")
 }

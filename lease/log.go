@@ -35,9 +35,11 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	k.record.granted(g, term)
 	switch {
 	case event != "":
-		k.log.Info(event, "worker", g.Worker, "term", term, "lasts", k.left(g.Until))
+		// the first reserves little; each renewal reserves more, up to the window
+		k.log.Info(event, "worker", g.Worker, "term", term, "reserved", k.left(g.Until),
+			"window", k.clock.duration(k.protocol.window))
 	case recovered:
-		fields := []any{"worker", g.Worker, "lasts", k.left(g.Until)}
+		fields := []any{"worker", g.Worker, "reserved", k.left(g.Until)}
 		k.log.Info("renewing again", append(fields, reminder.Fields(lasted)...)...)
 	}
 	k.grantedOnce.Do(func() { close(k.granted) })

@@ -26,12 +26,19 @@ var (
 	holderSQL string
 	//go:embed queries/installed_by.sql
 	installedBySQL string
+	//go:embed queries/recorded.sql
+	recordedSQL string
+	//go:embed queries/last_applied.sql
+	lastAppliedSQL string
 	//go:embed queries/clock.sql
 	clockSQL string
 )
 
 // oldest version of PostgreSQL that has unlogged sequences.
 const oldest = 150000
+
+// cached is how many statements a session remembers: more than a migration has.
+const cached = 128
 
 // lockKey names the advisory lock that migrations of one database exclude each other with: "pgflurry" in ASCII.
 const lockKey int64 = 0x7067666c75727279
@@ -73,6 +80,9 @@ func open(ctx context.Context, url string) (*database, error) {
 	settings.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		d.warnings = append(d.warnings, fmt.Sprintf("%s: %s", n.Severity, n.Message))
 	}
+	// A URL for a pooler may switch pgx's caches off, and without them pgx refuses its own default mode.
+	settings.StatementCacheCapacity = max(settings.StatementCacheCapacity, cached)
+	settings.DescriptionCacheCapacity = max(settings.DescriptionCacheCapacity, cached)
 	if d.Conn, err = pgx.ConnectConfig(ctx, settings); err != nil {
 		return nil, err // says host, user and database, never the password
 	}
@@ -140,14 +150,35 @@ func (d *database) mayMigrate() error {
 }
 
 // notNewer refuses a schema that a newer program has made: this one, whose last migration has number last, would put
-// older functions back.
-func (d *database) notNewer(last int) error {
-	if d.facts.revision <= last {
+// older functions back. A newer program that ended between its migrations and its functions has left the record of the
+// migrations alone.
+func (d *database) notNewer(ctx context.Context, last int) error {
+	applied, err := d.lastApplied(ctx)
+	if err != nil {
+		return err
+	}
+	revision := max(d.facts.revision, applied)
+	if revision <= last {
 		return nil
 	}
-	newer := &namespace.NewerError{Database: d.facts.database, Revision: d.facts.revision}
+	newer := &namespace.NewerError{Database: d.facts.database, Revision: revision}
 	_ = d.QueryRow(context.Background(), installedBySQL).Scan(&newer.By) // without it the message says less
 	return newer
+}
+
+// lastApplied is the number of the last migration in the record; 0: there is none.
+func (d *database) lastApplied(ctx context.Context) (number int, err error) {
+	var recorded bool
+	if err := d.QueryRow(ctx, recordedSQL).Scan(&recorded); err != nil {
+		return 0, failed("looking for the record of the migrations", err)
+	}
+	if !recorded {
+		return 0, nil
+	}
+	if err := d.QueryRow(ctx, lastAppliedSQL).Scan(&number); err != nil {
+		return 0, d.appliedUnread(err)
+	}
+	return number, nil
 }
 
 // lock waits until no other migration of this database runs.

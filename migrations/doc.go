@@ -9,8 +9,8 @@
 //	install      layout and worker written into the function text; aliases in public
 //
 // Bootstrap and each migration commit by themselves; the last three are one transaction. An Up that was interrupted
-// goes on where it stopped, and an Up that has nothing to do repairs functions that were changed or dropped. Print
-// writes the same statements as one script.
+// goes on where it stopped. One that refuses to make a namespace takes back what it has made for it. An Up that has
+// nothing to do repairs functions that were changed or dropped. Print writes the same statements as one script.
 //
 // What holds:
 //
@@ -30,8 +30,9 @@
 //     still. Where one stands in the way of next_snowflake() and its family, Up refuses; where one has the name of an
 //     alias in public, there is no alias.
 //  7. A program changes nothing in a schema of a later revision than its own. The revision is the number of the last
-//     migration, and stands in a function's text. A release that changes functions alone needs a number, too: its
-//     migration holds a comment alone before and behind the Down line.
+//     migration. It stands in a function's text and in the record of the migrations; the higher one counts. A
+//     release that changes functions alone needs a number, too: its migration holds a comment alone before and
+//     behind the Down line.
 //  8. A migration that was released stays as it is: the next one adds. After a failure the next run goes on with the
 //     one that failed.
 //

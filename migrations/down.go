@@ -48,7 +48,7 @@ func down(ctx context.Context, url string, leaveJoined bool, list []migration) (
 	if err := d.mayMigrate(); err != nil {
 		return false, err
 	}
-	if err := d.notNewer(revision(list)); err != nil {
+	if err := d.notNewer(ctx, revision(list)); err != nil {
 		return false, err
 	}
 	err = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, leaveJoined, list) })

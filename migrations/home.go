@@ -57,7 +57,7 @@ func openHome(ctx context.Context, url string) (*home, error) {
 			"--join: the namespace of database %q is disposable: nothing can join it", row.Database)
 	}
 	if err == nil {
-		err = d.notNewer(namespace.Revision)
+		err = d.notNewer(ctx, namespace.Revision)
 	}
 	if err != nil {
 		d.close()

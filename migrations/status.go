@@ -18,8 +18,8 @@ import (
 )
 
 var (
-	//go:embed queries/gate.sql
-	gateSQL string
+	//go:embed queries/joins_closed.sql
+	joinsClosedSQL string
 	//go:embed queries/drawers.sql
 	drawersSQL string
 	//go:embed queries/applied.sql
@@ -132,15 +132,20 @@ func Status(ctx context.Context, url string) (State, error) {
 	if state.Joined, err = d.joined(ctx); err != nil {
 		return State{}, err
 	}
-	if state.GateOpens, state.JoinsClosed, err = d.gate(ctx); err != nil {
+	if row.Home == "" {
+		state.GateOpens = max(0, row.Layout.Time(row.AcquireAfter).Sub(now))
+	}
+	if state.JoinsClosed, err = d.joinsClosed(ctx); err != nil {
 		return State{}, err
 	}
 	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
 		return State{}, err
 	}
-	if state.Newer = d.notNewer(namespace.Revision); state.Newer != nil {
-		state.Unchecked = "the schema is newer than this program"
+	if err := d.notNewer(ctx, namespace.Revision); errors.As(err, new(*namespace.NewerError)) {
+		state.Newer, state.Unchecked = err, "the schema is newer than this program"
 		return state, nil
+	} else if err != nil {
+		return State{}, err
 	}
 	if err := d.mayMigrate(); err != nil {
 		state.Unchecked = err.Error()
@@ -154,13 +159,18 @@ func Status(ctx context.Context, url string) (State, error) {
 	return state, err
 }
 
-// gate reads how long no worker is granted still, and whether joins are closed.
-func (d *database) gate(ctx context.Context) (opens time.Duration, joinsClosed bool, err error) {
-	var ms int64
-	if err := d.QueryRow(ctx, gateSQL).Scan(&ms, &joinsClosed); err != nil {
-		return 0, false, failed("looking whether workers are granted", err)
+// joinsClosed says of a home whether no other database can join. Where the function is missing by which the home knows,
+// nobody can say.
+func (d *database) joinsClosed(ctx context.Context) (closed bool, err error) {
+	err = d.QueryRow(ctx, joinsClosedSQL).Scan(&closed)
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == "42883" { // undefined function
+		return false, nil
 	}
-	return time.Duration(ms) * time.Millisecond, joinsClosed, nil
+	if err != nil {
+		return false, failed("looking whether other databases can join", err)
+	}
+	return closed, nil
 }
 
 // appliedUnread says what to grant to a role that keeps the lease, and may read no more than it needs for that.

@@ -45,9 +45,10 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := d.lock(ctx); err != nil {
 		return err
 	}
-	if err := d.notNewer(revision(list)); err != nil {
+	if err := d.notNewer(ctx, revision(list)); err != nil {
 		return err
 	}
+	empty := !d.facts.hasSchema
 	const doing = "making schema pgflurry"
 	if err := d.inTransaction(ctx, doing, func() error { return d.script(ctx, doing, bootstrapSQL) }); err != nil {
 		return err
@@ -60,6 +61,9 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	}
 	install := func() error { return d.install(ctx, s, h, revision(list)) }
 	if err := d.inTransaction(ctx, "installing the functions", install); err != nil {
+		if empty { // what is refused leaves no schema without a namespace behind; if this fails, the next run goes on
+			_ = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, true, list) })
+		}
 		return err
 	}
 	if s.FreshWorker {

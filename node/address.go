@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"pgflurry/connstring"
+	"pgflurry/hint"
 	"pgflurry/outcome"
 )
 
@@ -22,6 +23,11 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 	case filepath.IsAbs(address):
 		if info, err := os.Stat(address); err == nil && info.IsDir() {
 			address = filepath.Join(address, ".s.PGSQL.5432")
+		}
+		if len(address) > connstring.LongestSocketPath {
+			return "", "", outcome.As(outcome.Usage, hint.With(
+				fmt.Errorf("--%s %s: the path of the socket has %d bytes, and this system allows %d", flag, address,
+					len(address), connstring.LongestSocketPath), "Choose a shorter folder, or use TCP."))
 		}
 		return "unix", address, nil
 	case !strings.Contains(address, ":"), connstring.MayHoldPassword(address):

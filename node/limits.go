@@ -62,6 +62,14 @@ func longEnough(flag string, timeout time.Duration, usual string) error {
 		flag, timeout, leastTimeout, usual, usual)
 }
 
+// limit is one for the log.
+func limit(most int) any {
+	if most == 0 {
+		return "none"
+	}
+	return most
+}
+
 // apply puts the limits into the settings of a proxy, and the one that follows from the descriptors a process may have.
 // Strangers get half of those at most, so that they cannot keep clients out who would log in.
 func (l Limits) apply(s *proxy.Settings, databases, descriptors int) {

@@ -60,8 +60,8 @@ func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 func (n *Node) tellLimits(s Settings, p proxy.Settings) {
 	before := n.current.Load()
 	if before == nil || before.Limits != s.Limits || len(before.Databases) != len(s.Databases) {
-		n.log.Info("limits; 0 is none", "clients", p.MaxClients, "max_connections", p.MaxSessions,
-			"max_logins", p.MaxLogins, "max_logins_per_address", p.MaxLoginsPerAddress)
+		n.log.Info("limits on clients", "clients", limit(p.MaxClients), "max_connections", limit(p.MaxSessions),
+			"max_logins", limit(p.MaxLogins), "max_logins_per_address", limit(p.MaxLoginsPerAddress))
 	}
 	if before == nil || before.TLS != s.TLS {
 		s.TLS.warn(n.log, p.Network, p.Address)

@@ -89,12 +89,13 @@ func TestALoginThatFailsGivesItsPlaceBack(t *testing.T) {
 }
 
 func TestASessionThatDoesNotReachUpstreamGivesItsPlaceBack(t *testing.T) {
+	away := t.TempDir() + "/none"
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-		s.Network, s.Address, s.MaxSessions = "unix", t.TempDir()+"/none", 1
+		s.Network, s.Address, s.MaxSessions = "unix", away, 1
 	})
 	for range 3 {
 		r.send(startup("user", "u"))
-		r.toClient(fatalMessage(failDial))
+		r.toClient(clientError{failDial, &dialError{address: away}}.encode())
 		r.rest(r.client)
 		r.client.Close()
 		if n := r.proxy.limits.placed.inside(); n > 0 {

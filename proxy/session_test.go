@@ -72,11 +72,10 @@ func TestAPacketThatPostgreSQLRefusesIsPassedOnAndSoIsItsRefusal(t *testing.T) {
 		r.toClient(fatalMessage(failTLSRequired))
 	})
 	t.Run("upstream is away", func(t *testing.T) {
-		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-			s.Network, s.Address = "unix", t.TempDir()+"/none"
-		})
+		away := t.TempDir() + "/none"
+		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.Network, s.Address = "unix", away })
 		r.send([]byte{0, 0, 0, 8, 0, 2, 0, 0})
-		r.toClient(fatalMessage(failDial))
+		r.toClient(clientError{failDial, &dialError{address: away}}.encode())
 	})
 }
 

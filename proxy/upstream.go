@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"pgflurry/proxy/frame"
@@ -59,8 +60,35 @@ func (p *Proxy) dialUpstream(ctx context.Context) (net.Conn, error) {
 
 func (p *Proxy) dialPlain(ctx context.Context) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: p.dialTimeout}
-	return dialer.DialContext(ctx, p.network, p.address)
+	conn, err := dialer.DialContext(ctx, p.network, p.address)
+	if err != nil {
+		return nil, &dialError{p.address, err}
+	}
+	return conn, nil
 }
+
+// A dialError says where upstream was looked for, in the words of --upstream, and what came of it.
+type dialError struct {
+	address string
+	cause   error
+}
+
+func (e *dialError) Error() string {
+	var op *net.OpError
+	if !errors.As(e.cause, &op) {
+		return fmt.Sprintf("%s: %v", e.address, e.cause)
+	}
+	cause := op.Err
+	if call := new(os.SyscallError); errors.As(cause, &call) {
+		cause = call.Err
+	}
+	if op.Addr != nil && op.Addr.String() != e.address {
+		return fmt.Sprintf("%s (%s): %v", e.address, op.Addr, cause)
+	}
+	return fmt.Sprintf("%s: %v", e.address, cause)
+}
+
+func (e *dialError) Unwrap() error { return e.cause }
 
 // reach connects to upstream and hands it the startup packet. As with libpq's sslmode=prefer, an upstream that lets
 // nobody in by TLS is tried without.

@@ -1,4 +1,5 @@
--- The rights of a role that keeps leases and reserves blocks of segments without owning the schema, and no others.
+-- The rights of a role that keeps leases, reserves blocks of segments and shows the workers without owning the schema,
+-- and no others.
 
 CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -19,4 +20,5 @@ BEGIN
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.grant_lease(name) IS
 'Grants a role what "pgflurry serve" needs in this database, and no more: '
-'to keep leases, and to reserve blocks of segments. May be run again at any time.';
+'to keep leases, to reserve blocks of segments, and to show who holds and held which worker. '
+'May be run again at any time.';

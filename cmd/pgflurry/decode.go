@@ -102,6 +102,7 @@ func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	if err != nil {
 		return generator.Layout{}, err
 	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	ctx, cancel := context.WithTimeout(ctx, decodePatience)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)

@@ -46,6 +46,9 @@ func newDemo() *cobra.Command {
 private one, from binaries on this machine or, if there are none, from a Docker image. It migrates, starts the
 proxy, draws a few IDs through it and prints a line to paste into a shell, and the address of a status page.
 
+With --postgres it migrates that database for good: schema pgflurry and the functions stay there when the demo
+ends. "pgflurry migrate down" removes them.
+
 It runs until Ctrl-C. Then it ends sessions, gives its worker back and stops what it started. The data folder
 stays, and the next run goes on with it.`,
 		Example: `  pgflurry demo

@@ -134,6 +134,7 @@ func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
 		return nil, err
 	}
 	config.TLSConfig, config.Fallbacks = nil, nil
+	config.StatementCacheCapacity = max(config.StatementCacheCapacity, 1) // the URL may have switched it off
 	config.Host, config.Port, err = clientAddress(address)
 	return config, err
 }

@@ -32,7 +32,7 @@ const stopPatience = 15 * time.Second
 
 func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServer, error) {
 	if s.postgres != "" {
-		return useServer(ctx, s.postgres)
+		return useServer(ctx, s.postgres, out)
 	}
 	provider, err := postgres.Locate(ctx, s.bin, s.image)
 	if err != nil {
@@ -59,8 +59,8 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 	}, nil
 }
 
-// useServer checks that the user's server can be reached and is new enough.
-func useServer(ctx context.Context, url string) (*demoServer, error) {
+// useServer checks that the user's server can be reached, and says what the demo does to it.
+func useServer(ctx context.Context, url string, out io.Writer) (*demoServer, error) {
 	config, err := connstring.Parse("postgres", url)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,17 @@ func useServer(ctx context.Context, url string) (*demoServer, error) {
 	if filepath.IsAbs(config.Host) {
 		upstream = filepath.Join(config.Host, ".s.PGSQL."+strconv.Itoa(int(config.Port)))
 	}
+	fmt.Fprintf(out, "using database %q on %s: schema pgflurry and its functions are made there, and stay\n"+
+		"(to remove them: pgflurry migrate down --database URL)\n", database(config), upstream)
 	return &demoServer{url: url, upstream: upstream}, nil
+}
+
+// database is the name of the database that a connection string leads to.
+func database(config *pgx.ConnConfig) string {
+	if config.Database == "" {
+		return config.User // as PostgreSQL itself takes it
+	}
+	return config.Database
 }
 
 // folder is --data, or pgflurry-data in the working directory. PostgreSQL refuses root, and the user it runs as instead

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -73,13 +74,13 @@ func TestDemoSaysWhatToDoWhenAGivenServerRefusesIt(t *testing.T) {
 	address := scripted.Refusing(t, &pgproto3.ErrorResponse{
 		Severity: "FATAL", Code: "28P01", Message: `password authentication failed for user "owner"`,
 	})
-	_, err := useServer(t.Context(), "postgres://owner:s3cret@"+address+"/app")
+	_, err := useServer(t.Context(), "postgres://owner:s3cret@"+address+"/app", io.Discard)
 	want := "cannot connect to " + address +
 		`/app as "owner": password authentication failed for user "owner" (SQLSTATE 28P01)`
 	if err == nil || err.Error() != want || !strings.Contains(hint.Of(err), "PGPASSWORD") {
 		t.Errorf("%v (hint %q), want %s and a hint at PGPASSWORD", err, hint.Of(err), want)
 	}
-	if _, err := useServer(t.Context(), "mysql://owner:s3cret@db/app"); err == nil ||
+	if _, err := useServer(t.Context(), "mysql://owner:s3cret@db/app", io.Discard); err == nil ||
 		!strings.HasPrefix(err.Error(), "--postgres is not a connection string") {
 		t.Errorf("%v, want one that names --postgres and leaves out the URL", err)
 	}

@@ -14,8 +14,10 @@ import (
 )
 
 func main() {
-	err := connstring.Explain(newRoot().ExecuteContext(untilSignal()))
+	ctx := untilSignal()
+	cmd, err := newRoot().ExecuteContextC(ctx)
 	if err != nil {
+		err = told(ctx, cmd, err)
 		printed := newLogQueue(os.Stderr, nil) // an error that nobody reads must not keep the program from its end
 		fmt.Fprint(printed, complaint(err))
 		printed.end()

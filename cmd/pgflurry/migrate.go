@@ -166,6 +166,9 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			if err != nil {
 				return connstring.Explain(err)
 			}
+			if err := flags.printDone(cmd.OutOrStdout(), state); err != nil {
+				return err
+			}
 			if err := printState(cmd.OutOrStdout(), state); err != nil {
 				return err
 			}

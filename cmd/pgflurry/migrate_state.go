@@ -83,10 +83,50 @@ func printState(w io.Writer, state migrations.State) error {
 	if err := stateTable(state).print(w, false); err != nil {
 		return err
 	}
+	if n := state.Namespace; n != nil && (n.Home != "" || len(state.Joined) > 0) {
+		_, err := fmt.Fprintln(w, "Addresses are as the databases were named when they joined; "+
+			"a machine's name stands for its localhost or socket.")
+		if err != nil {
+			return err
+		}
+	}
 	if state.Namespace != nil && state.Left < namespace.LayoutWarning {
 		_, err := fmt.Fprintf(w, "warning: The layout ends on %s. Plan a new namespace.\n",
 			timestamp(state.Namespace.Layout.End()))
 		return err
+	}
+	return nil
+}
+
+// printDone says what up has done by order of its flags, which the state alone does not show.
+func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
+	n := state.Namespace
+	if n == nil {
+		return nil
+	}
+	var done []string
+	switch {
+	case f.newNamespace:
+		done = append(done, fmt.Sprintf("this database is an ID space of its own now: namespace %s", n.ID))
+	case f.moved && state.GateOpens > 0:
+		done = append(done, fmt.Sprintf("this database has taken the place of its original; "+
+			"no worker is granted for another %v, until old grants have ended", wholeSeconds(state.GateOpens)))
+	case f.moved:
+		done = append(done, "this database has taken the place of its original")
+	case f.join != "":
+		done = append(done, fmt.Sprintf("this database belongs to the ID space at home in %s, "+
+			"and its function has worker %d there", n.Home, n.FunctionWorker))
+	}
+	if f.freshWorker {
+		done = append(done, fmt.Sprintf("the function has worker %d now, and its old one is retired", n.FunctionWorker))
+	}
+	if f.joinsComplete {
+		done = append(done, fmt.Sprintf("other databases can join again; known so far: %d", len(state.Joined)))
+	}
+	for _, text := range done {
+		if _, err := fmt.Fprintln(w, text); err != nil {
+			return err
+		}
 	}
 	return nil
 }

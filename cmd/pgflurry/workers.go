@@ -156,6 +156,7 @@ func withWorkers(
 	if err != nil {
 		return err
 	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	ctx, cancel := context.WithTimeout(cmd.Context(), workersPatience)
 	defer cancel()
 	conn, err := pgx.ConnectConfig(ctx, config)

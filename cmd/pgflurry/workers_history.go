@@ -84,8 +84,7 @@ func printHistory(w io.Writer, tenures []lease.Tenure, ns namespace.Namespace, a
 func historyHint(conn *pgx.Conn, err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
-		return hint.With(err, fmt.Sprintf("As the owner run: GRANT SELECT ON pgflurry.worker_history TO %s;",
-			pgx.Identifier{conn.Config().User}.Sanitize()))
+		return hint.With(err, "As the owner run: "+namespace.GrantLease(conn.Config().User))
 	}
 	return err
 }

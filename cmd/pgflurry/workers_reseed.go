@@ -90,14 +90,36 @@ Type yes to go on: `, ns.Database, held, ns.Quarantine)
 	if err != nil {
 		return err
 	}
-	answer, err := bufio.NewReader(cmd.InOrStdin()).ReadString('\n')
+	answer, err := line(cmd.Context(), cmd.InOrStdin())
 	if strings.TrimSpace(answer) == "yes" {
 		return nil
 	}
 	if err != nil && strings.TrimSpace(answer) == "" {
 		fmt.Fprintln(cmd.ErrOrStderr())
 	}
+	if errors.Is(err, context.Canceled) {
+		return fmt.Errorf("nothing was changed: %w", err)
+	}
 	return hint.With(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
+}
+
+// line reads one line, or until ctx ends: then nobody waits for what is still being read.
+func line(ctx context.Context, from io.Reader) (text string, err error) {
+	type read struct {
+		text string
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := bufio.NewReader(from).ReadString('\n')
+		done <- read{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }
 
 func printReseeded(w io.Writer, r lease.Reseeded, ns namespace.Namespace, asJSON bool) error {

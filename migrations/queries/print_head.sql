@@ -4,3 +4,5 @@
 -- Later versions: "pgflurry migrate up" goes on from here.
 
 SET LOCAL search_path = pg_catalog, pg_temp;
+-- no notice of what is not there yet
+SET LOCAL client_min_messages = warning;

@@ -1,1 +1,2 @@
 SET LOCAL search_path TO DEFAULT;
+SET LOCAL client_min_messages TO DEFAULT;

@@ -102,7 +102,7 @@ func TestAKeepersRoleWritesTheHistoryAndCanNeitherReadNorChangeIt(t *testing.T) 
 	}
 	r.url = url
 	if _, errs, code := r.workers("history"); code != 1 ||
-		!strings.Contains(errs, "hint: As the owner run: GRANT SELECT ON pgflurry.worker_history TO \""+role) {
+		!strings.Contains(errs, "hint: As the owner run: CALL pgflurry.grant_lease('"+role+"');") {
 		t.Errorf("exit code %d: %s", code, errs)
 	}
 }

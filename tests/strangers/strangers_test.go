@@ -116,7 +116,7 @@ func TestDescriptorsAreKeptForTheProxysOwnConnections(t *testing.T) {
 		program.ServeArgs(t, direct, "few", "--window", "2s")...)
 	p := program.StartCommand(t, exec.Command("sh", args...)).Proxy(direct)
 	// Go's runtime leaves one out.
-	if line := p.Line("msg=\"limits; 0 is none\""); program.Field(line, "clients") != "100" ||
+	if line := p.Line("msg=\"limits on clients\""); program.Field(line, "clients") != "100" ||
 		program.Field(line, "max_logins") != "50" {
 		t.Errorf("with 237 descriptors, 36 of them kept, the log says %s", line)
 	}

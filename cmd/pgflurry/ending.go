@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"pgflurry/connstring"
+	"pgflurry/hint"
+)
+
+// told is the error by which a command has ended, as people are told it: a signal, not what it has cut short; the last
+// cause of a connection that failed, not every attempt; what a pooler has done, not only that a statement is missing.
+func told(ctx context.Context, cmd *cobra.Command, err error) error {
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return hint.With(context.Cause(ctx), afterSignal(cmd))
+	}
+	err = connstring.Explain(err)
+	var said *pgconn.PgError
+	if errors.As(err, &said) && hint.Of(err) == "" {
+		switch said.Code {
+		case "42P05", "26000": // a prepared statement exists already, or does not exist
+			return hint.With(err, "A pooler in transaction mode seems to stand between. "+
+				"Connect to PostgreSQL itself, or through a pooler in session mode.")
+		}
+	}
+	return err
+}
+
+// afterSignal is what to know of a command that a signal has ended.
+func afterSignal(cmd *cobra.Command) string {
+	for parent := cmd; parent != nil; parent = parent.Parent() {
+		if parent.Name() == "migrate" {
+			return "Each step is done whole or not at all. Run it again: it goes on where it stopped."
+		}
+	}
+	return ""
+}
