@@ -15,7 +15,7 @@ import (
 
 const (
 	// statusEvery is how often the state is looked at.
-	statusEvery = 5 * time.Second
+	statusEvery = 2 * time.Second
 	// endTime is what the end takes beside the drain: the worker is given back.
 	endTime = 5 * time.Second
 )
@@ -75,7 +75,7 @@ func (s *supervisor) watch(ctx context.Context, state func() admin.State) {
 	told := ""
 	for {
 		var news []string
-		if now := sentence(state()); now != told {
+		if now := admin.Sentence(state()); now != told {
 			news = append(news, "STATUS="+now)
 			told = now
 		}
@@ -114,16 +114,4 @@ func (s *supervisor) unlessStopping(lines ...string) {
 	if !s.stopping {
 		s.tell(lines...)
 	}
-}
-
-// sentence is the node's state in one line.
-func sentence(s admin.State) string {
-	sessions := 0
-	for _, open := range s.Sessions.Open {
-		sessions += open
-	}
-	if s.Draining {
-		return fmt.Sprintf("Draining: %d sessions are left", sessions)
-	}
-	return fmt.Sprintf("Accepting clients on %s: %d sessions", s.Address, sessions)
 }

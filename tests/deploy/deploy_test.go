@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"pgflurry/tests/support/program"
 )
@@ -112,6 +113,25 @@ func TestComposeAcceptsItsFile(t *testing.T) {
 		t.Fatal("there is neither docker compose nor docker-compose")
 	}
 	t.Skip("compose is not installed, and PGFLURRY_TEST_DOCKER is not 1")
+}
+
+func TestSystemdWaitsForADrainToEnd(t *testing.T) {
+	seconds := func(path, pattern string) time.Duration {
+		match := regexp.MustCompile(pattern).FindStringSubmatch(read(t, root+path))
+		if match == nil {
+			t.Fatalf("%s has nothing like %s", path, pattern)
+		}
+		d, err := time.ParseDuration(match[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	drain := seconds("deploy/systemd/pgflurry.toml", `(?m)^drain-timeout = "(.+)"$`)
+	stop := seconds("deploy/systemd/pgflurry.service", `(?m)^TimeoutStopSec=(.+)$`)
+	if stop != drain+5*time.Second {
+		t.Errorf("systemd waits %v for the end; expected the drain timeout of %v and 5s", stop, drain)
+	}
 }
 
 // named is all that the files name and a pattern finds, by name, with a file that names it.

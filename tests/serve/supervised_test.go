@@ -25,7 +25,7 @@ func TestAServiceManagerIsToldOfTheBeginningTheStateReloadsAndTheEnd(t *testing.
 	if _, err := pgx.Connect(t.Context(), u.Proxy(direct).URL); err != nil {
 		t.Errorf("it says that it is ready, but: %v", err)
 	}
-	u.told.await("STATUS=Accepting clients on 127.0.0.1:")
+	u.told.await("s without PostgreSQL") // it has a worker, and says for how long
 	_, seen = u.told.awaitFrom(seen, "WATCHDOG=1")
 
 	u.Signal(syscall.SIGHUP)
