@@ -134,6 +134,29 @@ func TestSystemdWaitsForADrainToEnd(t *testing.T) {
 	}
 }
 
+func TestPrometheusAcceptsItsConfiguration(t *testing.T) {
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		if os.Getenv("PGFLURRY_TEST_PROMETHEUS") != "" {
+			t.Fatal(err)
+		}
+		t.Skip("promtool is not installed, and PGFLURRY_TEST_PROMETHEUS is not set")
+	}
+	alerts, err := filepath.Abs(root + "deploy/prometheus/alerts.yaml") // mounted there
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := strings.ReplaceAll(read(t, root+"docker/prometheus.yaml"), "/etc/prometheus/alerts.yaml", alerts)
+	path := filepath.Join(t.TempDir(), "prometheus.yaml")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(tool, "check", "config", path).CombinedOutput(); err != nil ||
+		!strings.Contains(string(out), "1 rule files found") {
+		t.Errorf("promtool check config: %v\n%s", err, out)
+	}
+}
+
 // named is all that the files name and a pattern finds, by name, with a file that names it.
 func named(t *testing.T, pattern string) map[string]string {
 	t.Helper()

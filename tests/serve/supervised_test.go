@@ -5,6 +5,7 @@ package serve
 import (
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -52,6 +53,24 @@ func TestASocketFromAServiceManagerTakesThePlaceOfListen(t *testing.T) {
 	u := m.start(program.ServeArgs(t, direct, "handed", "--listen", "127.0.0.1:1")...)
 	if p := u.Proxy(direct); p.Address != address {
 		t.Errorf("it listens on %s; expected %s", p.Address, address)
+	}
+}
+
+func TestASocketForOperatorsTakesThePlaceOfAdminListen(t *testing.T) {
+	direct := server.Migrated(t)
+	m := &manager{t: t}
+	operators, clients := m.listen("admin"), m.listen("clients")
+	u := m.start(program.ServeArgs(t, direct, "both")...)
+	if p := u.Proxy(direct); p.Address != clients {
+		t.Errorf("it listens on %s; expected %s", p.Address, clients)
+	}
+	answer, err := (&http.Client{Timeout: server.Patience}).Get("http://" + operators + "/livez")
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		t.Errorf("operators get %s", answer.Status)
 	}
 }
 
