@@ -75,11 +75,16 @@ func (c *collector) Collect(into chan<- prometheus.Metric) {
 	s := c.node.State()
 	s.Segments = c.bounded(s.Segments)
 	for _, f := range c.families {
+		given := make(map[string]bool)
 		f.of.read(s, func(value float64, labels ...string) {
 			for i := range labels {
 				labels[i] = strings.ToValidUTF8(labels[i], "\uFFFD") // no label may be anything else
 			}
-			into <- prometheus.MustNewConstMetric(f.as, f.of.kind, value, labels...)
+			// One file may be two certificates; two samples of the same labels would spoil the whole scrape.
+			if series := strings.Join(labels, "\xff"); !given[series] {
+				given[series] = true
+				into <- prometheus.MustNewConstMetric(f.as, f.of.kind, value, labels...)
+			}
 		})
 	}
 	for _, h := range c.histograms {

@@ -187,6 +187,18 @@ func TestLabelsAreBounded(t *testing.T) {
 	}
 }
 
+func TestWhatIsThereTwiceSpoilsNoScrape(t *testing.T) {
+	node := &fakeNode{state: full()}
+	s := &node.state
+	s.Certificates = append(s.Certificates, s.Certificates[0]) // shown to clients, and to the upstream
+	s.Databases = append(s.Databases, Database{Name: "\xff"}, Database{Name: "\xfe"})
+	address, _ := serve(t, New(Settings{Node: node}))
+	e := scrape(t, address)
+	if v := e.value("pgflurry_tls_certificate_expiry_timestamp_seconds", "file", "/etc/tls.crt"); v != "1.8e+09" {
+		t.Errorf("the certificate expires at %s", v)
+	}
+}
+
 func TestOpenMetricsAreGivenToWhoAsksForThem(t *testing.T) {
 	address, _ := serve(t, New(Settings{Node: &fakeNode{state: full()}}))
 	status, header, body := ask(t, "GET", "http://"+address+"/metrics", "Accept",
