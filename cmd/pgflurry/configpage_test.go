@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+)
+
+// flagsOfServe are all but those of cobra.
+func flagsOfServe(t *testing.T) *pflag.FlagSet {
+	t.Helper()
+	cmd, _, err := newRoot().Find([]string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Flags()
+}
+
+// row is the line of a flag in docs/configuration.md.
+func row(f *pflag.Flag) string {
+	usual := f.DefValue
+	switch {
+	case f.Name == "node":
+		usual = "the host's name"
+	case usual == "" || usual == "[]":
+		usual = "–"
+	default:
+		usual = "`" + usual + "`"
+	}
+	place, hangup := "`"+variable(f.Name)+"`", "needs a restart"
+	switch {
+	case f.Annotations[commandLineOnly] != nil:
+		place, hangup = "command line only", "–"
+	case f.Name == configFlag:
+		hangup = "–"
+	case f.Annotations[reloads] != nil:
+		hangup = "**changes**"
+	}
+	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |", f.Name, place, kinds[f.Value.Type()], usual, hangup)
+}
+
+// kinds are what the page calls the types of flags.
+var kinds = map[string]string{
+	"bool": "true or false", "duration": "duration", "int": "number", "string": "text", "stringSlice": "list",
+}
+
+func TestThePageOfTheConfigurationHasEveryFlagAsTheProgramHasIt(t *testing.T) {
+	page, err := os.ReadFile("../../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	flagsOfServe(t).VisitAll(func(f *pflag.Flag) {
+		if !ownFlag(f) {
+			want = append(want, row(f))
+		}
+	})
+	has := regexp.MustCompile("(?m)^\\| `[a-z-]+` \\|.*$").FindAllString(string(page), -1)
+	if !slices.Equal(has, want) {
+		t.Errorf("the table of docs/configuration.md has to be\n%s", strings.Join(want, "\n"))
+	}
+	for _, name := range secretFlags {
+		if !strings.Contains(string(page), "`--"+name+"`") {
+			t.Errorf("the page does not say that --%s may stand in a file", name)
+		}
+	}
+}
+
+func TestTheExampleFileIsGoodAndHasEveryKey(t *testing.T) {
+	const path = "../../deploy/pgflurry.toml"
+	if text, err := said(t, "serve", "--config", path, "--check-config"); err != nil {
+		t.Errorf("it is refused: %s", text)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With every key that is commented out, but one of those that exclude each other.
+	whole := regexp.MustCompile(`(?m)^# ([a-z-]+ = )`).ReplaceAllString(string(content), "$1")
+	whole = regexp.MustCompile(`(?m)^lease-database-file = .*$`).ReplaceAllString(whole, "")
+	flags := flagsOfServe(t)
+	if err := flags.Set(configFlag, written(t, "whole.toml", whole)); err != nil {
+		t.Fatal(err)
+	}
+	c := configure(flags, nil)
+	if err := c.err(); err != nil {
+		t.Error(err)
+	}
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Annotations[commandLineOnly] == nil && !ownFlag(f) && f.Name != configFlag &&
+			!strings.HasPrefix(c.origins[f.Name], "key "+f.Name) {
+			t.Errorf("the example does not show %s", f.Name)
+		}
+	})
+}
