@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -32,10 +33,47 @@ func (d *database) nothingAhead(ctx context.Context) error {
 	if err != nil || len(rests) == 0 {
 		return err
 	}
-	return refuse("Stop all proxies of the namespace and whatever calls next_snowflake() first, "+
-		"or it will take longer.",
-		"try again in %s: until then IDs may exist that are, or just were, ahead of the clock of the database:\n  %s",
-		rests[0].left, strings.Join(summary(rests), "\n  "))
+	return &RestError{Left: rests[0].left, Lines: summary(rests)}
+}
+
+// A RestError says that IDs may exist that are, or just were, ahead of the clock of the database.
+type RestError struct {
+	Left  time.Duration // until that is over, if nobody draws any more
+	Lines []string      // whose they are, and for how long
+}
+
+func (e *RestError) Error() string {
+	return fmt.Sprintf("try again in %s: until then IDs may exist that are, or just were, ahead of the clock of the "+
+		"database:\n  %s", e.Left, strings.Join(e.Lines, "\n  "))
+}
+
+// Hint says how to make it end.
+func (e *RestError) Hint() string {
+	return "Stop all proxies of the namespace and whatever calls next_snowflake() first, or it will take longer. " +
+		"--wait waits for it."
+}
+
+// longestWait is how long DownWaiting waits at once: then it looks again, and says how long it still takes.
+const longestWait = 10 * time.Second
+
+// DownWaiting is Down, but waits while IDs may be ahead of the clock. It tells each time why and how long. It holds
+// nothing while it waits. A proxy that goes on renewing keeps it waiting; ctx ends that.
+func DownWaiting(ctx context.Context, url string, leaveJoined bool, tell func(*RestError)) (removed bool, err error) {
+	for {
+		removed, err = Down(ctx, url, leaveJoined)
+		var resting *RestError
+		if !errors.As(err, &resting) {
+			return removed, err
+		}
+		tell(resting)
+		pause := time.NewTimer(min(resting.Left, longestWait))
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return false, fmt.Errorf("nothing was removed: %w", ctx.Err())
+		}
+	}
 }
 
 // mostLines is how many lines a message lists before it only counts.

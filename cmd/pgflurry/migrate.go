@@ -180,46 +180,6 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 	return cmd
 }
 
-func newMigrateDown() *cobra.Command {
-	var url string
-	var leaveJoined bool
-	cmd := &cobra.Command{
-		Use:   "down",
-		Short: "Remove everything that up made, or nothing",
-		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It
-refuses while IDs may be ahead of the database's clock, and while a default, a view or a function uses
-next_snowflake(), or while counters, tickets, tags, tokens or locks are in use: it says which tables hold such
-rows. Nothing is removed with CASCADE.
-
-In a database that others have joined it refuses, too: they would be left without anybody who knows which
-workers they have. With --leave-joined it removes pgflurry all the same; a namespace made here later is another
-ID space than theirs.
-
-In a database that joined another one, its worker there stays taken: a copy of this database, which cannot be seen from
-here, may still issue IDs with it. To join again takes another of the --database-workers of the namespace.`,
-		Example: `  pgflurry migrate down --database postgres://app@localhost/shop`,
-		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if _, err := connstring.Parse("database", url); err != nil {
-				return err
-			}
-			removed, err := migrations.Down(cmd.Context(), url, leaveJoined)
-			if err != nil {
-				return connstring.Explain(err)
-			}
-			said := "pgflurry is removed from this database"
-			if !removed {
-				said = "there is nothing to remove: this database has no schema pgflurry"
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), said)
-			return err
-		},
-	}
-	databaseFlag(cmd, &url)
-	cmd.Flags().BoolVar(&leaveJoined, "leave-joined", false, "also where other databases have joined the namespace")
-	return cmd
-}
-
 func newMigrateStatus() *cobra.Command {
 	var url string
 	var asJSON bool

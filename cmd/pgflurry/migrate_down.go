@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/connstring"
+	"pgflurry/migrations"
+)
+
+func newMigrateDown() *cobra.Command {
+	var url string
+	var leaveJoined, wait bool
+	cmd := &cobra.Command{
+		Use:   "down",
+		Short: "Remove everything that up made, or nothing",
+		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It
+refuses while IDs may be ahead of the database's clock, and while a default, a view or a function uses
+next_snowflake(), or while counters, tickets, tags, tokens or locks are in use: it says which tables hold such
+rows. Nothing is removed with CASCADE.
+
+IDs are ahead of the clock for a window and a quarantine after the last proxy, some minutes. With --wait it waits
+for that, says how long it still takes, and ends at Ctrl-C with nothing removed.
+
+In a database that others have joined it refuses, too: they would be left without anybody who knows which
+workers they have. With --leave-joined it removes pgflurry all the same; a namespace made here later is another
+ID space than theirs.
+
+In a database that joined another one, its worker there stays taken: a copy of this database, which cannot be seen from
+here, may still issue IDs with it. To join again takes another of the --database-workers of the namespace.`,
+		Example: `  pgflurry migrate down --database postgres://app@localhost/shop
+  pgflurry migrate down --database postgres://app@localhost/shop --wait`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if _, err := connstring.Parse("database", url); err != nil {
+				return err
+			}
+			remove := migrations.Down
+			if wait {
+				remove = waiting(cmd.ErrOrStderr())
+			}
+			removed, err := remove(cmd.Context(), url, leaveJoined)
+			if err != nil {
+				return connstring.Explain(err)
+			}
+			said := "pgflurry is removed from this database"
+			if !removed {
+				said = "there is nothing to remove: this database has no schema pgflurry"
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), said)
+			return err
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&leaveJoined, "leave-joined", false, "also where other databases have joined the namespace")
+	cmd.Flags().BoolVar(&wait, "wait", false, "wait while IDs may be ahead of the database's clock, until Ctrl-C")
+	return cmd
+}
+
+// waiting is a Down that waits, and says each time for whom and how long.
+func waiting(out io.Writer) func(ctx context.Context, url string, leaveJoined bool) (bool, error) {
+	first := true
+	tell := func(r *migrations.RestError) {
+		if first {
+			fmt.Fprintln(out, "IDs may be ahead of the database's clock. Stop all proxies of the namespace "+
+				"and whatever calls next_snowflake(): each call makes it take longer.")
+			first = false
+		}
+		fmt.Fprintf(out, "waiting for %s\n", strings.Join(r.Lines, ", "))
+	}
+	return func(ctx context.Context, url string, leaveJoined bool) (bool, error) {
+		return migrations.DownWaiting(ctx, url, leaveJoined, tell)
+	}
+}
