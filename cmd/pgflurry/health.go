@@ -31,16 +31,14 @@ func newHealth() *cobra.Command {
 		Use:   "health",
 		Short: "Ask a running proxy whether it accepts connections, or is ready",
 		Long: `health connects to the address that "pgflurry serve" listens on and sends the first message of a
-PostgreSQL client. It exits 0 if the proxy answers it, 4 if
-nothing is there or nothing is answered, and 1 if what answers is no proxy.
+PostgreSQL client. It exits 0 if the proxy answers it, 4 if nothing is there or nothing is answered, and 1 if
+what answers is no proxy. It asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restarting
+it would help nobody.
 
-With --ready or --ids it asks the admin listener instead, and exits 1 and says why if the answer is no:
+With one of these it asks the admin listener instead. It exits 1 if the answer is no, and says why:
 
   --ready  a new session is served: the proxy is not draining, and has a place
-  --ids    the same, and all listed databases get their IDs from memory now
-
-Without --ids it asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restarting it would help
-nobody.`,
+  --ids    the same, and all listed databases get their IDs from memory now`,
 		Example: `  pgflurry health --listen 127.0.0.1:6432
   PGFLURRY_LISTEN=/run/pgflurry/.s.PGSQL.6432 pgflurry health
   pgflurry health --ready --admin-listen 127.0.0.1:6533`,

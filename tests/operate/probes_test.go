@@ -87,3 +87,16 @@ func TestProbesAnswerUntilTheDrainHasEnded(t *testing.T) {
 		t.Errorf("health --ready after the end: %d, %s", code, said)
 	}
 }
+
+func TestProfilesAreShownOnlyWhereServeWasToldTo(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	with, without := operate(t, direct, "with", "--admin-pprof"), operate(t, direct, "without")
+	if status, body := with.get("/debug/pprof/goroutine?debug=1"); status != http.StatusOK ||
+		!strings.Contains(body, "goroutine profile") {
+		t.Errorf("with --admin-pprof: %d %s", status, body)
+	}
+	if status, _ := without.get("/debug/pprof/goroutine?debug=1"); status != http.StatusNotFound {
+		t.Errorf("without --admin-pprof: %d", status)
+	}
+}
