@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -56,6 +57,7 @@ func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
 		state := admin.State{Listening: true, Address: "127.0.0.1:6432"}
 		end := s.follow(t.Context(), func() admin.State { return state }, time.Second)
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		state.Draining = true
 		time.Sleep(2 * statusEvery)
 		synctest.Wait()
@@ -69,8 +71,13 @@ func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
 
 func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		var telling sync.Mutex
 		var told []string
-		s := &supervisor{tell: func(lines ...string) { told = append(told, lines...) }}
+		s := &supervisor{tell: func(lines ...string) {
+			telling.Lock()
+			defer telling.Unlock()
+			told = append(told, lines...)
+		}}
 		ctx, stop := context.WithCancel(t.Context())
 		end := s.follow(ctx, func() admin.State { return admin.State{} }, 30*time.Second)
 		s.reloads(func() {
