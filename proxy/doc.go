@@ -28,6 +28,9 @@
 // upstream's write side and every decision; replies.go owns the upstream's read side. Both write to the client, whole
 // messages under one lock.
 //
+// What operators are told: stats.go is the value, counters.go what it is made of, decline.go why a statement was not
+// answered, reason.go why a session ended.
+//
 // The rooms below: frame reads and writes messages, statement knows which text is an answered form, pgtls is TLS on
 // both sides.
 //
