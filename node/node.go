@@ -40,13 +40,13 @@ type Node struct {
 	started           time.Time // by the wall clock
 	known             atomic.Pointer[known]
 	unread            atomic.Pointer[trouble] // why nothing is known
+	configured        atomic.Pointer[configured]
 	surveyed          atomic.Pointer[admin.Workers]
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex
-	current   atomic.Pointer[Settings]  // with what Reload has changed; settings are those of the start
-	reloaded  atomic.Pointer[time.Time] // when they were read
-	asking    sync.Mutex                // held by the one question for a history
+	current   atomic.Pointer[Settings] // with what Reload has changed; settings are those of the start
+	asking    sync.Mutex               // held by the one question for a history
 }
 
 // New checks the settings, reads the files they name, and opens the listeners. Nothing is served before Run, which must
@@ -113,7 +113,7 @@ func (n *Node) join() error {
 	list()
 	n.tellLimits(n.settings, s)
 	n.current.Store(&n.settings)
-	n.readConfig()
+	n.tookOver(n.settings.TLS, s)
 	return nil
 }
 

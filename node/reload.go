@@ -1,8 +1,6 @@
 package node
 
 import (
-	"time"
-
 	"pgflurry/outcome"
 	"pgflurry/proxy"
 )
@@ -32,18 +30,9 @@ func (n *Node) Reload(s Settings) error {
 	list()
 	n.tellLimits(next, changed)
 	n.current.Store(&next)
-	n.readConfig()
+	n.tookOver(next.TLS, changed)
 	return nil
 }
-
-// readConfig notes that the configuration was read without an error.
-func (n *Node) readConfig() {
-	now := n.clock.wall()
-	n.reloaded.Store(&now)
-}
-
-// Reloaded is when the configuration was read the last time without an error, by the wall clock.
-func (n *Node) Reloaded() time.Time { return *n.reloaded.Load() }
 
 // proxySettings are those of the proxy. The files of TLS are read.
 func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {

@@ -17,9 +17,11 @@ func (n *Node) State() admin.State {
 	s := admin.State{
 		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
 		Name: n.settings.Name, Address: n.address(), Upstream: n.settings.Upstream,
-		LinesLost: n.settings.LinesLost(), Reloaded: n.Reloaded(),
+		LinesLost: n.settings.LinesLost(),
 		Listening: n.serving.Load() && !n.draining.Load(), Draining: n.draining.Load(),
 	}
+	read := n.configured.Load()
+	s.Certificates, s.Reloaded = read.certificates, read.at
 	n.tellProxy(&s)
 	list, _ := n.databases.list()
 	for _, l := range list {

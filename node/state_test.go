@@ -4,10 +4,12 @@ package node_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
 	"pgflurry/admin"
+	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/server"
 )
 
@@ -52,5 +54,80 @@ func TestANodeWithoutANamespaceSaysThatItKnowsNone(t *testing.T) {
 	}
 	if d, err := r.Decode(1); err == nil {
 		t.Errorf("it decodes an ID of a layout that it does not know as %+v", d)
+	}
+}
+
+func TestCertificatesFollowReloadsAndAFileThatCannotBeReadChangesNothing(t *testing.T) {
+	server.NoLeak(t)
+	ca, dir := authority.New(t, "ours"), t.TempDir()
+	s := settings(t, server.Migrated(t), "certified")
+	expired := ca.Issue(t, authority.Leaf{Expired: true})
+	s.TLS.ClientCert, s.TLS.ClientKey = expired.Write(t, dir, "clients")
+	shown := ca.Issue(t, authority.Leaf{})
+	s.TLS.Upstream = "prefer"
+	s.TLS.UpstreamCert, s.TLS.UpstreamKey = shown.Write(t, dir, "upstream")
+	r := start(t, s)
+	told := func(clients, upstream authority.Pair) []admin.Certificate {
+		return []admin.Certificate{
+			{File: s.TLS.ClientCert, Until: clients.TLS.Leaf.NotAfter},
+			{File: s.TLS.UpstreamCert, Until: upstream.TLS.Leaf.NotAfter},
+		}
+	}
+	first := r.State()
+	if !slices.Equal(first.Certificates, told(expired, shown)) || first.Reloaded.IsZero() {
+		t.Errorf("at first it tells %v, read at %v", first.Certificates, first.Reloaded)
+	}
+	renewed := ca.Issue(t, authority.Leaf{})
+	renewed.Write(t, dir, "clients")
+	if err := r.Reload(s); err != nil {
+		t.Fatal(err)
+	}
+	second := r.State()
+	if !slices.Equal(second.Certificates, told(renewed, shown)) || !second.Reloaded.After(first.Reloaded) {
+		t.Errorf("after a reload it tells %v, read at %v", second.Certificates, second.Reloaded)
+	}
+	authority.Write(t, dir, "clients.crt", []byte("half a"))
+	if err := r.Reload(s); err == nil {
+		t.Error("half a certificate was taken over")
+	}
+	third := r.State()
+	if !slices.Equal(third.Certificates, second.Certificates) || third.Reloaded != second.Reloaded {
+		t.Errorf("after one that failed it tells %v, read at %v", third.Certificates, third.Reloaded)
+	}
+}
+
+func TestADatabaseThatIsNotAnsweredSaysWhyAndWhatToDo(t *testing.T) {
+	server.NoLeak(t)
+	s := settings(t, server.Migrated(t), "picky")
+	revoked := server.Migrated(t)
+	server.Exec(t, revoked, "REVOKE EXECUTE ON FUNCTION public.next_snowflake() FROM PUBLIC")
+	s.LeaseDatabase = revoked
+	r := start(t, s)
+	d := r.tells(t, "a judgement", func(s admin.State) bool { return !s.Databases[0].Judged.IsZero() }).Databases[0]
+	if d.IDs != "none" || !strings.Contains(d.IDsWhy, "was revoked from PUBLIC") {
+		t.Errorf("it tells %+v", d)
+	}
+	absent := settings(t, server.Migrated(t), "hopeful")
+	absent.Databases = []string{"not_there_at_all"}
+	r = start(t, absent)
+	d = r.tells(t, "why it was not judged", func(s admin.State) bool {
+		return strings.Contains(s.Databases[0].IDsWhy, "does not exist")
+	}).Databases[0]
+	if d.IDs != "none" || d.Segments != "none" || !d.Judged.IsZero() {
+		t.Errorf("it tells %+v", d)
+	}
+}
+
+func TestNumbersOfTagsAreToldByDatabase(t *testing.T) {
+	server.NoLeak(t)
+	direct := server.Migrated(t)
+	server.Exec(t, direct, "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ('order', 1000)")
+	r := start(t, settings(t, direct, "numbers"))
+	r.tells(t, "that numbers are answered", func(s admin.State) bool { return s.Databases[0].Segments == "all" })
+	server.Do(t, r.connect(t), "SELECT next_segment('order')")
+	all := r.tells(t, "the tag", func(s admin.State) bool { return len(s.Segments) == 1 }).Segments
+	if s := all[0]; s.Database != server.Name(t, direct) || s.Tag != "order" || s.Given != 1 || s.Fetches == 0 ||
+		s.Left+s.Given < 1000 || s.Skipped != 0 {
+		t.Errorf("it tells %+v", s)
 	}
 }

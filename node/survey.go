@@ -134,8 +134,12 @@ func workersOf(l lease.Listing, own lease.Stats) admin.Workers {
 		if state == workerHeld && own.Held && r.Worker == own.Last.Worker && r.Term == own.Term {
 			state = workerMine
 		}
+		left := r.Left
+		if r.ReservedUntil != nil && *r.ReservedUntil == 0 {
+			left = nil // it has no mark yet
+		}
 		w.Rows[i] = admin.Worker{
-			Number: r.Worker, State: state, Node: r.Node, Address: r.Address, Version: r.Version, Left: r.Left,
+			Number: r.Worker, State: state, Node: r.Node, Address: r.Address, Version: r.Version, Left: left,
 			Term: r.Term, Acquired: when(r.AcquiredAt), Renewed: when(r.RenewedAt),
 			Released: when(r.ReleasedAt), Retired: when(r.RetiredAt),
 		}

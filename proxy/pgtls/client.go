@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"time"
 )
 
 var (
@@ -35,6 +36,19 @@ func NewClient(certificate tls.Certificate, cas *x509.CertPool) (*Client, error)
 		config.ClientAuth, config.ClientCAs = tls.RequireAndVerifyClientCert, cas
 	}
 	return &Client{config}, nil
+}
+
+// Until is when the certificate ends that clients are shown; zero where it cannot be read, which no client then can.
+func (c *Client) Until() time.Time {
+	certificate := &c.config.Certificates[0]
+	leaf := certificate.Leaf
+	if leaf == nil {
+		var err error
+		if leaf, err = x509.ParseCertificate(certificate.Certificate[0]); err != nil {
+			return time.Time{}
+		}
+	}
+	return leaf.NotAfter
 }
 
 // HandshakeError is a TLS handshake with a client that failed. The client learns of it by TLS's own alert.

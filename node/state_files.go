@@ -1,0 +1,28 @@
+package node
+
+import (
+	"time"
+
+	"pgflurry/admin"
+	"pgflurry/proxy"
+)
+
+// configured is what was read last, and is in use.
+type configured struct {
+	at           time.Time // by the wall clock
+	certificates []admin.Certificate
+}
+
+// tookOver notes that a configuration was read without an error and is in use: at the start, and by each Reload.
+func (n *Node) tookOver(t TLS, s proxy.Settings) {
+	c := &configured{at: n.clock.wall()}
+	if client := s.ClientTLS; client != nil {
+		c.certificates = append(c.certificates, admin.Certificate{File: t.ClientCert, Until: client.Until()})
+	}
+	if shown := s.UpstreamTLS.Certificate; shown != nil {
+		c.certificates = append(c.certificates, admin.Certificate{
+			File: t.UpstreamCert, Until: shown.Leaf.NotAfter, // readCertificate has parsed it
+		})
+	}
+	n.configured.Store(c)
+}
