@@ -44,6 +44,9 @@ Exit codes:
 	root.AddCommand(newWorkers())
 	root.AddCommand(newDecode())
 	root.SetFlagErrorFunc(usageError)
+	root.SetHelpCommand(newHelp())
+	refuseUnknownShells(root)
 	leadOn(root)
+	complete(root)
 	return root
 }

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"pgflurry/connstring"
+)
+
+// enumerated are the flags that take one of a few values, which a shell can complete.
+var enumerated = map[string][]string{
+	"log-level":    {"debug", "info", "warn", "error"},
+	"log-format":   {"text", "json"},
+	"client-tls":   {"disable", "allow", "require"},
+	"client-auth":  {"relay", "password"},
+	"upstream-tls": {"disable", "prefer", "require", "verify-ca", "verify-full"},
+	"layout":       {"twitter", "datacenter", "javascript", "41/0/10/12"},
+}
+
+// files are the flags that name a file or a folder, or may: there a shell completes paths. Behind any other flag it
+// would only offer what is wrong.
+func files(flag string) bool {
+	for _, part := range []string{"tls-", "-file", "listen", "upstream", "config", "data", "bin"} {
+		if strings.Contains(flag, part) && flag != "database" && flag != "databases" {
+			return true
+		}
+	}
+	return false
+}
+
+// complete makes a shell complete the values of flags, in cmd and in the commands below it.
+func complete(cmd *cobra.Command) {
+	if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
+		cmd.ValidArgsFunction = cobra.NoFileCompletions // no command takes the name of a file
+	}
+	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+		values, few := enumerated[f.Name]
+		if !few && files(f.Name) {
+			return
+		}
+		// It fails only where the flag has a function already.
+		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	})
+	for _, sub := range cmd.Commands() {
+		complete(sub)
+	}
+}
+
+// newHelp is cobra's help, but a command that there is not is an error.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [COMMAND]",
+		Short: "Show the help of a command",
+		Args:  cobra.ArbitraryArgs,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if above, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, sub := range above.Commands() {
+					if sub.IsAvailableCommand() && strings.HasPrefix(sub.Name(), begun) {
+						names = append(names, sub.Name()+"\t"+sub.Short)
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				if len(rest) == 0 {
+					rest = args
+				}
+				return usageError(found, fmt.Errorf("%s is no command of %q",
+					connstring.Shown(rest[0]), found.CommandPath()))
+			}
+			found.InitDefaultHelpFlag() // which the command itself would do
+			return found.Help()
+		},
+	}
+}
+
+// refuseUnknownShells makes cobra's completion command refuse a shell that it does not know.
+func refuseUnknownShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+}
