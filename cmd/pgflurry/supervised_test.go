@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,13 +13,31 @@ import (
 	"pgflurry/admin"
 )
 
+// manager is a service manager that remembers what it is told, by several goroutines.
+type manager struct {
+	mu    sync.Mutex
+	lines []string
+}
+
+func (m *manager) tell(lines ...string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.lines = append(m.lines, lines...)
+}
+
+func (m *manager) told() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.lines)
+}
+
 func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
-		s := &supervisor{tell: func(lines ...string) { told = append(told, lines...) }, watchdog: 4 * time.Second}
+		var manager manager
+		s := &supervisor{tell: manager.tell, watchdog: 4 * time.Second}
 		signs := func() (n int) {
 			synctest.Wait()
-			for _, line := range told {
+			for _, line := range manager.told() {
 				if line == "WATCHDOG=1" {
 					n++
 				}
@@ -33,8 +52,8 @@ func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
 			}
 			return admin.State{}
 		}, time.Second)
-		if n := signs(); n != 1 || told[0] != "READY=1" {
-			t.Fatalf("at the beginning it was told %q", told)
+		if n := signs(); n != 1 || manager.told()[0] != "READY=1" {
+			t.Fatalf("at the beginning it was told %q", manager.told())
 		}
 		time.Sleep(time.Hour)
 		if n := signs(); n != 1 {
@@ -52,17 +71,18 @@ func TestNoSignOfLifeIsGivenWhileTheNodeDoesNotAnswer(t *testing.T) {
 
 func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var told []string
-		s := &supervisor{tell: func(lines ...string) { told = append(told, lines...) }}
-		state := admin.State{Listening: true, Address: "127.0.0.1:6432"}
-		end := s.follow(t.Context(), func() admin.State { return state }, time.Second)
+		var manager manager
+		s := &supervisor{tell: manager.tell}
+		var draining atomic.Bool
+		end := s.follow(t.Context(), func() admin.State {
+			return admin.State{Listening: true, Address: "127.0.0.1:6432", Draining: draining.Load()}
+		}, time.Second)
 		time.Sleep(time.Hour)
-		synctest.Wait()
-		state.Draining = true
+		draining.Store(true)
 		time.Sleep(2 * statusEvery)
 		synctest.Wait()
 		end()
-		told = slices.DeleteFunc(told, func(line string) bool { return !strings.HasPrefix(line, "STATUS=") })
+		told := slices.DeleteFunc(manager.told(), func(line string) bool { return !strings.HasPrefix(line, "STATUS=") })
 		if len(told) != 2 || told[0] == told[1] {
 			t.Errorf("it was told %q; expected two states", told)
 		}
@@ -71,13 +91,8 @@ func TestTheStateIsToldWhenItHasChanged(t *testing.T) {
 
 func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var telling sync.Mutex
-		var told []string
-		s := &supervisor{tell: func(lines ...string) {
-			telling.Lock()
-			defer telling.Unlock()
-			told = append(told, lines...)
-		}}
+		var manager manager
+		s := &supervisor{tell: manager.tell}
 		ctx, stop := context.WithCancel(t.Context())
 		end := s.follow(ctx, func() admin.State { return admin.State{} }, 30*time.Second)
 		s.reloads(func() {
@@ -85,6 +100,7 @@ func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
 			synctest.Wait()
 		})
 		end()
+		told := manager.told()
 		stops := slices.Index(told, "STOPPING=1")
 		if stops < 0 || told[stops+1] != "EXTEND_TIMEOUT_USEC=35000000" || slices.Contains(told[stops:], "READY=1") {
 			t.Errorf("it was told %q", told)
