@@ -37,8 +37,9 @@ func newDecode() *cobra.Command {
 		Short: "Tell the time, datacenter, worker and sequence of IDs",
 		Long: `decode takes IDs apart. "-" reads them from standard input, separated by spaces or lines.
 
-What the bits mean comes from the namespace of a database (--database), or from --layout, --epoch and --unit, which are
-the default layout where they are not given. Of another layout's ID it cannot tell: it prints other numbers then.
+What the bits mean comes from the namespace of a database (--database), or from --layout, --epoch and --unit, which
+are the default layout where they are not given: then it says on standard error what it assumes. Of another
+layout's ID it cannot tell: it prints other numbers then.
 
 WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list"; DATACENTER is
 its upper bits, "-" in a layout without. TIME is the start of the ID's tick.
@@ -60,6 +61,10 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 			layout, err := f.read(cmd.Context())
 			if err != nil {
 				return err
+			}
+			if f.database == "" && (f.layout == "" || f.epoch == "" || f.unit == 0) {
+				fmt.Fprintf(cmd.ErrOrStderr(), "assuming layout %s, epoch %s, unit %s; "+
+					"--database URL takes those of a namespace\n", layout, timestamp(layout.Epoch), layout.Unit)
 			}
 			return decode(cmd, layout, args, f.asJSON)
 		},

@@ -1,0 +1,28 @@
+package command
+
+import (
+	"strings"
+	"testing"
+
+	"pgflurry/tests/support/server"
+)
+
+func TestDecodeSaysOnceWhichLayoutItAssumes(t *testing.T) {
+	const assumed = "assuming layout 41/0/10/12, epoch 2024-01-01T00:00:00.000Z, unit 1ms; " +
+		"--database URL takes those of a namespace\n"
+	if e := run(t, "decode", "4194304", "8388608"); e.code != 0 || e.errs != assumed {
+		t.Errorf("exit code %d; on standard error it says\n%s", e.code, e.errs)
+	}
+	e := run(t, "decode", "4194304", "--layout", "javascript")
+	if e.code != 0 || !strings.Contains(e.errs, "assuming layout 41/0/6/6, epoch 2024-01-01") {
+		t.Errorf("with a layout alone it says\n%s", e.errs)
+	}
+	for _, told := range [][]string{
+		{"--database", server.Migrated(t)},
+		{"--layout", "41/0/10/12", "--epoch", "2025-01-01T00:00:00Z", "--unit", "1ms"},
+	} {
+		if e := run(t, append([]string{"decode", "4194304"}, told...)...); e.code != 0 || e.errs != "" {
+			t.Errorf("decode %s: exit code %d, on standard error it says\n%s", told, e.code, e.errs)
+		}
+	}
+}
