@@ -73,8 +73,7 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 			return false, err
 		}
 		c.answeredQuery()
-		s.counts.answered(kindOf(form), 1, n)
-		s.countWait(1)
+		s.count(kindOf(form), 1, n)
 	} else {
 		s.waited = 0
 		if err := s.reserveBatch(); err != nil {
@@ -89,7 +88,11 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 			}
 			count.add(u)
 		}
-		s.countBatch(&count)
+		for k, n := range count.statements {
+			if n > 0 {
+				s.count(kind(k), n, count.values[k])
+			}
+		}
 		c.answeredBatch(in.Held())
 	}
 	s.out = appendReady(s.out, c.status)
@@ -109,22 +112,18 @@ func (x *batchCount) add(u *request) {
 	x.values[k] += u.times * u.ids()
 }
 
-// countBatch counts a batch that was answered.
-func (s *session) countBatch(x *batchCount) {
-	all := 0
-	for k, n := range x.statements {
-		if n > 0 {
-			s.counts.answered(kind(k), n, x.values[k])
-			all += n
-		}
-	}
-	s.countWait(all)
-}
-
-// countWait counts how long the answers waited that were counted last, if they did.
-func (s *session) countWait(answers int) {
+// count counts statements of one kind that were answered, and the IDs or numbers of tags in them.
+func (s *session) count(k kind, statements, values int) {
 	if s.waited > 0 {
-		s.proxy.counters.waits.ObserveMany(s.waited, answers)
+		s.slow += int64(statements)
+		s.proxy.counters.answeredSlowly(k, statements, s.waited)
+	} else {
+		s.counts.answers[k].Add(int64(statements))
+	}
+	if k == kindSegment {
+		s.counts.numbers.Add(int64(values))
+	} else {
+		s.counts.ids.Add(int64(values))
 	}
 }
 

@@ -48,22 +48,12 @@ var openLabels = [openStates]string{"login", "idle", "in_transaction", "failed"}
 
 // counts are a session's own. The goroutine that reads the client is the only one to add.
 type counts struct {
-	answers      [kinds]atomic.Int64 // statements
+	answers      [kinds]atomic.Int64 // statements that did not wait
 	ids, numbers atomic.Int64
 	toUpstream   atomic.Int64 // bytes
 }
 
-// answered counts statements of one kind, and how many IDs or numbers of tags they gave.
-func (c *counts) answered(k kind, statements, values int) {
-	c.answers[k].Add(int64(statements))
-	if k == kindSegment {
-		c.numbers.Add(int64(values))
-	} else {
-		c.ids.Add(int64(values))
-	}
-}
-
-// all is how many statements were answered.
+// all is how many statements were answered at once.
 func (c *counts) all() (n int64) {
 	for k := range c.answers {
 		n += c.answers[k].Load()
@@ -109,7 +99,8 @@ const (
 type counters struct {
 	results      [results]atomic.Int64
 	declined     [declines]atomic.Int64
-	waits        *histogram.Histogram // of answers that did wait
+	slow         [kinds]atomic.Int64  // answers that waited
+	waits        *histogram.Histogram // of those
 	loginTimes   *histogram.Histogram
 	connectTimes *histogram.Histogram
 }
@@ -127,10 +118,27 @@ func newCounters() counters {
 	}
 }
 
+// answeredSlowly counts statements that waited so long together.
+func (c *counters) answeredSlowly(k kind, statements int, waited time.Duration) {
+	c.slow[k].Add(int64(statements))
+	c.waits.ObserveMany(waited, statements)
+}
+
 func (c *counters) count(r result) { c.results[r].Add(1) }
 
-// tell fills in what is the proxy's.
-func (c *counters) tell(st *Stats) {
+// tell fills in what is the proxy's. atOnce are the answers that did not wait, by kind. They and those that did are
+// counted apart, so that no bucket ever falls.
+func (c *counters) tell(st *Stats, atOnce [kinds]int64) {
+	st.Waits = c.waits.Snapshot()
+	st.ByKind = make(map[string]int64, kinds)
+	for k, label := range kindLabels {
+		n := atOnce[k] + c.slow[k].Load()
+		st.ByKind[label] = n
+		st.Answers += n
+		for i := range st.Waits.Counts {
+			st.Waits.Counts[i] += uint64(atOnce[k])
+		}
+	}
 	of := func(r result) int64 { return c.results[r].Load() }
 	st.Logins = map[string]int64{"ok": of(loginOK), "refused": of(loginRefused), "failed": of(loginFailed)}
 	st.Connects = map[string]int64{"ok": of(connectOK), "failed": of(connectFailed)}

@@ -52,6 +52,7 @@ type session struct {
 	// client.go
 	fromClient    *frame.Inbox
 	waited        time.Duration // for what the present answer needs; 0: not at all
+	slow          int64         // answers that waited
 	runs, tagRuns runs          // IDs, and numbers of tags, that were drawn for the present answer
 	out           []byte        // replies not yet written to the client; nil: none
 	before        front         // not yet written to upstream; nil: nothing
@@ -118,8 +119,8 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 }
 
 func (s *session) ended(cause error) {
-	s.log.Debug("session ended", "cause", cause, "reason", reasonLabels[s.closedFor()], "answers", s.counts.all(),
-		"ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
+	s.log.Debug("session ended", "cause", cause, "reason", reasonLabels[s.closedFor()],
+		"answers", s.counts.all()+s.slow, "ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
 }
 
 // countLogin counts a session that ended before it had logged in; loggedIn of those that did was told before.

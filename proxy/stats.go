@@ -57,9 +57,6 @@ type Stats struct {
 // Stats folds the counters of all sessions. It is cheap enough to be called every second with thousands of them, and
 // waits for no client.
 func (p *Proxy) Stats() Stats {
-	st := Stats{
-		Waits: p.counters.waits.Snapshot(), // before the answers, which are counted first: no wait without its answer
-	}
 	p.mu.Lock()
 	all := make([]*session, 0, len(p.sessions))
 	for s := range p.sessions {
@@ -75,22 +72,13 @@ func (p *Proxy) Stats() Stats {
 	}
 	open[openLogin] += max(int(clients)-len(all), 0)
 
-	st.Sessions, st.Opened = len(all), sum.opened
-	st.Open = labelled(openLabels[:], open[:])
+	st := Stats{Sessions: len(all), Opened: sum.opened, Open: labelled(openLabels[:], open[:])}
 	st.Limit, st.Full = limit, limit > 0 && places >= limit || p.limits.full(clients)
-	st.ByKind = labelled(kindLabels[:], sum.answers[:])
-	for _, n := range sum.answers {
-		st.Answers += n
-	}
 	st.IDs, st.Numbers = sum.ids, sum.numbers
 	st.ToUpstream, st.ToClient = sum.toUpstream, sum.toClient
 	st.Closed = labelled(reasonLabels[1:], sum.closed[1:])
-	atOnce := max(uint64(st.Answers), st.Waits.Count()) - st.Waits.Count()
-	for i := range st.Waits.Counts {
-		st.Waits.Counts[i] += atOnce
-	}
 	st.TurnedAway = p.limits.turnedAway.Load()
-	p.counters.tell(&st)
+	p.counters.tell(&st, sum.answers)
 	return st
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"runtime"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -117,6 +118,43 @@ func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) 
 		if w.Counts[0] != 3 || within[0] != 6 || w.Count() != 6 || w.Sum != 3*time.Millisecond {
 			t.Errorf("the waits are %+v; expected 3 answers at once, and 3 within a millisecond each", w)
 		}
+	})
+}
+
+// byTurns gives IDs at once, and the next time only to who waits.
+type byTurns struct {
+	counter
+	turn atomic.Int64
+}
+
+func (b *byTurns) TryNextN(n int) (int64, int, error) {
+	if b.turn.Add(1)%2 == 0 {
+		return 0, 0, nil
+	}
+	return b.counter.TryNextN(n)
+}
+
+func (b *byTurns) NextN(_ context.Context, n int) (int64, int, error) {
+	for began := time.Now(); time.Since(began) < 100*time.Microsecond; { // longer than the first bucket
+		runtime.Gosched()
+	}
+	return b.counter.TryNextN(n)
+}
+
+// A counter that falls is taken for one of a process that began anew.
+func TestNoBucketOfWaitsEverFalls(t *testing.T) {
+	const rounds = 1000
+	r := newRig(t, &byTurns{})
+	r.send(bytes.Repeat(ourQuery, rounds))
+	last := make([]uint64, len(r.proxy.Stats().Waits.Counts))
+	r.counted("all answers", func(st Stats) bool {
+		for i, n := range st.Waits.Counts {
+			if n < last[i] {
+				t.Errorf("bucket %d falls from %d to %d", i, last[i], n)
+			}
+		}
+		last = st.Waits.Counts
+		return st.Waits.Count() == rounds && st.Answers == rounds && st.Waits.Counts[0] == rounds/2
 	})
 }
 
