@@ -65,9 +65,9 @@ type Lease struct {
 	Window  time.Duration // how far ahead a renewal reserves when all is well
 	Renewed time.Time     // the last acknowledged renewal or acquisition, by the wall clock; zero: none
 	// Reason says why there is no worker, or no renewal: "gate", "none_free", "copy", "no_namespace", "unanswered"
-	// (the database does not acknowledge), "lost"; empty: all is well.
+	// (the database does not acknowledge), "lost"; empty: all is well, or the first answer is under way.
 	Reason string
-	Cause  string // the same in words, as the log has it
+	Cause  string // the same in words, as the log has it; may be there without a reason, at first
 	Hint   string // what to do; may be empty
 	// Opens is when a closed gate opens, or the next worker is free; zero: not known.
 	Opens time.Time
@@ -85,7 +85,9 @@ type Clock struct {
 	// Ahead is how far IDs are ahead of the database's clock; 0: they are not.
 	Ahead     time.Duration
 	RoundTrip time.Duration // of the last renewal
-	Slowed    bool          // it runs at 9/10 speed until the database's clock has caught up
+	// Slowed says that it runs at 9/10 speed until the database's clock has caught up. A monotonic clock that is a
+	// little faster than the database's is slowed again and again, by milliseconds.
+	Slowed bool
 }
 
 // Workers is the worker table as last read. The node reads it in the background.

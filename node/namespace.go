@@ -44,7 +44,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 		case err == nil:
 			return ns, n.agrees(ns)
 		}
-		n.unread.Store(n.unreadFor(err, copied))
+		n.unread.Store(unreadFor(err, copied))
 		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
 			fields := append([]any{"cause", connstring.Explain(err)}, reminder.Fields(lasted)...)
 			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",

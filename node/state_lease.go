@@ -27,10 +27,10 @@ const (
 // A trouble is why there is no worker, or no renewal. The zero value: all is well.
 type trouble struct{ reason, cause, hint string }
 
-// At first the answers are still under way.
+// While the first answers are under way there is no worker, and nothing is wrong.
 var (
-	namespaceUnread = trouble{reason: reasonNoNamespace, cause: "the namespace was not read yet"}
-	notYetAcquired  = trouble{reason: reasonUnanswered, cause: "the first attempt to get a worker is under way"}
+	namespaceUnread = trouble{cause: "the namespace was not read yet"}
+	notYetAcquired  = trouble{cause: "the first attempt to get a worker is under way"}
 )
 
 // tellLease is the worker, and the clock of its IDs. No ID rests on the machine's wall clock: it only dates what is
@@ -116,14 +116,14 @@ func (n *Node) leaseHint(err error) string {
 const insufficientPrivilege = "42501"
 
 // unreadFor is why the namespace could not be read.
-func (n *Node) unreadFor(err error, copied bool) *trouble {
-	t := &trouble{reason: reasonNoNamespace, cause: causeOf(err), hint: hint.Of(connstring.Explain(err))}
-	var connecting *pgconn.ConnectError
+func unreadFor(err error, copied bool) *trouble {
+	t := &trouble{reason: reasonUnanswered, cause: causeOf(err), hint: hint.Of(connstring.Explain(err))}
+	var missing *namespace.NotMigratedError
 	switch {
 	case copied:
 		t.reason, t.hint = reasonOf(&lease.Refusal{Reason: lease.Copy})
-	case errors.As(err, &connecting), pgconn.Timeout(err):
-		t.reason = reasonUnanswered
+	case errors.As(err, &missing):
+		t.reason = reasonNoNamespace
 	}
 	return t
 }

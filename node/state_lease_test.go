@@ -32,7 +32,7 @@ func (r *running) tells(t *testing.T, what string, expected func(admin.State) bo
 }
 
 func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	r := start(t, settings(t, server.Migrated(t), "holder"))
 	r.answers(t)
 	_, worker := draw(t, r.connect(t))
@@ -58,6 +58,7 @@ func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
 }
 
 func TestALeaseDatabaseThatDoesNotAnswerIsToldWhileIDsGoOn(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	s := settings(t, server.Migrated(t), "cut off")
 	direct := s.LeaseDatabase
@@ -85,7 +86,7 @@ func migrated(t *testing.T, url string) string {
 }
 
 func TestAClosedGateIsToldWithTheTimeWhenItOpens(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	direct := server.Migrated(t)
 	conn := server.Connect(t, direct)
 	server.Do(t, conn, "UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp()) + 600000")
@@ -106,7 +107,7 @@ func TestAClosedGateIsToldWithTheTimeWhenItOpens(t *testing.T) {
 }
 
 func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	direct := server.MigratedWith(t, migrations.Settings{Layout: "41/0/4/12", DatabaseWorkers: 4})
 	s := settings(t, direct, "the last")
 	s.Survey = time.Second
@@ -135,7 +136,7 @@ func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T)
 }
 
 func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	direct := server.Migrated(t)
 	r := start(t, settings(t, direct, "mover"))
 	r.answers(t)
@@ -149,7 +150,7 @@ func TestAWorkerThatWasRetiredIsToldAsLostAndAnotherIsTaken(t *testing.T) {
 }
 
 func TestACopyIsToldWithWhatToRun(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	original := server.Migrated(t)
 	s := settings(t, server.TemplateCopy(t, original, server.Name(t, original)+"_copy"), "on a copy")
 	r := start(t, s)
@@ -160,8 +161,29 @@ func TestACopyIsToldWithWhatToRun(t *testing.T) {
 	}
 }
 
+func TestALeaseDatabaseWithoutANamespaceIsToldWithWhatToRun(t *testing.T) {
+	t.Parallel()
+	s := settings(t, server.Migrated(t), "too early")
+	s.LeaseDatabase = server.Database(t)
+	l := start(t, s).tells(t, "why", func(s admin.State) bool { return s.Lease.Reason != "" }).Lease
+	if l.Reason != "no_namespace" || !strings.Contains(l.Cause, "has no pgflurry namespace") ||
+		!strings.Contains(l.Hint, "migrate up") {
+		t.Errorf("it tells %+v", l)
+	}
+}
+
+func TestARoleThatMayNotReadTheNamespaceIsToldWithWhatToGrant(t *testing.T) {
+	t.Parallel()
+	s := settings(t, server.Migrated(t), "stranger")
+	s.LeaseDatabase = server.Role(t, s.LeaseDatabase, "lease_stranger")
+	l := start(t, s).tells(t, "why", func(s admin.State) bool { return s.Lease.Reason != "" }).Lease
+	if l.Reason != "unanswered" || !strings.Contains(l.Hint, "CALL pgflurry.grant_lease('lease_stranger');") {
+		t.Errorf("it tells %+v", l)
+	}
+}
+
 func TestALeaseDatabaseThatIsNotThereIsToldInOneLineWithoutThePassword(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	s := settings(t, server.Migrated(t), "nowhere")
 	s.LeaseDatabase = "postgres://app:s3cret@127.0.0.1:1/shop"
 	r := start(t, s)
@@ -173,6 +195,7 @@ func TestALeaseDatabaseThatIsNotThereIsToldInOneLineWithoutThePassword(t *testin
 }
 
 func TestInvariant8StateWaitsForNobody(t *testing.T) {
+	t.Parallel()
 	cluster := server.Private(t, nil)
 	direct := migrated(t, cluster.URL("postgres"))
 	s := settings(t, direct, "patient")

@@ -36,9 +36,13 @@ func (s *Settings) surveyPause() time.Duration {
 	return 0
 }
 
-// restPerReading is how many times as long as a reading took a survey rests at least. So a worker table that is large,
-// or a database that is slow, is not kept busy by its many readers.
-const restPerReading = 100
+// Each node reads the table. So that many nodes, a large table or a slow database do not add up, a survey rests at
+// least for
+const (
+	restPerReading = 100                   // times as long as the last reading took, and
+	restPerNode    = 50 * time.Millisecond // for each worker that is held, but
+	mostSurvey     = 5 * time.Minute       // no longer
+)
 
 // A survey reads the worker table again and again, for people. Nothing that a node does rests on it.
 type survey struct {
@@ -65,7 +69,7 @@ func (s *survey) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.clock.monotonic()
 		s.read(ctx)
-		pause := max(s.pause, restPerReading*(s.clock.monotonic()-began))
+		pause := s.rest(s.clock.monotonic() - began)
 		timer := time.NewTimer(pause + rand.N(pause/10+1))
 		select {
 		case <-timer.C:
@@ -75,6 +79,15 @@ func (s *survey) run(ctx context.Context) {
 		}
 		timer.Stop()
 	}
+}
+
+// rest is the pause after a reading that took so long.
+func (s *survey) rest(took time.Duration) time.Duration {
+	nodes := 0
+	if read := s.workers.Load(); read != nil {
+		nodes = read.Counts[workerHeld]
+	}
+	return max(s.pause, min(max(restPerReading*took, time.Duration(nodes)*restPerNode), mostSurvey))
 }
 
 // read replaces what was read before. Where it fails only the problem is new.

@@ -24,7 +24,7 @@ func surveyed(t *testing.T, direct, role, name string) *running {
 }
 
 func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Role(t, direct, "lease_surveyor")
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('lease_surveyor')")
@@ -63,7 +63,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 }
 
 func TestASurveyThatMayNotReadSaysWhatToGrantAndKeepsWhatItKnew(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	direct := server.Migrated(t)
 	server.Role(t, direct, "lease_blinded")
 	server.Exec(t, direct, "CALL pgflurry.grant_lease('lease_blinded')")
@@ -79,7 +79,7 @@ func TestASurveyThatMayNotReadSaysWhatToGrantAndKeepsWhatItKnew(t *testing.T) {
 }
 
 func TestAFunctionThatIsAheadOfItsClockIsToldAndANormalOneIsNot(t *testing.T) {
-	server.NoLeak(t)
+	t.Parallel()
 	direct := server.Migrated(t)
 	s := settings(t, direct, "watcher of the function")
 	s.Survey = time.Second

@@ -1,0 +1,29 @@
+package node
+
+import (
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgflurry/admin"
+)
+
+func TestASurveyRestsLongerWhereReadingsAreSlowOrNodesAreMany(t *testing.T) {
+	for held, cases := range map[int]map[time.Duration]time.Duration{
+		0:     {0: usualSurvey, 50 * time.Millisecond: usualSurvey, time.Minute: mostSurvey},
+		200:   {0: usualSurvey, time.Second: 100 * time.Second},
+		1000:  {0: 50 * time.Second, time.Second: 100 * time.Second},
+		65000: {0: mostSurvey},
+	} {
+		s := &survey{pause: usualSurvey, workers: &atomic.Pointer[admin.Workers]{}}
+		s.workers.Store(&admin.Workers{Counts: map[string]int{workerHeld: held}})
+		for took, rest := range cases {
+			if got := s.rest(took); got != rest {
+				t.Errorf("after %v with %d nodes it rests %v; expected %v", took, held, got, rest)
+			}
+		}
+	}
+	if got := (&survey{pause: usualSurvey, workers: &atomic.Pointer[admin.Workers]{}}).rest(0); got != usualSurvey {
+		t.Errorf("before it has read anything it rests %v", got)
+	}
+}
