@@ -112,6 +112,9 @@ func (p *page) view() view {
 		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, 0, s.Namespace.Workers),
 		Charts: charts(p.samples.series()), Tags: s.Segments, Open: open(s),
 	}
+	if v.Standing == "good" && len(v.Warnings) > 0 && v.Warnings[0].Severe {
+		v.Standing = "ending"
+	}
 	v.Key = stateKey(s, v.Warnings)
 	if more := len(v.Tags) - mostSegments; more > 0 {
 		v.Tags, v.Unlisted = v.Tags[:mostSegments], grouped(more)

@@ -1,0 +1,194 @@
+// Package browser shows pages to a headless Chromium, and says what it thought of them.
+package browser
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// patience is how long anything in a page may take. It is far more than it needs.
+const patience = time.Minute
+
+// Browser is one Chromium. Its tabs share nothing but the program.
+type Browser struct {
+	t   testing.TB
+	ctx context.Context
+}
+
+// Start runs Debian's Chromium until the test ends. Where there is none the test is skipped, or fails if
+// PGFLURRY_TEST_BROWSER is set.
+func Start(t testing.TB) *Browser {
+	t.Helper()
+	path, err := exec.LookPath("chromium")
+	if err != nil {
+		if os.Getenv("PGFLURRY_TEST_BROWSER") != "" {
+			t.Fatalf("no browser: %v; install the package chromium", err)
+		}
+		t.Skipf("no browser: %v; PGFLURRY_TEST_BROWSER=1 makes this a failure", err)
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.UserDataDir(t.TempDir()), chromedp.Flag("hide-scrollbars", true), chromedp.WSURLReadTimeout(patience))
+	allocator, endAll := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, end := chromedp.NewContext(allocator)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits for the program's end
+		end()
+		endAll()
+	})
+	if err := chromedp.Run(ctx); err != nil {
+		t.Fatalf("the browser does not start: %v", err)
+	}
+	return &Browser{t: t, ctx: ctx}
+}
+
+// View is how a tab looks at pages.
+type View struct {
+	Width, Height int // of the window; 0: 1280 and 900
+	Dark          bool
+	NoScript      bool
+}
+
+// Tab is one page. What its console says is a failure of the test, and so is a request to any other origin.
+type Tab struct {
+	t      testing.TB
+	ctx    context.Context
+	end    context.CancelFunc
+	origin string
+
+	mu       sync.Mutex
+	expected []string // in console messages
+}
+
+// Open shows a page.
+func (b *Browser) Open(page string, view View) *Tab {
+	b.t.Helper()
+	if view.Width == 0 {
+		view.Width, view.Height = 1280, 900
+	}
+	at, err := url.Parse(page)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, end := chromedp.NewContext(b.ctx)
+	tab := &Tab{t: b.t, ctx: ctx, end: end, origin: at.Scheme + "://" + at.Host}
+	b.t.Cleanup(end)
+	scheme := "light"
+	if view.Dark {
+		scheme = "dark"
+	}
+	chromedp.ListenTarget(ctx, tab.heard)
+	if err := chromedp.Run(ctx); err != nil { // the tab ends with the context of its first action
+		b.t.Fatalf("the browser opens no tab: %v", err)
+	}
+	tab.Run(
+		network.Enable(), log.Enable(), runtime.Enable(),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: scheme},
+		}),
+		emulation.SetScriptExecutionDisabled(view.NoScript),
+		chromedp.EmulateViewport(int64(view.Width), int64(view.Height)),
+		chromedp.Navigate(page),
+	)
+	return tab
+}
+
+// Close ends a tab before the test ends.
+func (tab *Tab) Close() { tab.end() }
+
+// heard notes what the page did. It runs on the browser's goroutine.
+func (tab *Tab) heard(event any) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	switch e := event.(type) {
+	case *network.EventRequestWillBeSent:
+		if !strings.HasPrefix(e.Request.URL, tab.origin+"/") {
+			tab.t.Errorf("the page asks %s", e.Request.URL)
+		}
+	case *log.EventEntryAdded:
+		if e.Entry.Level == log.LevelError || e.Entry.Level == log.LevelWarning {
+			tab.complain(e.Entry.Text + " " + e.Entry.URL)
+		}
+	case *runtime.EventExceptionThrown:
+		tab.complain(e.ExceptionDetails.Error())
+	case *runtime.EventConsoleAPICalled:
+		tab.complain(fmt.Sprintf("console.%s", e.Type))
+	}
+}
+
+func (tab *Tab) complain(text string) {
+	for _, expected := range tab.expected {
+		if strings.Contains(text, expected) {
+			return
+		}
+	}
+	tab.t.Errorf("the browser complains: %s", text)
+}
+
+// Expect lets the console say this from now on.
+func (tab *Tab) Expect(text string) {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	tab.expected = append(tab.expected, text)
+}
+
+// Run does actions one after the other.
+func (tab *Tab) Run(actions ...chromedp.Action) {
+	tab.t.Helper()
+	ctx, cancel := context.WithTimeout(tab.ctx, patience)
+	defer cancel()
+	if err := chromedp.Run(ctx, actions...); err != nil {
+		tab.t.Fatalf("the browser did not do it: %v", err)
+	}
+}
+
+// Evaluate gives the value of an expression of JavaScript.
+func Evaluate[T any](tab *Tab, expression string) (value T) {
+	tab.t.Helper()
+	tab.Run(chromedp.Evaluate(expression, &value))
+	return value
+}
+
+// Await waits until an expression of JavaScript is true.
+func (tab *Tab) Await(expression string) {
+	tab.t.Helper()
+	tab.Run(chromedp.Poll(expression, nil, chromedp.WithPollingInterval(20*time.Millisecond),
+		chromedp.WithPollingTimeout(patience)))
+}
+
+// Text is what a reader sees of the first element that a selector finds.
+func (tab *Tab) Text(selector string) (text string) {
+	tab.t.Helper()
+	tab.Run(chromedp.Text(selector, &text, chromedp.ByQuery))
+	return text
+}
+
+// Picture writes the whole page as NAME.png to the folder of PGFLURRY_TEST_PICTURES, if that is set.
+func (tab *Tab) Picture(name string) {
+	tab.t.Helper()
+	folder := os.Getenv("PGFLURRY_TEST_PICTURES")
+	if folder == "" {
+		return
+	}
+	var shot []byte
+	tab.Run(chromedp.FullScreenshot(&shot, 100))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		tab.t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), shot, 0o644); err != nil {
+		tab.t.Fatal(err)
+	}
+}
