@@ -46,10 +46,11 @@
 //
 // # What may change
 //
-// Reload takes limits, TLS and the list of databases from new settings, all or nothing. Sessions stay. What connects
-// from then on meets the new limits and certificates. A database that is added is watched, and its sessions are
-// answered once it was judged, if they began after it was listed the first time. One that is removed loses its
-// permission before Reload returns, and then its watch and its source of segments. The start uses the same list.
+// Reload takes limits, TLS, the list of databases and the lease role's password from new settings, all or nothing.
+// Sessions stay. What connects from then on meets the new limits and certificates. A database that is added is watched,
+// and its sessions are answered once it was judged, if they began after it was listed the first time. One that is
+// removed loses its permission before Reload returns, and then its watch and its source of segments. The start uses the
+// same list.
 //
 // # The end
 //

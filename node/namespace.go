@@ -103,7 +103,7 @@ func ask(
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := pgx.ConnectConfig(ctx, config.Copy()) // whose password may change while it connects
 	if err != nil {
 		return err
 	}

@@ -45,6 +45,7 @@ type Node struct {
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex
+	password  atomic.Pointer[string]   // of the lease role
 	current   atomic.Pointer[Settings] // with what Reload has changed; settings are those of the start
 	asking    sync.Mutex               // held by the one question for a history
 }
@@ -73,10 +74,11 @@ func New(s Settings) (_ *Node, err error) {
 	}()
 	n := &Node{
 		settings: s, log: slog.New(clock.dated(thinned)), endLog: endLog, clock: clock, pauses: usualPauses(),
-		lease: leaseConfig, ids: &lateIDs{},
+		ids:       &lateIDs{},
 		answering: make(chan struct{}), started: clock.wall(),
 	}
 	n.unread.Store(&namespaceUnread)
+	n.lease = n.withPassword(leaseConfig)
 	if n.upstream.network, n.upstream.address, err = ParseAddress("upstream", s.Upstream); err != nil {
 		return nil, err
 	}

@@ -1,19 +1,31 @@
 package node
 
 import (
+	"context"
+	"net"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/connstring"
 	"pgflurry/outcome"
 	"pgflurry/proxy"
 )
 
-// Reload takes over from s what may change while clients are connected: Limits, TLS, whose files are read again, and
-// Databases. All else in s is left alone. Sessions that are open stay as they are, except that a database that is
-// listed no more has its calls relayed at once. On an error nothing has changed.
+// Reload takes over from s what may change while clients are connected: Limits, TLS, whose files are read again,
+// Databases, and the password in LeaseDatabase, which the next connections use. All else in s is left alone. Sessions
+// that are open stay as they are, except that calls in a database that is listed no more are relayed at once. On an
+// error nothing has changed.
 func (n *Node) Reload(s Settings) error {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
 	next := n.settings
 	next.Limits, next.TLS, next.Databases = s.Limits, s.TLS, s.Databases
-	if _, err := next.complete(); err != nil {
+	if connstring.SameButPassword(s.LeaseDatabase, next.LeaseDatabase) {
+		next.LeaseDatabase = s.LeaseDatabase
+	}
+	way, err := next.complete()
+	if err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
 	changed, err := n.proxySettings(next)
@@ -28,10 +40,22 @@ func (n *Node) Reload(s Settings) error {
 		return err
 	}
 	list()
+	n.password.Store(&way.Password)
 	n.tellLimits(next, changed)
 	n.current.Store(&next)
 	n.tookOver(next.TLS, changed)
 	return nil
+}
+
+// withPassword makes every copy of a way to a database log in with the password that is in force when it connects. pgx
+// reads it behind this call, from the very value that it hands over.
+func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
+	n.password.Store(&way.Password)
+	way.AfterNetConnect = func(_ context.Context, config *pgconn.Config, conn net.Conn) (net.Conn, error) {
+		config.Password = *n.password.Load()
+		return conn, nil
+	}
+	return way
 }
 
 // proxySettings are those of the proxy. The files of TLS are read.

@@ -21,6 +21,7 @@ func TestALowerLimitEndsNobodyWhoHasLoggedInAndAHigherOneLetsFurtherIn(t *testin
 	second := r.dial()
 	defer second.Close()
 	r.starts(second)
+	r.change(Settings{MaxSessions: 4})
 	r.change(Settings{MaxSessions: 1, MaxLogins: 1, MaxLoginsPerAddress: 1})
 	r.answersAgain("1")
 	third := r.dial()
@@ -58,12 +59,12 @@ func TestALoginIsHeldToTheRulesThatHeldWhenItsConnectionWasAccepted(t *testing.T
 	r.write(accepted, [][]byte{startup("user", "u", "database", "d")[5:]})
 	up := <-r.arrivals
 	defer up.Close()
-	ask := message('R', []byte{0, 0, 0, 3})
+	ask := message('R', []byte{0, 0, 0, 5, 1, 2, 3, 4}) // of the method md5
 	r.expect(up, "upstream", [][]byte{startup("user", "u", "database", "d")})
 	r.write(up, [][]byte{ask})
-	r.expect(accepted, "client", [][]byte{ask}) // as upstream has said it: the proxy asks for nothing
-	r.write(accepted, [][]byte{message('p', z("secret"))})
-	r.expect(up, "upstream", [][]byte{message('p', z("secret"))})
+	r.expect(accepted, "client", [][]byte{ask}) // the proxy itself would ask for clear text
+	r.write(accepted, [][]byte{message('p', z("md5proof"))})
+	r.expect(up, "upstream", [][]byte{message('p', z("md5proof"))})
 	late := r.dial()
 	defer late.Close()
 	r.write(late, [][]byte{startup("user", "u", "database", "d")})

@@ -38,6 +38,8 @@ func row(f *pflag.Flag) string {
 		place, hangup = "command line only", "–"
 	case f.Name == configFlag:
 		hangup = "–"
+	case f.Name == "lease-database":
+		hangup = "its password **changes**"
 	case f.Annotations[reloads] != nil:
 		hangup = "**changes**"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"pgflurry/connstring"
 	"pgflurry/hint"
 	"pgflurry/node"
 )
@@ -107,7 +108,8 @@ func (r *reloader) compare(flags *pflag.FlagSet) (changed, waiting []string) {
 	for name, value := range valuesOf(flags) {
 		switch f := flags.Lookup(name); {
 		case value == r.values[name]:
-		case f.Annotations[reloads] != nil:
+		case f.Annotations[reloads] != nil,
+			f.Name == "lease-database" && connstring.SameButPassword(value, r.values[name]):
 			r.values[name] = value
 			changed = append(changed, name)
 		default:

@@ -26,8 +26,9 @@ function inside PostgreSQL answers; serve says so and keeps trying.
 On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout, gives the
 worker back and ends. A second signal ends it at once.
 
-On SIGHUP it reads the configuration file and the files of TLS again. Databases, limits, TLS and the log level
-change, and open sessions stay. The log says what has changed, and what waits for a restart.
+On SIGHUP it reads the configuration file, the files of secrets and those of TLS again. Databases, limits, TLS,
+the log level and the lease role's password change, and open sessions stay. The log says what has changed, and
+what waits for a restart.
 
 Under systemd it says when it is ready, how it fares and when it stops, and gives signs of life to a watchdog. A
 listening socket that systemd hands over (LISTEN_FDS) takes the place of --listen. Clients that come while it

@@ -230,6 +230,49 @@ func TestAFileThatIsWrongChangesNothingAndIsToldInOneLine(t *testing.T) {
 	}
 }
 
+func TestANewPasswordOfTheLeaseRoleIsUsedByTheNextConnections(t *testing.T) {
+	direct := server.Migrated(t)
+	const role = "rotated"
+	server.Exec(t, direct, "CREATE ROLE "+role+" LOGIN PASSWORD 'old' IN ROLE login_scram; "+
+		"CALL pgflurry.grant_lease('"+role+"')")
+	t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY "+role+" CASCADE; DROP ROLE "+role) })
+	dir := t.TempDir()
+	secret, config := filepath.Join(dir, "lease-database"), filepath.Join(dir, "pgflurry.toml")
+	write := func(path, content string) {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(secret, server.As(t, direct, role, "old")+"\n")
+	write(config, fmt.Sprintf("upstream = %q\nlease-database-file = %q\n", server.Parse(t, direct).Host, secret))
+	p := program.Start(t, "serve", "--listen", "127.0.0.1:0", "--config", config).Proxy(direct)
+	p.Leased()
+	load := drawing(t, p.URL, 2)
+
+	server.Exec(t, direct, "ALTER ROLE "+role+" PASSWORD 'new'")
+	write(secret, server.As(t, direct, role, "new")+"\n")
+	from := p.Printed()
+	p.Signal(syscall.SIGHUP)
+	if line := p.LineFrom(from, "msg=\"configuration "); !strings.Contains(line, "changed=lease-database") {
+		t.Errorf("the log says %s", line)
+	}
+	const own = "FROM pg_stat_activity WHERE usename = '" + role + "'"
+	super := server.Connect(t, direct)
+	before := server.Values[int](t, super, "SELECT pid "+own)
+	server.Do(t, super, "SELECT pg_terminate_backend(pid, 10000) "+own)
+	server.Eventually(t, super, "EXISTS (SELECT "+own+" AND pid <> ALL ($1))", before)
+	load.end()
+	p.Signal(syscall.SIGTERM) // and the worker is given back by a connection of the new password
+	p.End()
+	const givenBack = "SELECT count(*) FROM pgflurry.worker WHERE released_at IS NOT NULL"
+	if released := server.Value[int](t, super, givenBack); released != 1 {
+		t.Errorf("%d workers were given back:\n%s", released, p.Output())
+	}
+	if out := p.Output(); strings.Contains(out, "28P01") || strings.Contains(out, ":new@") {
+		t.Errorf("the old password was tried, or the new one is in the log:\n%s", out)
+	}
+}
+
 func TestTheConfigurationIsCheckedWithoutAnythingBeingOpened(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pgflurry.toml")
 	content := "upstream = \"127.0.0.1:1\"\nlease-database = \"postgres://u:geheim@127.0.0.1:1/d\"\n"
