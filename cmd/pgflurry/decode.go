@@ -50,7 +50,8 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 ` + jsonRules,
 		Example: `  pgflurry decode 330678927360028672
   pgflurry decode 330678927360028672 --layout datacenter --epoch 2020-01-01T00:00:00Z
-  psql -At -c 'SELECT id FROM orders' | pgflurry decode - --database postgres://app@localhost/shop --json`,
+  psql -At -c 'SELECT id FROM orders' |
+    pgflurry decode - --database postgres://app@localhost/shop --json`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return errors.New(`no ID was given; give one or more, or "-" to read them from standard input`)
@@ -72,7 +73,7 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 	cmd.SetFlagErrorFunc(negativeID)
 	flags := cmd.Flags()
 	flags.StringVar(&f.layout, "layout", "",
-		"bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, or twitter, datacenter, javascript (default 41/0/10/12)")
+		"`BITS` of timestamp/datacenter/worker/sequence, or twitter, datacenter, javascript (default 41/0/10/12)")
 	flags.StringVar(&f.epoch, "epoch", "", "instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z)")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms)")
 	flags.StringVar(&f.database, "database", "",

@@ -45,7 +45,7 @@ type layoutFlags struct {
 // register adds the flags. otherwise ends the sentence of what holds where a flag is not given: up finds a namespace,
 // print none.
 func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
-	flags.StringVar(&f.layout, "layout", "", "bits of `TIMESTAMP/DATACENTER/WORKER/SEQUENCE`, "+
+	flags.StringVar(&f.layout, "layout", "", "`BITS` of timestamp/datacenter/worker/sequence, "+
 		"or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
 	flags.StringVar(&f.epoch, "epoch", "",
 		"instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
@@ -135,8 +135,8 @@ it goes on where it stopped and repairs functions. A layout cannot change once i
 A copy of a database (restored, cloned, made from a template) is refused until you say what it shall be:
   --join HOME       another database of the ID space at home in HOME, with a worker of its own
   --new-namespace   an ID space of its own
-  --moved           the same database as before: its original is gone for good, no other copy has taken its place; or
-                    it was restored in place
+  --moved           the same database as before: its original is gone for good, and no other copy
+                    has taken its place; or it was restored in place
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
   --copy --join HOME, or --copy --new-namespace
 
@@ -148,8 +148,10 @@ is retired.
 A role that is to run "pgflurry serve" without owning the schema needs, in each database:
   CALL pgflurry.grant_lease('role');`,
 		Example: `  pgflurry migrate up --database postgres://app@localhost/shop
-  pgflurry migrate up --database postgres://app@localhost/shop --layout datacenter --epoch 2025-01-01T00:00:00Z
-  pgflurry migrate up --database postgres://app@localhost/billing --join postgres://app@localhost/shop`,
+  pgflurry migrate up --database postgres://app@localhost/shop --layout datacenter \
+    --epoch 2025-01-01T00:00:00Z
+  pgflurry migrate up --database postgres://app@localhost/billing \
+    --join postgres://app@localhost/shop`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := connstring.Parse("database", url); err != nil {

@@ -101,7 +101,8 @@ func TestStateWarnsOfALayoutThatIsNearlyOver(t *testing.T) {
 func TestHelpSaysThatWorkersOfFunctionsAreGivenOutForGoodAndPrintReadsNoNamespace(t *testing.T) {
 	for _, command := range []string{"up", "print"} {
 		help, err := migrate(t, command, "--help")
-		if err != nil || !strings.Contains(help, "given out once, for good, and the number cannot be raised") {
+		if filled := strings.Join(strings.Fields(help), " "); err != nil ||
+			!strings.Contains(filled, "given out once, for good, and the number cannot be raised") {
 			t.Errorf("%v: the help of %s does not say that database workers are given out for good", err, command)
 		}
 		if existing := strings.Contains(help, "existing namespace"); existing != (command == "up") {

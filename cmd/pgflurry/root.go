@@ -22,7 +22,7 @@ may also stand in a file: PGFLURRY_LEASE_DATABASE_FILE names it. serve reads a c
 Exit codes:
   0  done
   1  failed, for any other reason than these
-  2  usage: a flag, an argument, a variable or a file that it names is wrong, or contradicts another one
+  2  usage: a flag, an argument, a variable or a file is wrong, or contradicts another one
   3  not in place: the database lacks something, is a copy, or has a newer schema than this program
   4  cannot connect: nothing is there, it refuses the login, or does not answer in time`,
 		Args:          cobra.NoArgs, // so that a misspelled command is an error
@@ -48,5 +48,6 @@ Exit codes:
 	refuseUnknownShells(root)
 	leadOn(root)
 	complete(root)
+	wrapHelp(root)
 	return root
 }

@@ -36,8 +36,10 @@ restarts wait in that socket, and are not refused.`,
 		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
   pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql \
     --lease-database "host=/var/run/postgresql dbname=app"
-  PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app pgflurry serve --databases app,reports
-  pgflurry serve --upstream db.example.com:5432 --upstream-tls verify-full --upstream-tls-ca system \
+  PGFLURRY_UPSTREAM=db:5432 PGFLURRY_LEASE_DATABASE=postgres://pgflurry@db/app \
+    pgflurry serve --databases app,reports
+  pgflurry serve --upstream db.example.com:5432 \
+    --upstream-tls verify-full --upstream-tls-ca system \
     --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"
   pgflurry serve --config /etc/pgflurry.toml --check-config`,
 		Args: cobra.NoArgs,

@@ -23,7 +23,7 @@ import (
 func newWorkers() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
-		Short: "Show who holds which worker, or held it; retire one; make the table safe after a restore",
+		Short: "Show who holds or held which worker; retire one; make the table safe after a restore",
 		Long: `workers shows and tends the table in which every proxy of a namespace holds its worker.
 Its commands are the only ways to touch that table by hand.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
