@@ -175,11 +175,13 @@ func TestLabelsAreBounded(t *testing.T) {
 		t.Errorf("%d series", series)
 	}
 	// A tag that sorts first displaces none; what no label can hold, and one named as the rest, break nothing.
-	node.state.Segments = append([]Segment{
-		{Database: "app", Tag: "aaa", Left: 1},
-		{Database: "app", Tag: "other", Left: 1},
-		{Database: "a\xffp", Tag: "\xfe", Left: 1},
-	}, node.state.Segments...)
+	node.become(func(s *State) {
+		s.Segments = append([]Segment{
+			{Database: "app", Tag: "aaa", Left: 1},
+			{Database: "app", Tag: "other", Left: 1},
+			{Database: "a\xffp", Tag: "\xfe", Left: 1},
+		}, s.Segments...)
+	})
 	series, e := tags()
 	if series != 102 || e.value("pgflurry_segment_remaining", "database", "app", "tag", "tag099") != "1" ||
 		e.value("pgflurry_segment_remaining", "database", "app", "tag", "other") != "152" {

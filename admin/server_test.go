@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,11 +18,23 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fakeNode is a node that knows what the test says.
 type fakeNode struct {
-	state   State
+	mu      sync.Mutex
+	state   State // once the server runs, become changes it
 	history func(context.Context, int) ([]Tenure, error)
 }
 
-func (n *fakeNode) State() State { return n.state }
+func (n *fakeNode) State() State {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.state
+}
+
+// become changes the state while a server may read it.
+func (n *fakeNode) become(change func(*State)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	change(&n.state)
+}
 
 func (n *fakeNode) Decode(int64) (Decoded, error) {
 	return Decoded{}, errors.New("the test has no IDs")
