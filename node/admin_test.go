@@ -3,6 +3,7 @@
 package node_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -19,7 +20,9 @@ func asked(t *testing.T, r *running, path string) (status int, body string) {
 	t.Helper()
 	address := r.AdminAddr()
 	transport := &http.Transport{DisableKeepAlives: true}
-	transport.Dial = func(string, string) (net.Conn, error) { return net.Dial(address.Network(), address.String()) }
+	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, address.Network(), address.String())
+	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://pgflurry"+path, nil)
 	if err != nil {
 		t.Fatal(err)

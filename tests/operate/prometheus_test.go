@@ -90,12 +90,10 @@ type formatProxy struct {
 func newFormatProxy(t *testing.T, admin, accept string) *formatProxy {
 	t.Helper()
 	f := &formatProxy{}
-	relay := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: admin})
-	direct := relay.Director
-	relay.Director = func(r *http.Request) {
-		direct(r)
-		r.Header.Set("Accept", accept)
-	}
+	relay := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(&url.URL{Scheme: "http", Host: admin})
+		r.Out.Header.Set("Accept", accept)
+	}}
 	relay.ModifyResponse = func(r *http.Response) error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
