@@ -28,7 +28,7 @@ const (
 func newChart(name, unit string, points []float64) chart {
 	c := chart{Name: name, Unit: unit, Now: "–", Most: "–"}
 	if len(points) == 0 {
-		c.Description = name + ": not measured yet"
+		c.Unit, c.Description = "", name+": not measured yet"
 		return c
 	}
 	least, most := points[0], points[0]

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -43,8 +44,11 @@ func (p *page) decode(w http.ResponseWriter, r *http.Request) {
 func (p *page) explain(r *http.Request, v *view, parts Decoded) {
 	v.Decoder.ID = &parts
 	v.Decoder.Age = lasting(v.At.Sub(parts.Time)) + " ago"
-	if parts.Time.After(v.At) {
-		v.Decoder.Age = "in " + lasting(parts.Time.Sub(v.At))
+	switch ahead := parts.Time.Sub(v.At); {
+	case ahead.Abs() < time.Second:
+		v.Decoder.Age = "just now"
+	case ahead > 0:
+		v.Decoder.Age = "in " + lasting(ahead)
 	}
 	if parts.Function {
 		v.Decoder.NoOne = "the function of a database, which keeps its worker for good"

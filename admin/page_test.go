@@ -98,7 +98,10 @@ func TestWhatComesFromOutsideIsText(t *testing.T) {
 }
 
 func TestTheMapHasACellForEachWorkerAndSaysEachState(t *testing.T) {
-	_, page := get(t, &scripted{told: healthy()}, "/")
+	s := healthy()
+	s.Clock.Offset = -28 * time.Millisecond
+	_, page := get(t, &scripted{told: s}, "/")
+	has(t, page, "28 ms behind the database’s; no ID depends on it", "IDs: not measured yet")
 	if n := strings.Count(page, `href="/worker/`); n < 1024 {
 		t.Errorf("the map links to %d workers", n)
 	}
@@ -188,6 +191,8 @@ func TestAnIDIsTakenApartWithWhoHeldItsWorkerThen(t *testing.T) {
 	}
 	has(t, ask(), "2026-03-14T07:26:53Z", "2 h ago", "<dd>5</dd>", "1203", "<b>right</b>", "term 2")
 
+	node.decoded.Time = now.Add(time.Millisecond)
+	has(t, ask(), "just now", "<b>late</b>")
 	node.decoded.Time = now.Add(-4 * time.Hour) // between two tenures
 	has(t, ask(), "not known: no tenure in the table covers that time")
 	node.decoded.Time = now.Add(-90 * time.Minute) // the mark is exclusive
