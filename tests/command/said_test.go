@@ -2,11 +2,17 @@ package command
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
@@ -90,10 +96,56 @@ func TestTheRoleOfGrantLeaseMayRunEveryCommandThatOnlyReads(t *testing.T) {
 	if !strings.Contains(status.out, "last ID") {
 		t.Errorf("status prints\n%s", status.out)
 	}
-	for _, page := range []ended{run(t, "migrate", "up", "--help")} {
-		if !strings.Contains(page.out, "CALL pgflurry.grant_lease('role');") {
-			t.Errorf("help lacks the grant:\n%s", page.out)
+	p := program.Serve(t, url, "surveyed", "--lease-database", as, "--admin-listen", "127.0.0.1:0")
+	admin := "http://" + program.Field(p.Line("listening for operators"), "address")
+	// Only a look at the worker table counts the workers that are held.
+	giveUp, look := time.After(time.Minute), time.NewTicker(50*time.Millisecond)
+	defer look.Stop()
+	for !strings.Contains(get(t, admin+"/metrics"),
+		"pgflurry_workers{state=\"held\"} 1") {
+		select {
+		case <-look.C:
+		case <-giveUp:
+			t.Fatalf("the worker table is not looked at:\n%s", p.Output())
 		}
+	}
+	if page := get(t, admin+"/"); !strings.Contains(page, "surveyed") || strings.Contains(page, "permission denied") {
+		t.Errorf("the status page is\n%s", page)
+	}
+}
+
+// get is what a URL gives.
+func get(t *testing.T, url string) string {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v\n%s", url, answer.Status, err, body)
+	}
+	return string(body)
+}
+
+func TestREADMEAndHelpNameTheSameGrant(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	grant := regexp.MustCompile(`(CALL|GRANT) [^;\n]*'(proxy_)?role'\);`)
+	spell := func(text string) []string {
+		found := grant.FindAllString(text, -1)
+		for i := range found {
+			found[i] = strings.Replace(found[i], "proxy_role", "role", 1)
+		}
+		slices.Sort(found)
+		return slices.Compact(found)
+	}
+	help := spell(run(t, "migrate", "up", "--help").out)
+	if got := spell(string(readme)); len(help) != 1 || !slices.Equal(got, help[:1]) {
+		t.Errorf("README grants %q, help %q", got, help)
 	}
 }
 
