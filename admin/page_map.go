@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,8 +25,14 @@ var kinds = [...]kind{
 	{"free", "·", "may be taken now"},
 }
 
+// kindOf is the place of a name among kinds; -1: it is none.
 func kindOf(name string) int {
-	return slices.IndexFunc(kinds[:], func(k kind) bool { return k.Name == name })
+	for i := range kinds {
+		if kinds[i].Name == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // A cell is one worker of the map, or a block of them.
@@ -140,18 +145,25 @@ func stateOf(s State, number int, w *Worker) int {
 
 // list names the workers in use, mine first.
 func (m *workerMap) list(s State, rows []*Worker) {
+	var used [len(kinds) - 1][]*Worker // by kind, without the free ones
+	all := 0
 	for _, w := range rows {
 		if w == nil {
 			continue
 		}
-		if k := kinds[stateOf(s, w.Number, w)].Name; k != "free" {
+		if k := stateOf(s, w.Number, w); k < len(used) {
+			used[k] = append(used[k], w)
+			all++
+		}
+	}
+	for k, workers := range used {
+		for _, w := range workers[:min(len(workers), mostListed-len(m.Listed))] {
 			shown := *w
-			shown.State = k
+			shown.State = kinds[k].Name
 			m.Listed = append(m.Listed, shown)
 		}
 	}
-	slices.SortStableFunc(m.Listed, func(a, b Worker) int { return cmp.Compare(kindOf(a.State), kindOf(b.State)) })
-	if more := len(m.Listed) - mostListed; more > 0 {
-		m.Listed, m.Unnamed = m.Listed[:mostListed:mostListed], grouped(more)
+	if more := all - len(m.Listed); more > 0 {
+		m.Unnamed = grouped(more)
 	}
 }

@@ -139,6 +139,23 @@ func TestALargeMapHasACellForEachBlockThatShowsTheWorst(t *testing.T) {
 	has(t, block, "Workers 65472 to 65535", `aria-label="65535 held, last"`)
 }
 
+func TestTheListOfWorkersBeginsWithMineAndHasAnEnd(t *testing.T) {
+	s := healthy()
+	s.Workers.Rows = nil
+	for n := 16; n < 1024; n++ {
+		s.Workers.Rows = append(s.Workers.Rows, Worker{Number: n, State: []string{"resting", "held", "free"}[n%3]})
+	}
+	m := newWorkerMap(s, 0, 1024)
+	var states []string
+	for _, w := range m.Listed {
+		states = append(states, w.State)
+	}
+	if len(states) != mostListed || m.Listed[0].Number != 137 || states[0] != "mine" || states[1] != "held" ||
+		states[199] != "held" || m.Unnamed != "473" {
+		t.Errorf("%d are listed, %s more; the first are %+v", len(states), m.Unnamed, m.Listed[:2])
+	}
+}
+
 func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	s := healthy()
 	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, 4, 9

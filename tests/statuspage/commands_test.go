@@ -1,0 +1,58 @@
+package statuspage
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/admin"
+	"pgflurry/tests/support/program"
+)
+
+// wrong are states that together have every warning.
+func wrong(now time.Time) []admin.State {
+	held := admin.Lease{Held: true, Granted: true, Worker: 7, Window: time.Minute, Renewed: now.Add(-time.Minute)}
+	states := []admin.State{{
+		At: now, Lease: held,
+		Clock:        admin.Clock{Known: true, Slowed: true, Ahead: time.Second},
+		Workers:      admin.Workers{Read: now, Opens: now.Add(time.Minute), FunctionAhead: time.Minute},
+		Databases:    []admin.Database{{Name: "shop", IDs: "none"}},
+		Certificates: []admin.Certificate{{File: "a.crt", Until: now}},
+		Namespace:    admin.Namespace{End: now},
+		Sessions:     admin.Sessions{Full: true, Limit: 10},
+	}, {At: now, Lease: held, Clock: admin.Clock{Known: true, Ahead: time.Hour}}}
+	for _, reason := range []string{"gate", "none_free", "copy", "no_namespace", "unanswered", "lost"} {
+		states = append(states, admin.State{At: now, Lease: admin.Lease{Reason: reason, Worker: 7}})
+	}
+	return states
+}
+
+func TestEachCommandOfAWarningIsOneThatTheProgramTakes(t *testing.T) {
+	kinds, tried := map[string]bool{}, map[string]bool{}
+	for _, state := range wrong(time.Now()) {
+		for _, w := range admin.Warnings(state) {
+			kinds[w.Kind] = true
+			for _, command := range w.Commands {
+				words := strings.Fields(command)
+				if words[0] != "pgflurry" || tried[command] {
+					continue
+				}
+				tried[command] = true
+				// Help is for a command that exists; flags are read before, so that an unknown one is an error.
+				out, err := exec.Command(program.Path(t), append(words[1:], "--help")...).CombinedOutput()
+				leaf := words[2]
+				if words[1] == "serve" {
+					leaf = "serve"
+				}
+				if usage := "pgflurry " + strings.Join(words[1:3], " "); err != nil ||
+					leaf != "serve" && !strings.Contains(string(out), usage) {
+					t.Errorf("%s: %v\n%.400s", command, err, out)
+				}
+			}
+		}
+	}
+	if len(kinds) != 12 || len(tried) < 10 {
+		t.Errorf("only the warnings %v were tried, with %d commands", kinds, len(tried))
+	}
+}
