@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// failure is a code of the proxy's own errors. What a client may read of each stands in clientTexts, and in encode;
+// failure is a code of the proxy's own errors. What a client may read of each stands in clientTexts, and only there;
 // the cause goes to the log.
 type failure int
 
@@ -144,22 +144,15 @@ func (e clientError) Hint() string { return clientTexts[e.code].hint }
 func (e clientError) Unwrap() error { return e.cause }
 
 // fatalMessage is the ErrorResponse of a failure.
-func fatalMessage(code failure) []byte { return clientError{code: code}.encode() }
-
-// encode is the error as a client reads it. Of its cause it has where upstream was looked for, as libpq says it of a
-// server: whoever set the proxy up sees the mistake at once.
-func (e clientError) encode() []byte {
-	text := clientTexts[e.code]
-	if dial := new(dialError); errors.As(e.cause, &dial) {
-		text.message += " at " + dial.address
-	}
+func fatalMessage(code failure) []byte {
+	text := clientTexts[code]
 	msg := pgproto3.ErrorResponse{
 		Severity: "FATAL", SeverityUnlocalized: "FATAL",
 		Code: text.sqlstate, Message: text.message, Hint: text.hint,
 	}
 	b, err := msg.Encode(nil)
 	if err != nil {
-		return nil // the texts above are constants, and an address is short: far below any limit
+		return nil // the texts above are constants far below any limit
 	}
 	return b
 }
@@ -169,6 +162,6 @@ func (e clientError) encode() []byte {
 func tellClient(conn net.Conn, err error) {
 	var e clientError
 	if errors.As(err, &e) {
-		_, _ = conn.Write(e.encode())
+		_, _ = conn.Write(fatalMessage(e.code))
 	}
 }

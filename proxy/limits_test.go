@@ -95,7 +95,7 @@ func TestASessionThatDoesNotReachUpstreamGivesItsPlaceBack(t *testing.T) {
 	})
 	for range 3 {
 		r.send(startup("user", "u"))
-		r.toClient(clientError{failDial, &dialError{address: away}}.encode())
+		r.toClient(fatalMessage(failDial))
 		r.rest(r.client)
 		r.client.Close()
 		if n := r.proxy.limits.placed.inside(); n > 0 {

@@ -75,7 +75,7 @@ func TestAPacketThatPostgreSQLRefusesIsPassedOnAndSoIsItsRefusal(t *testing.T) {
 		away := t.TempDir() + "/none"
 		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.Network, s.Address = "unix", away })
 		r.send([]byte{0, 0, 0, 8, 0, 2, 0, 0})
-		r.toClient(clientError{failDial, &dialError{address: away}}.encode())
+		r.toClient(fatalMessage(failDial))
 	})
 }
 
