@@ -153,7 +153,7 @@ func TestWhatIsNotKnownIsAbsentAndNotZero(t *testing.T) {
 	}
 }
 
-func TestLabelsAreBounded(t *testing.T) {
+func TestInvariant3LabelsAreBounded(t *testing.T) {
 	node := &fakeNode{state: full()}
 	node.state.Segments = nil
 	for i := range 250 {

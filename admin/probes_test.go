@@ -90,7 +90,7 @@ func TestAHeadOfAProbeHasItsStatus(t *testing.T) {
 	}
 }
 
-func TestNoProbeAsksADatabase(t *testing.T) {
+func TestInvariant2NoProbeAsksADatabase(t *testing.T) {
 	node := &fakeNode{state: wholesome(), history: func(context.Context, int) ([]Tenure, error) {
 		t.Error("a probe asked for a history")
 		return nil, nil

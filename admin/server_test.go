@@ -113,7 +113,7 @@ func isClosed(t *testing.T, conn net.Conn) {
 	}
 }
 
-func TestNoRequestChangesAnything(t *testing.T) {
+func TestInvariant1NoRequestChangesAnything(t *testing.T) {
 	address, _ := serve(t, New(Settings{Node: &fakeNode{}, Pprof: true}))
 	for _, path := range []string{"/", "/metrics", "/readyz", "/livez", "/debug/pprof/symbol", "/no/such"} {
 		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECTION"} {
@@ -141,7 +141,7 @@ func TestProfilesAreThereOnlyIfAskedFor(t *testing.T) {
 	}
 }
 
-func TestWhoReadsSlowlyCostsALimitedTime(t *testing.T) {
+func TestInvariant4WhoReadsSlowlyCostsALimitedTime(t *testing.T) {
 	s := New(Settings{Node: &fakeNode{}})
 	s.limits.header, s.limits.request = 20*time.Millisecond, 20*time.Millisecond
 	s.limits.answer, s.limits.idle = 20*time.Millisecond, 20*time.Millisecond
@@ -195,7 +195,7 @@ func TestALongHeaderIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheOldestConnectionGivesWayToOneTooMany(t *testing.T) {
+func TestInvariant4TheOldestConnectionGivesWayToOneTooMany(t *testing.T) {
 	s := New(Settings{Node: &fakeNode{}})
 	s.limits.connections = 3
 	address, _ := serve(t, s)
