@@ -44,6 +44,18 @@ func fine(d time.Duration) string {
 	return sign + lasting(d)
 }
 
+// beside is how a clock that is so far ahead stands to another one.
+func beside(d time.Duration) string {
+	switch short := fine(max(d, -d)); {
+	case short == "0.0 ms":
+		return "in step with"
+	case d < 0:
+		return short + " behind"
+	default:
+		return short + " ahead of"
+	}
+}
+
 // instant is a time in UTC, to the second.
 func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)

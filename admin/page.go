@@ -35,13 +35,8 @@ type page struct {
 func newPage(node Node) *page {
 	functions := template.FuncMap{
 		"lasting": lasting, "fine": fine, "instant": instant, "count": grouped[int], "total": grouped[int64],
-		"ago": func(now, then time.Time) string { return lasting(now.Sub(then)) },
-		"beside": func(d time.Duration) string {
-			if d < 0 {
-				return fine(-d) + " behind"
-			}
-			return fine(d) + " ahead of"
-		},
+		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
+		"beside":   beside,
 		"known":    func(t time.Time) bool { return !t.IsZero() },
 		"withNoun": withNoun[int],
 	}

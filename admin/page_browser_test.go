@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -73,6 +74,12 @@ func TestEachStateFitsAWideAndANarrowScreenInLightAndInDark(t *testing.T) {
 			}
 			if wide := browser.Evaluate[int](tab, "document.documentElement.scrollWidth"); wide > width {
 				t.Errorf("%s%s is %d pixels wide on a screen of %d", name, look, wide, width)
+			}
+			for _, table := range []string{"#part-databases .scroll", "#part-segments .scroll"} {
+				if browser.Evaluate[bool](tab, fmt.Sprintf(
+					`((e) => e !== null && e.scrollWidth > e.clientWidth)(document.querySelector(%q))`, table)) {
+					t.Errorf("%s%s: %s is wider than its place", name, look, table)
+				}
 			}
 			for _, pair := range tooFaint(tab) {
 				t.Errorf("%s%s: %s", name, look, pair)
@@ -215,7 +222,7 @@ func TestTheDecoderAnswersInPlace(t *testing.T) {
 			ID: 330678927360028672, Time: now.Add(-26 * time.Minute), Worker: 137, Sequence: 1203,
 		},
 		history: map[int][]Tenure{137: {{
-			Term: 3, Node: "shop-proxy-2", Address: "10.0.4.12:6432", Version: "1.4.0", Acquired: now.Add(-time.Hour),
+			Term: 3, Node: "shop-proxy-2", Address: "10.0.4.12:6432", Version: "devel", Acquired: now.Add(-time.Hour),
 			Until: now.Add(52 * time.Second),
 		}}},
 	}

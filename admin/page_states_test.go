@@ -48,7 +48,7 @@ var now = time.Date(2026, time.March, 14, 9, 26, 53, 0, time.UTC)
 // healthy is a node in a busy namespace of 1,024 workers.
 func healthy() State {
 	return State{
-		At: now, Started: now.Add(-53 * time.Hour), Version: "1.4.0", Name: "shop-proxy-2", Address: "10.0.4.12:6432",
+		At: now, Started: now.Add(-53 * time.Hour), Version: "devel", Name: "shop-proxy-2", Address: "10.0.4.12:6432",
 		Upstream: "db-1.shop.internal:5432", Listening: true,
 		Namespace: Namespace{
 			ID: "6f1d2c1e-3a52-4b7e-9a51-0a1f6c8e22d7", Layout: "41/0/10/12",
@@ -93,7 +93,7 @@ func workers(total int) Workers {
 	}
 	for n := 16; n < total; n++ {
 		row := Worker{
-			Number: n, Term: int64(1 + n%5), Version: "1.4.0", Acquired: now.Add(-time.Duration(n) * time.Minute),
+			Number: n, Term: int64(1 + n%5), Version: "devel", Acquired: now.Add(-time.Duration(n) * time.Minute),
 			Node: fmt.Sprintf("shop-proxy-%d", n%40), Address: fmt.Sprintf("10.0.%d.%d:6432", n%9, n%250),
 		}
 		left := time.Duration(40+n%20) * time.Second

@@ -156,6 +156,18 @@ func TestTheListOfWorkersBeginsWithMineAndHasAnEnd(t *testing.T) {
 	}
 }
 
+func TestAClockThatDiffersByNothingIsToldAsInStep(t *testing.T) {
+	s := healthy()
+	s.Clock.Ahead, s.Clock.Offset = 20*time.Microsecond, -30*time.Microsecond
+	_, page := get(t, &scripted{told: s}, "/")
+	has(t, page, "IDs are in step with the database’s clock",
+		"<dt>Clock of IDs</dt><dd>in step with the database’s</dd>",
+		"<dt>This machine’s clock</dt><dd>in step with the database’s; no ID depends on it</dd>")
+	s.Clock.Ahead, s.Clock.Offset = 90*time.Microsecond, -25*time.Millisecond
+	_, page = get(t, &scripted{told: s}, "/")
+	has(t, page, "IDs are 0.1 ms ahead of the database’s clock", "<dd>25 ms behind the database’s; no ID")
+}
+
 func TestSmallAndUnknownNamespacesHaveAMap(t *testing.T) {
 	s := healthy()
 	s.Namespace.Workers, s.Namespace.Functions, s.Lease.Worker = 64, 4, 9
