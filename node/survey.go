@@ -30,7 +30,7 @@ func (s *Settings) surveyPause() time.Duration {
 	switch {
 	case s.Survey > 0:
 		return max(s.Survey, leastSurvey)
-	case s.Admin.Listen != "":
+	case s.Admin.Listen != "" || s.Admin.Listener != nil:
 		return usualSurvey
 	}
 	return 0

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -25,5 +26,23 @@ func TestASurveyRestsLongerWhereReadingsAreSlowOrNodesAreMany(t *testing.T) {
 	}
 	if got := (&survey{pause: usualSurvey, workers: &atomic.Pointer[admin.Workers]{}}).rest(0); got != usualSurvey {
 		t.Errorf("before it has read anything it rests %v", got)
+	}
+}
+
+func TestTheTableIsReadForOperatorsAlsoBehindASocketThatWasHandedOver(t *testing.T) {
+	opened, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	for pause, a := range map[time.Duration][]Admin{
+		0:           {{}},
+		usualSurvey: {{Listen: "127.0.0.1:0"}, {Listener: opened}},
+	} {
+		for _, admin := range a {
+			if s := (Settings{Admin: admin}); s.surveyPause() != pause {
+				t.Errorf("with %+v it is read every %v; expected %v", admin, s.surveyPause(), pause)
+			}
+		}
 	}
 }
