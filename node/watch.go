@@ -45,13 +45,13 @@ type watcher struct {
 	log       *slog.Logger
 
 	mu        sync.Mutex
-	functions map[int]string // by function worker, the database
+	functions map[int]*listing // by function worker, the database
 }
 
 func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	return &watcher{
 		databases: n.databases, config: n.look, id: ns.ID,
-		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]string),
+		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]*listing),
 	}
 }
 
@@ -64,7 +64,7 @@ func (w *watcher) watch(ctx context.Context) error {
 	var once sync.Once
 	var wrong error
 	w.databases.run(ctx, func(ctx context.Context, l *listing) {
-		defer w.forget(l.name)
+		defer w.forget(l)
 		if err := w.of(l).watch(ctx); err != nil {
 			once.Do(func() { wrong = err })
 			stop()
@@ -122,7 +122,7 @@ func (d *databaseWatch) look(ctx context.Context) error {
 	err := d.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
 		if !d.seen {
 			if ns, err := namespace.Read(ctx, conn); err == nil {
-				if err := d.fits(d.name, ns); err != nil {
+				if err := d.fits(d.listing, ns); err != nil {
 					return err
 				}
 			}
@@ -182,11 +182,12 @@ func (d *databaseWatch) nothing(why, hint string) judgement {
 	return judgement{idsWhy: why, idsHint: hint, segmentsWhy: why, at: d.permission.judgement.Load().at}
 }
 
-// forget makes room for another database with the function's worker of one that is watched no more.
-func (w *watcher) forget(name string) {
+// forget makes room for another database with the function's worker of one that is watched no more. One that was listed
+// again meanwhile keeps its place: it is another listing.
+func (w *watcher) forget(l *listing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	maps.DeleteFunc(w.functions, func(_ int, of string) bool { return of == name })
+	maps.DeleteFunc(w.functions, func(_ int, of *listing) bool { return of == l })
 }
 
 // wrongDatabase is a finding about a listed database that no waiting mends.
@@ -198,24 +199,24 @@ func (e *wrongDatabase) Unwrap() error { return e.error }
 func (e *wrongDatabase) Outcome() outcome.Kind { return outcome.NotInPlace }
 
 // fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
-func (w *watcher) fits(name string, ns namespace.Namespace) error {
+func (w *watcher) fits(l *listing, ns namespace.Namespace) error {
 	if ns.ID != w.id {
 		return &wrongDatabase{hint.With(
 			fmt.Errorf("database %q carries namespace %s, but the lease database carries %s: "+
-				"their IDs may repeat each other's", name, ns.ID, w.id),
+				"their IDs may repeat each other's", l.name, ns.ID, w.id),
 			"Leave the database out of --databases, or make it part of the namespace before it holds IDs: "+
 				"pgflurry migrate up --database URL --join LEASE_URL.")}
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if other, taken := w.functions[ns.FunctionWorker]; taken && other != name {
+	if other, taken := w.functions[ns.FunctionWorker]; taken && other.name != l.name {
 		return &wrongDatabase{hint.With(
 			fmt.Errorf("the functions of databases %q and %q have the same worker %d: "+
-				"their IDs repeat each other's", other, name, ns.FunctionWorker),
+				"their IDs repeat each other's", other.name, l.name, ns.FunctionWorker),
 			"One of them was restored, or joined before its home was. Give it a worker of its own: "+
 				"pgflurry migrate up --database URL --join LEASE_URL.")}
 	}
-	w.functions[ns.FunctionWorker] = name
+	w.functions[ns.FunctionWorker] = l
 	return nil
 }
 

@@ -36,7 +36,7 @@ func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *l
 	all := listOf(t, "app")
 	w := &watcher{
 		databases: all, config: config,
-		pauses: p, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil)), functions: make(map[int]string),
+		pauses: p, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil)), functions: make(map[int]*listing),
 	}
 	d := w.of(all.listed[0])
 	d.permit = permitted.permit
@@ -190,4 +190,27 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testin
 		}
 		lines(4, "all is well") // what is well needs no reminder
 	})
+}
+
+func TestADatabaseThatWasListedAgainKeepsItsFunctionsWorkerWhenItsOldWatchEnds(t *testing.T) {
+	all := listOf(t, "app")
+	before := all.listed[0]
+	w := &watcher{databases: all, functions: make(map[int]*listing)}
+	fits := func(l *listing) error { return w.fits(l, namespace.Namespace{FunctionWorker: 3}) }
+	if err := fits(before); err != nil {
+		t.Fatal(err)
+	}
+	relist(t, all)
+	relist(t, all, "app", "restored")
+	if err := fits(all.listed[0]); err != nil {
+		t.Errorf("listed again it does not fit beside itself: %v", err)
+	}
+	w.forget(before) // its watch was in the middle of a look
+	if err := fits(all.listed[1]); err == nil || !strings.Contains(err.Error(), `"app" and "restored"`) {
+		t.Errorf("a database with the same function's worker is told %v", err)
+	}
+	w.forget(all.listed[0])
+	if err := fits(all.listed[1]); err != nil {
+		t.Errorf("the other one is watched no more, but %v", err)
+	}
 }
