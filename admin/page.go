@@ -20,8 +20,9 @@ var (
 // contentPolicy lets the browser load nothing from elsewhere, and run nothing that stands in the page itself.
 const contentPolicy = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// askedAtOnce is how many requests may ask the lease database at the same time.
-const askedAtOnce = 2
+// askedAtOnce is how many requests may ask the lease database at the same time: as many as a Node answers. The others
+// wait for their turn.
+const askedAtOnce = 1
 
 // page is the status page.
 type page struct {
