@@ -1,6 +1,7 @@
 // Package connstring knows the connection strings that people give.
 //
 //	parse.go      reads one, and says what is wrong with it
+//	foreign.go    knows parameters that only other libraries take
 //	password.go   says whether two differ in their passwords alone
 //	secret.go     keeps their passwords out of every message, wherever people put them
 //	failure.go    says in a sentence why a connection failed

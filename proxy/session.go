@@ -123,7 +123,7 @@ func (s *session) ended(cause error) {
 		"answers", s.counts.all()+s.slow, "ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
 }
 
-// countLogin counts a session that ended before it had logged in; loggedIn of those that did was told before.
+// countLogin counts a session that ended before it had logged in. takeReply has counted those that did.
 func (s *session) countLogin() {
 	switch {
 	case s.conversation.started.Load():

@@ -35,11 +35,24 @@ func stateTable(state migrations.State) *table {
 	for _, k := range state.Kept {
 		t.add("function public."+k.Name, "kept", k.Other+" is not pgflurry's: call pgflurry."+k.Name)
 	}
-	n := state.Namespace
-	if n == nil {
+	if state.Namespace == nil {
 		t.add("namespace", "missing", "")
 		return t
 	}
+	t.addNamespace(state, state.Namespace)
+	for _, j := range state.Joined {
+		t.add("database "+j.Database, "joined",
+			fmt.Sprintf("worker %d, claimed at %s on %s", j.Worker, j.Address, timestamp(j.Since)))
+	}
+	for _, role := range state.Drawers {
+		t.add("role "+role, "may set sequences",
+			"a member of pg_write_all_data, or granted it: whoever sets pgflurry.lane makes IDs come twice")
+	}
+	return t
+}
+
+// addNamespace lists what the database is part of, and how far that goes.
+func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	status := "own"
 	switch {
 	case state.Copied != "":
@@ -67,15 +80,6 @@ func stateTable(state migrations.State) *table {
 		t.add("joins", "closed", `the database was failed over, restored or reseeded: let every database that `+
 			`joined join again, then run "pgflurry migrate up --joins-complete"`)
 	}
-	for _, j := range state.Joined {
-		t.add("database "+j.Database, "joined",
-			fmt.Sprintf("worker %d, claimed at %s on %s", j.Worker, j.Address, timestamp(j.Since)))
-	}
-	for _, role := range state.Drawers {
-		t.add("role "+role, "may set sequences",
-			"a member of pg_write_all_data, or granted it: whoever sets pgflurry.lane makes IDs come twice")
-	}
-	return t
 }
 
 // printState writes the table for people, with the warnings under it.
