@@ -47,7 +47,7 @@ func newSupervisor(log *slog.Logger) *supervisor {
 
 // follow tells that the node listens, from then on how it fares, and, once ctx has ended, that it stops and how long
 // that may take. A sign of life is given only when state has answered: who waits for ever in there is to be restarted.
-// The caller ends it.
+// The caller ends it, which takes a second at most: a manager that does not read keeps no program from its end.
 func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain time.Duration) (end func()) {
 	s.tell(daemon.SdNotifyReady)
 	unhook := context.AfterFunc(ctx, func() { s.stops(drain) })
@@ -60,7 +60,12 @@ func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain
 	return func() {
 		unhook()
 		stop()
-		<-done
+		late := time.NewTimer(lastLines)
+		defer late.Stop()
+		select {
+		case <-done:
+		case <-late.C: // the manager reads no more, and telling it waits for that
+		}
 	}
 }
 

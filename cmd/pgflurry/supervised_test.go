@@ -107,3 +107,20 @@ func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
 		}
 	})
 }
+
+func TestAManagerThatDoesNotReadKeepsNoProgramFromItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		reads := make(chan struct{})
+		s := &supervisor{tell: func(lines ...string) {
+			if lines[0] != "READY=1" {
+				<-reads // as a datagram does where the socket of the manager is full
+			}
+		}}
+		ctx, stop := context.WithCancel(t.Context())
+		end := s.follow(ctx, func() admin.State { return admin.State{} }, time.Second)
+		time.Sleep(time.Hour)
+		stop()
+		end()
+		close(reads)
+	})
+}
