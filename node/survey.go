@@ -42,6 +42,8 @@ const (
 	restPerReading = 100                   // times as long as the last reading took, and
 	restPerNode    = 50 * time.Millisecond // for each worker that is held, but
 	mostSurvey     = 5 * time.Minute       // no longer
+	// How long a reading took that failed says how long the database was away. People wait to hear that it is back.
+	mostAfterFailure = 30 * time.Second
 )
 
 // A survey reads the worker table again and again, for people. Nothing that a node does rests on it.
@@ -83,11 +85,14 @@ func (s *survey) run(ctx context.Context) {
 
 // rest is the pause after a reading that took so long.
 func (s *survey) rest(took time.Duration) time.Duration {
-	nodes := 0
+	nodes, most := 0, mostSurvey
 	if read := s.workers.Load(); read != nil {
 		nodes = read.Counts[workerHeld]
+		if read.Problem != "" {
+			most = mostAfterFailure
+		}
 	}
-	return max(s.pause, min(max(restPerReading*took, time.Duration(nodes)*restPerNode), mostSurvey))
+	return max(s.pause, min(restPerReading*took, most), min(time.Duration(nodes)*restPerNode, mostSurvey))
 }
 
 // read replaces what was read before. Where it fails only the problem is new.

@@ -46,3 +46,18 @@ func TestTheTableIsReadForOperatorsAlsoBehindASocketThatWasHandedOver(t *testing
 		}
 	}
 }
+
+func TestASurveyAfterAFailureReadsAgainSoon(t *testing.T) {
+	for held, cases := range map[int]map[time.Duration]time.Duration{
+		0:    {time.Millisecond: usualSurvey, 5 * time.Second: mostAfterFailure},
+		1000: {5 * time.Second: 50 * time.Second},
+	} {
+		s := &survey{pause: usualSurvey, workers: &atomic.Pointer[admin.Workers]{}}
+		s.workers.Store(&admin.Workers{Counts: map[string]int{workerHeld: held}, Problem: "no answer in time"})
+		for took, rest := range cases {
+			if got := s.rest(took); got != rest {
+				t.Errorf("after a failure that took %v, with %d nodes, it rests %v; expected %v", took, held, got, rest)
+			}
+		}
+	}
+}
