@@ -110,7 +110,7 @@ const mostSegments = 100
 func (p *page) view() view {
 	s := p.node.State()
 	v := view{
-		State: s, Sentence: Sentence(s), Standing: standing(s.Lease), Warnings: Warnings(s),
+		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
 		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, 0, s.Namespace.Workers),
 		Charts: charts(p.samples.series()), Tags: s.Segments, Open: open(s),
 	}

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,7 +32,11 @@ func open(s State) int {
 // leaseSentence says which worker there is, or why there is none.
 func leaseSentence(s State) string {
 	l := s.Lease
-	switch standing(l) {
+	if l.Granted && l.Reserve > 0 && nobodyAnswered(s) {
+		return fmt.Sprintf("Worker %d, renewed %s ago, but no database gets IDs from memory: PostgreSQL itself answers",
+			l.Worker, lasting(s.At.Sub(l.Renewed)))
+	}
+	switch standing(s) {
 	case "good":
 		return fmt.Sprintf("Worker %d, renewed %s ago, IDs for %s without PostgreSQL",
 			l.Worker, lasting(s.At.Sub(l.Renewed)), lasting(l.Reserve))
@@ -88,10 +93,16 @@ func stateKey(s State, warnings []Warning) string {
 		l.Reason, strings.Join(kinds, " "))
 }
 
+// nobodyAnswered says that no listed database gets IDs from memory, whatever the lease reserves.
+func nobodyAnswered(s State) bool {
+	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, func(d Database) bool { return d.IDs != "none" })
+}
+
 // standing is how well IDs come from memory: "good", "ending" (they do, from a worker that is not held) or "none".
-func standing(l Lease) string {
+func standing(s State) string {
+	l := s.Lease
 	switch {
-	case l.Reserve <= 0:
+	case l.Reserve <= 0, nobodyAnswered(s):
 		return "none"
 	case l.Held:
 		return "good"

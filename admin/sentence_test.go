@@ -30,6 +30,18 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 			func(s *State) { s.Lease.Held, s.Lease.Reserve, s.Lease.Reason = false, 31*time.Second, "lost" },
 			"Worker 137 is no longer held, its IDs last 31 s: the worker was lost",
 		},
+		"no database may be answered": {
+			func(s *State) {
+				for i := range s.Databases {
+					s.Databases[i].IDs = "none"
+				}
+			},
+			"Worker 137, renewed 4 s ago, but no database gets IDs from memory: PostgreSQL itself answers",
+		},
+		"one database of several may not be answered": {
+			func(s *State) { s.Databases[0].IDs = "none" },
+			"Worker 137, renewed 4 s ago, IDs for 52 s without PostgreSQL",
+		},
 		"no namespace yet": {
 			func(s *State) { s.Lease, s.Namespace = Lease{}, Namespace{} },
 			"No worker, PostgreSQL itself answers: the namespace was not read yet",

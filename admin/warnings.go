@@ -195,7 +195,7 @@ func databaseWarnings(s State) []Warning {
 	for _, d := range s.Databases {
 		if d.IDs == "none" {
 			all = append(all, Warning{
-				Kind: "database", Why: d.IDsWhy, Commands: []string{showStatus},
+				Kind: "database", Severe: nobodyAnswered(s), Why: d.IDsWhy, Commands: []string{showStatus},
 				What: fmt.Sprintf("Sessions to database %s get no IDs from memory.", oneLine(d.Name)),
 				Do:   strings.TrimSpace(d.IDsHint + " URL is that of database " + oneLine(d.Name) + "."),
 			})
