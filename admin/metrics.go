@@ -1,8 +1,11 @@
 package admin
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"runtime"
 	"strings"
@@ -27,9 +30,23 @@ func (s *Server) metrics(mux *http.ServeMux) {
 	registry.MustRegister(newCollector(s.node), collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelError), MaxRequestsInFlight: scrapes,
+		ErrorLog: scrapeLog{s.log}, MaxRequestsInFlight: scrapes,
 		EnableOpenMetrics: true,
 	}))
+}
+
+// scrapeLog logs what went wrong with a scrape. Who leaves in the middle of one is no fault, and could fill the log.
+type scrapeLog struct{ log *slog.Logger }
+
+// Println is for promhttp.
+func (l scrapeLog) Println(values ...any) {
+	level := slog.LevelError
+	for _, value := range values {
+		if err, is := value.(error); is && errors.As(err, new(*net.OpError)) {
+			level = slog.LevelDebug
+		}
+	}
+	l.log.Log(context.Background(), level, strings.TrimSpace(fmt.Sprintln(values...)))
 }
 
 // collector turns one State into metrics. It keeps none: whatever is counted, the node counts.
