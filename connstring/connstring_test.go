@@ -3,6 +3,7 @@ package connstring_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 )
 
 func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
+	const neither = "it is neither a URL that begins with postgres://, nor a list such as host=localhost dbname=app"
 	const unescaped = "the password, or what else stands before the @, has a /, ? or # that is not written as %XX"
 	for url, reason := range map[string]string{
 		"postgres://owner:s3cret@localhost:port/app": "invalid port",
@@ -26,9 +28,11 @@ func TestAURLThatCannotBeReadIsNeverRepeated(t *testing.T) {
 		"postgres://owner:s3?cret@localhost/app":     unescaped,
 		"postgres://owner:s3#cret@localhost/app":     unescaped,
 		"postgres://owner:s3cret%zz@localhost/app":   "a % in it does not stand before two hexadecimal digits",
-		"owner:s3cret@localhost/app":                 "failed to parse as keyword/value",
+		"owner:s3cret@localhost/app":                 neither,
 		"host=localhost port=x password=s3cret":      "invalid port",
-		"host=localhost password='s3cret":            "failed to parse as keyword/value",
+		"host=localhost password='s3cret":            neither,
+		"jdbc:postgresql://localhost/app":            neither,
+		"postgresql+asyncpg://owner@localhost/app":   neither,
 		"postgres://local host/app": `failed to parse as URL ` +
 			`(unexpected spaces found in "local host", use percent-encoded spaces (%20) instead)`,
 		"postgres://owner:s3cret@localhost/app?sslmode=odd": "failed to configure TLS",
@@ -82,15 +86,19 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 		Severity: "FATAL", Code: "42704", Message: `unrecognized configuration parameter "colour"`,
 	})
 	other := scripted.Refusing(t)
+	web := saying(t, "HTTP/1.1 400 Bad Request\r\n\r\n")
 	for address, want := range map[string]struct{ cause, advice string }{
-		wrong:                  {`password authentication failed for user "owner" (SQLSTATE 28P01)`, "PGPASSWORD"},
-		missing:                {`database "app" does not exist (SQLSTATE 3D000)`, ""},
-		unknown:                {`unrecognized configuration parameter "colour" (SQLSTATE 42704)`, "Leave out"},
-		other:                  {"the server closed the connection", "Is that PostgreSQL?"},
+		wrong:   {`password authentication failed for user "owner" (SQLSTATE 28P01)`, "PGPASSWORD"},
+		missing: {`database "app" does not exist (SQLSTATE 3D000)`, ""},
+		unknown: {`unrecognized configuration parameter "colour" (SQLSTATE 42704)`, "Leave out"},
+		other:   {"the server closed the connection", "Is that PostgreSQL?"},
+		web: {
+			"what answers there does not speak PostgreSQL's protocol", "Is the port that of PostgreSQL?",
+		},
 		closed.Addr().String(): {"connection refused", "Is PostgreSQL running there?"},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-		_, err := pgx.Connect(ctx, "postgres://owner:s3cret@"+address+"/app")
+		_, err := pgx.Connect(ctx, "postgres://owner:s3cret@"+address+"/app?sslmode=disable")
 		cancel()
 		err = connstring.Explain(err)
 		if says := "cannot connect to " + address + `/app as "owner": ` + want.cause; err == nil ||
@@ -103,6 +111,39 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 	}
 	if err := errors.New("something else"); connstring.Explain(err) != err {
 		t.Error("an error of another kind has changed")
+	}
+}
+
+// saying is the address of a server that reads eight bytes, says something, and waits for the client to leave.
+func saying(t *testing.T, text string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		_, _ = io.ReadFull(conn, make([]byte, 8))
+		_, _ = conn.Write([]byte(text))
+		_, _ = io.Copy(io.Discard, conn)
+	}()
+	return listener.Addr().String()
+}
+
+func TestWhereTLSIsRequiredAndOffItSaysWhereToTurnItOn(t *testing.T) {
+	address := saying(t, "N")
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, err := pgx.Connect(ctx, "postgres://owner@"+address+"/app?sslmode=require")
+	err = connstring.Explain(err)
+	if err == nil || !strings.Contains(err.Error(), "server refused TLS connection") ||
+		!strings.Contains(hint.Of(err), "TLS turned off") {
+		t.Errorf("%v, hint %q", err, hint.Of(err))
 	}
 }
 

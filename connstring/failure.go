@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"pgflurry/hint"
 	"pgflurry/outcome"
@@ -27,6 +28,7 @@ func Explain(err error) error {
 	cause := LastCause(failed)
 	text, advice := cause.Error(), ""
 	var said *pgconn.PgError
+	var length *pgproto3.ExceededMaxBodyLenErr
 	switch {
 	case errors.As(cause, &said):
 		text, advice = fmt.Sprintf("%s (SQLSTATE %s)", said.Message, said.Code), said.Hint
@@ -44,6 +46,11 @@ func Explain(err error) error {
 		text = "no answer in time"
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
 		text, advice = "the server closed the connection", "Is that PostgreSQL?"
+	case errors.As(cause, &length): // HTTP read as a message
+		text, advice = "what answers there does not speak PostgreSQL's protocol", "Is the port that of PostgreSQL?"
+	case text == refusedTLS:
+		advice = "The server has TLS turned off. Turn it on there. " +
+			"Where nobody can listen on the way, sslmode=disable in the URL connects without."
 	case errors.Is(cause, syscall.EINVAL) && len(address) > LongestSocketPath:
 		text = fmt.Sprintf("the path of the socket has %d bytes, and this system allows %d",
 			len(address), LongestSocketPath)
@@ -54,6 +61,9 @@ func Explain(err error) error {
 	return outcome.As(outcome.Unreachable, hint.With(fmt.Errorf("cannot connect to %s/%s as %q: %s",
 		address, failed.Config.Database, failed.Config.User, text), advice))
 }
+
+// refusedTLS is what pgx says where TLS is required and the server has none. It has no type for it.
+const refusedTLS = "server refused TLS connection"
 
 // LongestSocketPath is how long the path of a Unix socket may be on this system, in bytes: the last one is the end.
 const LongestSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1

@@ -73,6 +73,9 @@ func unreadable(url string, err error) string {
 		reason = strings.TrimSuffix(reason, detail)
 	}
 	reason = reason[strings.LastIndex(reason, "`: ")+len("`: "):]
+	if reason == "failed to parse as keyword/value" {
+		return "it is neither a URL that begins with postgres://, nor a list such as host=localhost dbname=app"
+	}
 	_, behind, _ := strings.Cut(url, "://")
 	if MayHoldPassword(behind) || strings.Contains(behind, ":") || behind == "" {
 		return reason
