@@ -195,7 +195,8 @@ func TestEveryVariableInTheFilesIsOfAFlag(t *testing.T) {
 
 func TestEveryFlagThatTheFilesGiveTheProgramIsThere(t *testing.T) {
 	help := helps(t)
-	lines := named(t, `(?m)((?:pgflurry (?:serve|health|migrate)|args:|command: \[|test: \[CMD, /pgflurry)[^\n]*)`)
+	lines := named(t, `(?m)((?:pgflurry (?:serve|health|migrate)|workers [a-z]+|`+
+		`args:|command: \[|test: \[CMD, /pgflurry)[^\n]*)`)
 	flags := 0
 	for line, path := range lines {
 		for _, match := range regexp.MustCompile(`(--[a-z][a-z-]+)`).FindAllString(line, -1) {
@@ -214,7 +215,7 @@ func TestEveryFlagThatTheFilesGiveTheProgramIsThere(t *testing.T) {
 func helps(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, command := range []string{"serve", "health", "migrate up"} {
+	for _, command := range []string{"serve", "health", "migrate up", "workers retire", "workers reseed"} {
 		out, err := exec.Command(program.Path(t), append(strings.Fields(command), "--help")...).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", command, err, out)
