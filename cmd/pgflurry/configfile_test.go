@@ -192,6 +192,14 @@ upstream-tls = "verify-full"
 	}
 }
 
+func TestAValueThatIsNotTakenIsToldOnce(t *testing.T) {
+	text, err := said(t, "serve", "--window", "60", "--upstream", "127.0.0.1:1", "--lease-database", "postgres://h/d")
+	if err == nil || strings.Contains(text, "0s; expected") ||
+		!strings.Contains(text, `--window is "60"; expected a duration, such as 60s or 5m`) {
+		t.Errorf("it says: %s", text)
+	}
+}
+
 func TestWhatIsNoNumberIsToldInPlainWords(t *testing.T) {
 	for _, args := range [][]string{
 		{"workers", "list", "--json=maybe"}, {"serve", "--window", "long"}, {"decode", "--unit", "x", "1"},

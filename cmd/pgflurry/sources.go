@@ -137,8 +137,10 @@ func collect(flags *pflag.FlagSet) {
 
 func (c *collected) Set(text string) error {
 	c.wrong = nil
+	before := c.Value.String()
 	if err := c.Value.Set(text); err != nil {
 		c.wrong = notTaken(c.flag, text, err)
+		return c.Value.Set(before) // pflag has set it to 0, which would be found wrong once more
 	}
 	return nil
 }
