@@ -58,7 +58,7 @@ With one of these it asks the admin listener instead. It exits 1 if the answer i
 	cmd.Flags().StringVar(&listen, "listen", defaultListen,
 		"address the proxy listens on, as given to serve: host:port or path of a Unix socket")
 	cmd.Flags().BoolVar(&ready, "ready", false, "ask whether a new session is served")
-	cmd.Flags().BoolVar(&ids, "ids", false, "ask whether it is, and gets IDs from memory")
+	cmd.Flags().BoolVar(&ids, "ids", false, "ask the same, and whether all IDs come from memory")
 	cmd.Flags().StringVar(&operators, "admin-listen", defaultAdmin,
 		"address for operators, as given to serve, for --ready and --ids")
 	cmd.MarkFlagsMutuallyExclusive("ready", "ids")

@@ -55,7 +55,8 @@ func TestHealthReadyAndIDsSayWhatTheirProbesSay(t *testing.T) {
 			t.Errorf("--ids: %v (%d)", err, outcome.Of(err))
 		}
 	}
-	if err := health(t, "--ids", "--ready"); err == nil || !strings.Contains(err.Error(), "[ids ready]") {
+	if err := health(t, "--ids", "--ready"); err == nil ||
+		!strings.Contains(err.Error(), "--ids and --ready exclude each other") {
 		t.Errorf("both: %v", err)
 	}
 }

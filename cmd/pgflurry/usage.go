@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -20,10 +22,17 @@ func usageError(cmd *cobra.Command, err error) error {
 // flagsFit checks what cobra would check next, so that an error of it leads on as any other.
 func flagsFit(cmd *cobra.Command) error {
 	if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
+		if both := excluding.FindStringSubmatch(err.Error()); both != nil {
+			err = fmt.Errorf("--%s exclude each other; give one of them",
+				strings.ReplaceAll(both[1], " ", " and --"))
+		}
 		return usageError(cmd, err)
 	}
 	return nil
 }
+
+// excluding finds the flags that cobra has seen together and that exclude each other.
+var excluding = regexp.MustCompile(`none of the others can be; \[(.*)\] were all set`)
 
 // unquoted is an error about a flag without what may be a password in it: -database=URL and --window URL are quoted by
 // pflag. It says what the flag takes, and not which function of Go did not take it.

@@ -20,7 +20,11 @@ func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 		"workers list --wrong": {"unknown flag: --wrong", "pgflurry workers list --help"},
 		"decode":               {"no ID was given", "pgflurry decode --help"},
 		"decode -17":           {"-17 is not an ID: no ID is negative", "pgflurry decode --help"},
-		"decode --wrong":       {"unknown flag: --wrong", "pgflurry decode --help"},
+		"health --ready --ids": {"--ids and --ready exclude each other; give one of them", "pgflurry health --help"},
+		"demo --bin /x --postgres y": {
+			"--bin and --postgres exclude each other; give one of them", "pgflurry demo --help",
+		},
+		"decode --wrong": {"unknown flag: --wrong", "pgflurry decode --help"},
 	} {
 		root := newRoot()
 		root.SetArgs(strings.Fields(line))
