@@ -68,7 +68,10 @@ func readyForIDs(s State) Verdict {
 		if why == "" {
 			why = "it was not judged yet"
 		}
-		return no("database %q is not answered (%s): %s", d.Name, d.IDs, why)
+		if d.IDs == "qualified" {
+			return no("database %q gets IDs from memory only for calls with their schema: %s", d.Name, why)
+		}
+		return no("database %q gets no IDs from memory: %s", d.Name, why)
 	}
 	return Verdict{OK: true}
 }

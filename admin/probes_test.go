@@ -46,11 +46,11 @@ func TestEachProbeSaysWhyNot(t *testing.T) {
 		"a lost lease whose grant goes on": {func(s *State) { s.Lease.Held = false }, "", ""},
 		"a database is not permitted": {
 			func(s *State) { s.Databases[1] = Database{Name: "reports", IDs: "none", IDsWhy: "EXECUTE was revoked"} },
-			"", `database "reports" is not answered (none): EXECUTE was revoked`,
+			"", `database "reports" gets no IDs from memory: EXECUTE was revoked`,
 		},
 		"a database answers qualified calls only": {
 			func(s *State) { s.Databases[0] = Database{Name: "app", IDs: "qualified", IDsWhy: "another function"} },
-			"", `database "app" is not answered (qualified): another function`,
+			"", `database "app" gets IDs from memory only for calls with their schema: another function`,
 		},
 		"a database was not judged": {
 			func(s *State) { s.Databases[0] = Database{Name: "app", IDs: "none"} },
