@@ -8,6 +8,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -62,21 +64,42 @@ func readSecret(file, origin string) (string, error) {
 	return text, nil
 }
 
-// readAtMost reads a file of a limited size. Its errors do not repeat the name.
+// A pipe may be empty for so long: who starts the writer may start it last. pipePause is between two looks.
+const (
+	pipeTime  = 5 * time.Second
+	pipePause = 10 * time.Millisecond
+)
+
+// readAtMost reads a file of a limited size. Its errors do not repeat the name. A pipe is not waited for without end:
+// at a SIGHUP the writer of the start has gone, as that of <(…) in a shell has.
 func readAtMost(file string, limit int64) ([]byte, error) {
-	f, err := os.Open(file)
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // the opening of a pipe would wait for a writer
 	if err != nil {
 		return nil, withoutPath(err)
 	}
 	defer f.Close()
+	late := time.Now().Add(pipeTime)
+	_ = f.SetReadDeadline(late) // a file on a disk has none, and needs none
 	content, err := io.ReadAll(io.LimitReader(f, limit+1))
+	for err == nil && len(content) == 0 && isPipe(f) && time.Now().Before(late) {
+		time.Sleep(pipePause)
+		content, err = io.ReadAll(io.LimitReader(f, limit+1))
+	}
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded), err == nil && len(content) == 0 && isPipe(f):
+		return nil, fmt.Errorf("it is a pipe, and nobody wrote all of it within %v", pipeTime)
 	case err != nil:
 		return nil, withoutPath(err)
 	case int64(len(content)) > limit:
 		return nil, fmt.Errorf("it is larger than %d kB", limit>>10)
 	}
 	return content, nil
+}
+
+// isPipe says that a file has its content from a writer.
+func isPipe(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
 }
 
 // withoutPath is the cause alone: who puts a connection string where the name of a file belongs finds it in no message.
