@@ -50,13 +50,13 @@ func twice(value, file string) error {
 	return fmt.Errorf("%s and %s are both set; expected one of them", value, file)
 }
 
-// readSecret is what a file holds, without the newline that an editor puts at its end. No error repeats any of it.
+// readSecret is what a file holds, without the newlines at its end. No error repeats any of it.
 func readSecret(file, origin string) (string, error) {
 	content, err := readAtMost(file, largestSecret)
 	if err != nil {
 		return "", fmt.Errorf("%s names the file %s, which cannot be used: %w", origin, connstring.Shown(file), err)
 	}
-	text := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
+	text := strings.TrimRight(string(content), "\r\n")
 	if text == "" {
 		return "", fmt.Errorf("%s names the file %s, which is empty; expected the value in it",
 			origin, connstring.Shown(file))

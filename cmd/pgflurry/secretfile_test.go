@@ -111,3 +111,12 @@ func TestAFileNamedByAVariableThatCannotBeUsedSaysWhyAndNothingOfIt(t *testing.T
 		}
 	})
 }
+
+func TestNoNewlineAtTheEndOfASecretIsPartOfIt(t *testing.T) {
+	const url = "postgres://u:s3cret@127.0.0.1:1/d"
+	for _, end := range []string{"", "\n", "\r\n", "\n\n", "\r\n\r\n"} {
+		if got, err := readSecret(written(t, "url", url+end), "x"); got != url || err != nil {
+			t.Errorf("ended by %q: %q, %v", end, got, err)
+		}
+	}
+}
