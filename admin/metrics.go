@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync"
 
-	"pgflurry/histogram"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"pgflurry/histogram"
 )
 
 // scrapes is how many may be under way at once.
