@@ -68,7 +68,8 @@ func answerableIDs(row pgx.Row, database string) (Answers, error) {
 		return Answers{Why: fmt.Sprintf("database %q lacks pgflurry's public.next_snowflake()", database)}, nil
 	case !everybody:
 		return Answers{Why: fmt.Sprintf("EXECUTE on next_snowflake() was revoked from PUBLIC in database %q: "+
-			"PostgreSQL decides who may call it", database)}, nil
+			"PostgreSQL decides who may call it, until GRANT EXECUTE ON FUNCTION public.next_snowflake(), "+
+			"public.next_snowflakes(bigint) TO PUBLIC", database)}, nil
 	case overload != "":
 		return Answers{
 			Why: fmt.Sprintf("database %q has another function of the name, %s: PostgreSQL decides which is meant",
