@@ -17,7 +17,8 @@ import (
 )
 
 // arrivalTime is how long a drain that hands its socket over waits for clients that were accepted and have not begun a
-// session: who connects sends its first message at once, and only strangers do not.
+// session: who connects sends its first message at once, and only strangers do not. It is at most half of the drain, so
+// that they leave time for open transactions.
 const arrivalTime = 5 * time.Second
 
 // A Node is one process of the product: proxy, lease, generator, segments and watch, joined.
@@ -190,7 +191,7 @@ func (n *Node) drain(served <-chan struct{}) {
 		n.listener.Close()
 		<-served
 		n.log.Info("the listening socket is handed over; who waits in it is the next process's")
-		arrival, cancel := context.WithTimeout(ctx, arrivalTime)
+		arrival, cancel := context.WithTimeout(ctx, min(arrivalTime, n.settings.DrainTimeout/2))
 		defer cancel()
 		n.proxy.Settle(arrival)
 	}
