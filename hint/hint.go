@@ -25,3 +25,11 @@ func Of(err error) string {
 	}
 	return ""
 }
+
+// Fields are the attribute of a line of the log that says what to do next. They are empty where nobody knows.
+func Fields(advice string) []any {
+	if advice == "" {
+		return nil
+	}
+	return []any{"hint", advice}
+}

@@ -59,9 +59,7 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 		return
 	}
 	fields := append([]any{"cause", explained}, reminder.Fields(lasted)...)
-	if advice := hint.Of(explained); advice != "" {
-		fields = append(fields, "hint", advice)
-	}
+	fields = append(fields, hint.Fields(hint.Of(explained))...)
 	// IDs go on from the grant in hand for so long, if there is one.
 	if left := k.left(k.last.Until); left > 0 {
 		k.log.Warn(finding, append(fields, "ids_last", left)...)

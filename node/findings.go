@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"pgflurry/hint"
 	"pgflurry/proxy"
 	"pgflurry/reminder"
 )
@@ -53,15 +54,7 @@ func (d *databaseWatch) report(f finding) {
 		due = last.Right(f.kind)
 	}
 	if due {
-		fields = append(fields, reminder.Fields(lasted)...)
-		d.log.Log(context.Background(), level, f.what, withHint(fields, f.hint)...)
+		fields = append(append(fields, reminder.Fields(lasted)...), hint.Fields(f.hint)...)
+		d.log.Log(context.Background(), level, f.what, fields...)
 	}
-}
-
-// withHint adds a hint where there is one.
-func withHint(fields []any, hint string) []any {
-	if hint == "" {
-		return fields
-	}
-	return append(fields, "hint", hint)
 }

@@ -48,7 +48,7 @@ func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 		if due, lasted := failing.Wrong(err.Error(), n.clock.monotonic()); due {
 			fields := append([]any{"cause", connstring.Explain(err)}, reminder.Fields(lasted)...)
 			n.log.Warn("no worker is leased: everything is relayed to PostgreSQL",
-				withHint(fields, hint.Of(connstring.Explain(err)))...)
+				append(fields, hint.Fields(hint.Of(connstring.Explain(err)))...)...)
 		}
 		sleep(ctx, pause)
 	}

@@ -248,14 +248,19 @@ func (p *Proxy) Wait() { p.conns.Wait() }
 
 func (p *Proxy) each(f func(*session)) {
 	p.mu.Lock()
-	all := make([]*session, 0, len(p.sessions))
-	for s := range p.sessions {
-		all = append(all, s)
-	}
+	all := p.sessionsLocked()
 	p.mu.Unlock()
 	for _, s := range all {
 		f(s)
 	}
+}
+
+func (p *Proxy) sessionsLocked() []*session {
+	all := make([]*session, 0, len(p.sessions))
+	for s := range p.sessions {
+		all = append(all, s)
+	}
+	return all
 }
 
 // remember enters a session that has a place.

@@ -58,10 +58,7 @@ type Stats struct {
 // waits for no client.
 func (p *Proxy) Stats() Stats {
 	p.mu.Lock()
-	all := make([]*session, 0, len(p.sessions))
-	for s := range p.sessions {
-		all = append(all, s)
-	}
+	all := p.sessionsLocked()
 	sum, clients, places, limit := p.ended, p.limits.clients.Load(), p.places, p.limitLocked()
 	p.mu.Unlock()
 

@@ -61,10 +61,7 @@ func (r *reloader) reload() {
 		err = r.give(s)
 	}
 	if err != nil {
-		fields := []any{"cause", inOneLine(err)}
-		if advice := hint.Of(err); advice != "" {
-			fields = append(fields, "hint", advice)
-		}
+		fields := append([]any{"cause", inOneLine(err)}, hint.Fields(hint.Of(err))...)
 		r.log.Error("configuration not reloaded: everything stays as it was", fields...)
 		return
 	}
