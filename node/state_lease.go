@@ -102,14 +102,20 @@ func reasonOf(r *lease.Refusal) (reason, hint string) {
 
 // leaseHint says what to do about a lease database that does not do as asked.
 func (n *Node) leaseHint(err error) string {
-	var said *pgconn.PgError
-	switch {
-	case !errors.As(err, &said) || hint.Of(connstring.Explain(err)) != "":
-		return hint.Of(connstring.Explain(err))
-	case said.Code == insufficientPrivilege:
-		return "As the owner run: " + namespace.GrantLease(n.lease.User)
+	advice := adviceFor(err, n.lease.User)
+	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) {
+		return said.Hint
 	}
-	return said.Hint
+	return advice
+}
+
+// adviceFor is what to do about an error of a role at the lease database; empty where nobody knows.
+func adviceFor(err error, role string) string {
+	advice := hint.Of(connstring.Explain(err))
+	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) && said.Code == insufficientPrivilege {
+		return "As the owner run: " + namespace.GrantLease(role)
+	}
+	return advice
 }
 
 // insufficientPrivilege is PostgreSQL's code for a right that a role lacks.

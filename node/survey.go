@@ -2,19 +2,14 @@ package node
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/admin"
-	"pgflurry/connstring"
-	"pgflurry/hint"
 	"pgflurry/lease"
-	"pgflurry/namespace"
 )
 
 // surveyName is the application_name of the survey's connection, unless the connection string has one.
@@ -128,10 +123,7 @@ func (s *survey) read(ctx context.Context) {
 
 // problem says why the table could not be read, and what to do about it.
 func (s *survey) problem(err error) string {
-	text, advice := causeOf(err), hint.Of(connstring.Explain(err))
-	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) && said.Code == insufficientPrivilege {
-		advice = "As the owner run: " + namespace.GrantLease(s.role)
-	}
+	text, advice := causeOf(err), adviceFor(err, s.role)
 	if advice == "" {
 		return text
 	}
