@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // endless is a connection that repeats the same bytes and swallows what is written.
@@ -42,7 +43,8 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 		fromUpstream: frame.NewInbox(upstream, frame.NewBuffers()), ready: true,
 	}
 	s.conversation = newConversation(false, newBatches(), s.mayAnswer)
-	if relay, err := s.conversation.takeReply(backendReadyForQuery, []byte{statusIdle}); !relay || err != nil {
+	relay, err := s.conversation.takeReply(wire.BackendReadyForQuery, []byte{wire.StatusIdle})
+	if !relay || err != nil {
 		panic("a session that does not start")
 	}
 	s.conversation.relayed()

@@ -3,11 +3,11 @@ package proxy
 import (
 	"context"
 	"encoding/binary"
-	"strconv"
 	"time"
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 const (
@@ -60,7 +60,7 @@ func (r *runs) skip(n int) {
 // cannot be had.
 func (s *session) answer(f frame.Frame) (done bool, err error) {
 	in, c := s.fromClient, s.conversation
-	if f.Kind == frontendQuery {
+	if f.Kind == wire.FrontendQuery {
 		form := c.query
 		n := form.Rows * len(form.Columns)
 		s.runs.reset()
@@ -95,7 +95,7 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 		}
 		c.answeredBatch(in.Held())
 	}
-	s.out = appendReady(s.out, c.status)
+	s.out = wire.AppendReady(s.out, c.status)
 	if err := s.flushCommitted(); err != nil { // messages that are owed nothing, such as stray CopyData
 		return false, err
 	}
@@ -132,11 +132,11 @@ func (s *session) writeQuery(f *statement.Form) error {
 	if err := s.gather(); err != nil {
 		return err
 	}
-	s.out = appendRowDescription(s.out, f, nil)
+	s.out = wire.AppendRowDescription(s.out, f, nil)
 	if err := s.writeRows(f, f.Rows, nil); err != nil {
 		return err
 	}
-	s.out = appendComplete(s.out, f.Rows)
+	s.out = wire.AppendComplete(s.out, f.Rows)
 	return nil
 }
 
@@ -163,15 +163,15 @@ func (s *session) writeRequests(u *request) error {
 // writeRequest answers it once. If it has one row of one column that is at out[value:after], with its length.
 func (s *session) writeRequest(u *request, formats []uint16) (value, after int, err error) {
 	if u.parsed {
-		s.out = append(s.out, parseComplete...)
+		s.out = append(s.out, wire.ParseComplete...)
 	}
 	if u.asked {
-		s.out = append(s.out, noParameters...)
-		s.out = appendRowDescription(s.out, u.form, nil)
+		s.out = append(s.out, wire.NoParameters...)
+		s.out = wire.AppendRowDescription(s.out, u.form, nil)
 	}
-	s.out = append(s.out, bindComplete...)
+	s.out = append(s.out, wire.BindComplete...)
 	if u.shown {
-		s.out = appendRowDescription(s.out, u.form, formats)
+		s.out = wire.AppendRowDescription(s.out, u.form, formats)
 	}
 	value = len(s.out) + frame.HeaderSize + 2
 	if err := s.writeRows(u.form, u.rows, formats); err != nil {
@@ -179,12 +179,12 @@ func (s *session) writeRequest(u *request, formats []uint16) (value, after int, 
 	}
 	after = len(s.out)
 	if u.suspends {
-		s.out = append(s.out, portalSuspended...)
+		s.out = append(s.out, wire.PortalSuspended...)
 	} else {
-		s.out = appendComplete(s.out, u.rows)
+		s.out = wire.AppendComplete(s.out, u.rows)
 	}
 	if u.closed {
-		s.out = append(s.out, closeComplete...)
+		s.out = append(s.out, wire.CloseComplete...)
 	}
 	return value, after, nil
 }
@@ -197,11 +197,11 @@ func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, 
 		return 0
 	}
 	first, n := s.runs.consecutive(n)
-	text, format := u.form.Columns[0].Text, formatOf(formats, 0)
+	text, format := u.form.Columns[0].Text, wire.FormatOf(formats, 0)
 	for i := range n {
 		before := len(s.out)
 		s.out = append(s.out, reply[:value]...)
-		s.out = appendID(s.out, first+int64(i), text, format)
+		s.out = wire.AppendID(s.out, first+int64(i), text, format)
 		s.out = append(s.out, reply[after:]...)
 		if len(s.out)-before != len(reply) { // one digit more: the lengths in front do not fit
 			s.out, n = s.out[:before], i
@@ -223,12 +223,12 @@ func (s *session) writeRows(f *statement.Form, rows int, formats []uint16) error
 			return err
 		}
 		var at int
-		s.out, at = begin(s.out, backendDataRow)
+		s.out, at = wire.Begin(s.out, wire.BackendDataRow)
 		s.out = binary.BigEndian.AppendUint16(s.out, uint16(len(f.Columns)))
 		for i := range f.Columns {
-			s.out = appendID(s.out, from.take(), f.Columns[i].Text, formatOf(formats, i))
+			s.out = wire.AppendID(s.out, from.take(), f.Columns[i].Text, wire.FormatOf(formats, i))
 		}
-		s.out = end(s.out, at)
+		s.out = wire.End(s.out, at)
 	}
 	return nil
 }
@@ -331,49 +331,4 @@ func (s *session) nextN(ctx context.Context, tag []byte, n int) (first int64, co
 		return s.segments.NextN(ctx, tag, n)
 	}
 	return s.proxy.ids.NextN(ctx, n)
-}
-
-// appendID writes one column. Type text is digits in both formats, bigint in binary is eight bytes.
-func appendID(b []byte, id int64, text bool, format uint16) []byte {
-	if format == 1 && !text {
-		b = append(b, 0, 0, 0, 8)
-		return binary.BigEndian.AppendUint64(b, uint64(id))
-	}
-	b = append(b, 0, 0, 0, 0)
-	at := len(b)
-	b = strconv.AppendInt(b, id, 10)
-	binary.BigEndian.PutUint32(b[at-4:], uint32(len(b)-at))
-	return b
-}
-
-// appendRowDescription: a column of a function has no table (0) and no column number (0); bigint is 8 bytes wide, text
-// varies (-1), neither has a type modifier (-1).
-func appendRowDescription(b []byte, f *statement.Form, formats []uint16) []byte {
-	b, at := begin(b, backendRowDescription)
-	b = binary.BigEndian.AppendUint16(b, uint16(len(f.Columns)))
-	for i, c := range f.Columns {
-		b = append(b, c.Name...)
-		b = append(b, 0, 0, 0, 0, 0, 0, 0)
-		oid, width := uint32(oidInt8), uint16(8)
-		if c.Text {
-			oid, width = oidText, 0xffff
-		}
-		b = binary.BigEndian.AppendUint32(b, oid)
-		b = binary.BigEndian.AppendUint16(b, width)
-		b = binary.BigEndian.AppendUint32(b, 0xffffffff)
-		b = binary.BigEndian.AppendUint16(b, formatOf(formats, i))
-	}
-	return end(b, at)
-}
-
-func appendComplete(b []byte, rows int) []byte {
-	b, at := begin(b, backendCommandComplete)
-	b = append(b, "SELECT "...)
-	b = strconv.AppendInt(b, int64(rows), 10)
-	return end(append(b, 0), at)
-}
-
-func appendReady(b []byte, status byte) []byte {
-	b, at := begin(b, backendReadyForQuery)
-	return end(append(b, status), at)
 }

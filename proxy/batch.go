@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // batch is what is held of a batch of extended-query messages that may yet be answered:
@@ -106,17 +107,17 @@ func (c *conversation) hearPart(kind byte, body []byte, size int) (d decision) {
 		c.batch = c.batches.get()
 	}
 	switch kind {
-	case frontendParse:
+	case wire.FrontendParse:
 		d = c.hearParse(body, size)
-	case frontendBind:
+	case wire.FrontendBind:
 		d = c.hearBind(body)
-	case frontendDescribe:
+	case wire.FrontendDescribe:
 		d = c.hearDescribe(body)
-	case frontendExecute:
+	case wire.FrontendExecute:
 		d = c.hearExecute(body)
-	case frontendClose:
+	case wire.FrontendClose:
 		d = c.hearClose(body)
-	case frontendSync:
+	case wire.FrontendSync:
 		d = c.hearSync(body)
 	}
 	switch {
@@ -171,12 +172,12 @@ func (c *conversation) hearDescribe(body []byte) decision {
 		return forward
 	}
 	switch {
-	case what == ofPortal && len(name) == 0:
+	case what == wire.OfPortal && len(name) == 0:
 		if u := c.batch.at(bound); u != nil && !u.shown {
 			u.shown = true
 			return hold
 		}
-	case what == ofStatement:
+	case what == wire.OfStatement:
 		f, _ := c.statementOf(name)
 		if f == nil || f.Params() > 0 { // PostgreSQL tells their types
 			return forward
@@ -258,7 +259,7 @@ func (c *conversation) repeats(held, unread []byte) (size int) {
 }
 
 func (c *conversation) hearClose(body []byte) decision {
-	if len(body) != 2 || body[0] != ofPortal || body[1] != 0 {
+	if len(body) != 2 || body[0] != wire.OfPortal || body[1] != 0 {
 		return forward
 	}
 	u := c.batch.at(executed)

@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
+
+	"pgflurry/proxy/wire"
 )
 
 // SCRAM's channel binding ties a login to the certificate the client sees,
@@ -15,16 +17,6 @@ import (
 //	   the server cannot               the session with a hint instead, before upstream counts a failed login
 //
 // A client without TLS says n.
-
-// Requests for authentication, https://www.postgresql.org/docs/current/protocol-message-formats.html.
-const (
-	authDone         = 0
-	authCleartext    = 3
-	authMD5          = 5
-	authSASL         = 10
-	authSASLContinue = 11
-	authSASLFinal    = 12
-)
 
 const (
 	scramPlain = "SCRAM-SHA-256"
@@ -42,10 +34,10 @@ func authRequest(body []byte) (kind int, rest []byte) {
 // relayAuthentication relays a request for authentication, without PLUS where that cannot work.
 func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
 	kind, mechanisms := authRequest(body)
-	if kind == authDone {
+	if kind == wire.AuthDone {
 		s.loggedIn()
 	}
-	if kind != authSASL || s.keepsBinding || s.conversation.started.Load() {
+	if kind != wire.AuthSASL || s.keepsBinding || s.conversation.started.Load() {
 		return true, nil
 	}
 	offer, cut := withoutPlus(mechanisms)
@@ -59,15 +51,15 @@ func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
 	if err := s.flushReplies(); err != nil {
 		return false, err
 	}
-	message := authMessage(authSASL, offer, []byte{0})
+	message := authMessage(wire.AuthSASL, offer, []byte{0})
 	return false, s.toClient.Write(message)
 }
 
 // authMessage makes an Authentication message.
 func authMessage(kind int, parts ...[]byte) []byte {
-	b, at := begin(nil, backendAuthentication)
+	b, at := wire.Begin(nil, wire.BackendAuthentication)
 	b = binary.BigEndian.AppendUint32(b, uint32(kind))
-	return end(append(b, bytes.Join(parts, nil)...), at)
+	return wire.End(append(b, bytes.Join(parts, nil)...), at)
 }
 
 // withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte,

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/wire"
 	"pgflurry/tests/support/authority"
 )
 
 // offer is a request for SASL authentication.
 func saslOffer(mechanisms ...string) []byte {
-	return authMessage(authSASL, z(strings.Join(mechanisms, "\x00")), []byte{0})
+	return authMessage(wire.AuthSASL, z(strings.Join(mechanisms, "\x00")), []byte{0})
 }
 
 // saslFirst is a client's first message of SCRAM.

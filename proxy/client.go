@@ -5,11 +5,12 @@ import (
 	"fmt"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/wire"
 )
 
 // headBytes is how much of a message is looked at that is larger than the buffer:
 // two names, and the byte before a name.
-const headBytes = 2*(nameBytes+1) + 1
+const headBytes = 2*(wire.NameBytes+1) + 1
 
 // errTerminated: the client said goodbye.
 var errTerminated = errors.New("session terminated")
@@ -139,14 +140,14 @@ func (s *session) flushAnswers() error {
 // takeMessage answers, holds or forwards one message.
 func (s *session) takeMessage(f frame.Frame) error {
 	in, c := s.fromClient, s.conversation
-	if f.Kind == frontendCopyData && !c.holds() {
+	if f.Kind == wire.FrontendCopyData && !c.holds() {
 		in.Pass(f.Size)
 		return nil
 	}
 	switch c.hear(f.Kind, f.Body, f.Size) {
 	case hold:
 		in.Hold(f.Size)
-		if f.Kind == frontendExecute {
+		if f.Kind == wire.FrontendExecute {
 			in.Hold(c.repeats(in.Held(), in.Unread()))
 		}
 		return nil
@@ -192,7 +193,7 @@ func (s *session) forward(f frame.Frame) error {
 		s.countUnpermitted()
 	}
 	s.fromClient.Pass(f.Size)
-	if f.Kind == frontendTerminate {
+	if f.Kind == wire.FrontendTerminate {
 		s.leaving.Store(true) // before upstream can react
 		return errors.Join(s.flush(), errTerminated)
 	}
@@ -201,7 +202,7 @@ func (s *session) forward(f frame.Frame) error {
 
 // note enters a message that is about to be forwarded in the conversation, and what must come before it.
 func (s *session) note(f frame.Frame) error {
-	if f.Kind == frontendPassword && !s.conversation.started.Load() {
+	if f.Kind == wire.FrontendPassword && !s.conversation.started.Load() {
 		if err := s.checkBinding(f.Body); err != nil {
 			return err
 		}

@@ -189,10 +189,10 @@ func TestNoTLSRecordCarriesMoreThanEightKilobytes(t *testing.T) {
 		config := trusted.Clone()
 		config.MaxVersion = version
 		r := newRigBeforeStartup(t, &counter{}, offer)
-		wire := &records{Conn: r.client}
-		r.client = wire
+		leg := &records{Conn: r.client}
+		r.client = leg
 		r.requestsTLS(config)
-		wire.rest = nil
+		leg.rest = nil
 		r.startsUp()
 		large := message('D', bytes.Repeat([]byte{'r'}, 3<<20))
 		small := bytes.Repeat(dataRow("1"), 100_000)
@@ -207,9 +207,9 @@ func TestNoTLSRecordCarriesMoreThanEightKilobytes(t *testing.T) {
 			io.CopyN(io.Discard, r.client, int64(head[4])-4)
 		}
 		const most = 8<<10 + 1 + 8 + 16 // type (1.3), nonce (1.2), tag
-		if wire.longest > most || wire.longest < 8<<10 {
+		if leg.longest > most || leg.longest < 8<<10 {
 			t.Errorf("TLS %x: the longest record has %d bytes; expected more than 8192, at most %d",
-				version, wire.longest, most)
+				version, leg.longest, most)
 		}
 	}
 }

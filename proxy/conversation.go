@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // decision is what becomes of a message of the client.
@@ -93,11 +94,11 @@ func newConversation(replication bool, batches *batches, allows func(*statement.
 
 // quiescent: conditions 1, 3 and 4 of doc.go. A session that only relays is owed something for ever.
 func (c *conversation) quiescent() bool {
-	return c.owed.Load() == 0 && (c.status == statusIdle || c.status == statusTransaction)
+	return c.owed.Load() == 0 && (c.status == wire.StatusIdle || c.status == wire.StatusTransaction)
 }
 
 // atRest says that neither side owes anything: no transaction, no batch of which a part was sent.
-func (c *conversation) atRest() bool { return c.owed.Load() == 0 && c.status == statusIdle }
+func (c *conversation) atRest() bool { return c.owed.Load() == 0 && c.status == wire.StatusIdle }
 
 // holds says that messages are held.
 func (c *conversation) holds() bool { return c.batch != nil }
@@ -117,9 +118,10 @@ func (c *conversation) hear(kind byte, body []byte, size int) decision {
 		return forward
 	}
 	switch kind {
-	case frontendQuery:
+	case wire.FrontendQuery:
 		return c.hearQuery(body)
-	case frontendParse, frontendBind, frontendDescribe, frontendExecute, frontendClose, frontendSync:
+	case wire.FrontendParse, wire.FrontendBind, wire.FrontendDescribe, wire.FrontendExecute,
+		wire.FrontendClose, wire.FrontendSync:
 		return c.hearPart(kind, body, size)
 	}
 	return forward
@@ -179,13 +181,14 @@ func (c *conversation) answeredBatch(held []byte) {
 func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.started.Load() && kind != frontendPassword && kind != frontendTerminate {
+	if !c.started.Load() && kind != wire.FrontendPassword && kind != wire.FrontendTerminate {
 		if c.early++; c.early > maxEarly {
 			return nil, errEarly
 		}
 	}
 	switch {
-	case kind == frontendTerminate, kind == frontendCopyData, kind == frontendPassword && !c.started.Load():
+	case kind == wire.FrontendTerminate, kind == wire.FrontendCopyData,
+		kind == wire.FrontendPassword && !c.started.Load():
 		return nil, nil
 	case c.relaying && c.inTheWay():
 		return nil, errUnnamed
@@ -193,17 +196,18 @@ func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []by
 		return nil, nil
 	}
 	switch kind {
-	case frontendQuery, frontendFunctionCall:
+	case wire.FrontendQuery, wire.FrontendFunctionCall:
 		c.forwardsWhole(kind, body, whole)
 		return nil, nil
-	case frontendSync, frontendParse, frontendBind, frontendDescribe, frontendExecute, frontendClose:
+	case wire.FrontendSync, wire.FrontendParse, wire.FrontendBind, wire.FrontendDescribe, wire.FrontendExecute,
+		wire.FrontendClose:
 		return c.forwardsPart(kind, body, whole), nil
-	case frontendFlush:
+	case wire.FrontendFlush:
 		if c.open || len(body) == 0 {
 			return nil, nil // owes nothing, and changes nothing
 		}
 		return c.forwardsPart(kind, body, whole), nil // an error like any other: upstream skips to the Sync
-	case frontendCopyDone, frontendCopyFail:
+	case wire.FrontendCopyDone, wire.FrontendCopyFail:
 		c.ledger.copyEnds()
 		return nil, nil
 	}
@@ -219,10 +223,10 @@ func (c *conversation) forwardsWhole(kind byte, body []byte, whole bool) {
 		return
 	}
 	e := entry{of: owesCall}
-	if kind == frontendQuery {
+	if kind == wire.FrontendQuery {
 		e = entry{of: owesQuery, risky: !whole || statement.MayDeallocate(trimZero(body)), drops: unnamedStatement}
 	}
-	if kind == frontendQuery || len(c.unnamed.parse) > 0 {
+	if kind == wire.FrontendQuery || len(c.unnamed.parse) > 0 {
 		c.knownUnnamed, c.unnamed.parse = nil, c.unnamed.parse[:0]
 	}
 	c.push(e)
@@ -232,7 +236,7 @@ func (c *conversation) forwardsWhole(kind byte, body []byte, whole bool) {
 func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before []byte) {
 	if !c.open {
 		e := entry{of: owesBatch, open: true}
-		if kind != frontendSync || len(body) > 0 { // which uses nothing, but with contents fails a transaction
+		if kind != wire.FrontendSync || len(body) > 0 { // which uses nothing, but with contents fails a transaction
 			before = c.putRight(&e, kind, body, whole)
 		}
 		c.push(e)
@@ -243,24 +247,24 @@ func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before 
 	}
 	e := c.ledger.last()
 	switch kind {
-	case frontendSync:
+	case wire.FrontendSync:
 		e.open, c.open, c.barred = false, false, false
-	case frontendParse:
+	case wire.FrontendParse:
 		c.forwardsParse(e, body, whole)
-	case frontendBind:
+	case wire.FrontendBind:
 		c.forwardsBind(e, body)
-	case frontendDescribe:
-		if what, name := cutTarget(body); what == ofStatement {
+	case wire.FrontendDescribe:
+		if what, name := cutTarget(body); what == wire.OfStatement {
 			e.describes(c.knownAs(name))
 		}
-	case frontendClose:
+	case wire.FrontendClose:
 		switch what, name := cutTarget(body); {
-		case what == ofStatement:
+		case what == wire.OfStatement:
 			c.forget(name)
 			if len(name) == 0 {
 				e.drops |= unnamedStatement
 			}
-		case what == ofPortal && len(name) == 0:
+		case what == wire.OfPortal && len(name) == 0:
 			e.drops |= unnamedPortal
 		}
 	}
@@ -296,9 +300,9 @@ func (c *conversation) state() openState {
 	switch {
 	case !c.started.Load():
 		return openLogin
-	case c.status == statusFailed:
+	case c.status == wire.StatusFailed:
 		return openFailed
-	case c.status == statusTransaction, !c.relaying && c.owed.Load() > 0:
+	case c.status == wire.StatusTransaction, !c.relaying && c.owed.Load() > 0:
 		return openInTransaction
 	}
 	return openIdle

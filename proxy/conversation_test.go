@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // talk is a conversation between a client and a model of PostgreSQL, beside the same client and a model without a
@@ -36,7 +37,7 @@ type clientMessage struct {
 func newTalk() *talk {
 	t := &talk{upstream: newPostgres(), direct: newPostgres(), fresh: true}
 	t.c = newConversation(false, newBatches(), func(*statement.Form) bool { return true })
-	t.coming = []said{{backendReadyForQuery, "I"}}
+	t.coming = []said{{wire.BackendReadyForQuery, "I"}}
 	t.hears(1)
 	return t
 }
@@ -90,14 +91,14 @@ func (t *talk) forward(m clientMessage) {
 
 // answer is what the session does: the client hears what the held messages ask for.
 func (t *talk) answer(m clientMessage) {
-	if len(t.coming) > 0 || t.upstream.status == statusFailed {
+	if len(t.coming) > 0 || t.upstream.status == wire.StatusFailed {
 		panic("answered while upstream owes something, or in a failed transaction")
 	}
 	t.answered++
 	say := func(kind byte, body string) { t.heard = append(t.heard, said{kind, body}) }
-	if m.kind == frontendQuery {
-		say(backendDataRow, "an ID")
-		say(backendCommandComplete, "SELECT 1\x00")
+	if m.kind == wire.FrontendQuery {
+		say(wire.BackendDataRow, "an ID")
+		say(wire.BackendCommandComplete, "SELECT 1\x00")
 		t.c.answeredQuery()
 		t.portal, t.parsed = true, false
 	} else {
@@ -107,27 +108,27 @@ func (t *talk) answer(m clientMessage) {
 		}
 		for _, u := range t.c.batch.requests {
 			if u.parsed {
-				say(backendParseComplete, "")
+				say(wire.BackendParseComplete, "")
 				t.parsed = true
 			}
 			if u.asked {
-				say(backendParameterDescription, "\x00\x00")
-				say(backendRowDescription, oursText)
+				say(wire.BackendParameterDescription, "\x00\x00")
+				say(wire.BackendRowDescription, oursText)
 			}
-			say(backendBindComplete, "")
+			say(wire.BackendBindComplete, "")
 			if u.shown {
-				say(backendRowDescription, oursText)
+				say(wire.BackendRowDescription, oursText)
 			}
-			say(backendDataRow, "an ID")
-			say(backendCommandComplete, "SELECT 1\x00")
+			say(wire.BackendDataRow, "an ID")
+			say(wire.BackendCommandComplete, "SELECT 1\x00")
 			if u.closed {
-				say(backendCloseComplete, "")
+				say(wire.BackendCloseComplete, "")
 			}
 		}
 		t.c.answeredBatch(bytes)
 		t.held, t.portal = nil, true
 	}
-	say(backendReadyForQuery, string(t.c.status))
+	say(wire.BackendReadyForQuery, string(t.c.status))
 }
 
 // sayDirectly says it to PostgreSQL without a proxy: one that has forgotten what README says that an answered batch
@@ -154,22 +155,22 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 	target := func(what byte, name string) []byte { return append([]byte{what}, z(name)...) }
 	switch rapid.IntRange(0, 19).Draw(t, "batch") % 11 {
 	case 10:
-		return []clientMessage{{frontendFunctionCall, nil}}
+		return []clientMessage{{wire.FrontendFunctionCall, nil}}
 	case 0, 1:
-		add(frontendQuery, z(text.Draw(t, "text")))
+		add(wire.FrontendQuery, z(text.Draw(t, "text")))
 		return batch
 	case 2: // a driver prepares
-		add(frontendParse, join(z(rapid.SampledFrom(modelNames).Draw(t, "name")), z(oursText), []byte{0, 0}))
-		add(frontendSync, nil)
+		add(wire.FrontendParse, join(z(rapid.SampledFrom(modelNames).Draw(t, "name")), z(oursText), []byte{0, 0}))
+		add(wire.FrontendSync, nil)
 		return batch
 	case 3: // and runs
-		add(frontendBind, join(z(""), z(rapid.SampledFrom(modelNames).Draw(t, "name")), make([]byte, 6)))
-		add(frontendExecute, join(z(""), make([]byte, 4)))
-		add(frontendSync, nil)
+		add(wire.FrontendBind, join(z(""), z(rapid.SampledFrom(modelNames).Draw(t, "name")), make([]byte, 6)))
+		add(wire.FrontendExecute, join(z(""), make([]byte, 4)))
+		add(wire.FrontendSync, nil)
 		return batch
 	case 4: // and is done with it
-		add(frontendClose, target(ofStatement, rapid.SampledFrom(modelNames).Draw(t, "name")))
-		add(frontendSync, nil)
+		add(wire.FrontendClose, target(wire.OfStatement, rapid.SampledFrom(modelNames).Draw(t, "name")))
+		add(wire.FrontendSync, nil)
 		return batch
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "requests") {
@@ -177,44 +178,48 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 		case 0, 1, 2, 3: // what drivers send
 			from := ""
 			if rapid.Bool().Draw(t, "parses") {
-				add(frontendParse, join(z(""), z(text.Draw(t, "text")), []byte{0, 0}))
+				add(wire.FrontendParse, join(z(""), z(text.Draw(t, "text")), []byte{0, 0}))
 			} else {
 				from = name.Draw(t, "name")
 			}
-			add(frontendBind, join(z(""), z(from), make([]byte, 6)))
+			add(wire.FrontendBind, join(z(""), z(from), make([]byte, 6)))
 			if rapid.Bool().Draw(t, "describes") {
-				add(frontendDescribe, target(ofPortal, ""))
+				add(wire.FrontendDescribe, target(wire.OfPortal, ""))
 			}
-			add(frontendExecute, join(z(""), make([]byte, 4)))
+			add(wire.FrontendExecute, join(z(""), make([]byte, 4)))
 		case 4:
-			add(frontendParse, join(z(name.Draw(t, "name")), z(text.Draw(t, "text")), []byte{0, 0}))
+			add(wire.FrontendParse, join(z(name.Draw(t, "name")), z(text.Draw(t, "text")), []byte{0, 0}))
 		case 5:
-			add(frontendBind, join(z(rapid.SampledFrom([]string{"", "p"}).Draw(t, "portal")), z(name.Draw(t, "name")),
+			add(wire.FrontendBind, join(z(rapid.SampledFrom([]string{"", "p"}).Draw(t, "portal")),
+				z(name.Draw(t, "name")),
 				make([]byte, 6)))
 		case 6:
-			add(frontendDescribe,
-				target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
+			add(wire.FrontendDescribe,
+				target(rapid.SampledFrom([]byte{wire.OfPortal, wire.OfStatement}).Draw(t, "what"),
+					name.Draw(t, "name")))
 		case 7:
-			add(frontendExecute, join(z(rapid.SampledFrom([]string{"", "", "p"}).Draw(t, "portal")), make([]byte, 4)))
+			add(wire.FrontendExecute, join(z(rapid.SampledFrom([]string{"", "", "p"}).Draw(t, "portal")),
+				make([]byte, 4)))
 		case 8:
-			add(frontendClose,
-				target(rapid.SampledFrom([]byte{ofPortal, ofStatement}).Draw(t, "what"), name.Draw(t, "name")))
+			add(wire.FrontendClose,
+				target(rapid.SampledFrom([]byte{wire.OfPortal, wire.OfStatement}).Draw(t, "what"),
+					name.Draw(t, "name")))
 		case 9:
-			add(frontendFlush, make([]byte, rapid.IntRange(0, 1).Draw(t, "flush")))
+			add(wire.FrontendFlush, make([]byte, rapid.IntRange(0, 1).Draw(t, "flush")))
 		case 10:
 			if rapid.IntRange(0, 9).Draw(t, "rare") < 3 { // after it the session only relays
-				add(frontendQuery, z(text.Draw(t, "text")))
+				add(wire.FrontendQuery, z(text.Draw(t, "text")))
 			}
 		}
 	}
-	add(frontendSync, nil)
+	add(wire.FrontendSync, nil)
 	return batch
 }
 
 // forgets is what README promises no client of the proxy: what an answered batch leaves behind is gone with the next
 // that is forwarded, unless that begins by using it.
 func (t *talk) forgets(batch []clientMessage) {
-	if !t.portal || batch[0].kind == frontendSync {
+	if !t.portal || batch[0].kind == wire.FrontendSync {
 		return
 	}
 	delete(t.direct.portals, "")
@@ -226,11 +231,11 @@ func (t *talk) forgets(batch []clientMessage) {
 
 // sayBatch says a batch, having found out whether it will be answered.
 func (t *talk) sayBatch(batch []clientMessage, decline bool) {
-	for batch[0].kind == frontendFlush && len(batch[0].body) == 0 { // which begins none
+	for batch[0].kind == wire.FrontendFlush && len(batch[0].body) == 0 { // which begins none
 		t.says(batch[0], decline)
 		batch = batch[1:]
 	}
-	if batch[0].kind == frontendQuery && len(batch) > 1 { // a batch of its own
+	if batch[0].kind == wire.FrontendQuery && len(batch) > 1 { // a batch of its own
 		t.sayBatch(batch[:1], decline)
 		batch = batch[1:]
 	}

@@ -31,8 +31,8 @@
 // What operators are told: stats.go is the value, counters.go what it is made of, decline.go why a statement was not
 // answered, reason.go why a session ended.
 //
-// The rooms below: frame reads and writes messages, statement knows which text is an answered form, pgtls is TLS on
-// both sides.
+// The rooms below: frame reads and writes messages, wire knows what they are, statement knows which text is an answered
+// form, pgtls is TLS on both sides.
 //
 // # A batch is answered whole or forwarded whole
 //

@@ -12,6 +12,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // memory is a connection whose other side has already said everything.
@@ -77,7 +78,7 @@ func FuzzBindIsReadAsTheOtherCodecReadsIt(f *testing.F) {
 		if named {
 			form.Tag = &statement.Tag{Param: true}
 		}
-		b, ok := readBind(rest, form, oidInt8, nil)
+		b, ok := readBind(rest, form, wire.OIDInt8, nil)
 		if !ok {
 			return
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // known is a prepared statement whose text is an answered form. The client's goroutine makes it when the Parse is sent;
@@ -30,7 +31,7 @@ func (c *conversation) knownAs(name []byte) *known {
 	switch {
 	case len(name) == 0:
 		return c.knownUnnamed
-	case len(name) > nameBytes:
+	case len(name) > wire.NameBytes:
 		return nil
 	}
 	return c.named[string(name)]
@@ -52,7 +53,7 @@ func (c *conversation) forget(name []byte) {
 		c.knownUnnamed = nil
 		return
 	}
-	delete(c.named, string(name[:min(len(name), nameBytes)]))
+	delete(c.named, string(name[:min(len(name), wire.NameBytes)]))
 }
 
 // remember gives a statement its name; false: it is not remembered. Of a longer name PostgreSQL keeps a part, and what
@@ -62,7 +63,7 @@ func (c *conversation) remember(name []byte, k *known) bool {
 	case len(name) == 0:
 		c.knownUnnamed = k
 		return true
-	case len(name) > nameBytes:
+	case len(name) > wire.NameBytes:
 		return false
 	}
 	for _, b := range name {
@@ -101,7 +102,7 @@ func (c *conversation) readParse(body []byte, whole bool) (name, text []byte, f 
 	}
 	if f.Tag != nil && f.Tag.Param && len(types) > 0 {
 		switch binary.BigEndian.Uint32(types) {
-		case 0, oidText, oidVarchar: // 0: not declared, so text
+		case 0, wire.OIDText, wire.OIDVarchar: // 0: not declared, so text
 		default:
 			return name, text, nil
 		}

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"pgflurry/proxy/wire"
 )
 
 const ourText = "SELECT next_snowflake()"
@@ -106,7 +108,7 @@ func TestWhatCannotHaveDeallocatedAStatementForgetsNothing(t *testing.T) {
 
 // PostgreSQL looks at 63 bytes of a name.
 func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
-	long := strings.Repeat("x", nameBytes)
+	long := strings.Repeat("x", wire.NameBytes)
 	r := newRig(t, &counter{})
 	r.learns(long)
 	r.knows(long, "1")

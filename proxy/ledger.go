@@ -1,6 +1,10 @@
 package proxy
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"pgflurry/proxy/wire"
+)
 
 // owes is what upstream owes for a batch; all of it ends with a ReadyForQuery.
 type owes uint8
@@ -131,8 +135,9 @@ func (l *ledger) copiesIn() bool {
 // takeReply notes a message of upstream, and says whether the client gets it. An error ends the session.
 func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error) {
 	switch kind {
-	case backendDataRow, backendCopyData, backendNoticeResponse, backendNotificationResponse, backendParameterStatus,
-		backendRowDescription, backendBindComplete, backendAuthentication:
+	case wire.BackendDataRow, wire.BackendCopyData, wire.BackendNoticeResponse, wire.BackendNotificationResponse,
+		wire.BackendParameterStatus,
+		wire.BackendRowDescription, wire.BackendBindComplete, wire.BackendAuthentication:
 		return true, nil // nothing that matters here, or what may come at any time
 	}
 	c.mu.Lock()
@@ -142,7 +147,7 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 	case e == nil:
 		return true, c.unasked(kind)
 	case e.of == owesAnything:
-		if kind == backendReadyForQuery && len(body) == 1 {
+		if kind == wire.BackendReadyForQuery && len(body) == 1 {
 			c.status = body[0] // which the client's goroutine does not read while something is owed
 			c.started.Store(true)
 		}
@@ -152,23 +157,23 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 		return e.takeOwn(kind)
 	}
 	switch kind {
-	case backendReadyForQuery:
+	case wire.BackendReadyForQuery:
 		if e.open || len(body) != 1 {
 			return true, c.confused()
 		}
 		c.over(e, body[0])
-	case backendErrorResponse:
+	case wire.BackendErrorResponse:
 		e.failed = true
-	case backendCommandComplete:
+	case wire.BackendCommandComplete:
 		if e.of == owesQuery { // an empty one leaves the portal alone
 			e.drops |= unnamedPortal
 		}
 		if forgets(body) {
 			c.forgetNamed(e)
 		}
-	case backendParameterDescription:
+	case wire.BackendParameterDescription:
 		e.described(body)
-	case backendCopyIn, backendCopyBoth:
+	case wire.BackendCopyIn, wire.BackendCopyBoth:
 		if e.of == owesQuery {
 			c.there = 0 // it runs
 		}
@@ -182,12 +187,12 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 // takeOwn takes a reply to the proxy's own messages. Behind an error upstream skips the rest of the batch.
 func (e *entry) takeOwn(kind byte) (relay bool, err error) {
 	switch {
-	case kind == backendErrorResponse:
+	case kind == wire.BackendErrorResponse:
 		e.failed, e.ownCloses, e.ownParses = true, 0, 0
 		return true, nil
-	case kind == backendCloseComplete && e.ownCloses > 0:
+	case kind == wire.BackendCloseComplete && e.ownCloses > 0:
 		e.ownCloses--
-	case kind == backendParseComplete && e.ownCloses == 0:
+	case kind == wire.BackendParseComplete && e.ownCloses == 0:
 		e.ownParses--
 		e.learns[0].state = live // whatever becomes of the client's messages
 		e.learns = e.learns[1:]
@@ -214,7 +219,7 @@ func (c *conversation) over(e *entry, status byte) {
 		c.there &^= e.drops
 	}
 	c.there |= e.makes
-	if status == statusIdle {
+	if status == wire.StatusIdle {
 		c.there &^= unnamedPortal
 	}
 	c.ledger.pop()
@@ -224,7 +229,7 @@ func (c *conversation) over(e *entry, status byte) {
 // unasked: upstream says something while it owes nothing. What may come at any time does not get here; an error may be
 // its farewell.
 func (c *conversation) unasked(kind byte) error {
-	if kind == backendErrorResponse {
+	if kind == wire.BackendErrorResponse {
 		return nil
 	}
 	return c.confused()

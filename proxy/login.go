@@ -17,6 +17,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/wire"
 )
 
 // logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It
@@ -33,12 +34,12 @@ func (s *session) logIn() error {
 		switch kind, rest := authRequest(f.Body); {
 		case err != nil:
 			return s.upstreamGone(err)
-		case f.Kind == backendNegotiateVersion || f.Kind == backendNoticeResponse:
+		case f.Kind == wire.BackendNegotiateVersion || f.Kind == wire.BackendNoticeResponse:
 			if err := s.passOn(f.Size); err != nil {
 				return err
 			}
 			continue
-		case f.Kind != backendAuthentication || !wantsPassword(kind, rest):
+		case f.Kind != wire.BackendAuthentication || !wantsPassword(kind, rest):
 			return nil
 		default:
 			challenge := slices.Clone(rest)
@@ -58,19 +59,19 @@ func (s *session) logIn() error {
 // wantsPassword says that a password answers the request.
 // Of SASL, OAuth and what may come are between client and server.
 func wantsPassword(kind int, mechanisms []byte) bool {
-	return kind == authCleartext || kind == authMD5 ||
-		kind == authSASL && bytes.Contains(mechanisms, []byte(scramPlain))
+	return kind == wire.AuthCleartext || kind == wire.AuthMD5 ||
+		kind == wire.AuthSASL && bytes.Contains(mechanisms, []byte(scramPlain))
 }
 
 // prove answers one request for a password.
 func (s *session) prove(kind int, challenge, password []byte) error {
 	switch kind {
-	case authCleartext:
+	case wire.AuthCleartext:
 		if s.exposed() {
 			return clientError{code: failCleartext}
 		}
 		return s.sendPassword(bytes.Join([][]byte{password, {0}}, nil))
-	case authMD5:
+	case wire.AuthMD5:
 		if len(challenge) != 4 {
 			return clientError{failProof, fmt.Errorf("an md5 salt of %d bytes; expected 4", len(challenge))}
 		}
@@ -99,7 +100,7 @@ func md5Proof(user string, password, salt []byte) []byte {
 
 // askForPassword asks the client for its password in clear text.
 func (s *session) askForPassword() ([]byte, error) {
-	if err := s.toClient.Write(authMessage(authCleartext)); err != nil {
+	if err := s.toClient.Write(authMessage(wire.AuthCleartext)); err != nil {
 		return nil, err
 	}
 	kind, body, err := s.fromClient.Secret()
@@ -110,9 +111,9 @@ func (s *session) askForPassword() ([]byte, error) {
 		return nil, clientError{code: failDraining}
 	case err != nil:
 		return nil, err
-	case kind == frontendTerminate:
+	case kind == wire.FrontendTerminate:
 		return nil, errTerminated
-	case kind != frontendPassword || bytes.IndexByte(body, 0) != len(body)-1:
+	case kind != wire.FrontendPassword || bytes.IndexByte(body, 0) != len(body)-1:
 		err := fmt.Errorf("message %q of %d bytes; expected a password", kind, len(body))
 		return nil, clientError{failProtocol, err}
 	}
@@ -121,8 +122,8 @@ func (s *session) askForPassword() ([]byte, error) {
 
 // sendPassword sends a PasswordMessage, SASLInitialResponse or SASLResponse, and wipes it.
 func (s *session) sendPassword(contents []byte) error {
-	message, at := begin(make([]byte, 0, frame.HeaderSize+len(contents)), frontendPassword)
-	message = end(append(message, contents...), at)
+	message, at := wire.Begin(make([]byte, 0, frame.HeaderSize+len(contents)), wire.FrontendPassword)
+	message = wire.End(append(message, contents...), at)
 	defer clear(message)
 	defer clear(contents)
 	_, err := s.upstream.Write(message)
@@ -153,16 +154,16 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 	if err := s.sendPassword(append(opening, first...)); err != nil {
 		return err
 	}
-	for _, expected := range []int{authSASLContinue, authSASLFinal} {
+	for _, expected := range []int{wire.AuthSASLContinue, wire.AuthSASLFinal} {
 		f, err := s.fromUpstream.Await()
 		if err != nil {
 			return s.upstreamGone(err)
 		}
-		if f.Kind == backendErrorResponse {
+		if f.Kind == wire.BackendErrorResponse {
 			return nil // upstream refuses the password; the relay says so
 		}
 		kind, said := authRequest(f.Body)
-		if f.Kind != backendAuthentication || kind != expected {
+		if f.Kind != wire.BackendAuthentication || kind != expected {
 			err := fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, kind, expected)
 			return clientError{failProof, err}
 		}
@@ -175,7 +176,7 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 			return clientError{failProof, err}
 		}
 		s.fromUpstream.Drop(f.Size)
-		if expected == authSASLContinue {
+		if expected == wire.AuthSASLContinue {
 			if err := s.sendPassword([]byte(answer)); err != nil {
 				return err
 			}

@@ -12,10 +12,11 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/wire"
 	"pgflurry/tests/support/authority"
 )
 
-var askPassword = authMessage(authCleartext)
+var askPassword = authMessage(wire.AuthCleartext)
 
 func password(text string) []byte { return message('p', z(text)) }
 
@@ -49,11 +50,12 @@ func TestAPasswordIsAskedForAndGivenInTheWayUpstreamWants(t *testing.T) {
 	negotiate := message('v', []byte{0, 3, 0, 0, 0, 0, 0, 0})
 	token := strings.Repeat("x", 60_000)
 	for name, c := range map[string]struct{ request, given, proof []byte }{
-		"cleartext": {authMessage(authCleartext), password("secret"), password("secret")},
+		"cleartext": {authMessage(wire.AuthCleartext), password("secret"), password("secret")},
 		// md5(md5("secret" + "u") + salt), by md5sum
-		"a token of 60 kB": {authMessage(authCleartext), password(token), password(token)},
+		"a token of 60 kB": {authMessage(wire.AuthCleartext), password(token), password(token)},
 		"md5": {
-			authMessage(authMD5, []byte("salt")), password("secret"), password("md5f0e7c406521852962c8b0cf264d8bcbd"),
+			authMessage(wire.AuthMD5, []byte("salt")), password("secret"),
+			password("md5f0e7c406521852962c8b0cf264d8bcbd"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +108,7 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 		"a password with a zero in it":       {askPassword, message('p', []byte("a\x00b\x00")), failProtocol},
 		"a password without an end":          {askPassword, message('p', []byte("a")), failProtocol},
 		"a password that is no message":      {askPassword, []byte{'p', 0, 0, 0, 1}, failProtocol},
-		"an md5 salt of three bytes":         {authMessage(authMD5, []byte("sal")), password("x"), failProof},
+		"an md5 salt of three bytes":         {authMessage(wire.AuthMD5, []byte("sal")), password("x"), failProof},
 		"an upstream that offers PLUS alone": {saslOffer(scramPlus), password("x"), failProof},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,15 +165,15 @@ func challenged(t *testing.T, iterations string) *rig {
 	r.send(password("secret"))
 	first := r.frame()
 	nonce := first[bytes.LastIndex(first, []byte("r="))+2:]
-	r.reply(authMessage(authSASLContinue, []byte("r="), nonce, []byte("more,s=c2FsdA==,i="+iterations)))
+	r.reply(authMessage(wire.AuthSASLContinue, []byte("r="), nonce, []byte("more,s=c2FsdA==,i="+iterations)))
 	return r
 }
 
 func TestAnUpstreamThatCannotProveItselfGetsNoSession(t *testing.T) {
 	for name, final := range map[string][]byte{
-		"a wrong signature": authMessage(authSASLFinal, []byte("v=d3Jvbmc=")),
+		"a wrong signature": authMessage(wire.AuthSASLFinal, []byte("v=d3Jvbmc=")),
 		"no signature":      authOK,
-		"an error":          authMessage(authSASLFinal, []byte("e=other-error")),
+		"an error":          authMessage(wire.AuthSASLFinal, []byte("e=other-error")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := challenged(t, "1")
@@ -257,11 +259,11 @@ func TestAServerIsLoggedInToThatIteratesOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.reply(authMessage(authSASLContinue, []byte(challenge)))
+	r.reply(authMessage(wire.AuthSASLContinue, []byte(challenge)))
 	final, err := conversation.Step(string(r.frame()))
 	if err != nil || !conversation.Valid() {
 		t.Fatalf("the proxy's proof is wrong: %v", err)
 	}
-	r.reply(authMessage(authSASLFinal, []byte(final)), authOK, ready('I'))
+	r.reply(authMessage(wire.AuthSASLFinal, []byte(final)), authOK, ready('I'))
 	r.toClient(authOK, ready('I'))
 }

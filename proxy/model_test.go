@@ -3,6 +3,8 @@ package proxy
 import (
 	"fmt"
 	"strings"
+
+	"pgflurry/proxy/wire"
 )
 
 // postgres is a model of a PostgreSQL session as far as the conversation has to understand it: what is prepared, what
@@ -18,7 +20,7 @@ type postgres struct {
 }
 
 func newPostgres() *postgres {
-	return &postgres{named: map[string]string{}, portals: map[string]string{}, status: statusIdle}
+	return &postgres{named: map[string]string{}, portals: map[string]string{}, status: wire.StatusIdle}
 }
 
 // said is one message of a server.
@@ -33,29 +35,29 @@ func (m said) String() string { return fmt.Sprintf("%c%.40q", m.kind, m.body) }
 func (p *postgres) take(kind byte, body []byte) (replies []said) {
 	say := func(kind byte, body string) { replies = append(replies, said{kind, body}) }
 	fail := func(code string) {
-		say(backendErrorResponse, "SERROR\x00VERROR\x00C"+code+"\x00\x00")
+		say(wire.BackendErrorResponse, "SERROR\x00VERROR\x00C"+code+"\x00\x00")
 		if p.block {
-			p.status = statusFailed
+			p.status = wire.StatusFailed
 		}
-		p.skipping = kind != frontendQuery && kind != frontendSync && kind != frontendFunctionCall
+		p.skipping = kind != wire.FrontendQuery && kind != wire.FrontendSync && kind != wire.FrontendFunctionCall
 	}
-	if p.skipping && kind != frontendSync {
+	if p.skipping && kind != wire.FrontendSync {
 		return nil
 	}
 	switch kind {
-	case frontendSync:
+	case wire.FrontendSync:
 		p.skipping = false
 		p.ends()
-		say(backendReadyForQuery, string(p.status))
-	case frontendFunctionCall: // of a function that deallocates
+		say(wire.BackendReadyForQuery, string(p.status))
+	case wire.FrontendFunctionCall: // of a function that deallocates
 		clear(p.named)
 		p.ends()
-		say(backendReadyForQuery, string(p.status))
-	case frontendFlush:
+		say(wire.BackendReadyForQuery, string(p.status))
+	case wire.FrontendFlush:
 		if len(body) > 0 {
 			fail("08P01")
 		}
-	case frontendQuery:
+	case wire.FrontendQuery:
 		text := strings.TrimSuffix(string(body), "\x00")
 		if text != undecodable {
 			p.unnamed = nil
@@ -69,11 +71,11 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 			p.run(text, say, fail)
 		}
 		p.ends()
-		say(backendReadyForQuery, string(p.status))
-	case frontendParse:
+		say(wire.BackendReadyForQuery, string(p.status))
+	case wire.FrontendParse:
 		name, rest := cutName(body)
 		text, _ := cutName(rest)
-		key := string(name[:min(len(name), nameBytes)])
+		key := string(name[:min(len(name), wire.NameBytes)])
 		switch {
 		case string(text) == undecodable:
 			fail("22021")
@@ -94,71 +96,71 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 		} else {
 			p.named[key] = kept
 		}
-		say(backendParseComplete, "")
-	case frontendBind:
+		say(wire.BackendParseComplete, "")
+	case wire.FrontendBind:
 		portal, rest := cutName(body)
 		name, _ := cutName(rest)
 		text, ok := p.find(string(name))
 		switch _, there := p.portals[string(portal)]; {
 		case !ok:
 			fail("26000")
-		case p.status == statusFailed && !leaves(text):
+		case p.status == wire.StatusFailed && !leaves(text):
 			fail("25P02")
 		case there && len(portal) > 0:
 			fail("42P03")
 		default:
 			p.portals[string(portal)] = text
-			say(backendBindComplete, "")
+			say(wire.BackendBindComplete, "")
 		}
-	case frontendDescribe:
+	case wire.FrontendDescribe:
 		what, name := cutTarget(body)
-		if what == ofStatement {
+		if what == wire.OfStatement {
 			text, ok := p.find(string(name))
 			switch {
 			case !ok:
 				fail("26000")
-			case p.status == statusFailed && returnsRows(text):
+			case p.status == wire.StatusFailed && returnsRows(text):
 				fail("25P02")
 			default:
-				say(backendParameterDescription, "\x00\x00")
-				say(backendRowDescription, text)
+				say(wire.BackendParameterDescription, "\x00\x00")
+				say(wire.BackendRowDescription, text)
 			}
 			return replies
 		}
 		switch text, ok := p.portals[string(name)]; {
 		case !ok:
 			fail("34000")
-		case p.status == statusFailed && returnsRows(text):
+		case p.status == wire.StatusFailed && returnsRows(text):
 			fail("25P02")
 		default:
-			say(backendRowDescription, text)
+			say(wire.BackendRowDescription, text)
 		}
-	case frontendExecute:
+	case wire.FrontendExecute:
 		name, _ := cutName(body)
 		text, ok := p.portals[string(name)]
 		switch {
 		case !ok:
 			fail("34000")
-		case p.status == statusFailed && !leaves(text):
+		case p.status == wire.StatusFailed && !leaves(text):
 			fail("25P02")
 		case text == finished:
-			say(backendCommandComplete, "SELECT 0\x00")
+			say(wire.BackendCommandComplete, "SELECT 0\x00")
 		default:
 			p.portals[string(name)] = finished
 			p.run(text, say, fail)
 		}
-	case frontendClose:
+	case wire.FrontendClose:
 		what, name := cutTarget(body)
-		key := string(name[:min(len(name), nameBytes)])
+		key := string(name[:min(len(name), wire.NameBytes)])
 		switch {
-		case what == ofPortal:
+		case what == wire.OfPortal:
 			delete(p.portals, key)
 		case key == "":
 			p.unnamed = nil
 		default:
 			delete(p.named, key)
 		}
-		say(backendCloseComplete, "")
+		say(wire.BackendCloseComplete, "")
 	}
 	return replies
 }
@@ -187,7 +189,7 @@ func (p *postgres) find(name string) (string, bool) {
 		}
 		return *p.unnamed, true
 	}
-	text, ok := p.named[name[:min(len(name), nameBytes)]]
+	text, ok := p.named[name[:min(len(name), wire.NameBytes)]]
 	return text, ok
 }
 
@@ -198,7 +200,7 @@ func (p *postgres) refuses(text string) string {
 		return "22021"
 	case text == badText:
 		return "42601"
-	case p.status == statusFailed && !leaves(text) && text != "":
+	case p.status == wire.StatusFailed && !leaves(text) && text != "":
 		return "25P02"
 	}
 	return ""
@@ -208,8 +210,8 @@ func (p *postgres) run(text string, say func(byte, string), fail func(string)) {
 	switch text {
 	case oursText:
 		p.ids++
-		say(backendDataRow, "an ID")
-		say(backendCommandComplete, "SELECT 1\x00")
+		say(wire.BackendDataRow, "an ID")
+		say(wire.BackendCommandComplete, "SELECT 1\x00")
 	case failText:
 		fail("22012")
 	case slyText, twoText:
@@ -217,27 +219,27 @@ func (p *postgres) run(text string, say func(byte, string), fail func(string)) {
 		fail("22012")
 	case wipeText:
 		clear(p.named)
-		say(backendCommandComplete, "DEALLOCATE ALL\x00")
+		say(wire.BackendCommandComplete, "DEALLOCATE ALL\x00")
 	case "BEGIN":
 		p.block = true
-		if p.status == statusIdle {
-			p.status = statusTransaction
+		if p.status == wire.StatusIdle {
+			p.status = wire.StatusTransaction
 		}
-		say(backendCommandComplete, "BEGIN\x00")
+		say(wire.BackendCommandComplete, "BEGIN\x00")
 	case "COMMIT", "ROLLBACK":
-		p.block, p.status = false, statusIdle
+		p.block, p.status = false, wire.StatusIdle
 		clear(p.portals)
-		say(backendCommandComplete, text+"\x00")
+		say(wire.BackendCommandComplete, text+"\x00")
 	default:
-		say(backendDataRow, text)
-		say(backendCommandComplete, "SELECT 1\x00")
+		say(wire.BackendDataRow, text)
+		say(wire.BackendCommandComplete, "SELECT 1\x00")
 	}
 }
 
 // ends is the end of a batch: outside a block, of the transaction and its portals.
 func (p *postgres) ends() {
 	if !p.block {
-		p.status = statusIdle
+		p.status = wire.StatusIdle
 		clear(p.portals)
 	}
 }

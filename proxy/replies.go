@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/wire"
 )
 
 // relayUpstream passes on everything from upstream until it closes, and notes which replies have come.
@@ -55,9 +56,9 @@ func (s *session) takeReplies() error {
 // takeReply says whether the client gets a message.
 func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 	switch f.Kind {
-	case backendAuthentication:
+	case wire.BackendAuthentication:
 		return s.relayAuthentication(f.Body)
-	case backendErrorResponse:
+	case wire.BackendErrorResponse:
 		if s.sawFatal = isFatal(f.Body); s.sawFatal {
 			s.upstreamFatal(f.Body)
 		}

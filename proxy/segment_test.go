@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // tags gives 1, 2, 3, … for tag "order" and refuses others, "slow" after a wait as long as the caller's.
@@ -52,9 +53,10 @@ func TestNumbersOfATagAreAnsweredFromItsSource(t *testing.T) {
 	r.toClient(parseDone, bindDone, segmentRow, dataRow("2"), complete("SELECT 1"), ready('I'))
 	r.send(bindTag("order"), executeAll, syncIt)
 	r.toClient(bindDone, dataRow("3"), complete("SELECT 1"), ready('I'))
-	for _, oid := range []uint16{0, oidText, oidVarchar} {
+	for _, oid := range []uint16{0, wire.OIDText, wire.OIDVarchar} {
 		r.send(parseTyped("", "SELECT next_segment($1)", oid), bindTag("order"), executeAll, syncIt)
-		r.toClient(parseDone, bindDone, dataRow(map[uint16]string{0: "4", oidText: "5", oidVarchar: "6"}[oid]),
+		r.toClient(parseDone, bindDone,
+			dataRow(map[uint16]string{0: "4", wire.OIDText: "5", wire.OIDVarchar: "6"}[oid]),
 			complete("SELECT 1"), ready('I'))
 	}
 	r.send(ourQuery)
@@ -94,8 +96,8 @@ func TestATagThatGivesNothingIsForwarded(t *testing.T) {
 		join(parse("", "SELECT next_segment($1)"),
 			message('B', z(""), z(""), []byte{0, 0, 0, 1, 255, 255, 255, 255, 0, 0}), executeAll, syncIt),
 		join(parse("", "SELECT next_segment($1)"), bindIt, executeAll, syncIt),
-		join(parseTyped("", "SELECT next_segment($1)", oidInt8), bindTag("order"), executeAll, syncIt),
-		join(parseTyped("", "SELECT next_segment('order')", oidText), bindTag("order"), executeAll, syncIt),
+		join(parseTyped("", "SELECT next_segment($1)", wire.OIDInt8), bindTag("order"), executeAll, syncIt),
+		join(parseTyped("", "SELECT next_segment('order')", wire.OIDText), bindTag("order"), executeAll, syncIt),
 		query("SELECT next_segment($1)"),
 	} {
 		r.relays(request, join(theirFailure, ready('I')))

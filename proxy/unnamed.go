@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"pgflurry/proxy/wire"
 )
 
 // unnamed is what the client believes of its unnamed statement and portal, where a batch that was answered has made
@@ -62,13 +64,13 @@ func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (b
 // looks at, which is in sight also where the message is larger than the buffer.
 func usesUnnamed(kind byte, body []byte) bool {
 	switch kind {
-	case frontendBind:
+	case wire.FrontendBind:
 		portal, rest := cutName(body)
 		name, _ := cutName(rest)
-		return len(portal) <= nameBytes && len(name) == 0
-	case frontendDescribe:
+		return len(portal) <= wire.NameBytes && len(name) == 0
+	case wire.FrontendDescribe:
 		what, name := cutTarget(body)
-		return what == ofStatement && len(name) == 0
+		return what == wire.OfStatement && len(name) == 0
 	}
 	return false
 }
@@ -77,7 +79,7 @@ func usesUnnamed(kind byte, body []byte) bool {
 // (drop_unnamed_stmt). The message is a Parse of another one. It can be taken apart, and has only characters that are
 // the same in every encoding.
 func dropsUnnamed(kind byte, body []byte, whole bool) bool {
-	if kind != frontendParse || !whole {
+	if kind != wire.FrontendParse || !whole {
 		return false
 	}
 	name, rest := cutName(body)

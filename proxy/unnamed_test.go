@@ -3,12 +3,14 @@ package proxy
 import (
 	"bytes"
 	"testing"
+
+	"pgflurry/proxy/wire"
 )
 
 // prepared has a session whose upstream has an unnamed statement of the client's, and in a block a portal of it.
 func prepared(t *testing.T, status byte) *rig {
 	r := newRig(t, &counter{})
-	if status == statusTransaction {
+	if status == wire.StatusTransaction {
 		r.begins()
 	}
 	r.relays(join(parse("", "DELETE FROM t"), bindIt, syncIt), join(parseDone, bindDone, ready(status)))

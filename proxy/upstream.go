@@ -10,6 +10,7 @@ import (
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/wire"
 )
 
 // negotiator makes ready how new sessions, cancel requests and DialUpstream reach upstream.
@@ -145,6 +146,6 @@ func (s *session) refused(login time.Time) bool {
 	}
 	defer context.AfterFunc(s.proxy.ctx, func() { s.upstream.Close() })() // no session yet, so no drain would reach it
 	f, err := s.fromUpstream.Await()
-	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == backendErrorResponse &&
+	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == wire.BackendErrorResponse &&
 		string(errorField(f.Body, 'C')) == "28000"
 }

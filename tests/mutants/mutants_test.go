@@ -139,11 +139,11 @@ var mutants = []mutant{
 var inConversation = []mutant{
 	{
 		guard: "upstream owes nothing", file: "proxy/conversation.go",
-		from: "return c.owed.Load() == 0 && (c.status == statusIdle ||", to: "return (c.status == statusIdle ||",
+		from: "return c.owed.Load() == 0 && (c.status == wire.StatusIdle ||", to: "return (c.status == statusIdle ||",
 	},
 	{
 		guard: "the transaction has not failed", file: "proxy/conversation.go",
-		from: "|| c.status == statusTransaction)", to: "|| c.status != 0)",
+		from: "|| c.status == wire.StatusTransaction)", to: "|| c.status != 0)",
 	},
 	{
 		guard: "a Query drops the unnamed statement", file: "proxy/conversation.go",
@@ -182,7 +182,7 @@ var inConversation = []mutant{
 	},
 	{
 		guard: "a name is 63 bytes", file: "proxy/known.go",
-		from: "string(name[:min(len(name), nameBytes)])", to: "string(name)",
+		from: "string(name[:min(len(name), wire.NameBytes)])", to: "string(name)",
 	},
 	{
 		guard: "a statement of a batch that failed is not", file: "proxy/ledger.go",

@@ -1,0 +1,84 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+
+	"pgflurry/proxy/statement"
+)
+
+// CutParam takes a parameter off the front; false for NULL, whose size is -1.
+func CutParam(b []byte) (value, rest []byte, ok bool) {
+	if len(b) < 4 {
+		return nil, nil, false
+	}
+	size := binary.BigEndian.Uint32(b)
+	b = b[4:]
+	if uint64(size) > uint64(len(b)) {
+		return nil, nil, false
+	}
+	return b[:size], b[size:], true
+}
+
+// IsTag refuses what no tag is, and what depends on the client's encoding.
+func IsTag(value []byte) bool {
+	for _, c := range value {
+		if !statement.IsPlain(c) {
+			return false
+		}
+	}
+	return len(value) > 0 && len(value) <= statement.MaxTagBytes
+}
+
+// CutFormats reads a list of format codes, each 0 (text) or 1 (binary).
+func CutFormats(b []byte, into []uint16) (codes []uint16, rest []byte, ok bool) {
+	if len(b) < 2 {
+		return into, nil, false
+	}
+	n := int(binary.BigEndian.Uint16(b))
+	b = b[2:]
+	if len(b) < 2*n {
+		return into, nil, false
+	}
+	for i := range n {
+		code := binary.BigEndian.Uint16(b[2*i:])
+		if code > 1 {
+			return into, nil, false
+		}
+		into = append(into, code)
+	}
+	return into, b[2*n:], true
+}
+
+// FormatOf is the format code of column i: none given is text, one is for all.
+func FormatOf(formats []uint16, i int) uint16 {
+	switch len(formats) {
+	case 0:
+		return 0
+	case 1:
+		return formats[0]
+	}
+	return formats[i]
+}
+
+// ReadCount reads a row count of one of the integer types. Text is digits alone: what else PostgreSQL may read as a
+// number is its own to read.
+func ReadCount(value []byte, oid uint32, binaryFormat bool) (int64, bool) {
+	switch {
+	case !binaryFormat && (oid == OIDInt2 || oid == OIDInt4 || oid == OIDInt8):
+		if len(value) == 0 || len(value) > 5 ||
+			bytes.ContainsFunc(value, func(r rune) bool { return r < '0' || r > '9' }) {
+			return 0, false
+		}
+		n, err := strconv.ParseInt(string(value), 10, 64)
+		return n, err == nil
+	case oid == OIDInt2 && len(value) == 2:
+		return int64(int16(binary.BigEndian.Uint16(value))), true
+	case oid == OIDInt4 && len(value) == 4:
+		return int64(int32(binary.BigEndian.Uint32(value))), true
+	case oid == OIDInt8 && len(value) == 8:
+		return int64(binary.BigEndian.Uint64(value)), true
+	}
+	return 0, false
+}
