@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 )
 
@@ -17,11 +18,6 @@ import (
 //	   the server cannot               the session with a hint instead, before upstream counts a failed login
 //
 // A client without TLS says n.
-
-const (
-	scramPlain = "SCRAM-SHA-256"
-	scramPlus  = "SCRAM-SHA-256-PLUS"
-)
 
 // authRequest splits an Authentication message; -1 where it is none.
 func authRequest(body []byte) (kind int, rest []byte) {
@@ -40,7 +36,7 @@ func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
 	if kind != wire.AuthSASL || s.keepsBinding || s.conversation.started.Load() {
 		return true, nil
 	}
-	offer, cut := withoutPlus(mechanisms)
+	offer, cut := scram.WithoutPlus(mechanisms)
 	if !cut {
 		return true, nil
 	}
@@ -62,31 +58,13 @@ func authMessage(kind int, parts ...[]byte) []byte {
 	return wire.End(append(b, bytes.Join(parts, nil)...), at)
 }
 
-// withoutPlus takes SCRAM-SHA-256-PLUS out of a list of mechanisms, each ended by a zero byte,
-// as the list is by another.
-func withoutPlus(mechanisms []byte) (offer []byte, cut bool) {
-	for len(mechanisms) > 0 && mechanisms[0] != 0 {
-		name, rest, ok := bytes.Cut(mechanisms, []byte{0})
-		if !ok {
-			return nil, false
-		}
-		if string(name) == scramPlus {
-			cut = true
-		} else {
-			offer = append(append(offer, name...), 0)
-		}
-		mechanisms = rest
-	}
-	return offer, cut
-}
-
 // checkBinding looks at a client's first SCRAM message after an offer that was cut.
 func (s *session) checkBinding(body []byte) error {
 	if !s.bindingCut.Load() || s.conversation.started.Load() {
 		return nil
 	}
 	mechanism, first := cutName(body)
-	if string(mechanism) == scramPlus || string(mechanism) == scramPlain && len(first) > 4 && first[4] == 'y' {
+	if string(mechanism) == scram.Plus || string(mechanism) == scram.Plain && len(first) > 4 && first[4] == 'y' {
 		return clientError{code: failBinding}
 	}
 	return nil

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"crypto/md5"
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -10,13 +11,10 @@ import (
 	"net"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
-
-	"github.com/xdg-go/scram"
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 )
 
@@ -60,7 +58,7 @@ func (s *session) logIn() error {
 // Of SASL, OAuth and what may come are between client and server.
 func wantsPassword(kind int, mechanisms []byte) bool {
 	return kind == wire.AuthCleartext || kind == wire.AuthMD5 ||
-		kind == wire.AuthSASL && bytes.Contains(mechanisms, []byte(scramPlain))
+		kind == wire.AuthSASL && bytes.Contains(mechanisms, []byte(scram.Plain))
 }
 
 // prove answers one request for a password.
@@ -141,15 +139,15 @@ func (s *session) passOn(size int) error {
 // proveSCRAM does SCRAM-SHA-256, bound to upstream's certificate where upstream offers that.
 // https://www.postgresql.org/docs/current/sasl-authentication.html
 func (s *session) proveSCRAM(mechanisms, password []byte) error {
-	mechanism, conversation, err := s.newSCRAM(mechanisms, string(password))
+	client, err := scram.NewClient(mechanisms, string(password), s.upstreamTLS())
 	if err != nil {
 		return clientError{failProof, err}
 	}
-	first, err := conversation.Step("")
+	first, err := client.Step("")
 	if err != nil {
 		return clientError{failProof, err}
 	}
-	opening := append([]byte(mechanism), 0)
+	opening := append([]byte(client.Mechanism()), 0)
 	opening = binary.BigEndian.AppendUint32(opening, uint32(len(first)))
 	if err := s.sendPassword(append(opening, first...)); err != nil {
 		return err
@@ -167,11 +165,7 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 			err := fmt.Errorf("message %q with request %d; expected %d of SCRAM", f.Kind, kind, expected)
 			return clientError{failProof, err}
 		}
-		if count := iterations(string(said)); count > maxIterations {
-			err := fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations)
-			return clientError{failProof, err}
-		}
-		answer, err := conversation.Step(string(said))
+		answer, err := client.Step(string(said))
 		if err != nil {
 			return clientError{failProof, err}
 		}
@@ -185,51 +179,14 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 	return nil
 }
 
-// maxIterations bounds what an answer to SCRAM costs, since what asks may be no PostgreSQL: a third of a second.
-// PostgreSQL's default is 4096. Only the end of the computation ends it, so the login timeout would not.
-const maxIterations = 1_000_000
-
-// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count;
-// 0 where there is none that is a number.
-func iterations(said string) int {
-	fields := strings.Split(said, ",")
-	if len(fields) < 3 {
-		return 0
-	}
-	count, err := strconv.Atoi(strings.TrimPrefix(fields[2], "i="))
-	if err != nil {
-		return 0 // the library says what is wrong with it
-	}
-	return count
-}
-
-// newSCRAM chooses the mechanism as libpq does.
-// PostgreSQL takes the user of the startup packet and none from SCRAM.
-func (s *session) newSCRAM(
-	mechanisms []byte, password string,
-) (mechanism string, c *scram.ClientConversation, err error) {
-	without, plus := withoutPlus(mechanisms)
-	if !bytes.Contains(append([]byte{0}, without...), []byte("\x00"+scramPlain+"\x00")) {
-		return "", nil, fmt.Errorf("upstream offers %q; expected %s", mechanisms, scramPlain)
-	}
-	client, err := scram.SHA256.NewClientUnprepped("", preparePassword(password), "")
-	if err != nil {
-		return "", nil, err
-	}
-	client.WithMinIterations(1) // the server's setting scram_iterations
+// upstreamTLS is the state of TLS with upstream; nil where there is none.
+func (s *session) upstreamTLS() *tls.ConnectionState {
 	leg, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn)
 	if !inside {
-		return scramPlain, client.NewConversation(), nil
-	}
-	if !plus {
-		return scramPlain, client.NewConversationAdvertisingChannelBinding(), nil
+		return nil
 	}
 	state := leg.ConnectionState()
-	binding, err := scram.NewTLSServerEndpointBinding(&state)
-	if err != nil { // undefined for some signatures, such as Ed25519
-		return scramPlain, client.NewConversation(), nil
-	}
-	return scramPlus, client.NewConversationWithChannelBinding(binding), nil
+	return &state
 }
 
 // loginEnded ends a session whose login failed before upstream decided over it.

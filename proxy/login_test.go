@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/xdg-go/scram"
+	library "github.com/xdg-go/scram"
 
 	"pgflurry/proxy/frame"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/scram"
 	"pgflurry/proxy/wire"
 	"pgflurry/tests/support/authority"
 )
@@ -109,7 +110,7 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 		"a password without an end":          {askPassword, message('p', []byte("a")), failProtocol},
 		"a password that is no message":      {askPassword, []byte{'p', 0, 0, 0, 1}, failProtocol},
 		"an md5 salt of three bytes":         {authMessage(wire.AuthMD5, []byte("sal")), password("x"), failProof},
-		"an upstream that offers PLUS alone": {saslOffer(scramPlus), password("x"), failProof},
+		"an upstream that offers PLUS alone": {saslOffer(scram.Plus), password("x"), failProof},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := asks(t).started()
@@ -160,7 +161,7 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 func challenged(t *testing.T, iterations string) *rig {
 	t.Helper()
 	r := asks(t).started()
-	r.reply(saslOffer(scramPlain))
+	r.reply(saslOffer(scram.Plain))
 	r.toClient(askPassword)
 	r.send(password("secret"))
 	first := r.frame()
@@ -237,25 +238,25 @@ func TestInvariant10APasswordInClearTextIsSentOnlyWhereNobodyElseReads(t *testin
 
 // The library's other half is the server here. PostgreSQL 16 and newer can be told to iterate as little as once.
 func TestAServerIsLoggedInToThatIteratesOnce(t *testing.T) {
-	client, err := scram.SHA256.NewClient("", "secret", "")
+	client, err := library.SHA256.NewClient("", "secret", "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored, err := client.GetStoredCredentialsWithError(scram.KeyFactors{Salt: "salt", Iters: 1})
+	stored, err := client.GetStoredCredentialsWithError(library.KeyFactors{Salt: "salt", Iters: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) { return stored, nil })
+	server, err := library.SHA256.NewServer(func(string) (library.StoredCredentials, error) { return stored, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
 	conversation := server.NewConversation()
 	r := asks(t).started()
-	r.reply(saslOffer(scramPlain))
+	r.reply(saslOffer(scram.Plain))
 	r.toClient(askPassword)
 	r.send(password("secret"))
 	first := r.frame()
-	challenge, err := conversation.Step(string(first[len(scramPlain)+1+4:]))
+	challenge, err := conversation.Step(string(first[len(scram.Plain)+1+4:]))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package pgtls
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"net"
 )
 
@@ -54,6 +55,20 @@ func (c Conn) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return nil
+}
+
+// Certificate is the one that the client of this connection sees, as DER: SCRAM binds a login to it. It must not be
+// changed.
+func (c Conn) Certificate() []byte { return c.certificate }
+
+// ClientCertificate is the one that a client has shown and that one of the CAs has signed; nil: the client was not
+// asked for one.
+func (c Conn) ClientCertificate() *x509.Certificate {
+	chains := c.ConnectionState().VerifiedChains // none towards upstream, whose chain is judged otherwise
+	if len(chains) == 0 {
+		return nil
+	}
+	return chains[0][0]
 }
 
 // SameCertificate says that both connections are inside TLS and show one certificate, so that what a client binds a

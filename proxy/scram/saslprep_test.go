@@ -1,4 +1,4 @@
-package proxy
+package scram
 
 import "testing"
 
@@ -19,7 +19,7 @@ func TestPasswordsArePreparedAsPostgreSQLDoes(t *testing.T) {
 		"\u0627\u0031":     "\u0627\u0031",     // right to left, and does not end so
 		"\xff\u00aa":       "\xff\u00aa",       // not UTF-8
 	} {
-		if got := preparePassword(password); got != want {
+		if got := Prepare(password); got != want {
 			t.Errorf("%+q is prepared as %+q; expected %+q", password, got, want)
 		}
 	}

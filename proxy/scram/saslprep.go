@@ -1,4 +1,4 @@
-package proxy
+package scram
 
 import (
 	"maps"
@@ -25,8 +25,8 @@ var (
 	passwordNormalized = stringprep.Profile{Normalize: true}
 )
 
-// preparePassword gives the form of a password that PostgreSQL's SCRAM has.
-func preparePassword(password string) string {
+// Prepare gives the form of a password that PostgreSQL's SCRAM hashes.
+func Prepare(password string) string {
 	mapped, err := passwordMapped.Prepare(password)
 	if err != nil || mapped == "" {
 		return password
