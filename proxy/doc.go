@@ -13,6 +13,9 @@
 //	conversation.go decides: batch.go what a batch must look like, known.go which statements it may use,
 //	ledger.go what upstream owes, unnamed.go what upstream must be sent in front of the next batch. It does no I/O.
 //
+// A client of a database that needs no upstream leaves behind admit: inside.go hands it over. It is bound until it has
+// logged in.
+//
 // What a connection is held to stays the same until its end, even if Change (rules.go) has new rules for others.
 //
 // Until upstream has let a client in, limits.go bounds what it can take. crowd.go says who gives way to whom,

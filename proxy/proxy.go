@@ -118,6 +118,9 @@ type Settings struct {
 	// AskPassword makes the proxy log in for its clients: where upstream wants a password in any way, the client is
 	// asked for it in clear text. Nothing is kept of it. Needs RequireTLS.
 	AskPassword bool
+	// Inside serves the sessions of a database that needs no upstream; nil: there is none. MaxSessions does not count
+	// them, MaxClients does.
+	Inside Inside
 	// Log gets the causes that clients are not told; discarded if nil.
 	Log *slog.Logger
 }
@@ -133,6 +136,8 @@ type Proxy struct {
 	rules            atomic.Pointer[rules]
 	upstreamTLS      atomic.Pointer[pgtls.Negotiator]
 	log              *slog.Logger
+	inside           Inside
+	guests           atomic.Int64 // sessions of inside
 	draining         atomic.Bool
 	lastID           atomic.Int64
 	made             time.Time
@@ -168,7 +173,7 @@ func New(s Settings) (*Proxy, error) {
 		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
 		dialTimeout: s.DialTimeout, sessions: make(map[*session]struct{}), changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(fairTime),
-		whyNot: s.WhyNot, made: time.Now(), counters: newCounters(),
+		inside: s.Inside, whyNot: s.WhyNot, made: time.Now(), counters: newCounters(),
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	if p.permission == nil {
@@ -218,9 +223,9 @@ func (p *Proxy) Serve(ln net.Listener) error {
 }
 
 // Drain sends clients away and returns when none is left. Those that owe and are owed nothing go at once, others at
-// their next ReadyForQuery outside a transaction, all when ctx ends. The caller closes the listener afterwards: until
-// the last session has ended, cancel requests are still passed on. A caller that hands its socket over has closed
-// it before (Settle).
+// their next ReadyForQuery outside a transaction, all when ctx ends. Those of Inside are not its affair. The caller
+// closes the listener afterwards: until the last session has ended, cancel requests are still passed on. A caller that
+// hands its socket over has closed it before (Settle).
 func (p *Proxy) Drain(ctx context.Context) {
 	p.draining.Store(true)
 	p.each((*session).interrupt)

@@ -70,12 +70,18 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	defer a.leave()
 	defer conn.Close()
 	defer recoverTo(log)
-	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
+	keep := context.AfterFunc(p.ctx, func() { conn.Close() })
+	defer keep()
 	login := time.Now().Add(a.rules.loginTimeout)
 
-	client, s := p.begin(conn, a, login, log)
+	client, s, g := p.begin(conn, a, login, log)
 	defer client.Close()
-	if s == nil {
+	switch {
+	case g != nil:
+		keep()
+		p.host(g, a, login, log)
+		return
+	case s == nil:
 		return
 	}
 	defer s.cancel()
@@ -84,9 +90,11 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	s.countLogin()
 }
 
-// begin admits a client and reaches upstream for it. There is no session where there is an error, which has been told,
-// or where what the client sent begins none, such as a request to cancel a statement.
-func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Logger) (client net.Conn, s *session) {
+// begin admits a client, and reaches upstream for it unless it is a guest. It is neither where there is an error, which
+// has been told, or where what the client sent begins no session, such as a request to cancel a statement.
+func (p *Proxy) begin(
+	conn net.Conn, a *admitted, login time.Time, log *slog.Logger,
+) (client net.Conn, s *session, g *guest) {
 	defer p.arrived()
 	client = conn // or TLS on top of it
 	var o opening
@@ -99,11 +107,16 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 				log.Warn("connection refused", "cause", err)
 			}
 		}
-		return client, nil
+		return client, nil, nil
 	}
-	if o.cancel || o.refused {
+	switch {
+	case p.cancelsInside(o):
+		return client, nil, nil
+	case o.cancel || o.refused:
 		p.passOnce(client, o, a, log)
-		return client, nil
+		return client, nil, nil
+	case p.belongsInside(o):
+		return client, nil, &guest{startup: o.raw, client: client}
 	}
 	err = apart(log, func() (err error) { s, err = p.open(client, o, a, login, log); return err })
 	if err != nil {
@@ -112,10 +125,10 @@ func (p *Proxy) begin(conn net.Conn, a *admitted, login time.Time, log *slog.Log
 		if !errors.Is(err, net.ErrClosed) {
 			log.Warn("session refused", "user", o.user, "database", o.database, "cause", err)
 		}
-		return client, nil
+		return client, nil, nil
 	}
 	s.log.Debug("session begins")
-	return client, s
+	return client, s, nil
 }
 
 func (s *session) ended(cause error) {

@@ -6,7 +6,8 @@ import "pgflurry/histogram"
 type Stats struct {
 	Sessions int   // open now
 	Opened   int64 // sessions that reached upstream
-	// Open are the connections of clients by what they do. All together are those that MaxClients limits.
+	// Open are the connections of clients by what they do. All together, with those of Inside, are those that
+	// MaxClients limits.
 	//
 	//	login           accepted, and not at its first ReadyForQuery; among them who only cancels a statement
 	//	idle            outside a transaction, and nothing is owed by upstream
@@ -61,13 +62,14 @@ func (p *Proxy) Stats() Stats {
 	all := p.sessionsLocked()
 	sum, clients, places, limit := p.ended, p.limits.clients.Load(), p.places, p.limitLocked()
 	p.mu.Unlock()
+	guests := p.guests.Load()
 
 	open := [openStates]int{}
 	for _, s := range all { // each may end meanwhile; sum has none of them
 		sum.add(s)
 		open[s.conversation.state()]++
 	}
-	open[openLogin] += max(int(clients)-len(all), 0)
+	open[openLogin] += max(int(clients)-len(all)-int(guests), 0)
 
 	st := Stats{Sessions: len(all), Opened: sum.opened, Open: labelled(openLabels[:], open[:])}
 	st.Limit, st.Full = limit, limit > 0 && places >= limit || p.limits.full(clients)

@@ -1,0 +1,107 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+)
+
+// echo serves a database of its own: it lets everybody in, and says what it hears.
+type echo struct {
+	startups chan []byte
+	ours     []byte // key of a cancel request
+}
+
+func (e *echo) Has(database string) bool { return database == "ids" }
+
+func (e *echo) Cancels(request []byte) bool { return bytes.Equal(request[8:], e.ours) }
+
+func (e *echo) Serve(conn net.Conn, startup []byte, _ time.Time, loggedIn func(), _ *slog.Logger) {
+	e.startups <- startup
+	loggedIn()
+	buf := make([]byte, 100)
+	for {
+		n, err := conn.Read(buf)
+		if err != nil {
+			return
+		}
+		if _, err := conn.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+func newInsideRig(t *testing.T) (*rig, *echo) {
+	e := &echo{startups: make(chan []byte, 1), ours: []byte("\x00\x00\x00\x07key!")}
+	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+		s.Inside, s.MaxLogins = e, 1
+	})
+	return r, e
+}
+
+func (r *rig) reachesNobody() {
+	r.t.Helper()
+	select {
+	case <-r.arrivals:
+		r.t.Error("upstream was connected to; expected nothing")
+	default:
+	}
+}
+
+func TestAGuestIsServedInsideAndNeverReachesUpstream(t *testing.T) {
+	r, e := newInsideRig(t)
+	hello := startup("user", "u", "database", "ids", "options", "-c x=y")
+	r.send(hello)
+	if got := <-e.startups; !bytes.Equal(got, hello) {
+		t.Errorf("startup packet %q; expected %q", got, hello)
+	}
+	r.send(query("SELECT 1"))
+	r.toClient(query("SELECT 1"))
+	r.reachesNobody()
+	st := r.proxy.Stats()
+	if st.Opened != 0 || st.Open["login"] != 0 {
+		t.Errorf("a guest counts as a session: opened %d, open %v", st.Opened, st.Open)
+	}
+	// It has logged in, so another one may: there is one place.
+	other := r.dial()
+	defer other.Close()
+	r.write(other, [][]byte{hello})
+	<-e.startups
+	r.write(other, [][]byte{query("SELECT 2")})
+	r.expect(other, "the other client", [][]byte{query("SELECT 2")})
+	other.Close()
+}
+
+func TestTheEndOfADrainDoesNotEndAGuest(t *testing.T) {
+	r, e := newInsideRig(t)
+	r.send(startup("user", "u", "database", "ids"))
+	<-e.startups
+	r.proxy.Drain(context.Background())
+	r.send(query("SELECT 1"))
+	r.toClient(query("SELECT 1"))
+	r.client.Close()
+}
+
+func TestACancelRequestWithAKeyFromInsideIsNotPassedOn(t *testing.T) {
+	r, e := newInsideRig(t)
+	request := func(key string) []byte {
+		b := binary.BigEndian.AppendUint32(nil, 16)
+		return append(binary.BigEndian.AppendUint32(b, codeCancel), key...)
+	}
+	r.send(request(string(e.ours)))
+	if rest := r.rest(r.client); len(rest) > 0 {
+		t.Errorf("the client heard %q; expected the end", rest)
+	}
+	r.reachesNobody()
+
+	other := r.dial()
+	defer other.Close()
+	r.write(other, [][]byte{request("\x00\x00\x00\x08key!")})
+	upstream := <-r.arrivals
+	r.expect(upstream, "upstream", [][]byte{request("\x00\x00\x00\x08key!")})
+	upstream.Close()
+}
