@@ -1,0 +1,87 @@
+package idserver
+
+import (
+	"context"
+	"log/slog"
+	"time"
+)
+
+// IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently. An error means
+// that none can be had for now.
+type IDs interface {
+	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means: none at this
+	// very moment, soon again.
+	TryNextN(n int) (first int64, count int, err error)
+	// NextN does the same and waits for at least one.
+	NextN(ctx context.Context, n int) (first int64, count int, err error)
+}
+
+// Segments gives dense numbers of business tags; segment.Source satisfies it. Both methods are called concurrently, and
+// do not keep tag. n is at least 1.
+type Segments interface {
+	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means:
+	// none at this very moment, soon again.
+	TryNextN(tag []byte, n int) (first int64, count int, err error)
+	// NextN does the same and waits for at least one.
+	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
+}
+
+// Method is how a client proves who it is. The words are those of pg_hba.conf.
+type Method int
+
+const (
+	// SCRAM asks for the password by SCRAM-SHA-256, bound to the certificate of the connection where there is one.
+	SCRAM Method = iota
+	// Certificate takes the client's certificate, which TLS has verified: its common name or one of its alternative
+	// names is the user.
+	Certificate
+	// Trust believes whatever name the client gives.
+	Trust
+)
+
+// Reason is why a statement cannot be answered: a sentence, and what to do.
+type Reason struct {
+	// SQLState is 57P03 where waiting helps.
+	SQLState string
+	Message  string
+	Hint     string
+}
+
+// A Table is what the console shows: text in rows, each as long as Columns.
+type Table struct {
+	Columns []string
+	Rows    [][]string
+}
+
+// Settings configures a Server.
+type Settings struct {
+	// Database is the name of the database that is served. Required.
+	Database string
+	// IDs answers. Required.
+	IDs IDs
+	// Segments answers for business tags; nil: there are none here.
+	Segments Segments
+	// Unavailable says of an error of IDs or Segments what a client is told. Required.
+	Unavailable func(error) Reason
+	// Parameters are what the real server says of itself when a client has logged in, as last seen: server_version and
+	// whatever else drivers read. Required.
+	Parameters func() map[string]string
+	// Console are the tables of SHOW LEASE, SHOW WORKERS and so on, by the word behind SHOW, in upper case. SHOW HELP
+	// and SHOW SESSIONS are the Server's own.
+	Console map[string]func() Table
+	// Method is how clients prove who they are.
+	Method Method
+	// MaxSessions is how many sessions may be open at once; no limit if zero or less.
+	MaxSessions int
+	// IdleTimeout ends a session that has sent nothing for so long; never if zero.
+	IdleTimeout time.Duration
+	// MaxAge is how old what is known of the accounts may be for somebody to log in; no limit if zero.
+	MaxAge time.Duration
+	// Log gets the causes that clients are not told; discarded if nil.
+	Log *slog.Logger
+}
+
+// Server serves one database to any number of clients. Its methods are safe for concurrent use.
+type Server struct {
+	settings Settings
+}
