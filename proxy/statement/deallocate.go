@@ -6,11 +6,11 @@ import "bytes"
 // CALL may run any SQL. It looks at the first word alone, so of a long text the beginning is enough; one that the
 // tokenizer cannot read is guilty. It allocates nothing, and may be called concurrently.
 func Deallocates(sql []byte) bool {
-	t := tokenizer{sql: sql}
+	t := tokenizer{cursor: cursor{sql: sql}}
 	switch t.next() {
-	case tokenBad:
+	case KindBad:
 		return true
-	case tokenWord:
+	case KindWord:
 		switch string(t.text()) {
 		case "do", "call", "deallocate", "discard":
 			return true

@@ -5,6 +5,8 @@
 //	         (its tokens)    words.go (keywords)
 //	              └────────► deallocate.go ─► may it drop prepared statements?
 //
+//	text ──► scan.go: the tokens of any SQL, for whoever has no PostgreSQL to pass it on to
+//
 // It knows nothing of messages, parameters' values, sessions or permissions: whether a form is answered in the end is
 // for proxy to say. What it does not read to the last byte as PostgreSQL does, it refuses.
 package statement

@@ -37,6 +37,8 @@ type Form struct {
 	Rows int
 	// CountParam: the count is the last parameter. Whoever binds it keeps rows times columns within MaxIDs.
 	CountParam bool
+	// Series: that parameter ends a generate_series, which makes it an integer. Otherwise it is a bigint.
+	Series bool
 	// Unqualified: an answered function's name was written without a schema,
 	// so search_path decides which function it is.
 	Unqualified bool
@@ -88,7 +90,7 @@ func Match(sql []byte) (*Form, bool) {
 	if len(sql) > maxText {
 		return nil, false
 	}
-	p := parser{tokens: tokenizer{sql: sql}}
+	p := parser{tokens: tokenizer{cursor: cursor{sql: sql}}}
 	p.next()
 	if !p.keyword("select") || !p.statement() || !p.end() {
 		return nil, false
@@ -104,7 +106,7 @@ func Match(sql []byte) (*Form, bool) {
 // the grammar reports whether it stood there, and has consumed it if so; nothing is ever read twice.
 type parser struct {
 	tokens tokenizer
-	kind   tokenKind // of the present token; its text is tokens.text()
+	kind   Kind // of the present token; its text is tokens.text()
 	form   Form
 }
 
@@ -131,7 +133,7 @@ func (p *parser) statement() bool {
 
 func (p *parser) end() bool {
 	p.mark(';')
-	return p.kind == tokenEnd
+	return p.kind == KindEnd
 }
 
 func (p *parser) call() bool {
@@ -147,7 +149,7 @@ func (p *parser) call() bool {
 	if segment {
 		c.Name = "next_segment"
 	}
-	if p.mark(tokenCast) {
+	if p.mark(KindCast) {
 		switch {
 		case p.keyword("text"):
 			c.Text = true
@@ -165,8 +167,10 @@ func (p *parser) call() bool {
 
 func (p *parser) series() bool {
 	var ignored string
-	return p.name("generate_series") && p.mark('(') && p.one() && p.mark(',') && p.count() && p.mark(')') &&
+	ok := p.name("generate_series") && p.mark('(') && p.one() && p.mark(',') && p.count() && p.mark(')') &&
 		p.alias(&ignored)
+	p.form.Series = p.form.CountParam
+	return ok
 }
 
 // ids is a set-returning function: its only column is named as the table, unless the alias names the column.
@@ -203,10 +207,10 @@ func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
 
 // tag reads the tag: the same one in each call, and none behind an ID.
 func (p *parser) tag() bool {
-	t := Tag{Param: p.kind == tokenParam}
+	t := Tag{Param: p.kind == KindParam}
 	text := p.tokens.text()
 	switch {
-	case p.kind == tokenString && len(text) > 0:
+	case p.kind == KindString && len(text) > 0:
 		t.Text = bytes.Clone(text)
 	case !t.Param || string(text) != "1":
 		return false
@@ -225,7 +229,7 @@ func (p *parser) one() bool {
 }
 
 func (p *parser) count() bool {
-	if p.kind == tokenParam {
+	if p.kind == KindParam {
 		number := "1"
 		if p.form.Params() > 0 {
 			number = "2"
@@ -244,7 +248,7 @@ func (p *parser) count() bool {
 
 // number reads a decimal literal of at most MaxIDs; leading zeros do not make it octal.
 func (p *parser) number() (n int, ok bool) {
-	if p.kind != tokenNumber {
+	if p.kind != KindNumber {
 		return 0, false
 	}
 	for _, digit := range p.tokens.text() {
@@ -260,9 +264,9 @@ func (p *parser) number() (n int, ok bool) {
 func (p *parser) label(name *string) bool {
 	switch {
 	case p.keyword("as"): // then any word at all
-	case p.kind == tokenQuoted:
-	case p.kind == tokenWord && string(p.tokens.text()) != "from":
-		if needsAs(p.tokens.text()) {
+	case p.kind == KindQuoted:
+	case p.kind == KindWord && string(p.tokens.text()) != "from":
+		if NeedsAs(p.tokens.text()) {
 			return false
 		}
 	default:
@@ -273,7 +277,7 @@ func (p *parser) label(name *string) bool {
 
 // alias reads the name of a table, and of its one column, if there is one; name becomes the column's.
 func (p *parser) alias(name *string) bool {
-	if !p.keyword("as") && p.kind != tokenWord && p.kind != tokenQuoted {
+	if !p.keyword("as") && p.kind != KindWord && p.kind != KindQuoted {
 		return true
 	}
 	if !p.tableName(name) {
@@ -286,7 +290,7 @@ func (p *parser) alias(name *string) bool {
 }
 
 func (p *parser) tableName(name *string) bool {
-	if p.kind == tokenWord && isReserved(p.tokens.text()) {
+	if p.kind == KindWord && IsReserved(p.tokens.text()) {
 		return false
 	}
 	return p.take(name)
@@ -294,7 +298,7 @@ func (p *parser) tableName(name *string) bool {
 
 // take copies the identifier at hand.
 func (p *parser) take(name *string) bool {
-	if p.kind != tokenWord && p.kind != tokenQuoted {
+	if p.kind != KindWord && p.kind != KindQuoted {
 		return false
 	}
 	*name = string(p.tokens.text())
@@ -304,7 +308,7 @@ func (p *parser) take(name *string) bool {
 
 // keyword passes one word, unquoted.
 func (p *parser) keyword(word string) bool {
-	if p.kind != tokenWord || string(p.tokens.text()) != word {
+	if p.kind != KindWord || string(p.tokens.text()) != word {
 		return false
 	}
 	p.next()
@@ -313,14 +317,14 @@ func (p *parser) keyword(word string) bool {
 
 // name passes one identifier, quoted or not.
 func (p *parser) name(name string) bool {
-	if (p.kind != tokenWord && p.kind != tokenQuoted) || string(p.tokens.text()) != name {
+	if (p.kind != KindWord && p.kind != KindQuoted) || string(p.tokens.text()) != name {
 		return false
 	}
 	p.next()
 	return true
 }
 
-func (p *parser) mark(kind tokenKind) bool {
+func (p *parser) mark(kind Kind) bool {
 	if p.kind != kind {
 		return false
 	}

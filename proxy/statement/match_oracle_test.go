@@ -142,7 +142,9 @@ func (s *selectTree) form() (Form, error) {
 		args[0].AConst == nil || args[0].AConst.Ival.Ival != 1 {
 		return f, errors.New("not generate_series(1, n)")
 	}
-	return f, f.count(call.FuncCall.Args[1])
+	err = f.count(call.FuncCall.Args[1])
+	f.Series = f.CountParam
+	return f, err
 }
 
 func (s *selectTree) ids(f *Form) error {

@@ -130,7 +130,7 @@ func drawAlias(t *rapid.T, name *string) (ts tokens) {
 		ts = append(ts, spell(t, "as", false))
 	}
 	var spelt string
-	if *name, spelt = drawName(t, true); isReserved([]byte(strings.ToLower(spelt))) {
+	if *name, spelt = drawName(t, true); IsReserved([]byte(strings.ToLower(spelt))) {
 		spelt = `"` + *name + `"` // "is" may be a column, not a table
 	}
 	ts = append(ts, spelt)
@@ -169,6 +169,7 @@ func drawForm(t *rapid.T) (Form, tokens) {
 		if rapid.Bool().Draw(t, "series") {
 			ts = append(ts, spell(t, "from", false), spell(t, "generate_series", true), "(", "1", ",",
 				drawCount(t, &f, MaxIDs/len(f.Columns)), ")")
+			f.Series = f.CountParam
 			var ignored string
 			ts = append(ts, drawAlias(t, &ignored)...)
 		}

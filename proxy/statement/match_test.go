@@ -44,7 +44,7 @@ var answered = []struct {
 	{`SELECT public.next_snowflake()
 		FROM "generate_series"(1,3)AS"G"(i);`, Form{Columns: bigints("next_snowflake"), Rows: 3}},
 	{"SELECT public.next_snowflake() FROM generate_series(1,$1)", Form{
-		Columns: bigints("next_snowflake"), CountParam: true,
+		Columns: bigints("next_snowflake"), CountParam: true, Series: true,
 	}},
 	{"SELECT * FROM next_snowflakes(5)", Form{Columns: bigints("next_snowflakes"), Rows: 5, Unqualified: true}},
 	{"SELECT*FROM public.next_snowflakes($1)", Form{Columns: bigints("next_snowflakes"), CountParam: true}},
@@ -73,10 +73,10 @@ var answered = []struct {
 		Form{Columns: bigints("next_segment", "b"), Rows: 3, Tag: named("a")},
 	},
 	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", Form{
-		Columns: bigints("next_segment"), CountParam: true, Tag: &Tag{Param: true},
+		Columns: bigints("next_segment"), CountParam: true, Series: true, Tag: &Tag{Param: true},
 	}},
 	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", Form{
-		Columns: bigints("next_segment"), CountParam: true, Tag: named("a"),
+		Columns: bigints("next_segment"), CountParam: true, Series: true, Tag: named("a"),
 	}},
 	{"SELECT * FROM next_segments('order', 5)", Form{
 		Columns: bigints("next_segments"), Rows: 5, Unqualified: true, Tag: named("order"),

@@ -1,22 +1,22 @@
 package statement
 
-// tokenKind says what a token is. A mark is its own kind: '(' ')' ',' '.' ';' '*'.
-type tokenKind byte
+// Kind says what a token is. A mark is its own kind: '(' ')' ',' '.' ';' '*', and more of them for a Scanner.
+type Kind byte
 
 const (
-	tokenEnd    tokenKind = 0   // nothing but space and comments was left
-	tokenBad    tokenKind = '?' // no answered form holds this, whatever PostgreSQL makes of it
-	tokenWord   tokenKind = 'w' // identifier or keyword, folded to lower case
-	tokenQuoted tokenKind = 'q' // "identifier", quotes removed
-	tokenNumber tokenKind = 'n' // digits only
-	tokenParam  tokenKind = '$' // $ and digits; text is the digits
-	tokenCast   tokenKind = ':' // ::
-	tokenString tokenKind = 's' // 'text', quotes removed
+	KindEnd    Kind = 0   // nothing but space and comments was left
+	KindBad    Kind = '?' // no answered form holds this, whatever PostgreSQL makes of it; to a Scanner: no token
+	KindWord   Kind = 'w' // identifier or keyword, folded to lower case
+	KindQuoted Kind = 'q' // "identifier", quotes removed
+	KindNumber Kind = 'n' // digits only
+	KindParam  Kind = '$' // $ and digits; text is the digits
+	KindCast   Kind = ':' // ::
+	KindString Kind = 's' // 'text', quotes removed
 )
 
-// identifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1).
+// IdentifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1).
 // Longer ones it cuts, with a NOTICE.
-const identifierBytes = 63
+const IdentifierBytes = 63
 
 // MaxTagBytes is the longest business tag in bytes, and so the longest text that an answered form holds.
 const MaxTagBytes = 128
@@ -28,8 +28,7 @@ const MaxTagBytes = 128
 //
 // No method allocates.
 type tokenizer struct {
-	sql []byte
-	at  int
+	cursor
 	// the text of the last word, quoted identifier, number, parameter or string, folded
 	folded [MaxTagBytes]byte
 	length int
@@ -40,7 +39,7 @@ func (t *tokenizer) text() []byte { return t.folded[:t.length] }
 
 // keep adds a byte to the text; false: it is longer than an identifier.
 func (t *tokenizer) keep(c byte) bool {
-	return t.length < identifierBytes && t.keepAny(c)
+	return t.length < IdentifierBytes && t.keepAny(c)
 }
 
 // keepAny is keep for texts that are no identifiers.
@@ -54,19 +53,19 @@ func (t *tokenizer) keepAny(c byte) bool {
 }
 
 // next reads one token.
-func (t *tokenizer) next() tokenKind {
+func (t *tokenizer) next() Kind {
 	if !t.skipSpace() {
-		return tokenBad
+		return KindBad
 	}
 	t.length = 0
 	if t.at == len(t.sql) {
-		return tokenEnd
+		return KindEnd
 	}
 	switch c := t.sql[t.at]; {
 	case startsIdentifier(c):
 		return t.word()
 	case isDigit(c):
-		return t.number(tokenNumber)
+		return t.number(KindNumber)
 	case c == '"':
 		t.at++
 		return t.quoted()
@@ -75,94 +74,28 @@ func (t *tokenizer) next() tokenKind {
 		return t.constant()
 	case c == '$':
 		t.at++
-		return t.number(tokenParam)
+		return t.number(KindParam)
 	case c == '(', c == ')', c == ',', c == '.', c == ';', c == '*':
 		t.at++
-		return tokenKind(c)
+		return Kind(c)
 	case c == ':' && t.peek(1) == ':':
 		t.at += 2
-		return tokenCast
+		return KindCast
 	}
-	return tokenBad
+	return KindBad
 }
 
-// peek is the byte n after the present one, 0 at the end.
-func (t *tokenizer) peek(n int) byte {
-	if t.at+n < len(t.sql) {
-		return t.sql[t.at+n]
-	}
-	return 0
-}
-
-// skipSpace passes white space and comments; false: a comment without end, or one with a byte that is refused
-// everywhere. Vertical tab is no space here, because it became one only in PostgreSQL 16.
-func (t *tokenizer) skipSpace() bool {
-	for t.at < len(t.sql) {
-		switch c := t.sql[t.at]; {
-		case c == ' ', c == '\t', c == '\n', c == '\r', c == '\f':
-			t.at++
-		case c == '-' && t.peek(1) == '-':
-			if !t.lineComment() {
-				return false
-			}
-		case c == '/' && t.peek(1) == '*':
-			if !t.blockComment() {
-				return false
-			}
-		default:
-			return true
-		}
-	}
-	return true
-}
-
-// lineComment passes a comment up to, not including, the end of its line: \n or \r.
-func (t *tokenizer) lineComment() bool {
-	for ; t.at < len(t.sql); t.at++ {
-		switch c := t.sql[t.at]; {
-		case c == '\n', c == '\r':
-			return true
-		case !IsPlain(c):
-			return false
-		}
-	}
-	return true
-}
-
-// blockComment passes a comment; PostgreSQL's nest.
-func (t *tokenizer) blockComment() bool {
-	depth := 0
-	for t.at < len(t.sql) {
-		switch c := t.sql[t.at]; {
-		case c == '/' && t.peek(1) == '*':
-			depth++
-			t.at += 2
-		case c == '*' && t.peek(1) == '/':
-			depth--
-			t.at += 2
-			if depth == 0 {
-				return true
-			}
-		case !IsPlain(c):
-			return false
-		default:
-			t.at++
-		}
-	}
-	return false
-}
-
-func (t *tokenizer) word() tokenKind {
+func (t *tokenizer) word() Kind {
 	for ; t.at < len(t.sql) && (startsIdentifier(t.sql[t.at]) || isDigit(t.sql[t.at]) || t.sql[t.at] == '$'); t.at++ {
 		if !t.keep(fold(t.sql[t.at])) {
-			return tokenBad
+			return KindBad
 		}
 	}
-	return tokenWord
+	return KindWord
 }
 
 // quoted reads on after the opening quote. A doubled quote stands for one; an empty name is an error of PostgreSQL's.
-func (t *tokenizer) quoted() tokenKind {
+func (t *tokenizer) quoted() Kind {
 	for ; t.at < len(t.sql); t.at++ {
 		c := t.sql[t.at]
 		if c == '"' {
@@ -172,45 +105,45 @@ func (t *tokenizer) quoted() tokenKind {
 			t.at++
 		}
 		if !IsPlain(c) || !t.keep(c) {
-			return tokenBad
+			return KindBad
 		}
 	}
 	if t.length == 0 || t.at == len(t.sql) {
-		return tokenBad
+		return KindBad
 	}
 	t.at++
-	return tokenQuoted
+	return KindQuoted
 }
 
 // constant reads on after the opening quote of a string. A doubled quote stands for one. What a backslash means depends
 // on the session's standard_conforming_strings; a string that goes on after a line break is two tokens here, of which
 // no form is made.
-func (t *tokenizer) constant() tokenKind {
+func (t *tokenizer) constant() Kind {
 	for ; t.at < len(t.sql); t.at++ {
 		c := t.sql[t.at]
 		if c == '\'' {
 			if t.peek(1) != '\'' {
 				t.at++
-				return tokenString
+				return KindString
 			}
 			t.at++
 		}
 		if !IsPlain(c) || c == '\\' || !t.keepAny(c) {
-			return tokenBad
+			return KindBad
 		}
 	}
-	return tokenBad
+	return KindBad
 }
 
 // number reads digits. A letter behind them makes another token of them (0x1f, 1e3, 1_000) or an error (5a, $1a).
-func (t *tokenizer) number(kind tokenKind) tokenKind {
+func (t *tokenizer) number(kind Kind) Kind {
 	for ; t.at < len(t.sql) && isDigit(t.sql[t.at]); t.at++ {
 		if !t.keep(t.sql[t.at]) {
-			return tokenBad
+			return KindBad
 		}
 	}
 	if t.length == 0 || (t.at < len(t.sql) && startsIdentifier(t.sql[t.at])) {
-		return tokenBad
+		return KindBad
 	}
 	return kind
 }

@@ -44,18 +44,18 @@ func TestTokenizerReadsTokensAsPostgreSQLDoes(t *testing.T) {
 		{strings.Repeat("9", 64), "?"},
 		{strings.Repeat("x", 64), "?"},
 	} {
-		z := tokenizer{sql: []byte(c.sql)}
+		z := tokenizer{cursor: cursor{sql: []byte(c.sql)}}
 		var got []string
-		for kind := z.next(); kind != tokenEnd; kind = z.next() {
+		for kind := z.next(); kind != KindEnd; kind = z.next() {
 			switch kind {
-			case tokenWord, tokenQuoted, tokenNumber, tokenParam, tokenString:
+			case KindWord, KindQuoted, KindNumber, KindParam, KindString:
 				got = append(got, string(kind)+":"+string(z.text()))
-			case tokenCast:
+			case KindCast:
 				got = append(got, "::")
 			default:
 				got = append(got, string(kind))
 			}
-			if kind == tokenBad {
+			if kind == KindBad {
 				break
 			}
 		}

@@ -1,8 +1,8 @@
 package statement
 
-// needsAs reports whether a word can be the name of a column only behind AS: pg_get_keywords() with barelabel = false,
+// NeedsAs reports whether a word can be the name of a column only behind AS: pg_get_keywords() with barelabel = false,
 // and the same in each version from 15 on. Other keywords may follow an expression as they are.
-func needsAs(word []byte) bool {
+func NeedsAs[T string | []byte](word T) bool {
 	switch string(word) {
 	case "array", "as", "char", "character", "create", "day", "except", "fetch", "filter", "for", "from", "grant",
 		"group", "having", "hour", "intersect", "into", "isnull", "limit", "minute", "month", "notnull", "offset", "on",
@@ -13,9 +13,9 @@ func needsAs(word []byte) bool {
 	return false
 }
 
-// isReserved reports whether a word cannot be the name of a table: pg_get_keywords() with catcode R or T, of all
+// IsReserved reports whether a word cannot be the name of a table: pg_get_keywords() with catcode R or T, of all
 // versions from 15 on together.
-func isReserved(word []byte) bool {
+func IsReserved[T string | []byte](word T) bool {
 	switch string(word) {
 	case "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",
 		"collate", "column", "constraint", "create", "current_catalog", "current_date", "current_role", "current_time",

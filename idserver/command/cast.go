@@ -1,0 +1,118 @@
+package command
+
+import (
+	"math"
+	"strconv"
+
+	"pgflurry/proxy/statement"
+)
+
+// converts reports whether PostgreSQL has a cast that is written down (pg_cast.dat, and through text for strings).
+func converts(from, to uint32) bool {
+	fromKind, toKind := kindOf(from), kindOf(to)
+	switch {
+	case from == to, from == Unknown:
+		return to != Void
+	case from == Void, to == Void, to == Unknown:
+		return false
+	case fromKind == kindString, toKind == kindString, fromKind == kindInteger && toKind == kindInteger:
+		return true
+	case to == OID:
+		return fromKind == kindInteger
+	case from == OID:
+		return to == Int4 || to == Int8
+	}
+	return from == Bool && to == Int4 || from == Int4 && to == Bool
+}
+
+// fits reports whether a value of one type is taken as an argument of the other without a cast.
+func fits(from, to uint32) bool {
+	switch from {
+	case to, Unknown:
+		return true
+	case Name, Varchar:
+		return to == Text
+	case Int2:
+		return to == Int4 || to == Int8
+	case Int4:
+		return to == Int8
+	}
+	return false
+}
+
+// assigns is fits, and the casts that PostgreSQL makes where a value is stored.
+func assigns(from, to uint32) bool {
+	return fits(from, to) || kindOf(to) == kindString && from != Void ||
+		converts(from, to) && kindOf(from) != kindString && from != Bool && to != Bool
+}
+
+// Assign makes an argument of EXECUTE a value of the parameter's type.
+func (v Value) Assign(oid uint32) (Value, error) {
+	if !assigns(v.oid, oid) {
+		return Value{}, failf("42804", "", "parameter of type %s cannot be coerced to the expected type %s",
+			nameOf(v.oid), nameOf(oid))
+	}
+	return v.to(oid)
+}
+
+// to is the value in another type, to which it converts.
+func (v Value) to(oid uint32) (Value, error) {
+	switch {
+	case v.oid == oid:
+		return v, nil
+	case !converts(v.oid, oid):
+		return Value{}, failf(codeCannotCoerce, "", "cannot cast type %s to %s", nameOf(v.oid), nameOf(oid))
+	case v.null:
+		return Null(oid), nil
+	case kindOf(oid) == kindString:
+		text := v.asText()
+		if oid == Name {
+			text = whole(text, statement.IdentifierBytes)
+		}
+		return Value{oid: oid, text: text}, nil
+	case v.oid == Unknown, kindOf(v.oid) == kindString:
+		if oid == Bool {
+			return parseBool(v.text)
+		}
+		return parseInteger(v.text, oid)
+	case oid == Bool:
+		return boolValue(v.number != 0), nil
+	}
+	return v.resize(oid)
+}
+
+// asText is the value as a cast to text has it.
+func (v Value) asText() string {
+	switch {
+	case v.oid == Bool:
+		return strconv.FormatBool(v.number != 0)
+	case v.oid == OID, kindOf(v.oid) == kindInteger:
+		return strconv.FormatInt(v.number, 10)
+	}
+	return v.text
+}
+
+// resize is an integer in another integer type. An OID is the four bytes of an integer.
+func (v Value) resize(oid uint32) (Value, error) {
+	n, least, most := v.number, int64(math.MinInt64), int64(math.MaxInt64)
+	switch {
+	case oid == OID && v.oid == Int8:
+		least, most = 0, math.MaxUint32
+	case oid == OID:
+		n = int64(uint32(n))
+	case oid == Int4 && v.oid == OID:
+		n = int64(int32(n))
+	case oid == Int4:
+		least, most = math.MinInt32, math.MaxInt32
+	case oid == Int2:
+		least, most = math.MinInt16, math.MaxInt16
+	}
+	if n < least || n > most {
+		name := nameOf(oid)
+		if oid == OID {
+			name = "OID"
+		}
+		return Value{}, failf(codeNumberRange, "", "%s out of range", name)
+	}
+	return Value{oid: oid, number: n}, nil
+}

@@ -1,0 +1,162 @@
+package command
+
+import "pgflurry/proxy/statement"
+
+// Command is what one statement asks. It is one of the types below, Draw, or Select, and it is never changed.
+type Command interface {
+	// Tag is what CommandComplete says. Those that give rows append how many; EXECUTE says what it executes.
+	Tag() string
+}
+
+// Query is a command whose columns and parameters can be described before it runs: Draw or Select.
+type Query interface {
+	Command
+	// Types are the types of the parameters, given those that the client declared (0: not declared). A text that has
+	// none gives as many as were declared.
+	Types(declared []uint32) ([]uint32, error)
+	// Columns are those of the rows, given what Types gave.
+	Columns(types []uint32) []Column
+}
+
+// Column is what RowDescription says of a column that is of no table.
+type Column struct {
+	Label string
+	Type  uint32 // its OID
+	Width int16  // in bytes, -1 if it varies
+}
+
+// Setting is a name and its value, as in SET.
+type Setting struct{ Name, Value string }
+
+type (
+	// Draw asks for IDs, or for numbers of a tag.
+	Draw struct{ Form *statement.Form }
+
+	// Begin is BEGIN, or START TRANSACTION. Its modes are settings of the transaction.
+	Begin struct {
+		Start bool // the tag is START TRANSACTION
+		Modes []Setting
+	}
+	// Commit is COMMIT, or END.
+	Commit struct{}
+	// Rollback is ROLLBACK, or ABORT.
+	Rollback struct{}
+	// Savepoint is SAVEPOINT name.
+	Savepoint struct{ Name string }
+	// Release is RELEASE SAVEPOINT name.
+	Release struct{ Name string }
+	// RollbackTo is ROLLBACK TO SAVEPOINT name.
+	RollbackTo struct{ Name string }
+
+	// Set is SET and its special spellings, such as SET NAMES and SET TIME ZONE. A name is folded to lower case
+	// unless it is quoted; one with a dot is of the client's own.
+	Set struct {
+		Name    string
+		Values  []string // at least one, unless Default
+		Default bool
+		Local   bool // to the end of the transaction
+	}
+	// SetTransaction is SET TRANSACTION: settings such as transaction_isolation, of this transaction. With Session it
+	// is SET SESSION CHARACTERISTICS AS TRANSACTION: settings such as default_transaction_isolation.
+	SetTransaction struct {
+		Session bool
+		Modes   []Setting
+	}
+	// Reset is RESET name, or ALL.
+	Reset struct {
+		Name string
+		All  bool
+	}
+	// Show is SHOW name, or ALL. The session says which names are settings, and which are the console's.
+	Show struct {
+		Name string
+		All  bool
+	}
+
+	// Discard is DISCARD; What is ALL, PLANS, TEMP or SEQUENCES.
+	Discard struct{ What string }
+	// Deallocate is DEALLOCATE name, or ALL.
+	Deallocate struct {
+		Name string
+		All  bool
+	}
+	// Prepare is PREPARE name AS query; Types are those it declares, 0 where it says unknown.
+	Prepare struct {
+		Name  string
+		Types []uint32
+		Query Query
+	}
+	// Execute is EXECUTE name (arguments). Value.Assign makes an argument one of the parameter's type.
+	Execute struct {
+		Name      string
+		Arguments []Value
+	}
+
+	// Declare is DECLARE name CURSOR FOR query.
+	Declare struct {
+		Name   string
+		Binary bool // the format of its rows, unless they are fetched through a portal
+		Hold   bool // it outlives its transaction
+		Query  Query
+	}
+	// Fetch is FETCH, or MOVE: the next rows of a cursor.
+	Fetch struct {
+		Cursor string
+		Count  int64 // at least 1; AllRows for all that are left
+		Move   bool
+	}
+	// Close is CLOSE cursor, or ALL.
+	Close struct {
+		Name string
+		All  bool
+	}
+	// Unlisten is UNLISTEN: nobody listens here.
+	Unlisten struct{}
+)
+
+// AllRows is the count of FETCH ALL.
+const AllRows = 1<<63 - 1
+
+func (Draw) Tag() string           { return "SELECT" }
+func (Commit) Tag() string         { return "COMMIT" }
+func (Rollback) Tag() string       { return "ROLLBACK" }
+func (Savepoint) Tag() string      { return "SAVEPOINT" }
+func (Release) Tag() string        { return "RELEASE" }
+func (RollbackTo) Tag() string     { return "ROLLBACK" }
+func (Set) Tag() string            { return "SET" }
+func (SetTransaction) Tag() string { return "SET" }
+func (Reset) Tag() string          { return "RESET" }
+func (Show) Tag() string           { return "SHOW" }
+func (d Discard) Tag() string      { return "DISCARD " + d.What }
+func (Prepare) Tag() string        { return "PREPARE" }
+func (Execute) Tag() string        { return "SELECT" }
+func (Declare) Tag() string        { return "DECLARE CURSOR" }
+func (Unlisten) Tag() string       { return "UNLISTEN" }
+
+func (b Begin) Tag() string {
+	if b.Start {
+		return "START TRANSACTION"
+	}
+	return "BEGIN"
+}
+
+func (d Deallocate) Tag() string {
+	if d.All {
+		return "DEALLOCATE ALL"
+	}
+	return "DEALLOCATE"
+}
+
+func (f Fetch) Tag() string {
+	if f.Move {
+		return "MOVE"
+	}
+	return "FETCH"
+}
+
+func (c Close) Tag() string {
+	if c.All {
+		return "CLOSE CURSOR ALL"
+	}
+	return "CLOSE CURSOR"
+}

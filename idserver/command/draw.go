@@ -1,0 +1,131 @@
+package command
+
+import (
+	"unicode/utf8"
+
+	"pgflurry/proxy/statement"
+)
+
+// Types are those of the tag and of the count, if these are parameters, and of any more that the client declares.
+func (d Draw) Types(declared []uint32) ([]uint32, error) {
+	types, err := startTypes(declared, d.Form.Params())
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	if d.Form.Tag != nil && d.Form.Tag.Param {
+		if types[at] == 0 {
+			types[at] = Text
+		}
+		if !fits(types[at], Text) {
+			return nil, noFunction(d.function(), types[:d.Form.Params()])
+		}
+		at++
+	}
+	if d.Form.CountParam {
+		if types[at] == 0 {
+			types[at] = Int8
+			if d.Form.Series {
+				types[at] = Int4
+			}
+		}
+		if kindOf(types[at]) != kindInteger {
+			return nil, noFunction(d.function(), types[at:at+1])
+		}
+	}
+	return types, determined(types)
+}
+
+// function is the name of the function with the parameters, for errors.
+func (d Draw) function() string {
+	switch {
+	case d.Form.Series:
+		return "generate_series"
+	case d.Form.Tag == nil:
+		return "next_snowflakes"
+	case d.Form.CountParam:
+		return "next_segments"
+	}
+	return "next_segment"
+}
+
+// Columns are those of the form.
+func (d Draw) Columns([]uint32) []Column {
+	columns := make([]Column, len(d.Form.Columns))
+	for i, c := range d.Form.Columns {
+		columns[i] = column(c.Name, Int8)
+		if c.Text {
+			columns[i] = column(c.Name, Text)
+		}
+	}
+	return columns
+}
+
+// Drawing is what a Draw asks for once its parameters are known.
+type Drawing struct {
+	Tag  string // whose numbers; empty for IDs
+	Rows int    // 0 to 10000 by the number of columns
+}
+
+// Bind gives a Draw the values of its parameters, which are of the types that Types gave. The errors are those that
+// the functions raise.
+func (d Draw) Bind(params []Value) (Drawing, error) {
+	drawing := Drawing{Rows: d.Form.Rows}
+	if n := d.Form.Params(); len(params) < n {
+		return drawing, failf(codeNoParameter, "", "there is no parameter $%d", n)
+	}
+	if tag := d.Form.Tag; tag != nil {
+		drawing.Tag = string(tag.Text)
+		if tag.Param {
+			text, ok := params[0].String()
+			if err := d.checkTag(text, ok); err != nil {
+				return drawing, err
+			}
+			drawing.Tag = text
+		}
+	}
+	if d.Form.CountParam {
+		rows, err := d.rows(params[d.Form.Params()-1])
+		drawing.Rows = rows
+		return drawing, err
+	}
+	return drawing, nil
+}
+
+func (d Draw) checkTag(tag string, ok bool) error {
+	const hint = "The tags are in pgflurry.segment.biz_tag."
+	switch n := utf8.RuneCountInString(tag); {
+	case !ok:
+		return failf(codeParameterValue, hint, "%s: the tag is null, not 1 to 128", d.tagFunction())
+	case n < 1 || n > statement.MaxTagBytes:
+		return failf(codeParameterValue, hint, "%s: the tag has %d characters, not 1 to 128", d.tagFunction(), n)
+	}
+	return nil
+}
+
+func (d Draw) tagFunction() string {
+	if d.Form.CountParam && !d.Form.Series {
+		return "next_segments"
+	}
+	return "next_segment"
+}
+
+// rows is the count. A series that ends before 1 has no rows, the functions refuse that.
+func (d Draw) rows(v Value) (int, error) {
+	n, ok := v.Int()
+	if d.Form.Series {
+		if most := statement.MaxIDs / len(d.Form.Columns); n > int64(most) {
+			return 0, failf(codeProgramLimit, "Ask in several statements.",
+				"generate_series ends at %d, and a statement with %d columns gives at most %d rows here",
+				n, len(d.Form.Columns), most)
+		}
+		return int(max(n, 0)), nil
+	}
+	if !ok {
+		return 0, failf(codeParameterValue, "", "%s: n is null, not 1 to 10000", d.function())
+	}
+	if n < 1 || n > statement.MaxIDs {
+		return 0, failf(codeParameterValue, "For more call it again.", "%s: n is %d, not 1 to 10000", d.function(), n)
+	}
+	return int(n), nil
+}

@@ -1,0 +1,288 @@
+package command
+
+import (
+	"strconv"
+
+	"pgflurry/proxy/statement"
+)
+
+const (
+	// maxDepth is how deep brackets, casts and calls may be within each other.
+	maxDepth = 16
+	// maxParameter is the highest parameter of a SELECT.
+	maxParameter = 1000
+)
+
+// expression is one that is read: what it is, and the label it gives a column.
+type expression struct {
+	node  node
+	label string
+	weak  bool // a cast may name the column instead
+}
+
+// node is a Value, a parameter, a cast or a call.
+type node interface {
+	// infer tells its type, and the parameters theirs: wanted is what the context takes, 0 if it takes any.
+	infer(types []uint32, wanted uint32) (uint32, error)
+	// evaluate gives its value.
+	evaluate(env Environment, params []Value) (Value, error)
+}
+
+type (
+	parameter int // 1 is $1
+	cast      struct {
+		of node
+		to uint32
+	}
+	call struct {
+		name      string
+		functions []function
+		arguments []node
+	}
+)
+
+// anonymous is the label where nothing else names the column.
+const anonymous = "?column?"
+
+// expression reads a constant, a parameter, a call, or one of them with casts or in brackets.
+func (p *parser) expression(depth int) (expression, error) {
+	if depth > maxDepth {
+		return expression{}, p.refuse()
+	}
+	negative := p.kind == '-'
+	e, err := p.primary(depth)
+	for err == nil && p.kind == statement.KindCast {
+		if negative { // -1::text is -(1::text)
+			return e, p.refuse()
+		}
+		p.next()
+		var to uint32
+		var label string
+		if to, label, err = p.typeName(); err == nil {
+			e, err = e.cast(to, label)
+		}
+	}
+	return e, err
+}
+
+// cast makes it one of another type. That of a constant is done at once, as PostgreSQL does.
+func (e expression) cast(to uint32, label string) (expression, error) {
+	if e.weak {
+		e.label = label
+	}
+	if value, constant := e.node.(Value); constant {
+		converted, err := value.to(to)
+		e.node = converted
+		return e, err
+	}
+	e.node = cast{e.node, to}
+	return e, nil
+}
+
+func constant(v Value) expression { return expression{v, anonymous, true} }
+
+func (p *parser) primary(depth int) (expression, error) {
+	switch p.kind {
+	case statement.KindNumber:
+		return p.integer("")
+	case '-':
+		p.next()
+		return p.integer("-")
+	case statement.KindString:
+		v := Value{oid: Unknown, text: p.scan.Text()}
+		p.next()
+		return constant(v), nil
+	case statement.KindParam:
+		n, err := strconv.Atoi(p.scan.Text())
+		if err != nil || n > maxParameter {
+			return expression{}, p.refuse()
+		}
+		if n == 0 {
+			return expression{}, failf(codeNoParameter, "", "there is no parameter $0")
+		}
+		p.next()
+		return expression{parameter(n), anonymous, true}, nil
+	case '(':
+		p.next()
+		e, err := p.expression(depth + 1)
+		if err == nil && !p.mark(')') {
+			err = p.refuse()
+		}
+		return e, err
+	case statement.KindWord, statement.KindQuoted:
+		return p.named(depth)
+	}
+	return expression{}, p.refuse()
+}
+
+// integer reads a number: an integer if it is one, else a bigint.
+func (p *parser) integer(sign string) (expression, error) {
+	n, err := strconv.ParseInt(sign+p.scan.Text(), 10, 64)
+	if p.kind != statement.KindNumber || err != nil {
+		return expression{}, p.refuse()
+	}
+	p.next()
+	v := Value{oid: Int8, number: n}
+	if n == int64(int32(n)) {
+		v.oid = Int4
+	}
+	return constant(v), nil
+}
+
+// named reads NULL, TRUE, FALSE, CAST(… AS …), a word that stands for a value, or a call.
+func (p *parser) named(depth int) (expression, error) {
+	switch p.keyword("null", "true", "false", "cast") {
+	case "null":
+		return constant(Null(Unknown)), nil
+	case "true":
+		return constant(boolValue(true)), nil
+	case "false":
+		return constant(boolValue(false)), nil
+	case "cast":
+		return p.castCall(depth)
+	}
+	qualified := p.kind == statement.KindQuoted
+	name := p.scan.Text()
+	p.next()
+	if name == "pg_catalog" && p.mark('.') {
+		qualified = true
+		name = p.scan.Text()
+		if p.kind != statement.KindWord && p.kind != statement.KindQuoted {
+			return expression{}, p.refuse()
+		}
+		p.next()
+	}
+	candidates := functions(name)
+	switch {
+	case p.kind == '(' && isCall(name) && candidates != nil:
+		p.next()
+		return p.callOf(name, candidates, depth)
+	case p.kind != '(' && isWord(name) && !qualified:
+		return expression{call{name, candidates, nil}, name, false}, nil
+	}
+	return expression{}, p.refuse()
+}
+
+// castCall reads on behind CAST.
+func (p *parser) castCall(depth int) (expression, error) {
+	if !p.mark('(') {
+		return expression{}, p.refuse()
+	}
+	e, err := p.expression(depth + 1)
+	if err != nil {
+		return e, err
+	}
+	if p.keyword("as") == "" {
+		return e, p.refuse()
+	}
+	to, label, err := p.typeName()
+	if err != nil {
+		return e, err
+	}
+	if !p.mark(')') {
+		return e, p.refuse()
+	}
+	return e.cast(to, label)
+}
+
+// callOf reads the arguments of a call, behind the opening bracket.
+func (p *parser) callOf(name string, candidates []function, depth int) (expression, error) {
+	c := call{name: name, functions: candidates}
+	for !p.mark(')') {
+		if len(c.arguments) > 0 && !p.mark(',') {
+			return expression{}, p.refuse()
+		}
+		e, err := p.expression(depth + 1)
+		if err != nil {
+			return e, err
+		}
+		c.arguments = append(c.arguments, e.node)
+	}
+	return expression{c, name, false}, nil
+}
+
+func (v Value) infer([]uint32, uint32) (uint32, error) { return v.oid, nil }
+
+func (v Value) evaluate(Environment, []Value) (Value, error) { return v, nil }
+
+func (n parameter) infer(types []uint32, wanted uint32) (uint32, error) {
+	if types[n-1] == 0 && wanted != 0 {
+		types[n-1] = wanted
+	}
+	if types[n-1] == 0 {
+		return Unknown, nil
+	}
+	return types[n-1], nil
+}
+
+func (n parameter) evaluate(_ Environment, params []Value) (Value, error) {
+	if int(n) > len(params) {
+		return Value{}, failf(codeNoParameter, "", "there is no parameter $%d", n)
+	}
+	return params[n-1], nil
+}
+
+func (c cast) infer(types []uint32, _ uint32) (uint32, error) {
+	from, err := c.of.infer(types, c.to)
+	if err == nil && !converts(from, c.to) {
+		err = failf(codeCannotCoerce, "", "cannot cast type %s to %s", nameOf(from), nameOf(c.to))
+	}
+	return c.to, err
+}
+
+func (c cast) evaluate(env Environment, params []Value) (Value, error) {
+	v, err := c.of.evaluate(env, params)
+	if err != nil {
+		return v, err
+	}
+	return v.to(c.to)
+}
+
+// function is the one that takes so many arguments.
+func (c call) function() (function, bool) {
+	for _, f := range c.functions {
+		if len(f.arguments) == len(c.arguments) {
+			return f, true
+		}
+	}
+	return function{}, false
+}
+
+func (c call) infer(types []uint32, _ uint32) (uint32, error) {
+	f, found := c.function()
+	given := make([]uint32, len(c.arguments))
+	for i, argument := range c.arguments {
+		wanted := uint32(Text)
+		if found {
+			wanted = f.arguments[i]
+		}
+		var err error
+		if given[i], err = argument.infer(types, wanted); err != nil {
+			return 0, err
+		}
+		found = found && fits(given[i], wanted)
+	}
+	if !found {
+		return 0, noFunction(c.name, given)
+	}
+	return f.result, nil
+}
+
+func (c call) evaluate(env Environment, params []Value) (Value, error) {
+	f, _ := c.function() // infer has found it
+	values := make([]Value, len(c.arguments))
+	for i, argument := range c.arguments {
+		v, err := argument.evaluate(env, params)
+		if err != nil {
+			return v, err
+		}
+		if v, err = v.to(f.arguments[i]); err != nil {
+			return v, err
+		}
+		if v.null && f.strict {
+			return Null(f.result), nil
+		}
+		values[i] = v
+	}
+	return f.call(env, values)
+}

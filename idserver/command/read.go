@@ -1,0 +1,171 @@
+package command
+
+import (
+	"bytes"
+	"unicode/utf8"
+
+	"pgflurry/proxy/statement"
+)
+
+// Read reads a text of SQL: its statements in their order, none if it is empty. An error is an *Error. It may be
+// called concurrently, and nothing of what it gives refers to the text.
+func Read(sql []byte) ([]Command, error) {
+	if form, ok := statement.Match(sql); ok { // by far the most
+		return []Command{Draw{form}}, nil
+	}
+	if err := encoded(sql); err != nil {
+		return nil, err
+	}
+	var commands []Command
+	scan := statement.Scan(sql)
+	for {
+		text, end, err := cut(scan, sql)
+		if err != nil {
+			return nil, err
+		}
+		if len(text) > 0 {
+			command, err := readOne(text)
+			if err != nil {
+				return nil, err
+			}
+			commands = append(commands, command)
+		}
+		if end {
+			return commands, nil
+		}
+	}
+}
+
+// cut is the next statement, without what stands around it; empty if there is nothing before the semicolon or the end.
+func cut(scan *statement.Scanner, sql []byte) (text []byte, end bool, err error) {
+	start, stop := -1, 0
+	for {
+		switch kind := scan.Next(); kind {
+		case statement.KindBad:
+			return nil, false, badToken(scan)
+		case ';', statement.KindEnd:
+			return sql[max(start, 0):stop], kind == statement.KindEnd, nil
+		}
+		if start < 0 {
+			start = scan.Start
+		}
+		stop = scan.Stop
+	}
+}
+
+func badToken(scan *statement.Scanner) *Error {
+	return failf(codeSyntax, "", `%s at or near "%s"`, scan.Problem(), quote(scan.Source()))
+}
+
+// encoded refuses what is no text in PostgreSQL: it judges a text before it reads it.
+func encoded(sql []byte) error {
+	if i := bytes.IndexByte(sql, 0); i >= 0 {
+		return failf(codeNotInRepertoire, "", `invalid byte sequence for encoding "UTF8": 0x00`)
+	}
+	for rest := sql; len(rest) > 0; {
+		r, size := utf8.DecodeRune(rest)
+		if r == utf8.RuneError && size == 1 {
+			return failf(codeNotInRepertoire, "Send UTF-8: this database knows no other encoding.",
+				`invalid byte sequence for encoding "UTF8": 0x%02x`, rest[0])
+		}
+		rest = rest[size:]
+	}
+	return nil
+}
+
+// readOne reads one statement, which has a token at least and no semicolon at its end.
+func readOne(text []byte) (Command, error) {
+	if form, ok := statement.Match(text); ok {
+		return Draw{form}, nil
+	}
+	p := &parser{scan: statement.Scan(text), text: text}
+	p.next()
+	command, err := p.command()
+	if err != nil {
+		return nil, err
+	}
+	if p.kind != statement.KindEnd {
+		if _, query := command.(Query); query {
+			return nil, notAnswered(text)
+		}
+		return nil, p.syntax()
+	}
+	return command, nil
+}
+
+// command reads from the first word on.
+func (p *parser) command() (Command, error) {
+	if p.kind == '(' {
+		return nil, p.refuse()
+	}
+	if p.kind != statement.KindWord {
+		return nil, p.syntax()
+	}
+	word := p.scan.Text()
+	if word == "select" {
+		return p.query()
+	}
+	read := p.commandOf(word)
+	if read == nil {
+		if isCommand(word) {
+			return nil, p.refuse()
+		}
+		return nil, p.syntax()
+	}
+	p.next()
+	return read()
+}
+
+// commandOf is what reads a command behind its first word; nil if no such command is answered.
+func (p *parser) commandOf(word string) func() (Command, error) {
+	switch word {
+	case "begin":
+		return p.begin
+	case "start":
+		return p.start
+	case "commit", "end":
+		return p.commit
+	case "rollback":
+		return p.rollback
+	case "abort":
+		return p.abort
+	case "savepoint":
+		return p.savepoint
+	case "release":
+		return p.release
+	case "set":
+		return p.set
+	case "reset":
+		return p.reset
+	case "show":
+		return p.show
+	case "discard":
+		return p.discard
+	case "deallocate":
+		return p.deallocate
+	case "prepare":
+		return p.prepare
+	case "execute":
+		return p.execute
+	case "declare":
+		return p.declare
+	case "fetch", "move":
+		return func() (Command, error) { return p.fetch(word == "move") }
+	case "close":
+		return p.close
+	case "unlisten":
+		return p.unlisten
+	}
+	return nil
+}
+
+// isCommand: the word begins a statement of PostgreSQL that is not answered.
+func isCommand(word string) bool {
+	switch word {
+	case "alter", "analyse", "analyze", "call", "checkpoint", "cluster", "comment", "copy", "create", "delete", "do",
+		"drop", "explain", "grant", "import", "insert", "listen", "load", "lock", "merge", "notify", "reassign",
+		"refresh", "reindex", "revoke", "security", "table", "truncate", "update", "vacuum", "values", "with":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,178 @@
+package command
+
+import (
+	"strings"
+
+	"pgflurry/proxy/statement"
+)
+
+// maxColumns is PostgreSQL's limit.
+const maxColumns = 1664
+
+// Select is a list of constants, parameters and calls of functions, without a table: one row.
+type Select struct {
+	targets []target
+	params  int // the highest
+}
+
+type target struct {
+	label string
+	node  node
+}
+
+// Tag is what CommandComplete says, with how many rows.
+func (*Select) Tag() string { return "SELECT" }
+
+// selectList reads from SELECT on.
+func (p *parser) selectList() (Query, error) {
+	p.next()
+	s := &Select{}
+	for {
+		e, err := p.expression(0)
+		if err != nil {
+			return nil, err
+		}
+		if err := p.label(&e); err != nil {
+			return nil, err
+		}
+		if s.targets = append(s.targets, target{e.label, e.node}); len(s.targets) > maxColumns {
+			return nil, failf(codeTooManyColumns, "", "target lists can have at most %d entries", maxColumns)
+		}
+		if !p.mark(',') {
+			break
+		}
+	}
+	if p.kind != statement.KindEnd {
+		return nil, p.refuse()
+	}
+	for _, t := range s.targets {
+		s.params = max(s.params, highest(t.node))
+	}
+	return s, nil
+}
+
+// label reads the label of a column if there is one.
+func (p *parser) label(e *expression) (err error) {
+	switch {
+	case p.keyword("as") != "": // then any word at all
+		if p.kind != statement.KindWord && p.kind != statement.KindQuoted {
+			return p.refuse()
+		}
+	case p.kind == statement.KindQuoted:
+	case p.kind == statement.KindWord && !statement.NeedsAs(p.scan.Text()):
+	default:
+		return nil
+	}
+	e.label, err = p.identifier()
+	return err
+}
+
+// highest is the highest parameter in it.
+func highest(n node) int {
+	switch n := n.(type) {
+	case parameter:
+		return int(n)
+	case cast:
+		return highest(n.of)
+	case call:
+		most := 0
+		for _, argument := range n.arguments {
+			most = max(most, highest(argument))
+		}
+		return most
+	}
+	return 0
+}
+
+// Types are those of the parameters: as declared, as a cast or a function wants them, or text.
+func (s *Select) Types(declared []uint32) ([]uint32, error) {
+	types, err := startTypes(declared, s.params)
+	if err != nil {
+		return nil, err
+	}
+	var bare []parameter // that nothing gave a type yet
+	for _, t := range s.targets {
+		oid, err := t.node.infer(types, 0)
+		if err != nil {
+			return nil, err
+		}
+		if n, is := t.node.(parameter); is && oid == Unknown {
+			bare = append(bare, n)
+		}
+	}
+	for _, n := range bare {
+		if types[n-1] == 0 {
+			types[n-1] = Text
+		}
+		if types[n-1] != Text {
+			return nil, failf(codeAmbiguous, "", "inconsistent types deduced for parameter $%d", n)
+		}
+	}
+	return types, determined(types)
+}
+
+// Columns are the labels and types. What stays without a type is text.
+func (s *Select) Columns(types []uint32) []Column {
+	columns := make([]Column, len(s.targets))
+	for i, t := range s.targets {
+		oid, err := t.node.infer(types, 0)
+		if err != nil || oid == Unknown {
+			oid = Text
+		}
+		columns[i] = column(t.label, oid)
+	}
+	return columns
+}
+
+// Row is the one row, given the values of the parameters, which are of the types that Types gave.
+func (s *Select) Row(env Environment, params []Value) ([]Value, error) {
+	row := make([]Value, len(s.targets))
+	for i, t := range s.targets {
+		v, err := t.node.evaluate(env, params)
+		if err == nil && v.oid == Unknown {
+			v, err = v.to(Text)
+		}
+		if err != nil {
+			return nil, err
+		}
+		row[i] = v
+	}
+	return row, nil
+}
+
+// startTypes are the declared types, and room for as many parameters as a statement has.
+func startTypes(declared []uint32, params int) ([]uint32, error) {
+	types := make([]uint32, max(len(declared), params))
+	for i, oid := range declared {
+		if oid == Unknown {
+			oid = 0
+		}
+		if _, known := typeOf(oid); oid == Void || oid != 0 && !known {
+			return nil, failf(codeNotSupported, hintTypes, "parameter $%d has the type with OID %d", i+1, oid)
+		}
+		types[i] = oid
+	}
+	return types, nil
+}
+
+const hintTypes = "Parameters of this database are boolean, smallint, integer, bigint, text, varchar, name or oid."
+
+// determined refuses a parameter that nothing gave a type.
+func determined(types []uint32) error {
+	for i, oid := range types {
+		if oid == 0 {
+			return failf(codeIndeterminate, "", "could not determine data type of parameter $%d", i+1)
+		}
+	}
+	return nil
+}
+
+func noFunction(name string, types []uint32) *Error {
+	names := make([]string, len(types))
+	for i, oid := range types {
+		names[i] = nameOf(oid)
+	}
+	return failf(codeNoFunction,
+		"No function matches the given name and argument types. You might need to add explicit type casts.",
+		"function %s(%s) does not exist", name, strings.Join(names, ", "))
+}

@@ -1,0 +1,176 @@
+package command
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Value is a value of SQL: a constant, a parameter, or what a SELECT gives.
+type Value struct {
+	oid    uint32
+	null   bool
+	number int64  // of integers and OIDs; 1 for true
+	text   string // of strings and literals of unknown type
+}
+
+// Type is the OID of the value's type.
+func (v Value) Type() uint32 { return v.oid }
+
+// String is a value of a string type; false if it is NULL, or none of them.
+func (v Value) String() (string, bool) { return v.text, !v.null && kindOf(v.oid) == kindString }
+
+// Int is an integer; false if it is NULL, or none.
+func (v Value) Int() (int64, bool) { return v.number, !v.null && kindOf(v.oid) == kindInteger }
+
+// Null is NULL of a type.
+func Null(oid uint32) Value { return Value{oid: oid, null: true} }
+
+// Texts makes a value of type text.
+func textValue(s string) Value { return Value{oid: Text, text: s} }
+
+func boolValue(b bool) Value {
+	if b {
+		return Value{oid: Bool, number: 1}
+	}
+	return Value{oid: Bool}
+}
+
+// Append writes the value as DataRow has it: its length, which is -1 for NULL, and its bytes. Format 0 is text, 1 is
+// binary.
+func (v Value) Append(b []byte, format uint16) []byte {
+	if v.null {
+		return append(b, 0xff, 0xff, 0xff, 0xff)
+	}
+	at := len(b)
+	b = append(b, 0, 0, 0, 0)
+	if format == 1 {
+		b = v.appendBinary(b)
+	} else {
+		b = v.appendText(b)
+	}
+	binary.BigEndian.PutUint32(b[at:], uint32(len(b)-at-4))
+	return b
+}
+
+func (v Value) appendText(b []byte) []byte {
+	switch v.oid {
+	case Bool:
+		return append(b, "ft"[v.number])
+	case Int2, Int4, Int8, OID:
+		return strconv.AppendInt(b, v.number, 10)
+	}
+	return append(b, v.text...) // of void nothing
+}
+
+func (v Value) appendBinary(b []byte) []byte {
+	switch v.oid {
+	case Bool:
+		return append(b, byte(v.number))
+	case Int2:
+		return binary.BigEndian.AppendUint16(b, uint16(v.number))
+	case Int4, OID:
+		return binary.BigEndian.AppendUint32(b, uint32(v.number))
+	case Int8:
+		return binary.BigEndian.AppendUint64(b, uint64(v.number))
+	}
+	return append(b, v.text...)
+}
+
+// Decode reads the value of a parameter, which is of a type that Types gave. nil is NULL.
+func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
+	switch {
+	case raw == nil:
+		return Null(oid), nil
+	case format == 0:
+		text, err := decodeText(raw)
+		if err != nil {
+			return Value{}, err
+		}
+		return Value{oid: Unknown, text: text}.to(oid)
+	case kindOf(oid) == kindString:
+		text, err := decodeText(raw)
+		return Value{oid: oid, text: text}, err
+	}
+	info, known := typeOf(oid)
+	if !known || len(raw) != int(info.width) {
+		return Value{}, failf(codeBinary, "", "incorrect binary data format of a parameter: %d bytes are no %s",
+			len(raw), info.name)
+	}
+	v := Value{oid: oid}
+	switch oid {
+	case Bool:
+		if raw[0] != 0 {
+			v.number = 1
+		}
+	case Int2:
+		v.number = int64(int16(binary.BigEndian.Uint16(raw)))
+	case Int4:
+		v.number = int64(int32(binary.BigEndian.Uint32(raw)))
+	case OID:
+		v.number = int64(binary.BigEndian.Uint32(raw))
+	case Int8:
+		v.number = int64(binary.BigEndian.Uint64(raw))
+	}
+	return v, nil
+}
+
+func decodeText(raw []byte) (string, error) {
+	if err := encoded(raw); err != nil {
+		return "", err
+	}
+	return string(raw), nil
+}
+
+// whole cuts a text to a number of bytes, between two characters.
+func whole(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// spaces are what PostgreSQL's isspace() passes around a number.
+const spaces = " \t\n\v\f\r"
+
+// parseInteger reads a number as PostgreSQL 15 does.
+func parseInteger(text string, oid uint32) (Value, error) {
+	digits := strings.Trim(text, spaces)
+	digits = strings.TrimPrefix(digits, "+")
+	bits := map[uint32]int{Int2: 16, Int4: 32, Int8: 64, OID: 64}[oid]
+	n, err := strconv.ParseInt(digits, 10, bits)
+	if err == nil && digits[0] != '+' && (oid != OID || -1<<31 <= n && n < 1<<32) {
+		if oid == OID {
+			n = int64(uint32(n))
+		}
+		return Value{oid: oid, number: n}, nil
+	}
+	if onlyDigits := strings.TrimPrefix(digits, "-"); onlyDigits != "" && strings.Trim(onlyDigits, "0123456789") == "" {
+		return Value{}, failf(codeNumberRange, "", `value "%s" is out of range for type %s`, quote(text), nameOf(oid))
+	}
+	return Value{}, invalidText(text, oid)
+}
+
+func invalidText(text string, oid uint32) *Error {
+	return failf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), quote(text))
+}
+
+// parseBool reads a boolean as PostgreSQL does: the beginning of a word that says which.
+func parseBool(text string) (Value, error) {
+	word := bytes.ToLower([]byte(strings.Trim(text, spaces)))
+	is := func(full string, least int) bool {
+		return len(word) >= least && len(word) <= len(full) && full[:len(word)] == string(word)
+	}
+	switch {
+	case is("true", 1), is("yes", 1), is("on", 2), is("1", 1):
+		return boolValue(true), nil
+	case is("false", 1), is("no", 1), is("off", 2), is("0", 1):
+		return boolValue(false), nil
+	}
+	return Value{}, invalidText(text, Bool)
+}
