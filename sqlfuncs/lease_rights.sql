@@ -1,5 +1,5 @@
--- The rights of a role that keeps leases, reserves blocks of segments and shows the workers without owning the schema,
--- and no others.
+-- The rights of a role that keeps leases, reserves blocks of segments, shows the workers and logs clients of the ID
+-- database in without owning the schema, and no others.
 
 CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -9,7 +9,7 @@ BEGIN
     FOREACH statement IN ARRAY ARRAY[
         'GRANT USAGE ON SCHEMA pgflurry TO %I',
         'GRANT SELECT ON pgflurry.namespace, pgflurry.worker, pgflurry.segment, pgflurry.migration, '
-            'pgflurry.worker_history TO %I',
+            'pgflurry.worker_history, pgflurry.client, pgflurry.client_secret TO %I',
         'GRANT UPDATE (timeline, acquire_after) ON pgflurry.namespace TO %I',
         'GRANT UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
             'ON pgflurry.worker TO %I',
@@ -20,5 +20,6 @@ BEGIN
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.grant_lease(name) IS
 'Grants a role what "pgflurry serve" needs in this database, and no more: '
-'to keep leases, to reserve blocks of segments, and to show who holds and held which worker. '
+'to keep leases, to reserve blocks of segments, to show who holds and held which worker, '
+'and to log clients of the ID database in, whose verifiers are secrets. '
 'May be run again at any time.';

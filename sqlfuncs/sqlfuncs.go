@@ -47,6 +47,7 @@ var order = [...]string{
 	"convert.sql",
 	"snowflake_text.sql",
 	"uuid.sql",
+	"client_secret.sql",
 }
 
 // Names says which names in schema public are pgflurry's. It is the first of Files, and changes nothing in public.

@@ -208,10 +208,10 @@ func TestThePrintedScriptRunsWithoutANotice(t *testing.T) {
 
 func TestASchemaWhoseFunctionsAreStillToComeIsNewerByItsMigrations(t *testing.T) {
 	url := server.Migrated(t)
-	server.Exec(t, url, "INSERT INTO pgflurry.migration (version) VALUES (2)")
+	server.Exec(t, url, "INSERT INTO pgflurry.migration (version) VALUES (3)")
 	for _, line := range [][]string{{"up"}, {"status"}, {"down"}} {
 		run(t, append([]string{"migrate"}, append(line, "--database", url)...)...).
-			is(t, 3, "has revision 2, and this program knows revision 1")
+			is(t, 3, "has revision 3, and this program knows revision 2")
 	}
 }
 

@@ -1,0 +1,94 @@
+package account
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/hint"
+	"pgflurry/namespace"
+	"pgflurry/outcome"
+	"pgflurry/proxy/scram"
+)
+
+//go:embed read.sql
+var readSQL string
+
+// secretSize is how long the secret of mocks is, in bytes. The table has the same.
+const secretSize = 32
+
+// Read reads the table in the database of conn; now is when. A database whose schema has no such table yet gives an
+// error with a hint, and so does a role that may not read it.
+func Read(ctx context.Context, conn *pgx.Conn, now time.Time) (*List, error) {
+	var secret []byte
+	var accounts []Account
+	rows, err := conn.Query(ctx, readSQL)
+	if err == nil {
+		accounts, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (a Account, err error) {
+			a, secret, err = scan(row)
+			return a, err
+		})
+	}
+	database := conn.Config().Database
+	switch {
+	case err != nil:
+		return nil, explain("reading who may log in", conn, err)
+	case len(secret) != secretSize:
+		return nil, outcome.As(outcome.NotInPlace, hint.With(
+			fmt.Errorf("table pgflurry.client_secret of database %q is empty", database), migrate(database)))
+	case accounts[0].Name == "":
+		accounts = nil
+	}
+	return NewList(accounts, secret, now), nil
+}
+
+// scan takes a row of read.sql apart. The row that has the secret alone becomes an account without a name.
+func scan(row pgx.CollectableRow) (a Account, secret []byte, err error) {
+	var name, verifier *string
+	var until, created, changed *time.Time
+	var limit *int
+	if err := row.Scan(&secret, &name, &verifier, &until, &limit, &created, &changed); err != nil || name == nil {
+		return Account{}, secret, err
+	}
+	a = Account{Name: *name, ConnectionLimit: NoLimit, Created: *created, Changed: *changed}
+	if verifier != nil {
+		if a.Verifier, err = scram.ParseVerifier(*verifier); err != nil {
+			return Account{}, nil, fmt.Errorf("the verifier of client %q cannot be used: %w", a.Name, err)
+		}
+	}
+	if until != nil {
+		a.ValidUntil = *until
+	}
+	if limit != nil {
+		a.ConnectionLimit = *limit
+	}
+	return a, secret, nil
+}
+
+// explain turns what PostgreSQL said into what to do about it.
+func explain(doing string, conn *pgx.Conn, err error) error {
+	database := conn.Config().Database
+	var said *pgconn.PgError
+	if !errors.As(err, &said) {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	switch said.Code {
+	case "42P01", "3F000": // undefined table, schema
+		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("%s: schema pgflurry of database %q has no table "+
+			"of clients: it is of an older version than this program, or is not there", doing, database),
+			migrate(database)))
+	case "42501": // insufficient privilege
+		return hint.With(fmt.Errorf("%s: role %q may not do it in database %q: %s", doing, conn.Config().User,
+			database, said.Message), "As the owner run: "+namespace.GrantLease(conn.Config().User))
+	}
+	return fmt.Errorf("%s in database %q: %w", doing, database, err)
+}
+
+func migrate(database string) string {
+	return fmt.Sprintf(`Run "pgflurry migrate up --database URL" with the URL of database %q.`, database)
+}
