@@ -9,6 +9,7 @@
 //	extended.go  Parse … Sync          portal.go     a statement that runs: its rows, all or some at a time
 //	answer.go    rows of IDs           settings.go   SET, SHOW, and what a rollback takes back
 //	errors.go    all that a client is told of what went wrong
+//	counters.go  what is counted of each session
 //	server.go    the sessions there are: places, keys of cancel requests, drain, counters
 //
 // What a text of SQL means is for command to say, which knows no session; what rows of IDs look like for proxy/wire.

@@ -2,8 +2,13 @@ package idserver
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
+
+	"pgflurry/proxy/frame"
 )
 
 // IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently. An error means
@@ -53,7 +58,7 @@ type Table struct {
 	Rows    [][]string
 }
 
-// Settings configures a Server.
+// Settings configures a Server. Change replaces MaxSessions, IdleTimeout, MaxAge and Method while it runs.
 type Settings struct {
 	// Database is the name of the database that is served. Required.
 	Database string
@@ -81,7 +86,51 @@ type Settings struct {
 	Log *slog.Logger
 }
 
+// rules are what Change replaces.
+type rules struct {
+	method      Method
+	maxSessions int           // no limit if zero or less
+	idleTimeout time.Duration // never if zero
+	maxAge      time.Duration // no limit if zero
+}
+
 // Server serves one database to any number of clients. Its methods are safe for concurrent use.
 type Server struct {
-	settings Settings
+	settings Settings // but for what Change replaces
+	rules    atomic.Pointer[rules]
+	log      *slog.Logger
+	buffers  *frame.Buffers
+	draining atomic.Bool
 }
+
+// New checks the settings and returns a Server without sessions.
+func New(s Settings) (*Server, error) {
+	switch {
+	case s.Database == "":
+		return nil, errors.New("idserver settings have no Database; expected the name of the one that is served")
+	case s.IDs == nil:
+		return nil, errors.New("idserver settings have no IDs; expected a generator")
+	case s.Unavailable == nil || s.Parameters == nil:
+		return nil, errors.New("idserver settings lack Unavailable or Parameters; both are required")
+	}
+	v := &Server{settings: s, log: s.Log, buffers: frame.NewBuffers()}
+	if v.log == nil {
+		v.log = slog.New(slog.DiscardHandler)
+	}
+	if err := v.Change(s); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Change replaces MaxSessions, IdleTimeout, MaxAge and Method. Nobody who is logged in has to go for it.
+func (v *Server) Change(s Settings) error {
+	if s.Method < SCRAM || s.Method > Trust {
+		return fmt.Errorf("idserver settings have method %d; expected %d to %d", s.Method, SCRAM, Trust)
+	}
+	v.rules.Store(&rules{s.Method, s.MaxSessions, s.IdleTimeout, s.MaxAge})
+	return nil
+}
+
+// Has says that a database is the one that is served.
+func (v *Server) Has(database string) bool { return database == v.settings.Database }
