@@ -17,17 +17,17 @@ type option struct{ name, value string }
 //
 // What login and the rest have to agree on:
 //
-//	login.go   makes it, and calls begin with what the startup packet wants, in the order in which PostgreSQL applies
-//	           it. It writes AuthenticationOk, what begin appended, BackendKeyData and ReadyForQuery I.
-//	begin      applies the options (settings.go) and appends one ParameterStatus for each parameter that is reported.
-//	           A problem ends the session: the client is told as FATAL.
-//	run        serves until the end, and returns why that is: a problem, which Serve then tells the client as FATAL;
-//	           errGoodbye for Terminate; or the error of the connection.
-//	           It never closes conn. Nobody else reads conn or writes to it while it runs, but for a drain that has
-//	           waited long enough: that writes its farewell by toClient, ends ctx and closes conn.
-//	begin      applies the options (settings.go) and appends a ParameterStatus for each parameter that is reported.
-//	           errDraining where its status is I, no batch is unfinished, and nothing unread is in its inbox.
-//	idle       run returns errIdle when its client has sent nothing for rules().idleTimeout, whatever its status.
+//	login.go   makes it, and calls begin with the options of the startup packet, in the order in which PostgreSQL
+//	           applies them. It writes AuthenticationOk, what begin appended, BackendKeyData and ReadyForQuery I.
+//	begin      begin([]option, []byte) ([]byte, error) in settings.go applies the options, and appends a
+//	           ParameterStatus for each parameter that is reported. The client is told a problem as FATAL.
+//	run        serves until the end, and returns why that is: a problem, which Serve tells the client as FATAL;
+//	           errGoodbye for Terminate; or the error of the connection. It never closes conn. While it runs nobody
+//	           else reads conn or writes to it, with one exception: a drain that has waited long enough ends ctx,
+//	           writes its farewell by toClient, and closes conn.
+//	a drain    sets Server.draining, then a read deadline on conn, which means: look whether you are to go. run
+//	           returns errDraining if its status is I, no batch is unfinished, and its inbox is empty.
+//	idle       run returns errIdle when its client has sent nothing for Server.rules.idleTimeout, whatever its status.
 type session struct {
 	server   *Server
 	ctx      context.Context // ends with the session
