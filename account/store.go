@@ -73,20 +73,24 @@ func scan(row pgx.CollectableRow) (a Account, secret []byte, err error) {
 // explain turns what PostgreSQL said into what to do about it.
 func explain(doing string, conn *pgx.Conn, err error) error {
 	database := conn.Config().Database
-	var said *pgconn.PgError
-	if !errors.As(err, &said) {
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	switch said.Code {
+	switch sqlState(err) {
 	case "42P01", "3F000": // undefined table, schema
-		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("%s: schema pgflurry of database %q has no table "+
-			"of clients: it is of an older version than this program, or is not there", doing, database),
-			migrate(database)))
+		return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf("%s: database %q has no table pgflurry.client: "+
+			"its schema is of an older version than this program, or is missing", doing, database), migrate(database)))
 	case "42501": // insufficient privilege
-		return hint.With(fmt.Errorf("%s: role %q may not do it in database %q: %s", doing, conn.Config().User,
-			database, said.Message), "As the owner run: "+namespace.GrantLease(conn.Config().User))
+		return hint.With(fmt.Errorf("%s: role %q may not do that in database %q: %w", doing, conn.Config().User,
+			database, err), "As the owner run: "+namespace.GrantLease(conn.Config().User))
 	}
 	return fmt.Errorf("%s in database %q: %w", doing, database, err)
+}
+
+// sqlState is what PostgreSQL said; "" where it said nothing.
+func sqlState(err error) string {
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		return said.Code
+	}
+	return ""
 }
 
 func migrate(database string) string {

@@ -18,7 +18,8 @@
 // server cannot. The binding is a hash of the server's certificate, so only one that both sides see lets a client in.
 //
 // The library xdg-go/scram does the arithmetic. This package adds what PostgreSQL does otherwise, and the checks of
-// PostgreSQL with its words. What holds:
+// PostgreSQL with its words. It is stricter in one thing: a name in SCRAM with a "=" that does not begin =2C or =3D is
+// refused, and PostgreSQL reads over it. What holds:
 //
 //  1. A verifier that PostgreSQL has made lets the same password in here, and one of ours lets it in there. It does
 //     not contain the password, and neither a message nor a log repeats it.

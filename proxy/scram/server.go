@@ -35,7 +35,8 @@ type Server struct {
 	verifier     Verifier
 	binding      Binding
 	mechanism    string
-	flag         byte // how the client's first message begins: p, n or y; 0: it has not come
+	flag         byte   // how the client's first message begins: p, n or y; 0: it has not come
+	nonce        string // r= and the nonce of both
 	conversation *scram.ServerConversation
 	done, failed bool
 }
@@ -101,7 +102,7 @@ func (s *Server) first(message string) ([]byte, error) {
 	}
 	_, rest, _ = strings.Cut(bare, ",") // behind the name
 	nonce, _, _ := strings.Cut(rest, ",")
-	if strings.ContainsFunc(nonce, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
+	if !printable(nonce) {
 		return nil, violation("non-printable characters in SCRAM nonce", "")
 	}
 	s.flag = message[0]
@@ -120,7 +121,13 @@ func (s *Server) first(message string) ([]byte, error) {
 		return nil, malformed("A name or a nonce is missing in client-first-message, or is not spelled as RFC 5802 " +
 			"has it.")
 	}
+	s.nonce, _, _ = strings.Cut(answer, ",")
 	return []byte(answer), nil
+}
+
+// printable is PostgreSQL's word for what a nonce may have.
+func printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r < 0x21 || r > 0x7e })
 }
 
 // checkFlag reads what the client thinks of channel binding.
@@ -132,7 +139,10 @@ func (s *Server) checkFlag(message string) error {
 		return malformed("The client selected SCRAM-SHA-256 without channel binding, " +
 			"but the SCRAM message includes channel binding data.")
 	case binds && kind != string(scram.ChannelBindingTLSServerEndpoint):
-		return violation("unsupported SCRAM channel-binding type", "Only tls-server-end-point is supported.")
+		if !printable(kind) {
+			kind = "…"
+		}
+		return violation(`unsupported SCRAM channel-binding type "`+kind+`"`, "")
 	case binds:
 		return nil
 	case flag != "n" && flag != "y":
@@ -163,7 +173,8 @@ func (s *Server) last(message string) ([]byte, error) {
 		return nil, &Error{SQLSTATE: "28000", Message: "SCRAM channel binding check failed"}
 	case answer == scram.ErrChannelBindingsDontMatch:
 		return nil, violation("unexpected SCRAM channel-binding attribute in client-final-message", "")
+	case answer == scram.ErrOtherError && !strings.Contains(message, ","+s.nonce+","):
+		return nil, violation("invalid SCRAM response", "Nonce does not match.")
 	}
-	return nil, malformed("The client-final-message has no nonce of the server, no proof, " +
-		"or something behind the proof.")
+	return nil, malformed("The client-final-message has no nonce, no proof, or something behind the proof.")
 }

@@ -1,0 +1,170 @@
+package account
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/acknowledge"
+	"pgflurry/hint"
+	"pgflurry/outcome"
+	"pgflurry/proxy/scram"
+)
+
+// What people do to the table by hand.
+
+var (
+	//go:embed put.sql
+	putSQL string
+	//go:embed expire.sql
+	expireSQL string
+	//go:embed remove.sql
+	removeSQL string
+)
+
+// End is the last instant at which a client may log in. The zero value is never.
+type End struct {
+	At time.Time     // that instant
+	In time.Duration // where At is zero: so long from now, by the database's clock
+}
+
+// arguments are At and In as the statements take them.
+func (e End) arguments() (at *time.Time, in *float64) {
+	switch {
+	case !e.At.IsZero():
+		return &e.At, nil
+	case e.In != 0:
+		seconds := e.In.Seconds()
+		return nil, &seconds
+	}
+	return nil, nil
+}
+
+// New is a client to add, or what to change of one.
+type New struct {
+	Name     string
+	Verifier scram.Verifier // zero: it logs in with a certificate alone
+	End      *End           // nil: never, or as it is
+	Limit    *int           // sessions at once on one proxy; negative: any number; nil: any number, or as it is
+}
+
+// Put is what Add did.
+type Put struct {
+	Added bool // and not changed
+	Until time.Time
+	Limit int // NoLimit: any number
+}
+
+// ExistsError says that there is a client of that name. Nothing was changed.
+type ExistsError struct{ Name string }
+
+func (e *ExistsError) Error() string { return fmt.Sprintf("there is a client %q already", e.Name) }
+
+// UnknownError says that there is no client of that name. Nothing was changed.
+type UnknownError struct{ Name string }
+
+func (e *UnknownError) Error() string { return fmt.Sprintf("there is no client %q", e.Name) }
+
+// Outcome is that the name is wrong.
+func (e *UnknownError) Outcome() outcome.Kind { return outcome.Usage }
+
+// Hint says where the names are.
+func (e *UnknownError) Hint() string { return `"pgflurry clients list" shows them.` }
+
+// Add adds a client. One that is there is an *ExistsError, unless replace says that it may be changed.
+func Add(ctx context.Context, conn *pgx.Conn, n New, replace bool) (Put, error) {
+	if err := CheckName(n.Name); err != nil {
+		return Put{}, outcome.As(outcome.Usage, err)
+	}
+	var verifier *string
+	if !n.Verifier.IsZero() {
+		text := n.Verifier.Text()
+		verifier = &text
+	}
+	var end End
+	if n.End != nil {
+		end = *n.End
+	}
+	var limit *int
+	if n.Limit != nil && *n.Limit >= 0 {
+		limit = n.Limit
+	}
+	at, in := end.arguments()
+	p := Put{Limit: NoLimit}
+	doing := fmt.Sprintf("adding client %q", n.Name)
+	err := writing(ctx, conn, doing, func(tx pgx.Tx) error {
+		var until *time.Time
+		var allowed *int
+		row := tx.QueryRow(ctx, putSQL, n.Name, verifier, n.End != nil, at, in, n.Limit != nil, limit, replace)
+		if err := row.Scan(&p.Added, &until, &allowed); err != nil {
+			return err
+		}
+		if until != nil {
+			p.Until = *until
+		}
+		if allowed != nil {
+			p.Limit = *allowed
+		}
+		return nil
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Put{}, &ExistsError{n.Name}
+	}
+	return p, err
+}
+
+// Expire sets until when a client may log in: until is that instant, zero: for ever. past says that it is over.
+func Expire(ctx context.Context, conn *pgx.Conn, name string, end End) (until time.Time, past bool, err error) {
+	at, in := end.arguments()
+	err = writing(ctx, conn, fmt.Sprintf("setting the end of client %q", name), func(tx pgx.Tx) error {
+		var set *time.Time
+		var over *bool
+		if err := tx.QueryRow(ctx, expireSQL, name, at, in).Scan(&set, &over); err != nil || set == nil {
+			return err
+		}
+		until, past = *set, *over
+		return nil
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return time.Time{}, false, &UnknownError{name}
+	}
+	return until, past, err
+}
+
+// Remove removes a client.
+func Remove(ctx context.Context, conn *pgx.Conn, name string) error {
+	removed := false
+	err := writing(ctx, conn, fmt.Sprintf("removing client %q", name), func(tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, removeSQL, name)
+		removed = tag.RowsAffected() > 0
+		return err
+	})
+	if err == nil && !removed {
+		return &UnknownError{name}
+	}
+	return err
+}
+
+// writing runs a write in a transaction of its own, with the settings of every write of this program.
+func writing(ctx context.Context, conn *pgx.Conn, doing string, write func(pgx.Tx) error) error {
+	err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{
+		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,
+	}, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, acknowledge.SettingsSQL, "5000", "30000"); err != nil {
+			return err
+		}
+		return write(tx)
+	})
+	switch {
+	case err == nil, errors.Is(err, pgx.ErrNoRows):
+		return err
+	case sqlState(err) == "42501": // insufficient privilege
+		return hint.With(explain(doing, conn, err),
+			"Run it as the owner of schema pgflurry, or as a member of that role.")
+	}
+	return explain(doing, conn, err)
+}

@@ -1,0 +1,5 @@
+-- Sets the end of a client. $1 name, $2 the end, $3 seconds from now to the end, where $2 is NULL (both NULL: never)
+UPDATE pgflurry.client
+SET valid_until = coalesce($2::timestamptz, clock_timestamp() + make_interval(secs => $3::float8))
+WHERE name = $1::text
+RETURNING valid_until, valid_until < clock_timestamp()

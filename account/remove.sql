@@ -1,0 +1,2 @@
+-- Removes a client. $1 name
+DELETE FROM pgflurry.client WHERE name = $1::text

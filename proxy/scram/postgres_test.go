@@ -1,0 +1,98 @@
+package scram_test
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"pgflurry/proxy/scram"
+	"pgflurry/tests/support/server"
+)
+
+func TestMain(m *testing.M) { server.Main(m) }
+
+// passwords are such as SASLprep changes, leaves alone because it cannot prepare them, or is not asked about.
+var passwords = []string{
+	"right", "tab\there", "a\u00a0b", "I\u00adX", "\u00aa", "\u2168", "a\u200bb", "\u00ad", "\u00aa\U0001f642",
+	"\u0627\u0031", "'quoted' \\ \"twice\"", " leading and trailing ", strings.Repeat("long", 200),
+}
+
+// loginRole is a role that PostgreSQL lets in by SCRAM alone.
+func loginRole(t *testing.T, url, name, password string) {
+	t.Helper()
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "SET password_encryption = 'scram-sha-256'")
+	statement := server.Value[string](t, conn,
+		"SELECT format('CREATE ROLE %I LOGIN PASSWORD %L IN ROLE login_scram', $1::text, $2::text)", name, password)
+	server.Do(t, conn, statement)
+	t.Cleanup(func() { server.Exec(t, url, "DROP ROLE "+name) })
+}
+
+func TestScramInvariant1AVerifierOfPostgreSQLLetsTheSamePasswordInHere(t *testing.T) {
+	url := server.Database(t)
+	conn := server.Connect(t, url)
+	for _, password := range passwords {
+		t.Run(password[:min(len(password), 20)], func(t *testing.T) {
+			loginRole(t, url, "verified", password)
+			text := server.Value[string](t, conn, "SELECT rolpassword FROM pg_authid WHERE rolname = 'verified'")
+			v, err := scram.ParseVerifier(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if v.Text() != text || v.Iterations() != 4096 {
+				t.Errorf("%s is written as %s, of %d iterations", text, v.Text(), v.Iterations())
+			}
+			if err := psql(t, listen(t, v, nil), "anybody", password); err != nil {
+				t.Errorf("psql with that password: %v", err)
+			}
+			if err := psql(t, listen(t, v, nil), "anybody", password+"x"); err == nil {
+				t.Error("psql gets in with another one")
+			}
+		})
+	}
+}
+
+func TestScramInvariant1AVerifierOfOursLetsTheSamePasswordIntoPostgreSQL(t *testing.T) {
+	url := server.Database(t)
+	loginRole(t, url, "lent", "replaced")
+	for _, password := range passwords {
+		for _, iterations := range []int{0, 1, 10_000} {
+			v, err := scram.NewVerifier(password, iterations)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.Exec(t, url, "ALTER ROLE lent PASSWORD '"+v.Text()+"'")
+			if err := psql(t, url, "lent", password); err != nil {
+				t.Errorf("%+q with %v: %v", password, v, err)
+			}
+		}
+	}
+	if err := psql(t, url, "lent", "wrong"); err == nil {
+		t.Error("a wrong password gets in")
+	}
+}
+
+// psql asks for nothing, as a user with a password; more are libpq's parameters of the connection.
+func psql(t *testing.T, url, user, password string, more ...string) error {
+	t.Helper()
+	at := server.As(t, url, user, "")
+	if len(more) > 0 {
+		at += "&" + strings.Join(more, "&")
+	}
+	command := exec.Command(server.Tool(t, "psql"), at, "-XAtq", "-c", "")
+	command.Env = append(os.Environ(), "PGPASSWORD="+password)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return &said{string(out), err}
+	}
+	return nil
+}
+
+// said is what a program printed before it failed.
+type said struct {
+	text string
+	error
+}
+
+func (s *said) Error() string { return s.error.Error() + ", it says " + s.text }
