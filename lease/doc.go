@@ -78,6 +78,11 @@
 // copy of a database (a clone, one made from a template) and one restored from a dump, even in place, grant and renew
 // nothing until they were told what they shall be.
 //
+// # How often
+//
+// A renewal comes when a third of what is reserved has passed, but 20 s after the one before at the latest. So nearly
+// all of a long window is left at any moment, a failure shows within 20 s, and the clock hears the database's so often.
+//
 // # Invariants
 //
 //  1. The bound is the acknowledged mark: the issuer's until is never beyond it, whatever was read or written without

@@ -49,6 +49,25 @@ func TestARenewalComesATenthEarlierOrLaterThanAThirdOfTheWindow(t *testing.T) {
 	}
 }
 
+func TestALongWindowIsReachedInThreeMinutesAndRenewedEveryTwentySecondsForever(t *testing.T) {
+	s := &script{}
+	var asked []time.Duration
+	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
+		asked = append(asked, time.Duration(r.Window)*time.Millisecond)
+		return s.raise(r), nil
+	}
+	got := s.during(t, 2*time.Hour, func(k *Keeper) { k.protocol.window = time.Hour.Milliseconds() }, "renew")
+	full := slices.Index(asked, time.Hour)
+	if full < 0 || got[full] > 3*time.Minute {
+		t.Fatalf("windows of %v at %v, expected an hour within three minutes", asked[:min(12, len(asked))], got[:12])
+	}
+	for i := full + 1; i < len(got); i++ {
+		if pause := got[i] - got[i-1]; pause != longestPause {
+			t.Fatalf("renewal %d comes %v after the one before, expected %v", i, pause, longestPause)
+		}
+	}
+}
+
 func TestASlowAnswerDoesNotPutTheNextRenewalOff(t *testing.T) {
 	s := &script{}
 	s.acquire = func(_ context.Context, r Request) (Acquired, error) {

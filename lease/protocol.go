@@ -40,6 +40,10 @@ type step struct {
 }
 
 const (
+	// longestPause is how long a lease goes without a renewal, however long its window is. So nearly the whole window
+	// is left at any moment, a failure shows soon, and the clock hears the database's.
+	longestPause = 20 * time.Second
+
 	longestAttempt  = 5 * time.Second
 	shortestAttempt = 500 * time.Millisecond
 
@@ -92,11 +96,11 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 	return Grant{Worker: h.Worker, From: h.from, Until: h.until}
 }
 
-// planRenewal plans the next renewal for when a third of what is reserved has passed.
+// planRenewal plans the next renewal for when a third of what is reserved has passed, or the longest pause.
 func (p *protocol) planRenewal(sent time.Duration, reserved int64) {
 	p.failures, p.elsewhere = 0, false
-	third := max(p.length(reserved)/3, renewBackoff)
-	p.due = sent + time.Duration(float64(third)*(0.9+0.2*p.jitter()))
+	pause := min(max(p.length(reserved)/3, renewBackoff), longestPause)
+	p.due = sent + time.Duration(float64(pause)*(0.9+0.2*p.jitter()))
 }
 
 // lost forgets the lease. The issuer may finish its grant meanwhile.
