@@ -1,6 +1,6 @@
 -- Takes any free worker: one conditional write. Always answers with one row, which also says why nothing was taken.
 -- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks),
--- $7 lowest and $8 highest worker to take
+-- $7 lowest and $8 highest worker to take, $9 the window that the asker renews with at last (ticks)
 WITH db AS MATERIALIZED (
     SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
 ),
@@ -14,14 +14,21 @@ ns AS MATERIALIZED (
            -- so it is not the same server. A server that does not tell (NULL) cannot be compared.
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
            n.home,
-           n.acquire_after,
+           known.lack,
+           n.acquire_after + CASE WHEN n.acquire_after > 0 THEN known.lack ELSE 0 END AS acquire_after,
            db.timeline,
            db.at,
            pgflurry.ticks(db.at)           AS now,
            pgflurry.ticks_of(n.quarantine) AS quarantine,
+           pgflurry.ticks_of(n.quarantine) + known.lack AS rest,
            least($6::bigint, pgflurry.ticks_of(n.max_window)) AS reserve,
            1::bigint << n.timestamp_bits   AS end_of_time
     FROM pgflurry.namespace n CROSS JOIN db
+    -- Nobody begins with a window above max_window. If the asker has one, this row has forgotten that max_window was
+    -- raised, or it was lowered since. Grants may be longer than the row knows, so the asker waits for as much longer.
+    CROSS JOIN LATERAL (
+        SELECT greatest(0, $9::bigint + 2 * pgflurry.ticks_of(n.skew) - pgflurry.ticks_of(n.quarantine)) AS lack
+    ) known
 ),
 -- The gate. The row in ns keeps the old timeline, so this very statement grants nothing,
 -- even if it waited here for another session that closed the gate first (it then changes no row).
@@ -40,7 +47,7 @@ candidate AS MATERIALIZED (
     FROM pgflurry.worker w CROSS JOIN ns
     WHERE ns.matches AND ns.home IS NULL AND NOT ns.copied AND NOT ns.moved AND ns.acquire_after <= ns.now
       AND w.kind = 'proxy' AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
-      AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now
+      AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
       AND ns.now < ns.end_of_time
     -- the worker that was its own last, one that was never used, the one that was used longest ago
     ORDER BY CASE WHEN w.node = $3::text THEN 0 WHEN w.term = 0 THEN 1 ELSE 2 END,
@@ -60,7 +67,7 @@ taken AS (
     FROM candidate CROSS JOIN ns
     WHERE w.worker = candidate.worker
       AND w.kind = 'proxy' AND w.retired_at IS NULL
-      AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now
+      AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
     -- the mark was at most now, or the row would be no candidate: greatest(old reserved_until, now) is now
     RETURNING w.worker, w.term, ns.now AS granted_from, w.reserved_until
 )
@@ -75,13 +82,13 @@ CROSS JOIN LATERAL (SELECT (extract(epoch FROM n.unit) * 1000000)::bigint AS mic
 LEFT JOIN taken ON true
 LEFT JOIN LATERAL (
     SELECT CASE WHEN ns.moved THEN
-                    coalesce((SELECT acquire_after FROM closed), greatest(ns.acquire_after, ns.now + ns.quarantine))
+                    greatest((SELECT acquire_after FROM closed) + ns.lack, ns.acquire_after, ns.now + ns.rest)
                 WHEN ns.acquire_after > ns.now THEN ns.acquire_after END AS opens
 ) gate ON true
 LEFT JOIN LATERAL (
     SELECT count(*) AS workers,
            count(w.retired_at) AS retired,
-           min(w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END)
+           min(w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END)
                FILTER (WHERE w.retired_at IS NULL) AS next_at
     FROM pgflurry.worker w
     WHERE w.kind = 'proxy' AND w.worker BETWEEN $7::integer AND $8::integer

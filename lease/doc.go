@@ -78,6 +78,10 @@
 // copy of a database (a clone, one made from a template) and one restored from a dump, even in place, grant and renew
 // nothing until they were told what they shall be.
 //
+// A process that asks with a window above max_window knows more than the row: it began when max_window was at least
+// that. The row has forgotten a raise, or max_window was lowered since. Such a process adds what the quarantine lacks,
+// at the gate and to each rest.
+//
 // # How often
 //
 // A renewal comes when a third of what is reserved has passed, but 20 s after the one before at the latest. So nearly

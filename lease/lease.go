@@ -16,7 +16,9 @@ type Request struct {
 	Address   string // for people: where this process listens; may be empty
 	Version   string // for people: version of this program; may be empty
 	Window    int64  // ticks to reserve from the database's now; capped by the namespace's max_window
-	Range     Range  // which workers may be taken; zero: all
+	// ticks: the window that renewals will ask for at last; above max_window: the row has forgotten a raise
+	Longest int64
+	Range   Range // which workers may be taken; zero: all
 }
 
 // Range is the workers from Lowest to Highest, both included: those of a datacenter. The zero value is all workers.

@@ -36,7 +36,8 @@ func (p *Postgres) Acquire(ctx context.Context, r Request) (Acquired, error) {
 	lowest, top := r.Range.ends()
 	c, err := p.writer.Write(ctx, acquireSQL, acknowledge.Text(r.Namespace), acknowledge.Text(r.Owner),
 		acknowledge.Text(r.Node), acknowledge.Text(r.Address), acknowledge.Text(r.Version),
-		acknowledge.Number(r.Window), acknowledge.Number(int64(lowest)), acknowledge.Number(int64(top)))
+		acknowledge.Number(r.Window), acknowledge.Number(int64(lowest)), acknowledge.Number(int64(top)),
+		acknowledge.Number(r.Longest))
 	if err != nil {
 		return Acquired{}, fmt.Errorf("acquiring a worker: %w", err)
 	}

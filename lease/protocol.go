@@ -68,7 +68,7 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 	}
 	return step{
 		acquire: &Request{
-			Namespace: p.namespace, Owner: p.newOwner(), Window: p.first,
+			Namespace: p.namespace, Owner: p.newOwner(), Window: p.first, Longest: p.window,
 			Node: p.node, Address: p.address, Version: p.version, Range: p.workers,
 		},
 		limit: longestAttempt,

@@ -49,6 +49,7 @@ type database struct {
 	settings *pgx.ConnConfig
 	facts    facts
 	warnings []string // of the server, since acknowledged was called last
+	founded  bool     // this run made the namespace, so nobody can have drawn from it
 }
 
 // facts about the server and what this role may do there.

@@ -93,6 +93,7 @@ func (d *database) found(ctx context.Context, s Settings, h *home) error {
 	if err := d.mayBegin(ctx, layout); err != nil {
 		return err
 	}
+	d.founded = true
 	return d.create(ctx, s, layout)
 }
 

@@ -24,8 +24,11 @@ type Settings struct {
 	FreshWorker bool // the function gets another worker: the mark of its own is out of reach
 	// this home knows every database that has joined, although it was failed over, restored or reseeded
 	JoinsComplete bool
-	Disposable    bool   // a new namespace is for tests: copies of the database give the same IDs
-	Version       string // of the program, for people who list workers
+	Disposable    bool // a new namespace is for tests: copies of the database give the same IDs
+	// how far ahead proxies may reserve from now on, 1 s to 24 h, with the quarantine that belongs to it; zero: as it
+	// is, 60 s in a new namespace
+	MaxWindow time.Duration
+	Version   string // of the program, for people who list workers
 }
 
 // validate refuses settings that contradict each other.
@@ -41,6 +44,14 @@ func (s Settings) validate() error {
 			"--copy says that this is a copy, but not what it shall be")
 	case s.Disposable && (s.JoinURL != "" || s.NewNamespace || s.Moved || s.Copy):
 		return refuse("Leave --disposable out.", "--disposable is for a new namespace")
+	case s.MaxWindow != 0 && (s.MaxWindow < shortestMaxWindow || s.MaxWindow > longestMaxWindow ||
+		s.MaxWindow%time.Millisecond != 0):
+		return refuse("Give a duration such as 10m or 1h.",
+			"--max-window is %v; expected %v to %v, in whole milliseconds",
+			s.MaxWindow, shortestMaxWindow, longestMaxWindow)
+	case s.MaxWindow != 0 && s.JoinURL != "":
+		return refuse("Run it without --join, with the URL of the home.",
+			"--max-window is the namespace's, and is changed in its home")
 	case s.FreshWorker && (s.NewNamespace || s.Moved || s.Copy):
 		return refuse("Run it twice: first without --fresh-worker.", "--fresh-worker goes with --join alone")
 	}

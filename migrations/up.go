@@ -67,7 +67,12 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 		return err
 	}
 	if s.FreshWorker {
-		return d.freshWorker(ctx, s, h)
+		if err := d.freshWorker(ctx, s, h); err != nil {
+			return err
+		}
+	}
+	if s.MaxWindow != 0 {
+		return d.windows(ctx, s.MaxWindow)
 	}
 	return nil
 }

@@ -64,9 +64,12 @@ func (n *Node) agrees(ns namespace.Namespace) error {
 			"database", ns.Database)
 	}
 	if n.settings.Window > ns.MaxWindow {
-		return outcome.As(outcome.Usage,
+		return outcome.As(outcome.Usage, hint.With(
 			fmt.Errorf("--window is %v, but the namespace's max_window is %v; choose at most that",
-				n.settings.Window, ns.MaxWindow))
+				n.settings.Window, ns.MaxWindow),
+			fmt.Sprintf("Or raise it: pgflurry migrate up --database URL --max-window %v, whose help says "+
+				"what that costs. If it was raised before, a failover or a restore has forgotten that: do so at once.",
+				n.settings.Window)))
 	}
 	if end := ns.Layout.End(); end.Sub(n.clock.wall()) < namespace.LayoutWarning {
 		n.log.Warn("the timestamps of the layout end soon: plan a namespace with another layout",

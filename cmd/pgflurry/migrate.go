@@ -85,6 +85,7 @@ type upFlags struct {
 	join                       string
 	newNamespace, moved, copy  bool
 	freshWorker, joinsComplete bool
+	maxWindow                  time.Duration
 }
 
 // register adds the flags.
@@ -103,6 +104,8 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"because the mark of its own is out of reach; one that has joined needs --join as well")
 	flags.BoolVar(&f.joinsComplete, "joins-complete", false,
 		"no database has joined this home but those that \"migrate status\" lists")
+	flags.DurationVar(&f.maxWindow, "max-window", 0, "how long proxies may go on without PostgreSQL, at most, "+
+		"1s to 24h, with the quarantine that belongs to it (default 1m0s, or that of the existing namespace)")
 	asksConsent(cmd, "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
 }
 
@@ -120,6 +123,7 @@ func (f *upFlags) settings() (migrations.Settings, error) {
 	s.Copy = f.copy
 	s.FreshWorker = f.freshWorker
 	s.JoinsComplete = f.joinsComplete
+	s.MaxWindow = f.maxWindow
 	return s, err
 }
 
@@ -144,6 +148,14 @@ In a home that was failed over, restored or reseeded, no other database can join
 every database that ever joined has joined again, or stands in the list of "pgflurry migrate status".
 --fresh-worker is for a function whose clock once stood far ahead, so that it fails with SNF01. Its old worker
 is retired.
+
+--max-window 1h lets proxies run with --window 1h: they go on for an hour while PostgreSQL is away. It costs workers:
+  - the worker of a proxy that crashed rests for up to two hours: the window and the quarantine
+  - the worker of one that ended in good order rests for up to one hour
+  - after a failover, a restore or a reseed no proxy gets a new worker for one hour
+So the namespace needs a worker for each proxy, for each restart within an hour, and for each crash
+within two. The quarantine rises first, and the window once every standby has that. A shorter window
+holds at once. Its quarantine follows when you run the same again after the last long grant has ended.
 
 A role that is to run "pgflurry serve" without owning the schema needs, in each database:
   CALL pgflurry.grant_lease('role');`,

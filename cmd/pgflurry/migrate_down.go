@@ -23,8 +23,9 @@ refuses while IDs may be ahead of the database's clock, and while a default, a v
 next_snowflake(), or while counters, tickets, tags, tokens or locks are in use: it says which tables hold such
 rows. Nothing is removed with CASCADE.
 
-IDs are ahead of the clock for a window and a quarantine after the last proxy, some minutes. With --wait it waits
-for that, says how long it still takes, and ends at Ctrl-C with nothing removed.
+IDs are ahead of the clock for a window and a quarantine after the last proxy: three minutes, or two hours with
+windows of an hour. With --wait it waits for that, says how long it still takes, and ends at Ctrl-C with nothing
+removed.
 
 In a database that others have joined it refuses, too: they would be left without anybody who knows which
 workers they have. With --leave-joined it removes pgflurry all the same; a namespace made here later is another

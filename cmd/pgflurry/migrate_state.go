@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"pgflurry/hint"
 	"pgflurry/migrations"
@@ -127,12 +128,30 @@ func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
 	if f.joinsComplete {
 		done = append(done, fmt.Sprintf("other databases can join again; known so far: %d", len(state.Joined)))
 	}
+	if f.maxWindow != 0 {
+		done = append(done, windowsDone(n, state.GateOpens))
+	}
 	for _, text := range done {
 		if _, err := fmt.Fprintln(w, text); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// windowsDone says what the windows of a namespace cost.
+func windowsDone(n *namespace.Namespace, gate time.Duration) string {
+	said := fmt.Sprintf("proxies may reserve %v ahead (--window); a worker whose proxy crashed rests for up to %v",
+		n.MaxWindow, n.MaxWindow+n.Skew+n.Quarantine)
+	if n.Quarantine > migrations.QuarantineFor(n.MaxWindow, n.Skew) {
+		said += fmt.Sprintf("\nthe quarantine stays %v, because longer grants may be in use: "+
+			"run the same again after %v", n.Quarantine, n.Quarantine)
+	}
+	if gate > 0 {
+		said += fmt.Sprintf("\nno worker is granted for another %v, until grants that a failover or a restore "+
+			"may have forgotten have ended", wholeSeconds(gate))
+	}
+	return said
 }
 
 // inPlace is an error that says what is not in place; nil if everything is.

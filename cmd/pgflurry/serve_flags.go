@@ -70,7 +70,8 @@ func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 	f.StringVar(&s.Name, "node", hostname(),
 		"name of this node, the same after a restart: it prefers its own last worker")
 	f.DurationVar(&s.Window, "window", 60*time.Second,
-		"how far ahead the lease reserves, which is how long PostgreSQL may be away")
+		"how far ahead the lease reserves, which is how long PostgreSQL may be away; "+
+			"at most the namespace's max_window")
 	f.DurationVar(&s.DrainTimeout, "drain-timeout", 30*time.Second,
 		"how long open transactions may go on after the first signal")
 	f.StringVar(&s.Admin.Listen, "admin-listen", "",

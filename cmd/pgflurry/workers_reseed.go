@@ -29,6 +29,9 @@ no worker be granted for the length of the quarantine. Until then proxies finish
 and the function in the database gives the IDs. Databases that joined may be forgotten, too: no other one can
 join until you have run "pgflurry migrate up --joins-complete".
 
+Where the backup is older than the last "pgflurry migrate up --max-window", run that again first: the restored table
+knows the windows of its own time only.
+
 Run it as the owner of the schema, before the first proxy connects to the restored database. It says what it will do and
 asks; --yes is for scripts. To run it again is harmless, but begins the quarantine anew.
 
@@ -83,8 +86,10 @@ func confirm(cmd *cobra.Command, url string) error {
 		_, err = fmt.Fprintf(cmd.ErrOrStderr(), `This will, in the ID space of database %q:
   end %d leases: those proxies finish what they have reserved, and then relay
   grant no worker to any proxy for %v; until then the function in the database gives the IDs
+  rely on it that no proxy had a --window above %v since the backup; if one had, answer no, and run
+  "pgflurry migrate up --max-window" with that one first
   let no other database join until "pgflurry migrate up --joins-complete" was run
-Type yes to go on: `, ns.Database, held, ns.Quarantine)
+Type yes to go on: `, ns.Database, held, ns.Quarantine, ns.MaxWindow)
 		return err
 	})
 	if err != nil {

@@ -212,9 +212,9 @@ var inSQL = []mutant{
 	{
 		guard: "a name-sake waits for the worker of its name as everybody does", file: "lease/acquire.sql", times: 2,
 		from: "w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL " +
-			"THEN 0 ELSE ns.quarantine END <= ns.now",
+			"THEN 0 ELSE ns.rest END <= ns.now",
 		to: "(w.node = $3::text OR w.reserved_until + CASE WHEN w.term = 0 " +
-			"OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now)",
+			"OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now)",
 		test: "HashOfTheHostName", in: "tests/knownbad",
 	},
 	{
@@ -236,7 +236,7 @@ var inSQL = []mutant{
 var inTable = []mutant{
 	{
 		guard: "SQL, acquire: only after the mark",
-		from:  " || t.free(r) > t.Now {", to: " {",
+		from:  " || t.free(r, a) > t.Now {", to: " {",
 	},
 	{
 		guard: "SQL, acquire: quarantine of a worker that was not released",
@@ -258,13 +258,18 @@ var inTable = []mutant{
 	},
 	{
 		guard: "SQL, acquire: timeline gate, for the quarantine",
-		from:  " || t.AcquireAfter > t.Now ||", to: " ||",
+		from:  " || t.gate(a) > t.Now ||", to: " ||",
 	},
 	{
 		guard: "SQL, acquire: timeline gate, as long as the longest grant, the skew included",
 		from:  "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)\n}",
 		to:    "t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine-t.Skew)\n}",
 		test:  "GateLasts",
+	},
+	{
+		guard: "SQL, acquire: who knows of a longer window than the row waits for longer, at the gate",
+		from:  "return t.AcquireAfter + t.lack(a)", to: "return t.AcquireAfter",
+		test: "ForgetsThatWindows",
 	},
 	{
 		guard: "SQL, renew: owner and term",

@@ -9,6 +9,9 @@ import (
 // The old server's clock was ahead of the new one's by the skew. A holder has reserved as far ahead as the cap lets it.
 // Chosen at random that hardly ever happens, so these lead there.
 
+// jitter is what a keeper adds to the wait for a free worker or a gate, in ticks.
+const jitter = 251
+
 // forgetful is a history with one worker, whose first failover loses so many commits and leads to a server whose clock
 // is behind by the skew.
 func forgetful(t *testing.T, lost int) (*history, *process) {
@@ -78,7 +81,6 @@ func TestTheGateLastsAsLongAsAnyGrantThatAFailoverForgets(t *testing.T) {
 func TestAHolderThatWakesAfterATakeOverThatWasForgottenHasLost(t *testing.T) {
 	h, holder := forgetful(t, 1)
 	mark := holder.tenures[0].until
-	const jitter = 251                  // what a keeper adds to the wait for a free worker, in ticks
 	from := h.comes(t, "takes it over") // the holder does nothing all the while
 	if over := mark + quarantine; from < over || from > over+jitter {
 		t.Fatalf("the worker was taken over at tick %d; its quarantine was over at %d", from, over)
@@ -95,5 +97,36 @@ func TestAHolderThatWakesAfterATakeOverThatWasForgottenHasLost(t *testing.T) {
 	holder.draw(4)
 	if holder.tenures[0].until != mark {
 		t.Errorf("the holder renewed until tick %d", holder.tenures[0].until)
+	}
+}
+
+// A proxy with a window of an hour began when max_window was an hour. So it knows more than a server that has forgotten
+// so.
+func TestAFailoverThatForgetsThatWindowsWereRaisedKeepsTheGateClosedForThoseWhoKnow(t *testing.T) {
+	h, holder := forgetful(t, 12)
+	for holder.tenures[0].until-h.table.Now < window.Milliseconds() {
+		h.act(holder)
+	}
+	holder.rate = 1050
+	h.pass(11 * time.Second)
+	holder.goOn(reply{})
+	h.act(holder)
+	until := holder.tenures[0].until
+	holder.frozen = true
+	h.failover()
+	h.table.MaxWindow, h.table.Quarantine = shorterWindow, shorterQuarantine // as they were before the raise
+	h.processes = append(h.processes, h.start("first to see the new server"))
+	h.act(h.processes[1]) // is refused, and closes the gate
+	if h.table.AcquireAfter >= until {
+		t.Fatal("the row's own gate outlasts the grant, so this proves nothing")
+	}
+	h.pass(time.Duration(h.table.AcquireAfter-h.table.Now) * time.Millisecond)
+	if from := h.comes(t, "first to pass the gate"); from < until || from > until+jitter {
+		t.Errorf("the first grant begins at tick %d, the forgotten one ends at %d: expected that, give or take a "+
+			"keeper's jitter", from, until)
+	}
+	drawn := h.drawn
+	if holder.draw(4); h.drawn == drawn {
+		t.Error("the holder drew nothing after its sleep, so this proves nothing of it")
 	}
 }

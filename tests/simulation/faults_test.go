@@ -190,7 +190,32 @@ func (h *history) operate() {
 		h.durable = len(h.commits)
 	case 1, 2:
 		h.reseed()
+	case 3, 4, 5:
+		h.changeWindows()
 	}
+}
+
+// shorter windows than those that the proxies ask for, and the least quarantine that the namespace's CHECK allows.
+const (
+	shorterWindow     = 2000
+	shorterQuarantine = shorterWindow + 2*skew
+)
+
+// changeWindows is one step of "migrate up --max-window", which goes on with the next one or is never finished.
+func (h *history) changeWindows() {
+	t := h.table
+	switch longer := h.choose("longer windows", 0, 1) == 1; {
+	case longer && t.Quarantine < quarantine:
+		t.SetQuarantine(quarantine)
+	case longer:
+		t.MaxWindow = window.Milliseconds()
+	case t.MaxWindow > shorterWindow:
+		t.MaxWindow = shorterWindow
+	case t.Quarantine > shorterQuarantine && !t.LongGrants():
+		t.SetQuarantine(shorterQuarantine)
+	}
+	h.commit("operator")
+	h.durable = len(h.commits)
 }
 
 func (h *history) reseed() {

@@ -32,7 +32,7 @@ func (s *healthy) Acquire(_ context.Context, r lease.Request) (lease.Acquired, e
 	defer s.mu.Unlock()
 	s.table.Now = s.now()
 	a := s.table.Acquire(rows.Acquire{
-		Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Highest: 65535,
+		Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Longest: r.Longest, Highest: 65535,
 	},
 		func(workers []int) int { return workers[0] })
 	worker := int(a[4].(int64))

@@ -163,7 +163,7 @@ func understand(queries []string, params [][]string) *write {
 	case texts["acquire"]:
 		a := rows.Acquire{
 			Namespace: p[0], Owner: p[1], Node: p[2], Window: number(5), Lowest: int(number(6)),
-			Highest: int(number(7)),
+			Highest: int(number(7)), Longest: number(8),
 		}
 		return &write{acquire: &a, owner: a.Owner}
 	case texts["renew"]:

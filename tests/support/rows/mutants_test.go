@@ -17,10 +17,10 @@ var mutants = []struct {
 }{
 	{
 		"acquire: only after the mark", "acquire",
-		"w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END <= ns.now",
+		"w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now",
 		"true", 2,
 	},
-	{"acquire: quarantine of a worker that was not released", "acquire", "ELSE ns.quarantine END", "ELSE 0 END", 3},
+	{"acquire: quarantine of a worker that was not released", "acquire", "ELSE ns.rest END", "ELSE 0 END", 3},
 	{"acquire: a new owner", "acquire", "SET owner = $2::uuid", "SET owner = coalesce(w.owner, $2::uuid)", 1},
 	{"acquire: a higher term", "acquire", "term = w.term + 1", "term = greatest(w.term, 1)", 1},
 	{"acquire: the mark is raised", "acquire", "+ ns.reserve, ns.end_of_time)", "+ 0, ns.end_of_time)", 1},
@@ -42,6 +42,18 @@ var mutants = []struct {
 		"acquire: the gate never opens earlier", "acquire",
 		"acquire_after = greatest(n.acquire_after, ns.now + ns.quarantine)\n",
 		"acquire_after = ns.now + ns.quarantine\n", 1,
+	},
+	{
+		"acquire: who knows of a longer window waits for longer at the gate", "acquire",
+		"n.acquire_after + CASE WHEN n.acquire_after > 0 THEN known.lack ELSE 0 END AS acquire_after",
+		"n.acquire_after AS acquire_after", 1,
+	},
+	{
+		"acquire: … and for a worker that was not released", "acquire",
+		"pgflurry.ticks_of(n.quarantine) + known.lack AS rest", "pgflurry.ticks_of(n.quarantine) AS rest", 1,
+	},
+	{
+		"acquire: … the skew included", "acquire", "$9::bigint + 2 * pgflurry.ticks_of(n.skew)", "$9::bigint", 1,
 	},
 	{"acquire: no copy", "acquire", " AND NOT ns.copied", "", 1},
 	{"acquire: no database without worker rows", "acquire", " AND ns.home IS NULL", "", 1},
@@ -97,6 +109,30 @@ var mutants = []struct {
 	{"reseed: marks are raised", "reseed", "greatest(w.reserved_until, ns.mark)", "w.reserved_until", 1},
 	{"reseed: leases end", "reseed", "term = CASE WHEN w.term > 0 THEN w.term + 1 ELSE 0 END", "term = w.term", 1},
 	{"reseed: the gate closes", "reseed", "greatest(n.acquire_after, ns.opens)", "n.acquire_after", 1},
+	{
+		"quarantine: who is past his mark has lost his lease", "quarantine",
+		"        released_at = clock_timestamp()\n", "        released_at = NULL\n", 1,
+	},
+	{
+		"quarantine: … and his worker rests as long as before", "quarantine",
+		"w.reserved_until + ns.former, ns.end_of_time", "w.reserved_until, ns.end_of_time", 1,
+	},
+	{"quarantine: who holds a worker keeps it", "quarantine", "      AND w.reserved_until <= ns.now\n", "", 1},
+	{
+		"quarantine: the gate stays closed for longer", "quarantine",
+		"n.acquire_after + pgflurry.ticks_of(ns.quarantine) - ns.former)", "0)", 1,
+	},
+	{
+		"quarantine: the gate never opens earlier", "quarantine",
+		"greatest(n.acquire_after, n.acquire_after + pgflurry.ticks_of(ns.quarantine) - ns.former)",
+		"n.acquire_after + pgflurry.ticks_of(ns.quarantine) - ns.former", 1,
+	},
+	{"long grants: not while the gate is closed", "long_grants", "n.acquire_after > now.tick", "false", 1},
+	{
+		"long grants: nor after a failover that nobody has seen", "long_grants", "wal_timeline() IS NOT NULL",
+		"wal_timeline() IS NULL", 1,
+	},
+	{"long grants: nor while a row has one", "long_grants", "AND w.released_at IS NULL", "AND false", 1},
 	{"retire: not while it is held", "retire", "AND ($2::boolean OR", "AND (NOT $2::boolean OR $2::boolean OR", 1},
 }
 

@@ -41,7 +41,7 @@ type Row struct {
 // Acquire holds the parameters of acquire.sql that matter.
 type Acquire struct {
 	Namespace, Owner, Node string
-	Window                 int64
+	Window, Longest        int64
 	Lowest, Highest        int
 }
 
@@ -76,12 +76,23 @@ func (t *Table) Clone() Table {
 
 func (t *Table) moved() bool { return t.Server != "" && t.Timeline != t.Server }
 
-// free is the tick at which a row may be taken.
-func (t *Table) free(r Row) int64 {
+// lack is by how much the quarantine is too short for the window of who asks.
+func (t *Table) lack(a Acquire) int64 { return max(0, a.Longest+2*t.Skew-t.Quarantine) }
+
+// gate is the tick before which nothing is granted to who asks.
+func (t *Table) gate(a Acquire) int64 {
+	if t.AcquireAfter > 0 {
+		return t.AcquireAfter + t.lack(a)
+	}
+	return 0
+}
+
+// free is the tick at which a row may be taken by who asks.
+func (t *Table) free(r Row, a Acquire) int64 {
 	if r.Term == 0 || r.Released {
 		return r.Mark
 	}
-	return r.Mark + t.Quarantine
+	return r.Mark + t.Quarantine + t.lack(a)
 }
 
 func (t *Table) closeGate() {
@@ -91,12 +102,12 @@ func (t *Table) closeGate() {
 
 // candidates are the workers that an acquisition may take: those of the best class, any of them.
 func (t *Table) candidates(a Acquire) (workers []int) {
-	if a.Namespace != t.Namespace || t.Home != "" || t.Copied || t.moved() || t.AcquireAfter > t.Now || t.Now >= t.End {
+	if a.Namespace != t.Namespace || t.Home != "" || t.Copied || t.moved() || t.gate(a) > t.Now || t.Now >= t.End {
 		return nil
 	}
 	best := ""
 	for worker, r := range t.Rows {
-		if r.Database || r.Retired || worker < a.Lowest || worker > a.Highest || t.free(r) > t.Now {
+		if r.Database || r.Retired || worker < a.Lowest || worker > a.Highest || t.free(r, a) > t.Now {
 			continue
 		}
 		class := "1"
@@ -137,9 +148,9 @@ func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
 	var opens any
 	switch {
 	case moved:
-		opens = max(before.AcquireAfter, t.Now+t.Quarantine)
-	case before.AcquireAfter > t.Now:
-		opens = before.AcquireAfter
+		opens = max(before.gate(a), t.Now+t.Quarantine+t.lack(a))
+	case before.gate(a) > t.Now:
+		opens = before.gate(a)
 	}
 	all := Answer{t.Namespace, orNull(t.Home), t.Copied, t.Server == ""}
 	all = append(append(all, taken...), t.Now*t.Unit, opens, t.ahead(opens))
@@ -160,8 +171,8 @@ func (t *Table) refusal(a Acquire) Answer {
 		workers++
 		if r.Retired {
 			retired++
-		} else if next == nil || t.free(r) < next.(int64) {
-			next = t.free(r)
+		} else if next == nil || t.free(r, a) < next.(int64) {
+			next = t.free(r, a)
 		}
 	}
 	return Answer{workers, retired, next, t.ahead(next)}
@@ -248,6 +259,30 @@ func (t *Table) Reseed(owner func() string) Answer {
 		}
 	}
 	return Answer{workers, raised, held, mark, t.AcquireAfter}
+}
+
+// SetQuarantine is quarantine.sql of package migrations.
+func (t *Table) SetQuarantine(quarantine int64) {
+	for i := range t.Rows {
+		r := &t.Rows[i]
+		if !r.Database && r.Term > 0 && !r.Released && !r.Retired && r.Mark <= t.Now {
+			r.Mark, r.Released = max(r.Mark, min(r.Mark+t.Quarantine, t.End)), true
+		}
+	}
+	if t.AcquireAfter > 0 {
+		t.AcquireAfter = max(t.AcquireAfter, t.AcquireAfter+quarantine-t.Quarantine)
+	}
+	t.Quarantine = quarantine
+}
+
+// LongGrants is long_grants.sql of package migrations.
+func (t *Table) LongGrants() bool {
+	for _, r := range t.Rows {
+		if !r.Database && r.Term > 0 && !r.Released && r.Mark > t.Now+t.MaxWindow+t.Skew {
+			return true
+		}
+	}
+	return t.AcquireAfter > t.Now || t.moved()
 }
 
 // Retire is retire.sql; its Answer is only whether it was done.

@@ -65,6 +65,13 @@ func newRoom(t testing.TB) *room {
 		}
 		r.statements[name] = string(text)
 	}
+	for _, name := range []string{"quarantine", "long_grants"} {
+		text, err := os.ReadFile("../../../migrations/queries/" + name + ".sql")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.statements[name] = string(text)
+	}
 	return r
 }
 
@@ -90,6 +97,9 @@ func (r *room) run(name string, args ...any) Answer {
 		r.t.Fatalf("%s: %v", name, err)
 	}
 	result := r.conn.PgConn().ExecPrepared(ctx, prepared.Name, texts, nil, nil).Read()
+	if result.Err == nil && len(result.FieldDescriptions) == 0 {
+		return nil
+	}
 	if result.Err != nil || len(result.Rows) != 1 {
 		r.t.Fatalf("%s: %d rows, %v", name, len(result.Rows), result.Err)
 	}
@@ -119,7 +129,8 @@ func (r *room) load(t *Table) {
 	batch := &pgx.Batch{}
 	batch.Queue("UPDATE stage.server SET now = $1, timeline = nullif($2, ''), system = 1", t.Now, t.Server)
 	batch.Queue(`UPDATE pgflurry.namespace SET timeline = nullif($1, ''), acquire_after = $2, home = nullif($3, ''),
-		system_identifier = CASE WHEN $4 THEN 2 ELSE 1 END`, t.Timeline, t.AcquireAfter, t.Home, t.Copied)
+		system_identifier = CASE WHEN $4 THEN 2 ELSE 1 END, quarantine = $5 * interval '1 ms'`,
+		t.Timeline, t.AcquireAfter, t.Home, t.Copied, t.Quarantine)
 	rows, err := json.Marshal(t.Rows)
 	if err != nil {
 		r.t.Fatal(err)
@@ -142,9 +153,10 @@ func (r *room) read(t *Table) Table {
 	r.t.Helper()
 	after := t.Clone()
 	batch := &pgx.Batch{}
-	batch.Queue("SELECT coalesce(timeline, ''), acquire_after FROM pgflurry.namespace").QueryRow(
+	batch.Queue(`SELECT coalesce(timeline, ''), acquire_after, pgflurry.ticks_of(quarantine)
+		FROM pgflurry.namespace`).QueryRow(
 		func(row pgx.Row) error {
-			return row.Scan(&after.Timeline, &after.AcquireAfter)
+			return row.Scan(&after.Timeline, &after.AcquireAfter, &after.Quarantine)
 		})
 	batch.Queue(`SELECT kind = 'database', coalesce(owner::text, ''), term, reserved_until, coalesce(node, ''),
 		coalesce(pgflurry.ticks(renewed_at), -1), released_at IS NOT NULL, retired_at IS NOT NULL FROM pgflurry.worker
@@ -164,8 +176,9 @@ func (r *room) read(t *Table) Table {
 
 // anyStatement chooses among all.
 func anyStatement(t *rapid.T) string {
-	return rapid.SampledFrom([]string{"acquire", "acquire", "renew", "renew", "renew", "release", "reseed", "retire"}).
-		Draw(t, "statement")
+	return rapid.SampledFrom([]string{
+		"acquire", "acquire", "renew", "renew", "renew", "release", "reseed", "retire", "quarantine", "long_grants",
+	}).Draw(t, "statement")
 }
 
 // compare runs a statement on one state in both places, and says how they differ; "" if they do not.
@@ -177,7 +190,8 @@ func (r *room) compare(t *rapid.T, statement string) string {
 	switch statement {
 	case "acquire":
 		a := r.anyAcquire(t)
-		got = r.run("acquire", a.Namespace, a.Owner, a.Node, "address", "version", a.Window, a.Lowest, a.Highest)
+		got = r.run("acquire", a.Namespace, a.Owner, a.Node, "address", "version", a.Window, a.Lowest, a.Highest,
+			a.Longest)
 		taken, _ := got[4].(int64)
 		var may []int
 		want = here.Acquire(a, func(workers []int) int {
@@ -203,6 +217,13 @@ func (r *room) compare(t *rapid.T, statement string) string {
 	case "reseed":
 		got = r.run("reseed")
 		want = here.Reseed(func() string { return "new" })
+	case "quarantine":
+		quarantine := rapid.SampledFrom([]int64{7000, 9000}).Draw(t, "quarantine")
+		got = r.run("quarantine", quarantine*1000)
+		here.SetQuarantine(quarantine)
+	case "long_grants":
+		got = r.run("long_grants")
+		want = Answer{here.LongGrants()}
 	case "retire":
 		worker, held := rapid.IntRange(0, len(before.Rows)-1).Draw(t, "worker"), rapid.Bool().Draw(t, "held")
 		got = r.run("retire", worker, held)[:1]
@@ -233,15 +254,16 @@ func (r *room) anyTable(t *rapid.T) Table {
 	}
 	table := Table{
 		Settings: Settings{
-			Namespace: r.namespace, MaxWindow: 6000, Skew: 500, Quarantine: 7000, End: 1 << 41, Unit: 1000,
+			Namespace: r.namespace, MaxWindow: 6000, Skew: 500, End: 1 << 41, Unit: 1000,
 		},
 		Now: now, Server: rapid.SampledFrom([]string{"00000001", "00000001", "00000002", ""}).Draw(t, "server"),
 		Timeline: rapid.SampledFrom([]string{"00000001", "00000001", "00000001", "00000002", ""}).Draw(t,
 			"timeline"),
-		AcquireAfter: max(0, now+rapid.SampledFrom([]int64{-9000, -1, 0, 1, 9000}).Draw(t, "acquire after")),
+		AcquireAfter: max(0, now+rapid.SampledFrom(gates).Draw(t, "acquire after")),
 		Copied:       rapid.IntRange(0, 19).Draw(t, "copied") == 0,
 		Rows:         make([]Row, 8),
 	}
+	table.Quarantine = rapid.SampledFrom([]int64{7000, 7000, 7000, 8000}).Draw(t, "quarantine before")
 	if rapid.IntRange(0, 19).Draw(t, "elsewhere") == 0 {
 		table.Home = "elsewhere"
 	}
@@ -253,7 +275,13 @@ func (r *room) anyTable(t *rapid.T) Table {
 }
 
 // edges are the distances from now at which something changes.
-var edges = []int64{-7001, -7000, -6999, -6501, -6500, -6499, -1000, -1, 0, 1, 500, 3000, 6000, 6500, 6501, 20_000}
+var edges = []int64{
+	-16_000, -8500, -7001, -7000, -6999, -6501, -6500, -6499, -1000, -1, 0, 1, 500, 3000, 6000, 6500, 6501,
+	20_000,
+}
+
+// gates are the same for the gate; the first means that there was none yet.
+var gates = []int64{-1 << 40, -9001, -9000, -1500, -1, 0, 1, 9000}
 
 func anyRow(t *rapid.T, now int64) Row {
 	if rapid.IntRange(0, 2).Draw(t, "never used") == 0 {
@@ -281,6 +309,7 @@ func (r *room) anyAcquire(t *rapid.T) Acquire {
 	a := Acquire{
 		Namespace: r.anyNamespace(t), Owner: owner(3), Node: rapid.SampledFrom(append(nodes, "c")).Draw(t, "node"),
 		Window: rapid.SampledFrom([]int64{1000, 6000, 60_000}).Draw(t, "window"), Highest: 65535,
+		Longest: rapid.SampledFrom([]int64{1000, 6000, 6001, 7500, 15_000}).Draw(t, "longest"),
 	}
 	if rapid.Bool().Draw(t, "datacenter") {
 		a.Lowest = rapid.IntRange(0, 7).Draw(t, "lowest")

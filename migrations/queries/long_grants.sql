@@ -1,0 +1,8 @@
+-- Whether a grant may be there that is longer than max_window allows now: in a row, or forgotten by one while the gate
+-- is closed. A failover that nobody has seen closes it.
+SELECT n.acquire_after > now.tick
+       OR pgflurry.wal_timeline() IS NOT NULL AND n.timeline IS DISTINCT FROM pgflurry.wal_timeline()
+       OR EXISTS (SELECT FROM pgflurry.worker AS w
+                  WHERE w.kind = 'proxy' AND w.term > 0 AND w.released_at IS NULL
+                    AND w.reserved_until > now.tick + pgflurry.ticks_of(n.max_window) + pgflurry.ticks_of(n.skew))
+FROM pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now

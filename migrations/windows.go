@@ -1,0 +1,184 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/namespace"
+)
+
+var (
+	//go:embed queries/lock_workers.sql
+	lockWorkersSQL string
+	//go:embed queries/quarantine.sql
+	quarantineSQL string
+	//go:embed queries/max_window.sql
+	maxWindowSQL string
+	//go:embed queries/long_grants.sql
+	longGrantsSQL string
+	//go:embed queries/written.sql
+	writtenSQL string
+	//go:embed queries/behind.sql
+	behindSQL string
+)
+
+const (
+	// shortestMaxWindow is the shortest --window that serve takes.
+	shortestMaxWindow = time.Second
+	// longestMaxWindow keeps a vanished worker's rest at two days, and its mark within the same days as its IDs.
+	longestMaxWindow = 24 * time.Hour
+	// usualQuarantine is that of a new namespace, long enough for windows of nearly two minutes.
+	usualQuarantine = 120 * time.Second
+	// patienceForStandbys is how long windows waits for those that are behind.
+	patienceForStandbys = 20 * time.Second
+)
+
+// QuarantineFor is the quarantine that belongs to a max_window: the least that outlives each grant after a failover
+// between servers whose clocks differ by the skew, and no less than that of a new namespace.
+func QuarantineFor(maxWindow, skew time.Duration) time.Duration {
+	return max(usualQuarantine, maxWindow+2*skew)
+}
+
+// windows gives the namespace another max_window, with its quarantine. The order makes each end in the middle harmless,
+// and each server that may be promoted meanwhile: at every moment, on every standby, the quarantine outlives what the
+// windows allow, and what they have allowed. So the quarantine rises before the window, and falls after it, when the
+// last grant of the old window has ended. docs/uniqueness.md has the argument.
+func (d *database) windows(ctx context.Context, want time.Duration) error {
+	present, err := namespace.Read(ctx, d.Conn)
+	if err != nil {
+		return err
+	}
+	if present.Home != "" {
+		return contradicts("Run it on that database.",
+			"--max-window is the namespace's, and the namespace of database %q is at home in %s",
+			present.Database, present.Home)
+	}
+	quarantine := QuarantineFor(want, present.Skew)
+	raised := present.Quarantine < quarantine
+	if raised {
+		if err := d.setQuarantine(ctx, quarantine, func() (bool, error) { return true, nil }); err != nil {
+			return err
+		}
+	}
+	if present.MaxWindow < want {
+		if err := d.standbysHave(ctx, raised && !d.founded, fmt.Sprintf(
+			"max_window stays %v for now; the quarantine is %v", present.MaxWindow, max(quarantine, present.Quarantine),
+		)); err != nil {
+			return err
+		}
+	}
+	if present.MaxWindow != want {
+		err := d.acknowledged(func() error {
+			_, err := d.Exec(ctx, maxWindowSQL, want.Microseconds())
+			return err
+		})
+		if err != nil {
+			return failed("writing max_window", err)
+		}
+	}
+	if present.Quarantine <= quarantine {
+		return nil
+	}
+	stays := fmt.Sprintf("max_window is %v; the quarantine stays %v for now", want, present.Quarantine)
+	if err := d.standbysHave(ctx, false, stays); err != nil {
+		return err
+	}
+	return d.setQuarantine(ctx, quarantine, func() (bool, error) {
+		var long bool
+		err := d.QueryRow(ctx, longGrantsSQL).Scan(&long)
+		return !long, err
+	})
+}
+
+// setQuarantine changes the quarantine if, with the workers locked, it may.
+func (d *database) setQuarantine(ctx context.Context, quarantine time.Duration, may func() (bool, error)) error {
+	const doing = "changing the quarantine"
+	return d.acknowledged(func() error {
+		return d.inTransaction(ctx, doing, func() error {
+			if err := d.script(ctx, "locking the workers", lockWorkersSQL); err != nil {
+				return busy(err)
+			}
+			switch ok, err := may(); {
+			case err != nil:
+				return failed("looking for long grants", err)
+			case !ok:
+				return nil
+			}
+			if _, err := d.Exec(ctx, quarantineSQL, quarantine.Microseconds()); err != nil {
+				return failed(doing, err)
+			}
+			return nil
+		})
+	})
+}
+
+// busy says whom the lock of the workers was not taken from.
+func busy(err error) error {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == "55P03" { // lock not available
+		return refuse("Wait until it has ended, and run the same again. pg_locks shows who it is. "+
+			"A commit that waits for a hung synchronous standby holds it too.",
+			"the windows stay as they are: another transaction holds pgflurry.worker")
+	}
+	return err
+}
+
+// standbysHave waits until every standby has written what this session has. unsure says that what it wrote matters
+// just now; then a standby that this role may not look at is as one that is behind. stays says what is not done.
+func (d *database) standbysHave(ctx context.Context, unsure bool, stays string) error {
+	var written string
+	if err := d.QueryRow(ctx, writtenSQL).Scan(&written); err != nil {
+		if err = failed("asking how far the log is written", err); !errors.As(err, new(*serverError)) || unsure {
+			return err
+		}
+		return nil // a server that keeps no log of this kind
+	}
+	for end := time.Now().Add(patienceForStandbys); ; time.Sleep(50 * time.Millisecond) {
+		behind, may, hidden, err := d.behind(ctx, written)
+		switch {
+		case err != nil:
+			return err
+		case hidden && unsure:
+			return refuse(`Wait until each standby answers "SELECT quarantine FROM pgflurry.namespace" with that, `+
+				`and run the same again. A member of pg_monitor sees it by itself.`,
+				"%s: role %q may not see how far the standbys are, and one of them that is promoted without the "+
+					"quarantine could give IDs twice", stays, d.facts.role)
+		case len(behind) == 0:
+			return nil
+		case !may, time.Now().After(end):
+			return refuse("Let them catch up, and run the same again. "+
+				"Drop the slot of a standby that is gone for good: SELECT pg_drop_replication_slot('NAME').",
+				"%s: these standbys have not written it, and one that is promoted without it could give IDs twice: %s",
+				stays, strings.Join(behind, ", "))
+		}
+	}
+}
+
+// behind lists the standbys that have not written the log so far. may: one of them is connected, and may come after.
+// hidden: there are some that this role does not see.
+func (d *database) behind(ctx context.Context, written string) (names []string, may, hidden bool, err error) {
+	rows, err := d.Query(ctx, behindSQL, written)
+	if err == nil {
+		var name *string
+		var connected bool
+		_, err = pgx.ForEachRow(rows, []any{&name, &connected}, func() error {
+			if name == nil {
+				hidden = true
+				return nil
+			}
+			names, may = append(names, *name), may || connected
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, false, false, failed("looking for the standbys", err)
+	}
+	return names, may, hidden, nil
+}

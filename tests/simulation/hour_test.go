@@ -1,0 +1,297 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgflurry/generator"
+	"pgflurry/lease"
+	"pgflurry/tests/support/rows"
+)
+
+// A window of an hour, in faked time: the real keeper, clock and generator over the table in memory.
+const (
+	hour     = time.Hour
+	hourRest = hour + 4*time.Second // the quarantine that belongs to it
+	// between is the longest that a renewal comes after the one before, its jitter included
+	between = 22 * time.Second
+	// grown is when the window has its full length
+	grown = 3 * time.Minute
+	// again is the longest that a keeper needs to notice that the database is back: an attempt and a pause
+	again = 11 * time.Second
+)
+
+// shared is one table, and the clock of its database.
+type shared struct {
+	mu    sync.Mutex
+	table rows.Table
+	start time.Time
+}
+
+func newShared(workers int) *shared {
+	s := &shared{start: time.Now(), table: rows.Table{
+		Settings: rows.Settings{
+			Namespace: name, MaxWindow: hour.Milliseconds(), Skew: 2000, Quarantine: hourRest.Milliseconds(),
+			End: 1 << 41, Unit: 1000,
+		},
+		Rows: make([]rows.Row, 1+workers),
+	}}
+	s.table.Rows[0].Database = true
+	return s
+}
+
+func (s *shared) now() int64 { return (hour + time.Since(s.start)).Milliseconds() }
+
+// away says how a database is away.
+type away int
+
+const (
+	present  away = iota
+	stopped       // connections are refused
+	hung          // nothing is answered
+	oneSided      // what is asked arrives, answers do not
+)
+
+// path is one process's way to the table: a lease.Store.
+type path struct {
+	*shared
+	away         away
+	acknowledged int64 // the highest mark that this process was told
+}
+
+var errAway = errors.New("the database is away")
+
+// write runs a statement unless the database is away, and says whether its answer arrives.
+func (p *path) write(ctx context.Context, statement func()) error {
+	p.mu.Lock()
+	p.table.Now = p.now()
+	how := p.away
+	if how == present || how == oneSided {
+		statement()
+	}
+	p.mu.Unlock()
+	switch how {
+	case present:
+		return nil
+	case stopped:
+		return errAway
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func (p *path) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
+	var a rows.Answer
+	err := p.write(ctx, func() {
+		a = p.table.Acquire(rows.Acquire{
+			Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Longest: r.Longest, Highest: 65535,
+		}, func(workers []int) int { return workers[0] })
+	})
+	switch {
+	case err != nil:
+		return lease.Acquired{}, err
+	case a[4] == nil:
+		return lease.Acquired{}, &lease.Refusal{
+			Reason: lease.NoWorker, Until: a[13].(int64), Wait: time.Duration(a[14].(int64)) * time.Microsecond,
+			Workers: int(a[11].(int64)),
+		}
+	}
+	worker := int(a[4].(int64))
+	p.acknowledged = a[7].(int64)
+	return lease.Acquired{
+		Lease:          lease.Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: a[5].(int64)},
+		Grant:          lease.Grant{Worker: worker, From: a[6].(int64), Until: a[7].(int64)},
+		DatabaseMicros: a[8].(int64),
+	}, nil
+}
+
+func (p *path) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error) {
+	var a rows.Answer
+	err := p.write(ctx, func() {
+		a = p.table.Renew(rows.Renew{
+			Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged,
+			Wanted: r.Wanted, Window: r.Window,
+		})
+	})
+	switch {
+	case err != nil:
+		return lease.Renewed{}, err
+	case a[3] == nil:
+		return lease.Renewed{}, &lease.Lost{Worker: r.Worker, Expired: a[9].(bool)}
+	}
+	p.acknowledged = a[3].(int64)
+	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
+}
+
+func (p *path) Release(ctx context.Context, l lease.Lease, acknowledged int64) error {
+	return p.write(ctx, func() {
+		p.table.Release(rows.Release{
+			Namespace: l.Namespace, Worker: l.Worker, Owner: l.Owner, Term: l.Term, Acknowledged: acknowledged,
+		})
+	})
+}
+
+func (p *path) Close() {}
+
+func (p *path) set(how away) {
+	p.mu.Lock()
+	p.away = how
+	p.mu.Unlock()
+}
+
+// proxy is a running keeper with its generator, and every ID that came of it.
+type proxy struct {
+	*path
+	t    *testing.T
+	ids  *generator.Generator
+	last int64 // the tick of the last ID
+	stop func()
+}
+
+// drawn is every ID of a test.
+type drawn map[int64]bool
+
+func startProxy(t *testing.T, s *shared, node string, jitter func() float64) *proxy {
+	clock := lease.NewClock(time.Millisecond)
+	ids, err := generator.New(generator.Settings{Layout: layout, Now: clock.Now})
+	must(err)
+	p := &proxy{path: &path{shared: s}, t: t, ids: ids}
+	keeper, err := lease.NewKeeper(lease.Settings{
+		Namespace: name, Store: p.path, Issuer: ids, Clock: clock, Node: node, Window: hour, Jitter: jitter,
+	})
+	must(err)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- keeper.Run(ctx) }()
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+// draw draws one ID, if there is one, and holds it against all others and the mark.
+func (p *proxy) draw(all drawn) bool {
+	p.t.Helper()
+	id, count, err := p.ids.TryNextN(1)
+	if count == 0 {
+		if !errors.Is(err, generator.ErrGrantEnded) && !errors.Is(err, generator.ErrNoGrant) {
+			p.t.Fatal(err)
+		}
+		return false
+	}
+	parts, err := layout.Decode(id)
+	must(err)
+	p.mu.Lock()
+	mark := p.acknowledged
+	p.mu.Unlock()
+	switch {
+	case all[id]:
+		p.t.Fatalf("ID %d came twice", id)
+	case parts.Tick >= mark:
+		p.t.Fatalf("an ID of tick %d; the mark is %d", parts.Tick, mark)
+	}
+	all[id], p.last = true, parts.Tick
+	return true
+}
+
+// lasts draws each second until there is no ID, for at most so long, and says for how long there were any.
+func (p *proxy) lasts(all drawn, most time.Duration) (d time.Duration) {
+	p.t.Helper()
+	for ; d < most && p.draw(all); d += time.Second {
+		time.Sleep(time.Second)
+	}
+	return d
+}
+
+// sleep lets up to most pass, by chance, to the millisecond.
+func sleep(random *rand.Rand, most time.Duration) time.Duration {
+	d := time.Duration(random.Int64N(most.Milliseconds())) * time.Millisecond
+	time.Sleep(d)
+	return d
+}
+
+// inHours runs a story many times, each with chance of its own.
+func inHours(t *testing.T, story func(*testing.T, *rand.Rand)) {
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 17))
+		synctest.Test(t, func(t *testing.T) { story(t, random) })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func TestWithAWindowOfAnHourIDsGoOnForNearlyAllOfItWheneverTheDatabaseGoesAway(t *testing.T) {
+	inHours(t, func(t *testing.T, random *rand.Rand) {
+		s, all := newShared(2), drawn{}
+		p := startProxy(t, s, "a", random.Float64)
+		defer p.stop()
+		time.Sleep(grown)
+		for range 3 {
+			if d := p.lasts(all, time.Duration(random.Int64N(int64(hour)))); d == 0 {
+				t.Fatal("no ID while the database is there")
+			}
+			p.set(away(1 + random.IntN(3)))
+			cut := s.now()
+			lasted := p.lasts(all, 2*hour)
+			switch mark := p.acknowledged; {
+			case lasted < hour*2/3, lasted < hour-between-time.Second, lasted > hour:
+				t.Fatalf("IDs went on for %v, expected from two thirds of the window, and all but %v, to all of it",
+					lasted, between)
+			case mark-p.last > 1001:
+				t.Fatalf("the last ID is of tick %d, and the mark is %d", p.last, mark)
+			case mark > cut+hour.Milliseconds():
+				t.Fatalf("the mark is %d ticks after the cut", mark-cut)
+			}
+			sleep(random, 2*hour) // the quarantine may pass meanwhile, or not
+			if p.draw(all) {
+				t.Fatal("an ID after the mark")
+			}
+			p.set(present)
+			time.Sleep(again)
+			if !p.draw(all) {
+				t.Fatalf("no ID %v after the database is back", again)
+			}
+			time.Sleep(grown)
+		}
+	})
+}
+
+func TestWithAWindowOfAnHourAVanishedProxysWorkerRestsForUpToTwoAndAReleasedOneForUpToOne(t *testing.T) {
+	inHours(t, func(t *testing.T, random *rand.Rand) {
+		s, all := newShared(1), drawn{}
+		p := startProxy(t, s, "a", random.Float64)
+		defer p.stop()
+		time.Sleep(grown)
+		p.lasts(all, time.Duration(random.Int64N(int64(hour))))
+		rest, vanishes := time.Duration(0), random.IntN(2) == 0
+		if vanishes {
+			p.set(stopped)
+			rest = hourRest
+		}
+		p.stop()
+		mark, gone := s.table.Rows[1].Mark, time.Now()
+		next := startProxy(t, s, "b", random.Float64)
+		defer next.stop()
+		const pause = 16 * time.Second // the longest of a keeper that waits for a worker
+		time.Sleep(time.Duration(mark-s.now())*time.Millisecond + rest)
+		if next.draw(all) {
+			t.Fatal("the worker was given away before its rest was over")
+		}
+		time.Sleep(pause)
+		if !next.draw(all) {
+			t.Fatalf("vanished: %t: the worker was not free %v after its mark and rest", vanishes, pause)
+		}
+		if took := time.Since(gone) - pause; took > hour+rest {
+			t.Fatalf("the worker rested for %v, expected at most the window and %v", took, rest)
+		}
+	})
+}
