@@ -1,6 +1,10 @@
 package idserver
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"pgflurry/proxy/statement"
+)
 
 // kind is a group of answered forms, as the proxy counts them.
 type kind uint8
@@ -32,4 +36,27 @@ type counts struct {
 	answers      [kinds]atomic.Int64 // statements that gave IDs or numbers
 	ids, numbers atomic.Int64        // in them
 	refused      [refusals]atomic.Int64
+}
+
+// answered counts a statement that gives IDs or numbers, drew those.
+func (c *counts) answered(f *statement.Form) { c.answers[kindOf(f)].Add(1) }
+
+func (c *counts) drew(f *statement.Form, n int) {
+	if f.Tag != nil {
+		c.numbers.Add(int64(n))
+	} else {
+		c.ids.Add(int64(n))
+	}
+}
+
+// refuse counts a statement that was answered by an ERROR.
+func (c *counts) refuse(p problem) {
+	switch p.sqlstate {
+	case "57P03":
+		c.refused[refusedWithoutIDs].Add(1)
+	case "0A000":
+		c.refused[refusedUnknown].Add(1)
+	default:
+		c.refused[refusedOther].Add(1)
+	}
 }

@@ -5,11 +5,13 @@
 //	          (after TLS)   what it wants  who it is       one goroutine, one client
 //	                                       attempts.go
 //
-//	session.go   reads messages        query.go      a Query: its statements, one after the other
-//	extended.go  Parse … Sync          portal.go     a statement that runs: its rows, all or some at a time
-//	answer.go    rows of IDs           settings.go   SET, SHOW, and what a rollback takes back
+//	session.go   reads messages        query.go        a Query: its statements, one after the other
+//	extended.go  Parse … Sync          portal.go       a statement that runs: its rows, all or some at a time
+//	answer.go    rows of IDs           commands.go     statements that give no rows
+//	objects.go   what a client keeps   transaction.go  blocks, savepoints, and what a rollback takes back
+//	settings.go  SET and RESET         parameters.go   what values settings have; encoding.go has names of encodings
+//	console.go   SHOW                  message.go      the fields of a message
 //	errors.go    all that a client is told of what went wrong
-//	counters.go  what is counted of each session
 //	server.go    the sessions there are: places, keys of cancel requests, drain, counters
 //
 // What a text of SQL means is for command to say, which knows no session; what rows of IDs look like for proxy/wire.

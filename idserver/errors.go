@@ -1,6 +1,13 @@
 package idserver
 
-import "github.com/jackc/pgx/v5/pgproto3"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"pgflurry/idserver/command"
+)
 
 // problem is what a client is told of what went wrong: as an ERROR where the session goes on, as FATAL where it ends.
 // Those that need no values of a client stand below, and only there.
@@ -32,6 +39,91 @@ var (
 		"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers.",
 	}
 )
+
+// What fails a statement, and the session goes on.
+var (
+	errMessage = problem{
+		"08P01", "invalid message format", "Check the driver, or what stands between it and the proxy.",
+	}
+	errSeveral = problem{"42601", "cannot insert multiple commands into a prepared statement", ""}
+
+	errFailedBlock = problem{
+		"25P02", "current transaction is aborted, commands ignored until end of transaction block", "",
+	}
+	errNoUnnamed   = problem{"26000", "unnamed prepared statement does not exist", ""}
+	errNoParameter = problem{"42P02", "there is no parameter $1", ""}
+	errCannotRun   = problem{"55000", "portal cannot be run", "It has run: bind the statement again."}
+
+	errFunctionCall = problem{
+		"0A000", "this database answers no FunctionCall", "Send the call as a statement: SELECT next_snowflake().",
+	}
+	errLate = problem{
+		"57P03", "no ID could be had within " + patience.String(), "Try again; many clients draw at this moment.",
+	}
+	errNoSegments = problem{
+		"0A000", "this database gives no numbers of tags",
+		"The proxy's --id-segments names the database that has them.",
+	}
+)
+
+func noStatement(name string) problem {
+	return problem{"26000", `prepared statement "` + name + `" does not exist`, ""}
+}
+
+func noPortal(name string) problem {
+	return problem{"34000", `portal "` + name + `" does not exist`, ""}
+}
+
+func noCursor(name string) problem {
+	return problem{"34000", `cursor "` + name + `" does not exist`, ""}
+}
+
+func needsBlock(what string) problem {
+	return problem{"25P01", what + " can only be used in transaction blocks", ""}
+}
+
+func noSetting(name string) problem {
+	return problem{"42704", `unrecognized configuration parameter "` + name + `"`, ""}
+}
+
+// malformed is what ends a session that cannot be followed any more.
+func malformed(format string, values ...any) error {
+	return fatal{problem{
+		"08P01", fmt.Sprintf(format, values...), "Check the driver, or what stands between it and the proxy.",
+	}}
+}
+
+// fatal marks a problem that ends the session where others do not.
+type fatal struct{ problem }
+
+func (f fatal) Unwrap() error { return f.problem }
+
+// problemOf is what a client is told of an error that fails a statement; false: the error ends the session.
+func problemOf(err error) (problem, bool) {
+	if _, ends := err.(fatal); ends {
+		return problem{}, false
+	}
+	var p problem
+	if errors.As(err, &p) {
+		return p, true
+	}
+	if refused := new(command.Error); errors.As(err, &refused) {
+		return problem{refused.Code, refused.Message, refused.Hint()}, true
+	}
+	return problem{}, false
+}
+
+// appendWarning writes a NoticeResponse.
+func appendWarning(b []byte, p problem) []byte {
+	m := pgproto3.NoticeResponse{
+		Severity: "WARNING", SeverityUnlocalized: "WARNING", Code: p.sqlstate, Message: p.message, Hint: p.hint,
+	}
+	longer, err := m.Encode(b)
+	if err != nil {
+		return b // as in appendError
+	}
+	return longer
+}
 
 // appendError writes an ErrorResponse.
 func appendError(b []byte, severity string, p problem) []byte {

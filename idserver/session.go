@@ -2,12 +2,16 @@ package idserver
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"sync/atomic"
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/wire"
 )
 
 // option is a parameter of the startup packet, as it came there.
@@ -35,13 +39,274 @@ type session struct {
 	log      *slog.Logger
 	conn     net.Conn
 	user     string
+	pid      int32 // of BackendKeyData
 	since    time.Time
 	in       *frame.Inbox
 	toClient *frame.Writer
 	out      []byte // replies not yet written to the client; nil: none
 
+	transaction transaction
+	skips       bool // an error in a batch: all up to its Sync is skipped
+	settings    settings
+	objects     objects
+	late        *time.Timer // for errIdle; nil: never
+	isLate      atomic.Bool
+
 	// shared: written by run, read by anybody.
 	status      atomic.Int32           // of the last ReadyForQuery: wire.StatusIdle …
 	application atomic.Pointer[string] // application_name; nil: none
 	counts      counts
+}
+
+var longAgo = time.Unix(1, 0)
+
+// errGoodbye: the client has sent Terminate.
+var errGoodbye = errors.New("session terminated")
+
+// run serves the client until its end, and says why that is.
+func (s *session) run() error {
+	if idle := s.server.rules.Load().idleTimeout; idle > 0 {
+		s.late = time.AfterFunc(idle, s.tooLate)
+		defer s.late.Stop()
+	}
+	defer s.putReplies()
+	s.in.SetMax(frame.MaxBody)
+	for {
+		refused, gone := s.in.Each(s.take)
+		if gone != nil {
+			return gone
+		}
+		if refused == frame.ErrLarge {
+			refused = s.skipLarge()
+		}
+		if refused == nil {
+			continue
+		}
+		if err := s.flush(); err != nil {
+			return err
+		}
+		return refused
+	}
+}
+
+// tooLate makes run look whether it must end.
+func (s *session) tooLate() {
+	s.isLate.Store(true)
+	_ = s.conn.SetReadDeadline(longAgo)
+}
+
+// take takes the messages that are there. Replies are written when no whole message is left.
+func (s *session) take() error {
+	for {
+		f, err := s.in.Next()
+		switch {
+		case err != nil:
+			return malformed("%v", err)
+		case f.Large:
+			return frame.ErrLarge
+		case !f.Whole:
+			return s.mayWait()
+		}
+		if s.late != nil {
+			s.late.Stop()
+			s.isLate.Store(false)
+		}
+		err = s.takeMessage(f)
+		s.in.Drop(f.Size)
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// mayWait comes before each wait for the client. It is also where a session ends that nobody needs any more.
+func (s *session) mayWait() error {
+	if err := s.flush(); err != nil {
+		return err
+	}
+	rest := len(s.in.Unread()) == 0
+	switch {
+	case s.server.draining.Load() && rest && s.transaction.block == blockNone && !s.skips:
+		return errDraining
+	case s.late == nil:
+	case s.isLate.Load():
+		return errIdle
+	default:
+		s.late.Reset(s.server.rules.Load().idleTimeout)
+	}
+	return nil
+}
+
+// takeMessage carries out one message, but for one that is skipped. An error of its own ends the session.
+func (s *session) takeMessage(f frame.Frame) error {
+	switch f.Kind {
+	case wire.FrontendTerminate:
+		return errGoodbye
+	case wire.FrontendCopyData, wire.FrontendCopyDone, wire.FrontendCopyFail:
+		return nil // what is left of a copy that failed, as PostgreSQL takes it
+	case wire.FrontendSync:
+		return s.sync(f.Body)
+	case wire.FrontendQuery, wire.FrontendParse, wire.FrontendBind, wire.FrontendDescribe, wire.FrontendExecute,
+		wire.FrontendClose, wire.FrontendFlush, wire.FrontendFunctionCall:
+	default:
+		return malformed("invalid frontend message type %d", f.Kind)
+	}
+	if s.skips {
+		return nil
+	}
+	err := s.gather()
+	if err == nil {
+		err = s.carryOut(f.Kind, f.Body)
+	}
+	return s.settle(f.Kind, err)
+}
+
+// carryOut carries out a message that may fail.
+func (s *session) carryOut(kind byte, body []byte) error {
+	switch kind {
+	case wire.FrontendQuery:
+		return s.query(body)
+	case wire.FrontendParse:
+		return s.parse(body)
+	case wire.FrontendBind:
+		return s.bind(body)
+	case wire.FrontendDescribe:
+		return s.describe(body)
+	case wire.FrontendExecute:
+		return s.execute(body)
+	case wire.FrontendClose:
+		return s.close(body)
+	case wire.FrontendFlush:
+		if len(body) > 0 {
+			return errMessage
+		}
+		return s.flush()
+	}
+	return errFunctionCall
+}
+
+// settle ends a message: what failed is told, and so is that a Query is over.
+func (s *session) settle(kind byte, err error) error {
+	if err != nil {
+		if err = s.failed(err); err != nil {
+			return err
+		}
+		s.skips = isExtended(kind)
+	}
+	if !isExtended(kind) {
+		return s.ready()
+	}
+	return nil
+}
+
+// isExtended: an error in it skips all up to a Sync.
+func isExtended(kind byte) bool {
+	return kind != wire.FrontendQuery && kind != wire.FrontendFunctionCall
+}
+
+// sync ends a batch.
+func (s *session) sync(body []byte) error {
+	s.skips = false
+	if err := s.gather(); err != nil {
+		return err
+	}
+	if len(body) > 0 {
+		if err := s.failed(errMessage); err != nil {
+			return err
+		}
+	}
+	s.finish()
+	return s.ready()
+}
+
+// failed tells the client of an error, which ends its transaction or makes it a failed one. What is no problem of a
+// statement is returned.
+func (s *session) failed(err error) error {
+	p, ok := problemOf(err)
+	if !ok {
+		return err
+	}
+	s.abort()
+	s.counts.refuse(p)
+	if err := s.gather(); err != nil {
+		return err
+	}
+	s.out = appendError(s.out, "ERROR", p)
+	return nil
+}
+
+// ready says that the session is ready for the next Query or batch, and in which state. Before it the client is told
+// which parameters have changed.
+func (s *session) ready() error {
+	if err := s.gather(); err != nil {
+		return err
+	}
+	if s.settings.changed {
+		s.report()
+	}
+	status := s.transaction.status()
+	s.out = wire.AppendReady(s.out, status)
+	s.status.Store(int32(status))
+	return nil
+}
+
+// skipLarge reads past a message that is larger than the buffer, and keeps nothing of it.
+func (s *session) skipLarge() error {
+	f, err := s.in.Next()
+	if err != nil {
+		return err
+	}
+	stray := f.Kind == wire.FrontendCopyData || f.Kind == wire.FrontendCopyFail
+	switch f.Kind {
+	case wire.FrontendQuery, wire.FrontendParse, wire.FrontendBind, wire.FrontendDescribe, wire.FrontendExecute,
+		wire.FrontendClose, wire.FrontendFunctionCall, wire.FrontendCopyData, wire.FrontendCopyFail:
+	default:
+		return malformed("message %q with %d bytes; expected a length that it can have", f.Kind, f.Size-1)
+	}
+	if err := s.flush(); err != nil {
+		return err
+	}
+	if s.late != nil {
+		s.late.Stop()
+	}
+	if err := s.in.Stream(io.Discard, f.Size); err != nil || s.skips || stray {
+		return err
+	}
+	return s.settle(f.Kind, problem{
+		"54000",
+		fmt.Sprintf("a message has %d bytes, more than the %d that this database reads", f.Size, frame.BufferSize),
+		"Send shorter statements and values, or use one of the proxy's other databases.",
+	})
+}
+
+// gather makes room for a reply, and writes those before it when they fill a chunk. A session has a buffer for them
+// only from the first until they are written.
+func (s *session) gather() error {
+	if len(s.out) >= frame.ReplyChunk {
+		if err := s.flush(); err != nil {
+			return err
+		}
+	}
+	if s.out == nil {
+		s.out = s.server.buffers.GetReplies()
+	}
+	return nil
+}
+
+// flush writes the replies there are.
+func (s *session) flush() error {
+	if len(s.out) == 0 {
+		s.putReplies()
+		return nil
+	}
+	err := s.toClient.Write(s.out)
+	s.putReplies()
+	return err
+}
+
+func (s *session) putReplies() {
+	if s.out != nil {
+		s.server.buffers.PutReplies(s.out)
+		s.out = nil
+	}
 }

@@ -16,6 +16,8 @@ var (
 	CloseComplete   = Encoded(&pgproto3.CloseComplete{})
 	PortalSuspended = Encoded(&pgproto3.PortalSuspended{})
 	NoParameters    = Encoded(&pgproto3.ParameterDescription{})
+	NoData          = Encoded(&pgproto3.NoData{})
+	EmptyQuery      = Encoded(&pgproto3.EmptyQueryResponse{})
 )
 
 // Encoded is a message as it goes over the wire. It is for constants: what it cannot encode is a fault of the program.

@@ -1,0 +1,108 @@
+package idserver
+
+import (
+	"context"
+	"encoding/binary"
+	"time"
+
+	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
+)
+
+const (
+	// portion is how many IDs an answer draws at once: many that draw much take turns with those that draw one.
+	portion = 256
+	// patience is how long an answer waits for an ID. A tick that is full is over within a millisecond as a rule.
+	patience = time.Second
+)
+
+// run is what was drawn and is not written yet: first, first+1, … first+count-1.
+type run struct {
+	first int64
+	count int
+}
+
+// writeIDs writes n rows, and draws for them what they need, a portion at a time.
+func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
+	var drawn run
+	f := r.form
+	width := len(f.Columns)
+	for left := n * width; left > 0; left -= width {
+		if err := s.gather(); err != nil {
+			return err
+		}
+		b, at := wire.Begin(s.out, wire.BackendDataRow)
+		b = binary.BigEndian.AppendUint16(b, uint16(width))
+		for i := range f.Columns {
+			if drawn.count == 0 {
+				var err error
+				if drawn, err = s.draw(r.tag, min(left-i, portion)); err != nil {
+					return err
+				}
+				s.counts.drew(f, drawn.count)
+			}
+			b = wire.AppendID(b, drawn.first, f.Columns[i].Text, wire.FormatOf(formats, i))
+			drawn.first++
+			drawn.count--
+		}
+		s.out = wire.End(b, at)
+		r.left--
+	}
+	return nil
+}
+
+// draw takes up to n IDs, or numbers of a tag if it is not nil; one at least.
+func (s *session) draw(tag []byte, n int) (run, error) {
+	first, count, err := s.tryNextN(tag, n)
+	if err == nil && count == 0 {
+		first, count, err = s.wait(tag, n)
+	}
+	if err != nil {
+		return run{}, s.unavailable(err)
+	}
+	return run{first, count}, nil
+}
+
+// wait takes what comes next.
+func (s *session) wait(tag []byte, n int) (first int64, count int, err error) {
+	ctx, cancel := context.WithTimeoutCause(s.ctx, patience, errLate)
+	defer cancel()
+	if tag == nil {
+		first, count, err = s.server.settings.IDs.NextN(ctx, n)
+	} else {
+		first, count, err = s.server.settings.Segments.NextN(ctx, tag, n)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	return first, count, err
+}
+
+func (s *session) tryNextN(tag []byte, n int) (first int64, count int, err error) {
+	switch {
+	case tag == nil:
+		return s.server.settings.IDs.TryNextN(n)
+	case s.server.settings.Segments == nil:
+		return 0, 0, errNoSegments
+	}
+	return s.server.settings.Segments.TryNextN(tag, n)
+}
+
+// unavailable is what a client is told of an error of IDs or Segments. What ends the session stays what it is.
+func (s *session) unavailable(err error) error {
+	if _, own := err.(problem); own || s.ctx.Err() != nil {
+		return err
+	}
+	reason := s.server.settings.Unavailable(err)
+	return problem{reason.SQLState, reason.Message, reason.Hint}
+}
+
+func kindOf(f *statement.Form) kind {
+	switch {
+	case f.Tag != nil:
+		return kindSegment
+	case f.Rows == 1:
+		return kindSnowflake
+	}
+	return kindSnowflakes
+}

@@ -1,0 +1,277 @@
+package idserver
+
+import (
+	"strconv"
+	"strings"
+)
+
+// preset is what the real server says of itself, or else a default: of settings that drivers read.
+func (x *settings) preset(name string) (string, bool) {
+	switch name {
+	case "is_superuser":
+		return "off", true
+	case "session_authorization":
+		return x.user, true
+	}
+	for of, value := range x.server {
+		if len(of) == len(name) && strings.EqualFold(of, name) {
+			return value, true
+		}
+	}
+	if name == "server_version_num" {
+		return x.versionNumber(), true
+	}
+	value, ok := presets[name]
+	return value, ok
+}
+
+// presets are PostgreSQL's own defaults, of settings that it does not report.
+var presets = map[string]string{
+	"application_name":                    "",
+	"bytea_output":                        "hex",
+	"client_encoding":                     "UTF8",
+	"client_min_messages":                 "notice",
+	"datestyle":                           "ISO, MDY",
+	"default_transaction_deferrable":      "off",
+	"default_transaction_isolation":       "read committed",
+	"default_transaction_read_only":       "off",
+	"extra_float_digits":                  "1",
+	"idle_in_transaction_session_timeout": "0",
+	"idle_session_timeout":                "0",
+	"in_hot_standby":                      "off",
+	"integer_datetimes":                   "on",
+	"intervalstyle":                       "postgres",
+	"lock_timeout":                        "0",
+	"max_identifier_length":               "63",
+	"max_index_keys":                      "32",
+	"role":                                "none",
+	"row_security":                        "on",
+	"search_path":                         `"$user", public`,
+	"server_encoding":                     "UTF8",
+	"standard_conforming_strings":         "on",
+	"statement_timeout":                   "0",
+	"timezone":                            "GMT",
+}
+
+// versionNumber is server_version as a number, such as 150004 of 15.4.
+func (x *settings) versionNumber() string {
+	version, _ := x.get("server_version")
+	end := strings.IndexFunc(version, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+	if end >= 0 {
+		version = version[:end]
+	}
+	major, minor, _ := strings.Cut(version, ".")
+	a, _ := strconv.Atoi(major)
+	b, _ := strconv.Atoi(minor)
+	return strconv.Itoa(a*10_000 + b)
+}
+
+// spelling is how SHOW writes a name.
+func (x *settings) spelling(name string) string {
+	for of := range x.server {
+		if strings.EqualFold(of, name) {
+			return of
+		}
+	}
+	switch lower := strings.ToLower(name); lower {
+	case "datestyle":
+		return "DateStyle"
+	case "intervalstyle":
+		return "IntervalStyle"
+	case "timezone":
+		return "TimeZone"
+	default:
+		return lower
+	}
+}
+
+// free gives the name of a setting that may be set, in lower case.
+func (x *settings) free(name string) (string, error) {
+	if !isSettingName(name) {
+		return "", problem{
+			"42602", `invalid configuration parameter name "` + name + `"`,
+			"A name is of letters, digits, _ and $, and may have dots.",
+		}
+	}
+	switch lower := strings.ToLower(name); lower {
+	case "in_hot_standby", "integer_datetimes", "is_superuser", "max_identifier_length", "max_index_keys",
+		"server_encoding", "server_version", "server_version_num":
+		return "", problem{"55P02", `parameter "` + lower + `" cannot be changed`, ""}
+	default:
+		return lower, nil
+	}
+}
+
+func isSettingName(name string) bool {
+	first := true
+	for _, r := range name {
+		switch {
+		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', r == '_', r >= 0x80:
+			first = false
+		case !first && ('0' <= r && r <= '9' || r == '$'):
+		case !first && r == '.':
+			first = true
+		default:
+			return false
+		}
+	}
+	return !first
+}
+
+// accept gives a name in lower case, and its value as PostgreSQL writes it. What nothing is known of is taken as it is.
+func (x *settings) accept(name string, values []string) (lower, value string, err error) {
+	if lower, err = x.free(name); err != nil {
+		return "", "", err
+	}
+	value = strings.Join(values, ", ")
+	switch lower {
+	case "search_path":
+		return lower, quoteNames(values), nil
+	case "datestyle":
+		before, _ := x.get(lower)
+		value, err = dateStyle(before, value)
+		return lower, value, err
+	}
+	if len(values) > 1 {
+		return "", "", problem{"22023", "SET " + name + " takes only one argument", ""}
+	}
+	switch lower {
+	case "client_encoding":
+		encoding, known := encodingOf(value)
+		if !known {
+			return "", "", badValue(lower, value, "")
+		}
+		value = encoding
+	case "session_authorization", "role":
+		return lower, value, x.checkRole(lower, value)
+	case "timezone":
+		value = timeZone(value)
+	case "intervalstyle":
+		value, err = oneOf("IntervalStyle", value, "postgres", "postgres_verbose", "sql_standard", "iso_8601")
+	case "client_min_messages":
+		value, err = oneOf(lower, value, "debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning",
+			"error")
+	case "default_transaction_isolation", "transaction_isolation":
+		value, err = oneOf(lower, value, "serializable", "repeatable read", "read committed", "read uncommitted")
+	case "standard_conforming_strings", "row_security", "default_transaction_read_only", "transaction_read_only",
+		"default_transaction_deferrable", "transaction_deferrable":
+		value, err = boolean(lower, value)
+	case "application_name":
+		value = ascii(value)
+	}
+	return lower, value, err
+}
+
+func badValue(name, value, hint string) problem {
+	return problem{"22023", `invalid value for parameter "` + name + `": "` + value + `"`, hint}
+}
+
+// checkRole: nobody becomes somebody else here.
+func (x *settings) checkRole(name, value string) error {
+	if value == x.user || name == "role" && value == "none" {
+		return nil
+	}
+	return problem{
+		"42501", `permission denied to set ` + name + ` to "` + value + `"`, "Log in as that user.",
+	}
+}
+
+func oneOf(name, value string, words ...string) (string, error) {
+	for _, word := range words {
+		if strings.EqualFold(word, value) {
+			return word, nil
+		}
+	}
+	return "", badValue(name, value, "Available values: "+strings.Join(words, ", ")+".")
+}
+
+func boolean(name, value string) (string, error) {
+	word := strings.ToLower(value)
+	is := func(full string, least int) bool { return len(word) >= least && strings.HasPrefix(full, word) }
+	switch {
+	case is("true", 1), is("yes", 1), is("on", 2), word == "1":
+		return "on", nil
+	case is("false", 1), is("no", 1), is("off", 2), word == "0":
+		return "off", nil
+	}
+	return "", problem{"22023", `parameter "` + name + `" requires a Boolean value`, ""}
+}
+
+// ascii has a question mark for each byte that is no printable ASCII.
+func ascii(value string) string {
+	b := []byte(value)
+	for i, c := range b {
+		if c < ' ' || c > '~' {
+			b[i] = '?'
+		}
+	}
+	return string(b)
+}
+
+// quoteNames writes a list of names as search_path shows it.
+func quoteNames(names []string) string {
+	var b strings.Builder
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		plain := name != "" && (name[0] < '0' || name[0] > '9') && strings.Trim(name, lowerLetters) == ""
+		if len(names) == 1 && strings.ContainsAny(name, `," `) || plain { // one text may be a list
+			b.WriteString(name)
+		} else {
+			b.WriteString(`"` + strings.ReplaceAll(name, `"`, `""`) + `"`)
+		}
+	}
+	return b.String()
+}
+
+const lowerLetters = "abcdefghijklmnopqrstuvwxyz_0123456789"
+
+// timeZone writes a zone as PostgreSQL shows it: hours east of Greenwich have a sign the other way round.
+func timeZone(value string) string {
+	if hours, err := strconv.Atoi(value); err == nil && hours > -24 && hours < 24 {
+		east, west := "+", "-"
+		if hours < 0 {
+			east, west, hours = "-", "+", -hours
+		}
+		two := strconv.Itoa(100 + hours)[1:]
+		return "<" + east + two + ">" + west + two
+	}
+	if strings.EqualFold(value, "utc") || strings.EqualFold(value, "gmt") {
+		return strings.ToUpper(value)
+	}
+	return value
+}
+
+// dateStyle reads words for the style and for the order of day and month; what is not said stays.
+func dateStyle(before, value string) (string, error) {
+	style, order, _ := strings.Cut(before, ", ")
+	ordered := false
+	for word := range strings.SplitSeq(value, ",") {
+		word = strings.TrimSpace(word)
+		switch lower := strings.ToLower(word); {
+		case lower == "iso":
+			style = "ISO"
+		case lower == "sql":
+			style = "SQL"
+		case strings.HasPrefix(lower, "postgres"):
+			style = "Postgres"
+		case lower == "german":
+			style = "German"
+			if !ordered {
+				order = "DMY"
+			}
+		case lower == "ymd":
+			order, ordered = "YMD", true
+		case lower == "dmy", strings.HasPrefix(lower, "euro"):
+			order, ordered = "DMY", true
+		case lower == "mdy", lower == "us", strings.HasPrefix(lower, "noneuro"):
+			order, ordered = "MDY", true
+		case lower == "default":
+			style, order = "ISO", "MDY"
+		default:
+			return "", badValue("DateStyle", value, "")
+		}
+	}
+	return style + ", " + order, nil
+}

@@ -1,0 +1,245 @@
+package idserver
+
+import (
+	"encoding/binary"
+	"strconv"
+
+	"pgflurry/idserver/command"
+	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
+)
+
+// portal is a statement that runs, or will: a cursor is one, too.
+type portal struct {
+	statement *prepared
+	params    []command.Value
+	formats   []uint16 // of its columns
+	shape     shape
+	rows      rows
+	begun     bool // its rows are known, or it has none and was carried out
+	counted   bool // as an answer
+	hold      bool // it outlives its transaction
+	held      bool // it has
+	binary    bool // FETCH in a Query gives it in binary
+	tabled    bool // what is left of its table is counted as kept
+	level     int  // how many savepoints there were when it was made
+	cost      int
+}
+
+// reset empties it. What it had memory for it keeps.
+func (p *portal) reset() { *p = portal{params: p.params[:0], formats: p.formats[:0]} }
+
+// shape is what rows look like: as a form says, or as columns do. The zero one has none.
+type shape struct {
+	form    *statement.Form
+	columns []command.Column
+	told    bool // there are rows
+}
+
+func (h *shape) width() int {
+	if h.form != nil {
+		return len(h.form.Columns)
+	}
+	return len(h.columns)
+}
+
+// appendTo writes a RowDescription, or NoData.
+func (h *shape) appendTo(b []byte, formats []uint16) []byte {
+	switch {
+	case !h.told:
+		return append(b, wire.NoData...)
+	case h.form != nil:
+		return wire.AppendRowDescription(b, h.form, formats)
+	}
+	b, at := wire.Begin(b, wire.BackendRowDescription)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(h.columns)))
+	for i, c := range h.columns {
+		b = wire.AppendColumn(b, c.Label, c.Type, c.Width, wire.FormatOf(formats, i))
+	}
+	return wire.End(b, at)
+}
+
+// shapeOf says what the rows of a statement look like.
+func (s *session) shapeOf(p *prepared) (shape, error) {
+	switch c := p.command.(type) {
+	case command.Draw:
+		return shape{form: c.Form, told: true}, nil
+	case *command.Select:
+		return shape{columns: p.columns, told: true}, nil
+	case command.Show:
+		columns, err := s.showColumns(c)
+		return shape{columns: columns, told: true}, err
+	case command.Fetch:
+		if cursor := s.objects.portals[cut(c.Cursor)]; cursor != nil && !c.Move {
+			return cursor.shape, nil
+		}
+	case command.Execute:
+		of, err := s.objects.find([]byte(c.Name))
+		if err != nil {
+			return shape{}, err
+		}
+		if _, query := of.command.(command.Query); query {
+			return s.shapeOf(of)
+		}
+	}
+	return shape{}, nil
+}
+
+// rows are those that are left of a statement. IDs are drawn when they are written, so none is held.
+type rows struct {
+	left   int
+	form   *statement.Form // IDs, or numbers of the tag
+	tag    []byte
+	one    *command.Select // the one row it gives
+	params []command.Value
+	table  [][]string // text
+}
+
+// take takes up to n of them away.
+func (r *rows) take(n int64) rows {
+	taken := *r
+	taken.left = int(min(n, int64(r.left)))
+	r.left -= taken.left
+	if r.table != nil {
+		taken.table, r.table = r.table[:taken.left], r.table[taken.left:]
+	}
+	return taken
+}
+
+// rowsOf begins a statement that gives rows.
+func (s *session) rowsOf(c command.Command, params []command.Value) (rows, error) {
+	switch c := c.(type) {
+	case command.Draw:
+		return drawn(c, params)
+	case *command.Select:
+		return rows{left: 1, one: c, params: params}, nil
+	case command.Show:
+		table, err := s.show(c)
+		return rows{left: len(table), table: table}, err
+	case command.Fetch:
+		return s.fetch(c)
+	case command.Execute:
+		return s.executed(c)
+	}
+	return rows{}, nil
+}
+
+// drawn are the rows of a form.
+func drawn(c command.Draw, params []command.Value) (rows, error) {
+	r := rows{left: c.Form.Rows, form: c.Form}
+	if c.Form.Params() == 0 {
+		r.tag = c.Form.TagOr(nil)
+		return r, nil
+	}
+	drawing, err := c.Bind(params)
+	if err != nil {
+		return rows{}, err
+	}
+	r.left = drawing.Rows
+	if c.Form.Tag != nil {
+		r.tag = []byte(drawing.Tag)
+	}
+	return r, nil
+}
+
+// fetch takes rows from a cursor.
+func (s *session) fetch(c command.Fetch) (rows, error) {
+	cursor := s.objects.portals[cut(c.Cursor)]
+	if cursor == nil {
+		return rows{}, noCursor(c.Cursor)
+	}
+	if err := s.beginRows(cursor); err != nil {
+		return rows{}, err
+	}
+	if !cursor.shape.told {
+		return rows{}, problem{"55000", `portal "` + c.Cursor + `" cannot be run`, ""}
+	}
+	return cursor.rows.take(c.Count), nil
+}
+
+// executed begins a prepared statement by its name in SQL.
+func (s *session) executed(c command.Execute) (rows, error) {
+	of, err := s.objects.find([]byte(c.Name))
+	if err != nil {
+		return rows{}, err
+	}
+	if _, query := of.command.(command.Query); !query {
+		return rows{}, problem{
+			"0A000", `prepared statement "` + c.Name + `" is no SELECT, so EXECUTE cannot run it`,
+			"Bind and execute it by the extended protocol.",
+		}
+	}
+	if len(c.Arguments) != len(of.types) {
+		return rows{}, problem{
+			"42601", `wrong number of parameters for prepared statement "` + c.Name + `"`,
+			"It has " + strconv.Itoa(len(of.types)) + ", and " + strconv.Itoa(len(c.Arguments)) + " were given.",
+		}
+	}
+	params := make([]command.Value, len(c.Arguments))
+	for i, argument := range c.Arguments {
+		if params[i], err = argument.Assign(of.types[i]); err != nil {
+			return rows{}, err
+		}
+	}
+	return s.rowsOf(of.command, params)
+}
+
+// beginRows finds out which rows a portal gives.
+func (s *session) beginRows(p *portal) (err error) {
+	if p.begun {
+		return nil
+	}
+	p.begun = true
+	p.rows, err = s.rowsOf(p.statement.command, p.params)
+	return err
+}
+
+// writeRows writes up to most of a portal's rows, and says how many.
+func (s *session) writeRows(p *portal, most int) (n int, err error) {
+	r := &p.rows
+	n = min(most, r.left)
+	if r.form != nil {
+		if n > 0 && !p.counted {
+			s.counts.answered(r.form)
+			p.counted = true
+		}
+		return n, s.writeIDs(r, n, p.formats)
+	}
+	for range n {
+		if err := s.gather(); err != nil {
+			return 0, err
+		}
+		if err := s.writeRow(r, p.formats); err != nil {
+			return 0, err
+		}
+		r.left--
+	}
+	return n, nil
+}
+
+// writeRow writes the next row that is not of IDs.
+func (s *session) writeRow(r *rows, formats []uint16) error {
+	if r.one != nil {
+		row, err := r.one.Row(environment{s}, r.params)
+		if err != nil {
+			return err
+		}
+		b, at := wire.Begin(s.out, wire.BackendDataRow)
+		b = binary.BigEndian.AppendUint16(b, uint16(len(row)))
+		for i, v := range row {
+			b = v.Append(b, wire.FormatOf(formats, i))
+		}
+		s.out = wire.End(b, at)
+		return nil
+	}
+	row := r.table[0]
+	r.table = r.table[1:]
+	b, at := wire.Begin(s.out, wire.BackendDataRow)
+	b = binary.BigEndian.AppendUint16(b, uint16(len(row)))
+	for _, text := range row {
+		b = binary.BigEndian.AppendUint32(b, uint32(len(text)))
+		b = append(b, text...)
+	}
+	s.out = wire.End(b, at)
+	return nil
+}

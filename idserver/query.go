@@ -1,0 +1,177 @@
+package idserver
+
+import (
+	"bytes"
+	"strconv"
+
+	"pgflurry/idserver/command"
+	"pgflurry/proxy/wire"
+)
+
+// everything is how many rows are asked for where there is no limit.
+const everything = int(^uint(0) >> 1)
+
+// query carries out a Query: its statements, one after the other. More than one are one transaction, until they say
+// otherwise.
+func (s *session) query(body []byte) error {
+	text, rest, ok := bytes.Cut(body, []byte{0})
+	if !ok || len(rest) > 0 {
+		return errMessage
+	}
+	s.start()
+	s.objects.dropUnnamed()
+	if p := s.objects.remembered(text); p != nil {
+		return s.runStatement(p, true)
+	}
+	commands, err := command.Read(text)
+	if err != nil {
+		return err
+	}
+	if len(commands) == 0 {
+		s.finish()
+		s.out = append(s.out, wire.EmptyQuery...)
+		return nil
+	}
+	for i, c := range commands {
+		s.start()
+		if len(commands) > 1 && s.transaction.block == blockStatement {
+			s.transaction.block = blockImplicit
+		}
+		if s.transaction.block == blockFailed && !endsBlock(c) {
+			return errFailedBlock
+		}
+		p, err := prepare(c, nil, len(text))
+		if err != nil {
+			return err
+		}
+		if len(p.types) > 0 {
+			return errNoParameter
+		}
+		if len(commands) == 1 {
+			s.objects.remember(text, p)
+		}
+		if err := s.runStatement(p, i == len(commands)-1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runStatement carries out a statement of a Query in the unnamed portal: [RowDescription, its rows] CommandComplete.
+func (s *session) runStatement(p *prepared, last bool) error {
+	if s.transaction.block == blockFailed && !endsBlock(p.command) {
+		return errFailedBlock
+	}
+	portal, err := s.newPortal(nil, p)
+	if err != nil {
+		return err
+	}
+	if f, ok := p.command.(command.Fetch); ok {
+		if cursor := s.objects.portals[cut(f.Cursor)]; cursor != nil && cursor.binary {
+			portal.formats = append(portal.formats, 1)
+		}
+	}
+	if portal.shape.told {
+		s.out = portal.shape.appendTo(s.out, portal.formats)
+	}
+	tag, n, err := s.runPortal(portal, everything)
+	if err != nil {
+		return err
+	}
+	s.objects.dropPortal(nil)
+	if last {
+		s.finish()
+	}
+	s.complete(tag, n)
+	return nil
+}
+
+// newPortal makes the portal of a statement.
+func (s *session) newPortal(name []byte, p *prepared) (*portal, error) {
+	shape, err := s.shapeOf(p)
+	if err != nil {
+		return nil, err
+	}
+	portal, err := s.objects.newPortal(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(name) > 0 { // it may outlive the statement
+		if err := s.objects.keep(p.cost); err != nil {
+			return nil, err
+		}
+		portal.cost += p.cost
+	}
+	portal.statement, portal.shape, portal.level = p, shape, len(s.transaction.savepoints)
+	return portal, nil
+}
+
+// runPortal carries a portal out, or gives up to most of the rows that are left. n is less than 0 where the tag tells
+// no number.
+func (s *session) runPortal(p *portal, most int) (tag string, n int, err error) {
+	c := p.statement.command
+	if !p.shape.told {
+		if p.begun {
+			return "", 0, errCannotRun
+		}
+		p.begun = true
+		return s.do(p, c)
+	}
+	if err := s.beginRows(p); err != nil {
+		return "", 0, err
+	}
+	n, err = s.writeRows(p, most)
+	if _, shows := c.(command.Show); shows {
+		n = -1
+	}
+	return c.Tag(), n, err
+}
+
+// complete ends what a statement gave.
+func (s *session) complete(tag string, n int) {
+	b, at := wire.Begin(s.out, wire.BackendCommandComplete)
+	b = append(b, tag...)
+	if n >= 0 {
+		b = append(b, ' ')
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	s.out = wire.End(append(b, 0), at)
+}
+
+// prepare makes a statement of a command, whose text has so many bytes.
+func prepare(c command.Command, declared []uint32, text int) (*prepared, error) {
+	p := &prepared{command: c, types: declared, cost: 256 + 2*text}
+	query, ok := c.(command.Query)
+	if !ok {
+		return p, determined(declared)
+	}
+	types, err := query.Types(declared)
+	if err != nil {
+		return nil, err
+	}
+	p.types = types
+	if _, draws := c.(command.Draw); !draws {
+		p.columns = query.Columns(types)
+		p.cost += 16 * text
+	}
+	return p, nil
+}
+
+// determined refuses a parameter without a type.
+func determined(types []uint32) error {
+	for i, oid := range types {
+		if oid == 0 || oid == command.Unknown {
+			return problem{"42P18", "could not determine data type of parameter $" + strconv.Itoa(i+1), ""}
+		}
+	}
+	return nil
+}
+
+// endsBlock: a failed transaction takes nothing else.
+func endsBlock(c command.Command) bool {
+	switch c.(type) {
+	case command.Commit, command.Rollback, command.RollbackTo:
+		return true
+	}
+	return false
+}
