@@ -20,6 +20,7 @@ require (
 	github.com/xdg-go/stringprep v1.0.4
 	go.uber.org/goleak v1.3.0
 	golang.org/x/sys v0.49.0
+	golang.org/x/term v0.47.0
 	pgregory.net/rapid v1.3.0
 )
 

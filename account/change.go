@@ -30,6 +30,8 @@ var (
 type End struct {
 	At time.Time     // that instant
 	In time.Duration // where At is zero: so long from now, by the database's clock
+	// Now is this instant, by the database's clock.
+	Now bool
 }
 
 // arguments are At and In as the statements take them.
@@ -37,7 +39,7 @@ func (e End) arguments() (at *time.Time, in *float64) {
 	switch {
 	case !e.At.IsZero():
 		return &e.At, nil
-	case e.In != 0:
+	case e.In != 0 || e.Now:
 		seconds := e.In.Seconds()
 		return nil, &seconds
 	}

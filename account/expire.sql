@@ -2,4 +2,4 @@
 UPDATE pgflurry.client
 SET valid_until = coalesce($2::timestamptz, clock_timestamp() + make_interval(secs => $3::float8))
 WHERE name = $1::text
-RETURNING valid_until, valid_until < clock_timestamp()
+RETURNING valid_until, valid_until <= clock_timestamp()

@@ -2,6 +2,7 @@ package account
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"pgflurry/proxy/scram"
@@ -41,6 +42,15 @@ func (l *List) Read() time.Time { return l.read }
 
 // Len is the number of accounts, also of those whose time is over.
 func (l *List) Len() int { return len(l.accounts) }
+
+// All are the accounts by their names.
+func (l *List) All() []Account {
+	all := make([]Account, 0, len(l.accounts))
+	for _, name := range slices.Sorted(maps.Keys(l.accounts)) {
+		all = append(all, l.accounts[name])
+	}
+	return all
+}
 
 // Find finds an account by its name. Whether it may log in, its method MayLogIn says.
 func (l *List) Find(name string) (Account, bool) {

@@ -17,6 +17,8 @@ var enumerated = map[string][]string{
 	"client-tls":   {"disable", "allow", "require"},
 	"client-auth":  {"relay", "password"},
 	"upstream-tls": {"disable", "prefer", "require", "verify-ca", "verify-full"},
+	"valid-until":  {"never"}, // beside times and durations
+	"at":           {atNow, "never"},
 	"layout":       {"twitter", "datacenter", "javascript", "41/0/10/12"},
 }
 

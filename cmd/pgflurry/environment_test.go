@@ -41,7 +41,7 @@ func TestTheEnvironmentGivesFlagsThatTheCommandLineLeftAlone(t *testing.T) {
 func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 	for name, path := range map[string]string{
 		"PGFLURRY_MOVED": "migrate up", "PGFLURRY_NEW_NAMESPACE": "migrate up", "PGFLURRY_JOIN": "migrate up",
-		"PGFLURRY_HELD": "workers retire",
+		"PGFLURRY_HELD": "workers retire", "PGFLURRY_REPLACE": "clients add",
 	} {
 		cmd, _, err := environment(t, path, name+"=true")
 		if err == nil || !strings.Contains(err.Error(), name+" is set") ||

@@ -64,6 +64,10 @@ var urlFlags = []struct{ command, flag string }{
 	{"workers history", "database"},
 	{"workers retire 1", "database"},
 	{"workers reseed --yes", "database"},
+	{"clients add a --certificate-only", "database"},
+	{"clients list", "database"},
+	{"clients remove a", "database"},
+	{"clients expire a", "database"},
 	{"decode 1", "database"},
 }
 
@@ -109,6 +113,8 @@ func TestNoPieceOfAPasswordIsPrintedWhereAConnectionStringIsOutOfPlace(t *testin
 	for _, line := range []string{
 		"URL", "migrate URL", "migrate up URL", "migrate down URL", "migrate status URL", "migrate print URL",
 		"workers URL", "workers list URL", "workers retire URL", "workers history URL", "workers reseed URL",
+		"clients add URL", "clients add a URL", "clients list URL", "clients remove URL", "clients expire URL",
+		"clients add a --valid-until URL", "clients add a --connection-limit URL", "clients expire a --at URL",
 		"serve URL", "demo URL", "health URL", "decode URL", "migrate up -database=URL", "migrate up -database URL",
 		"migrate up -d URL", "migrate up --databas=URL", "migrate up --URL", "migrate up --=URL", "migrate up -URL",
 		"migrate up --database postgres://u@127.0.0.1:1/d --unit URL",
@@ -146,6 +152,7 @@ func TestOurOwnMessagesDoNotQuoteWhatMayHoldAPassword(t *testing.T) {
 	serve := "serve --lease-database postgres://u@127.0.0.1:1/d --listen 127.0.0.1:0 "
 	for _, line := range []string{
 		"URL", "migrate up URL", "workers retire URL", "migrate up --epoch URL --database postgres://u@127.0.0.1:1/d",
+		"clients add a URL", "clients add a --valid-until URL", "clients expire a --at URL",
 		"migrate up -database=URL", "migrate up --unit URL",
 		serve + "--upstream URL", serve + "--window URL", serve + "--max-connections URL",
 		serve + "--datacenter URL --upstream 127.0.0.1:1",

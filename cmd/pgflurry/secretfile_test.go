@@ -50,7 +50,7 @@ func TestASecretStandsInAFileThatAVariableOrAKeyNames(t *testing.T) {
 			path := strings.Join(slices.DeleteFunc(strings.Fields(c.command), func(word string) bool {
 				return !slices.Contains([]string{
 					"serve", "demo", "migrate", "up", "down", "status", "workers", "list",
-					"history", "retire", "reseed", "decode",
+					"history", "retire", "reseed", "decode", "clients", "add", "remove", "expire",
 				}, word)
 			}), " ")
 			cmd, errs, err := environment(t, path, variable(c.flag)+variableOfFile+"="+secret)

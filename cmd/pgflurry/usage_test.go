@@ -24,6 +24,13 @@ func TestAWrongCommandLineSaysSoAndLeadsToItsHelp(t *testing.T) {
 		"demo --bin /x --postgres y": {
 			"--bin and --postgres exclude each other; give one of them", "pgflurry demo --help",
 		},
+		"clients add":     {"0 names of clients were given", "pgflurry clients add --help"},
+		"clients add a b": {"2 names of clients were given; give one, and nothing else", "pgflurry clients add --help"},
+		"clients remove ": {"0 names of clients were given", "pgflurry clients remove --help"},
+		"clients add a --verifier-stdin --certificate-only": {
+			"--certificate-only and --verifier-stdin exclude each other; give one of them",
+			"pgflurry clients add --help",
+		},
 		"decode --wrong": {"unknown flag: --wrong", "pgflurry decode --help"},
 	} {
 		root := newRoot()

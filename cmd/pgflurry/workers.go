@@ -148,9 +148,17 @@ func asOwner(err error) error {
 // workersPatience bounds a command: reseed locks every row, and a renewal may hold one for seconds.
 const workersPatience = 30 * time.Second
 
-// withWorkers connects to the database with the worker rows, warns if it is a copy, and runs the command.
+// withWorkers is withHome for the worker rows.
 func withWorkers(
 	cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
+) error {
+	return withHome(cmd, url, "worker rows", run)
+}
+
+// withHome connects to the home of a namespace, warns if it is a copy, and runs the command. rows is what a database
+// lacks that is no home.
+func withHome(
+	cmd *cobra.Command, url, rows string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
 ) error {
 	config, err := connstring.Parse("database", url)
 	if err != nil {
@@ -169,8 +177,8 @@ func withWorkers(
 		return err
 	}
 	if ns.Home != "" {
-		return outcome.As(outcome.Usage, fmt.Errorf("database %q has no worker rows: "+
-			"those of its namespace are in %s; give the URL of that database", ns.Database, ns.Home))
+		return outcome.As(outcome.Usage, fmt.Errorf("database %q has no %s: "+
+			"those of its namespace are in %s; give the URL of that database", ns.Database, rows, ns.Home))
 	}
 	if why, copied := ns.Copied(); copied {
 		fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n"+

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -65,7 +66,7 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 	s := read[status](t, run(t, "migrate", "status", "--json", "--database", home))
 	n := s.Namespace
 	if !s.InPlace || s.Database != server.Name(t, home) || s.Unchecked != nil || len(s.Functions) != 0 ||
-		len(s.Migrations) != 1 || s.Migrations[0].Number != 1 || s.Migrations[0].AppliedAt == nil {
+		len(s.Migrations) != namespace.Revision || s.Migrations[0].Number != 1 || s.Migrations[0].AppliedAt == nil {
 		t.Errorf("a database that is in place: %+v", s)
 	}
 	if n == nil || n.Workers != 1024 || n.DatabaseWorkers != 16 || n.FunctionWorker != 0 || n.Unit != 0.001 ||

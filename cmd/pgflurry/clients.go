@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"pgflurry/account"
+	"pgflurry/connstring"
+	"pgflurry/hint"
+	"pgflurry/namespace"
+	"pgflurry/outcome"
+)
+
+// newClients is the command that says who may log in to the ID database.
+func newClients() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "clients",
+		Short: "Say who may log in to the ID database: add, list, remove, expire",
+		Long: `clients keeps table pgflurry.client: who may log in to the ID database of "pgflurry serve --id-database".
+A client logs in with its password by SCRAM-SHA-256, or with a certificate alone. It has nothing to do with the
+roles of PostgreSQL.
+
+Proxies read the table every few seconds, and log clients in from memory. So a change reaches them within seconds,
+and while the database is away they go on with what they read last. Sessions that are logged in stay.`,
+		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newClientsAdd(), newClientsList(), newClientsRemove(), newClientsExpire())
+	return cmd
+}
+
+// withClients is withHome for the table of clients.
+func withClients(
+	cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
+) error {
+	return withHome(cmd, url, "clients that proxies know", run)
+}
+
+// oneClient takes the name of one client as arguments, and repeats none of them: one may be a password.
+func oneClient(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%d names of clients were given; give one, and nothing else: "+
+			"what it logs in with is asked for, or read from standard input", len(args))
+	}
+	if connstring.LooksLikeOne(args[0]) {
+		return errors.New("what stands in place of a name looks like a connection string; " +
+			"that belongs behind --database")
+	}
+	return account.CheckName(args[0])
+}
+
+// endOf reads until when a client may log in.
+func endOf(flag, text string) (account.End, error) {
+	if text == "never" {
+		return account.End{}, nil
+	}
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return account.End{At: at}, nil
+	}
+	in, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return account.End{}, outcome.As(outcome.Usage, hint.With(
+			fmt.Errorf("--%s is no instant", flag),
+			"Expected a time such as 2027-01-31T18:00:00Z, a duration from now such as 720h, or never."))
+	case in <= 0:
+		return account.End{}, outcome.As(outcome.Usage, fmt.Errorf("--%s is %v; expected a time ahead", flag, in))
+	}
+	return account.End{In: in}, nil
+}
+
+// spellUntil is until when a client may log in, in a sentence.
+func spellUntil(until time.Time) string {
+	if until.IsZero() {
+		return "for ever"
+	}
+	return "until " + timestamp(until)
+}
+
+// existsHint says how to change a client that is there.
+func existsHint(err error) error {
+	var exists *account.ExistsError
+	if errors.As(err, &exists) {
+		return hint.With(err, `To give it another password add --replace. `+
+			`"pgflurry clients expire" changes until when it may log in.`)
+	}
+	return err
+}

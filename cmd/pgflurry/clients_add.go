@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"pgflurry/account"
+	"pgflurry/hint"
+	"pgflurry/namespace"
+	"pgflurry/outcome"
+	"pgflurry/proxy/scram"
+)
+
+// addition is what "clients add" was told beside the name.
+type addition struct {
+	url, until                         string
+	limit                              int
+	verifier, certificateOnly, replace bool
+}
+
+func newClientsAdd() *cobra.Command {
+	var a addition
+	cmd := &cobra.Command{
+		Use:   "add NAME",
+		Short: "Let a client log in, or give it another password",
+		Long: `add lets a client log in to the ID database. It asks for the password twice, without showing it. Where
+standard input is no terminal, its one line is the password. What is kept is not the password but a verifier, by which
+nobody can log in.
+
+--verifier-stdin reads a verifier instead, as PostgreSQL has it in pg_authid.rolpassword: SCRAM-SHA-256$… . So a role of
+PostgreSQL keeps its password here. Neither an md5 hash nor a password in clear text is taken there.
+
+A client that is there is refused. --replace gives it the new password; its other settings stay as they are, but for
+those that are given. It adds one that is not there, so a script may run again.`,
+		Example: `  pgflurry clients add shop --database postgres://owner@localhost/app
+  pgflurry clients add shop --valid-until 720h --connection-limit 50 --database postgres://me@db/app
+  psql -AtXc "SELECT rolpassword FROM pg_authid WHERE rolname = 'shop'" |
+    pgflurry clients add shop --verifier-stdin --database postgres://owner@localhost/app`,
+		Args: oneClient,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.run(cmd, args[0]) },
+	}
+	databaseFlag(cmd, &a.url)
+	flags := cmd.Flags()
+	flags.StringVar(&a.until, "valid-until", "never",
+		"last `TIME` at which it may log in: 2027-01-31T18:00:00Z, a duration from now such as 720h, or never")
+	flags.IntVar(&a.limit, "connection-limit", account.NoLimit,
+		"`NUMBER` of sessions that it may have at once on each proxy; -1: any number")
+	flags.BoolVar(&a.verifier, "verifier-stdin", false, "read a verifier from standard input, and no password")
+	flags.BoolVar(&a.certificateOnly, "certificate-only", false, "it has no password, and logs in with a certificate")
+	flags.BoolVar(&a.replace, "replace", false, "also if there is a client of that name")
+	asksConsent(cmd, "replace")
+	cmd.MarkFlagsMutuallyExclusive("verifier-stdin", "certificate-only")
+	return cmd
+}
+
+func (a *addition) run(cmd *cobra.Command, name string) error {
+	client := account.New{Name: name}
+	end, err := endOf("valid-until", a.until)
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("valid-until") {
+		client.End = &end
+	}
+	if a.limit < account.NoLimit {
+		return outcome.As(outcome.Usage, fmt.Errorf("--connection-limit is %d; expected -1 or more", a.limit))
+	}
+	if cmd.Flags().Changed("connection-limit") {
+		client.Limit = &a.limit
+	}
+	if !a.certificateOnly {
+		// who is not let go on anyway is not asked
+		if err := withClients(cmd, a.url, a.mayAdd(name)); err != nil {
+			return err
+		}
+		if client.Verifier, err = a.secret(cmd, name); err != nil {
+			return err
+		}
+	}
+	return withClients(cmd, a.url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+		if err := ns.Changes(); err != nil {
+			return err
+		}
+		put, err := account.Add(ctx, conn, client, a.replace)
+		if err != nil {
+			return existsHint(err)
+		}
+		return printPut(cmd.OutOrStdout(), client, put)
+	})
+}
+
+// mayAdd says early what the database would say after the question for a password.
+func (a *addition) mayAdd(name string) func(context.Context, *pgx.Conn, namespace.Namespace) error {
+	return func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+		if err := ns.Changes(); err != nil {
+			return err
+		}
+		list, err := readClients(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if _, found := list.Find(name); found && !a.replace {
+			return existsHint(&account.ExistsError{Name: name})
+		}
+		return nil
+	}
+}
+
+// secret is the verifier of the client, made of its password or read.
+func (a *addition) secret(cmd *cobra.Command, name string) (scram.Verifier, error) {
+	if a.verifier {
+		text, err := secretLine(cmd, "verifier")
+		if err != nil {
+			return scram.Verifier{}, err
+		}
+		v, err := scram.ParseVerifier(text)
+		if err != nil {
+			return scram.Verifier{}, outcome.As(outcome.Usage, hint.With(
+				fmt.Errorf("standard input holds no verifier: %w", err),
+				"Expected one line as pg_authid.rolpassword of PostgreSQL has it. "+
+					"To give a password leave --verifier-stdin out."))
+		}
+		return v, nil
+	}
+	password, err := askPassword(cmd, name)
+	if err != nil {
+		return scram.Verifier{}, err
+	}
+	if _, err := scram.ParseVerifier(password); err == nil {
+		return scram.Verifier{}, outcome.As(outcome.Usage, hint.With(
+			errors.New("what was given as a password is a verifier"), "Give --verifier-stdin, too."))
+	}
+	v, err := scram.NewVerifier(password, 0)
+	return v, outcome.As(outcome.Usage, err)
+}
+
+func printPut(w io.Writer, client account.New, put account.Put) error {
+	done, by, sessions := "changed", "its password", "any number of sessions"
+	if put.Added {
+		done = "added"
+	}
+	if client.Verifier.IsZero() {
+		by = "a certificate"
+	}
+	if put.Limit >= 0 {
+		sessions = fmt.Sprintf("at most %d sessions at once on each proxy", put.Limit)
+	}
+	_, err := fmt.Fprintf(w, "client %q is %s: it logs in with %s %s, and may have %s\n",
+		client.Name, done, by, spellUntil(put.Until), sessions)
+	return err
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"pgflurry/account"
+	"pgflurry/namespace"
+)
+
+func newClientsRemove() *cobra.Command {
+	var url string
+	cmd := &cobra.Command{
+		Use:   "remove NAME",
+		Short: "Let a client log in no more, and forget its password",
+		Long: `remove forgets a client and its password. Proxies refuse it as soon as they have read the table again,
+within seconds; a proxy that cannot reach the database goes on with what it knows. Sessions that are logged in stay:
+they end with the client, or with a restart of their proxy.
+
+To lock a client out for a time use "pgflurry clients expire".`,
+		Example: `  pgflurry clients remove shop --database postgres://owner@localhost/app`,
+		Args:    oneClient,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withClients(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
+				if err := ns.Changes(); err != nil {
+					return err
+				}
+				if err := account.Remove(ctx, conn, args[0]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(cmd.OutOrStdout(),
+					"client %q is removed; its open sessions stay until they end\n", args[0])
+				return err
+			})
+		},
+	}
+	databaseFlag(cmd, &url)
+	return cmd
+}

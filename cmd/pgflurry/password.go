@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"pgflurry/hint"
+	"pgflurry/outcome"
+)
+
+// longestSecret is how long a password or a verifier may be that is read, in bytes.
+const longestSecret = 4 << 10
+
+// askPassword asks for the password of a client: twice at a terminal, which shows nothing; else it is the one line of
+// standard input.
+func askPassword(cmd *cobra.Command, client string) (string, error) {
+	in, is := cmd.InOrStdin().(*os.File)
+	if !is || !term.IsTerminal(int(in.Fd())) {
+		return secretLine(cmd, "password")
+	}
+	var typed [2]string
+	for i, question := range []string{"Password of client %q: ", "The same again: "} {
+		if i == 0 {
+			question = fmt.Sprintf(question, client)
+		}
+		var err error
+		if typed[i], err = unseen(cmd.Context(), in, cmd.ErrOrStderr(), question); err != nil {
+			return "", err
+		}
+		if typed[i] == "" {
+			return "", nothingGiven("password", "nothing was typed")
+		}
+	}
+	if typed[0] != typed[1] {
+		return "", outcome.As(outcome.Usage, errors.New("the two passwords differ; nothing was changed"))
+	}
+	return typed[0], nil
+}
+
+// unseen asks at a terminal that shows nothing of the answer. A signal leaves the terminal as it was.
+func unseen(ctx context.Context, terminal *os.File, questions io.Writer, question string) (string, error) {
+	before, err := term.GetState(int(terminal.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("asking for a password: %w", err)
+	}
+	fmt.Fprint(questions, question)
+	defer fmt.Fprintln(questions) // the return key is not shown either
+	type read struct {
+		text []byte
+		err  error
+	}
+	done := make(chan read, 1)
+	go func() {
+		text, err := term.ReadPassword(int(terminal.Fd()))
+		done <- read{text, err}
+	}()
+	select {
+	case r := <-done:
+		if errors.Is(r.err, io.EOF) {
+			return "", nothingGiven("password", "the input has ended")
+		}
+		return string(r.text), r.err
+	case <-ctx.Done():
+		_ = term.Restore(int(terminal.Fd()), before)
+		return "", fmt.Errorf("nothing was changed: %w", ctx.Err())
+	}
+}
+
+// secretLine is the one line of standard input.
+func secretLine(cmd *cobra.Command, what string) (string, error) {
+	text, err := line(cmd.Context(), io.LimitReader(cmd.InOrStdin(), longestSecret+1))
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "", fmt.Errorf("nothing was changed: %w", err)
+	case err != nil && !errors.Is(err, io.EOF):
+		return "", fmt.Errorf("reading the %s from standard input: %w", what, err)
+	case len(text) > longestSecret:
+		return "", outcome.As(outcome.Usage,
+			fmt.Errorf("the %s on standard input is longer than %d bytes", what, longestSecret))
+	}
+	if text = strings.TrimSuffix(strings.TrimSuffix(text, "\n"), "\r"); text == "" {
+		return "", nothingGiven(what, "the first line of standard input is empty")
+	}
+	return text, nil
+}
+
+func nothingGiven(what, found string) error {
+	return outcome.As(outcome.Usage, hint.With(fmt.Errorf("no %s was given: %s", what, found),
+		"Type it where it is asked for, or write it to standard input as one line. "+
+			"A client that logs in with a certificate needs --certificate-only."))
+}
