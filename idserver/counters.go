@@ -2,7 +2,9 @@ package idserver
 
 import (
 	"sync/atomic"
+	"time"
 
+	"pgflurry/histogram"
 	"pgflurry/proxy/statement"
 )
 
@@ -59,4 +61,75 @@ func (c *counts) refuse(p problem) {
 	default:
 		c.refused[refusedOther].Add(1)
 	}
+}
+
+// result is how a login ended.
+type result uint8
+
+const (
+	loginOK result = iota
+	loginWrong
+	loginAttempts
+	loginLimit
+	loginUnready
+	loginRefused
+	loginLeft
+	results
+)
+
+var resultLabels = [results]string{"ok", "password", "attempts", "limit", "unready", "refused", "left"}
+
+// reason is why a session ended. The first one that is noticed is it.
+type reason int32
+
+const (
+	stillOpen      reason = iota
+	closedClient          // the client left, or its connection was lost
+	closedDrain           // the server drains
+	closedIdle            // it was idle for too long
+	closedProtocol        // the client broke the protocol
+	closedFault           // a fault of the program
+	reasons
+)
+
+var reasonLabels = [reasons]string{"", "client", "drain", "idle", "protocol", "fault"}
+
+// because notes why the session ends, unless it is known.
+func (s *session) because(r reason) { s.why.CompareAndSwap(int32(stillOpen), int32(r)) }
+
+// closedFor is why it has ended. Nothing but a lost client ends a session without a word.
+func (s *session) closedFor() reason {
+	if r := reason(s.why.Load()); r != stillOpen {
+		return r
+	}
+	return closedClient
+}
+
+// sums are those of many sessions.
+type sums struct {
+	opened       int64
+	answers      [kinds]int64
+	ids, numbers int64
+	refused      [refusals]int64
+	toClient     int64
+	closed       [reasons]int64
+}
+
+func (x *sums) add(s *session) {
+	for k := range s.counts.answers {
+		x.answers[k] += s.counts.answers[k].Load()
+	}
+	for k := range s.counts.refused {
+		x.refused[k] += s.counts.refused[k].Load()
+	}
+	x.ids += s.counts.ids.Load()
+	x.numbers += s.counts.numbers.Load()
+	x.toClient += s.toClient.Written()
+}
+
+// newLoginTimes has the buckets of the proxy's.
+func newLoginTimes() *histogram.Histogram {
+	const ms = time.Millisecond
+	return histogram.New(ms, 2500*time.Microsecond, 5*ms, 10*ms, 25*ms, 50*ms, 100*ms, 250*ms, 500*ms, time.Second,
+		2500*ms, 5*time.Second, 10*time.Second, 30*time.Second, time.Minute)
 }

@@ -1,9 +1,9 @@
 // Package idserver serves sessions that need no PostgreSQL: a client logs in against verifiers that are kept in memory,
 // and gets IDs and numbers of tags from the same generator as through the proxy.
 //
-//	proxy ──► Server.Serve: startup.go ──► login.go ─────► session.go ──► end
-//	          (after TLS)   what it wants  who it is       one goroutine, one client
-//	                                       attempts.go
+//	proxy ──► serve.go: startup.go ──► login.go ──► session.go ──► end
+//	          (a life)  what it wants  who it is    one goroutine, one client
+//	                                   attempts.go
 //
 //	session.go   reads messages        query.go        a Query: its statements, one after the other
 //	extended.go  Parse … Sync          portal.go       a statement that runs: its rows, all or some at a time
@@ -12,7 +12,8 @@
 //	settings.go  SET and RESET         parameters.go   what values settings have; encoding.go has names of encodings
 //	console.go   SHOW                  message.go      the fields of a message
 //	errors.go    all that a client is told of what went wrong
-//	server.go    the sessions there are: places, keys of cancel requests, drain, counters
+//	server.go    what node joins       sessions.go     the sessions there are: places, drain
+//	keys.go      of cancel requests    stats.go        what is known of them; counters.go has what is counted
 //
 // What a text of SQL means is for command to say, which knows no session; what rows of IDs look like for proxy/wire.
 //

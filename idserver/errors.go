@@ -3,6 +3,7 @@ package idserver
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
@@ -121,6 +122,58 @@ func appendWarning(b []byte, p problem) []byte {
 	longer, err := m.Encode(b)
 	if err != nil {
 		return b // as in appendError
+	}
+	return longer
+}
+
+// What a login is refused with, where PostgreSQL has no words for it.
+var (
+	errLoginTime = problem{
+		"08006", "the connection was not established within the login timeout",
+		"Connect again. The proxy's --login-timeout says how long a login may take.",
+	}
+	errTooMany = problem{
+		"53300", "too many sessions of the ID database",
+		"Wait until others have left, or raise the proxy's --max-id-sessions.",
+	}
+	errAccountsUnread = problem{
+		"57P03", "the proxy has not read yet who may log in to the ID database",
+		"Connect again. If it recurs, look at the proxy's log: it says why the accounts cannot be read.",
+	}
+)
+
+// accountsTooOld: nobody has read who may log in for longer than MaxAge.
+func accountsTooOld(age, limit time.Duration) problem {
+	return problemf("57P03", "Bring back the database that has the accounts, or raise the proxy's --id-auth-max-age.",
+		"who may log in to the ID database was last read %s ago; logins stop after %s",
+		age.Truncate(time.Second), limit)
+}
+
+// tooManyAttempts says nothing about whether the user exists: wrong passwords of all names are limited alike.
+func tooManyAttempts(user string, wait time.Duration, all bool) problem {
+	seconds := int64((wait + time.Second - 1) / time.Second)
+	what := fmt.Sprintf(`for user "%s" from this address`, user)
+	if all {
+		what = "from this address"
+	}
+	return problemf("28000", fmt.Sprintf("Wait %d s. Then connect with the right password.", seconds),
+		"too many wrong passwords %s", what)
+}
+
+// problemf is a problem with values of a client.
+func problemf(sqlstate, hint, format string, values ...any) problem {
+	return problem{sqlstate: sqlstate, message: fmt.Sprintf(format, values...), hint: hint}
+}
+
+// appendFatal writes the ErrorResponse that ends a session, with a detail if there is one.
+func appendFatal(b []byte, p problem, detail string) []byte {
+	m := pgproto3.ErrorResponse{
+		Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: p.sqlstate, Message: p.message, Detail: detail,
+		Hint: p.hint,
+	}
+	longer, err := m.Encode(b)
+	if err != nil {
+		return b // no text here comes near the largest message
 	}
 	return longer
 }

@@ -69,7 +69,7 @@ var real = map[string]string{
 func testServer(t testing.TB, ids IDs) *Server {
 	t.Helper()
 	v, err := New(Settings{
-		Database: "pgflurry", IDs: ids, Segments: &tags{},
+		Database: "pgflurry", IDs: ids, Segments: &tags{}, Method: Trust,
 		Unavailable: func(err error) Reason { return Reason{"57P03", "no ID: " + err.Error(), "Wait."} },
 		Parameters:  func() map[string]string { return real },
 		Console: map[string]func() Table{

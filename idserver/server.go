@@ -8,7 +8,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pgflurry/account"
+	"pgflurry/histogram"
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/scram"
 )
 
 // IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently. An error means
@@ -71,6 +74,9 @@ type Settings struct {
 	// Parameters are what the real server says of itself when a client has logged in, as last seen: server_version and
 	// whatever else drivers read. Required.
 	Parameters func() map[string]string
+	// Accounts are those who may log in, as last read; nil: they were never read. It is called once a login. Required,
+	// but for Trust.
+	Accounts func() *account.List
 	// Console are the tables of SHOW LEASE, SHOW WORKERS and so on, by the word behind SHOW, in upper case. SHOW HELP
 	// and SHOW SESSIONS are the Server's own.
 	Console map[string]func() Table
@@ -101,6 +107,14 @@ type Server struct {
 	log      *slog.Logger
 	buffers  *frame.Buffers
 	draining atomic.Bool
+	now      func() time.Time // the clock of attempts and accounts
+
+	register   register
+	keys       keys
+	attempts   *attempts
+	binder     scram.Binder
+	logins     [results]atomic.Int64
+	loginTimes *histogram.Histogram
 }
 
 // New checks the settings and returns a Server without sessions.
@@ -113,7 +127,10 @@ func New(s Settings) (*Server, error) {
 	case s.Unavailable == nil || s.Parameters == nil:
 		return nil, errors.New("idserver settings lack Unavailable or Parameters; both are required")
 	}
-	v := &Server{settings: s, log: s.Log, buffers: frame.NewBuffers()}
+	v := &Server{
+		settings: s, log: s.Log, buffers: frame.NewBuffers(), now: time.Now, register: newRegister(),
+		keys: keys{secrets: make(map[int32][]byte)}, attempts: newAttempts(time.Now()), loginTimes: newLoginTimes(),
+	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
 	}
@@ -125,8 +142,11 @@ func New(s Settings) (*Server, error) {
 
 // Change replaces MaxSessions, IdleTimeout, MaxAge and Method. Nobody who is logged in has to go for it.
 func (v *Server) Change(s Settings) error {
-	if s.Method < SCRAM || s.Method > Trust {
+	switch {
+	case s.Method < SCRAM || s.Method > Trust:
 		return fmt.Errorf("idserver settings have method %d; expected %d to %d", s.Method, SCRAM, Trust)
+	case s.Method != Trust && v.settings.Accounts == nil:
+		return errors.New("idserver settings have no Accounts; only trust does without them")
 	}
 	v.rules.Store(&rules{s.Method, s.MaxSessions, s.IdleTimeout, s.MaxAge})
 	return nil
@@ -134,3 +154,7 @@ func (v *Server) Change(s Settings) error {
 
 // Has says that a database is the one that is served.
 func (v *Server) Has(database string) bool { return database == v.settings.Database }
+
+// Cancels takes a CancelRequest as it came, if its key is that of a session of its own; false: it is not. No statement
+// here takes long enough to be cancelled, so nothing else is done.
+func (v *Server) Cancels(request []byte) bool { return v.keys.has(request) }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,7 @@ type session struct {
 	cancel   context.CancelFunc
 	log      *slog.Logger
 	conn     net.Conn
+	from     netip.Prefix // where its client is, as far as limits tell addresses apart
 	user     string
 	pid      int32 // of BackendKeyData
 	since    time.Time
@@ -56,6 +58,9 @@ type session struct {
 	status      atomic.Int32           // of the last ReadyForQuery: wire.StatusIdle …
 	application atomic.Pointer[string] // application_name; nil: none
 	counts      counts
+	why         atomic.Int32 // it ends: a reason
+
+	placed bool // it has a place in the register, which alone reads and writes this
 }
 
 var longAgo = time.Unix(1, 0)
@@ -92,7 +97,7 @@ func (s *session) run() error {
 // tooLate makes run look whether it must end.
 func (s *session) tooLate() {
 	s.isLate.Store(true)
-	_ = s.conn.SetReadDeadline(longAgo)
+	s.interrupt()
 }
 
 // take takes the messages that are there. Replies are written when no whole message is left.

@@ -1,0 +1,403 @@
+package idserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	"go.uber.org/goleak"
+
+	"pgflurry/account"
+	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/scram"
+	"pgflurry/proxy/wire"
+	"pgflurry/tests/support/authority"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// giveUp is how long a test waits for bytes that never come before it fails.
+const giveUp = 20 * time.Second
+
+// noon is when tests happen.
+var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
+
+// hall is a Server whose clients come over TCP, as the proxy hands them over.
+type hall struct {
+	t        testing.TB
+	server   *Server
+	listener net.Listener
+	tls      atomic.Pointer[pgtls.Client] // nil: none
+	accounts atomic.Pointer[account.List]
+	clock    atomic.Int64 // nanoseconds since noon
+	known    atomic.Int64 // calls of loggedIn
+	log      safeBuffer
+	serving  sync.WaitGroup
+	patience time.Duration // the login deadline
+	wrap     func(net.Conn) net.Conn
+}
+
+// safeBuffer is what was logged.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.b.String()
+}
+
+// password is that of everybody who has one.
+const password = "right"
+
+var oneVerifier = sync.OnceValue(func() scram.Verifier {
+	v, err := scram.NewVerifier(password, 1)
+	if err != nil {
+		panic(err)
+	}
+	return v
+})
+
+// residents are the accounts of a hall: ann and one more that may log in, one that has expired, and one that has no
+// verifier.
+func residents() []account.Account {
+	return []account.Account{
+		{Name: "ann", Verifier: oneVerifier(), ConnectionLimit: account.NoLimit},
+		{Name: "bob", Verifier: oneVerifier(), ConnectionLimit: 1},
+		{Name: "old", Verifier: oneVerifier(), ConnectionLimit: account.NoLimit, ValidUntil: noon.Add(-1)},
+		{Name: "crt", ConnectionLimit: account.NoLimit},
+	}
+}
+
+type noIDs struct{}
+
+func (noIDs) TryNextN(int) (int64, int, error)               { return 0, 0, errors.New("no grant") }
+func (noIDs) NextN(context.Context, int) (int64, int, error) { return 0, 0, errors.New("no grant") }
+
+func newHall(t testing.TB, change ...func(*Settings)) *hall {
+	t.Helper()
+	h := &hall{t: t, patience: time.Hour}
+	h.accounts.Store(account.NewList(residents(), []byte("secret"), noon))
+	settings := Settings{
+		Database: "ids", IDs: noIDs{}, Accounts: h.accounts.Load,
+		Unavailable: func(err error) Reason { return Reason{SQLState: "57P03", Message: err.Error()} },
+		Parameters:  func() map[string]string { return map[string]string{"server_version": "15.18"} },
+		Log:         slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+	for _, c := range change {
+		c(&settings)
+	}
+	var err error
+	if h.server, err = New(settings); err != nil {
+		t.Fatal(err)
+	}
+	h.server.now = func() time.Time { return noon.Add(time.Duration(h.clock.Load())) }
+	if h.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	h.serving.Go(h.accept)
+	t.Cleanup(func() { h.listener.Close(); h.serving.Wait() })
+	return h
+}
+
+func (h *hall) accept() {
+	for {
+		conn, err := h.listener.Accept()
+		if err != nil {
+			return
+		}
+		h.serving.Go(func() { h.serve(conn) })
+	}
+}
+
+// serve does what the proxy does.
+func (h *hall) serve(conn net.Conn) {
+	defer conn.Close()
+	if offer := h.tls.Load(); offer != nil {
+		inside, err := offer.Accept(conn, nil)
+		if err != nil {
+			return
+		}
+		conn = inside
+	}
+	head := make([]byte, 4)
+	if _, err := io.ReadFull(conn, head); err != nil {
+		return
+	}
+	packet := make([]byte, binary.BigEndian.Uint32(head))
+	copy(packet, head)
+	if _, err := io.ReadFull(conn, packet[4:]); err != nil {
+		return
+	}
+	if h.wrap != nil {
+		conn = h.wrap(conn)
+	}
+	h.server.Serve(conn, packet, time.Now().Add(h.patience), func() { h.known.Add(1) },
+		h.server.log.With("client", conn.RemoteAddr()))
+}
+
+// secured gives a hall TLS, and clients the CAs and the server's certificate.
+func (h *hall) secured(asksForCertificate bool) *authority.Authority {
+	h.t.Helper()
+	ca := authority.New(h.t, "ca")
+	pool := ca.Pool()
+	if !asksForCertificate {
+		pool = nil
+	}
+	offer, err := pgtls.NewClient(ca.Issue(h.t, authority.Leaf{Hosts: []string{"127.0.0.1"}}).TLS, pool)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.tls.Store(offer)
+	return ca
+}
+
+// visitor is a client, played by a test.
+type visitor struct {
+	t    testing.TB
+	conn net.Conn
+	// heard is all that the server has said.
+	heard []byte
+}
+
+// comes connects a client. config is nil where there is no TLS.
+func (h *hall) comes(config *tls.Config) *visitor {
+	h.t.Helper()
+	conn, err := net.Dial("tcp", h.listener.Addr().String())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if config != nil {
+		conn = tls.Client(conn, config)
+	}
+	h.t.Cleanup(func() { conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(giveUp))
+	return &visitor{t: h.t, conn: conn}
+}
+
+// hello is a startup packet.
+func hello(version uint32, pairs ...string) []byte {
+	b := binary.BigEndian.AppendUint32([]byte{0, 0, 0, 0}, version)
+	for _, text := range pairs {
+		b = append(append(b, text...), 0)
+	}
+	b = append(b, 0)
+	binary.BigEndian.PutUint32(b, uint32(len(b)))
+	return b
+}
+
+// knocks is a client that has sent its startup packet.
+func (h *hall) knocks(user string, more ...string) *visitor {
+	h.t.Helper()
+	v := h.comes(nil)
+	v.send(hello(3<<16, append([]string{"user", user, "database", "ids"}, more...)...))
+	return v
+}
+
+func (v *visitor) send(b []byte) {
+	v.t.Helper()
+	if _, err := v.conn.Write(b); err != nil {
+		v.t.Fatal(err)
+	}
+}
+
+// next reads one message.
+func (v *visitor) next() (kind byte, body []byte) {
+	v.t.Helper()
+	head := make([]byte, 5)
+	if _, err := io.ReadFull(v.conn, head); err != nil {
+		v.t.Fatalf("the server has said %q: %v", v.heard, err)
+	}
+	body = make([]byte, binary.BigEndian.Uint32(head[1:])-4)
+	if _, err := io.ReadFull(v.conn, body); err != nil {
+		v.t.Fatal(err)
+	}
+	v.heard = append(append(v.heard, head...), body...)
+	return head[0], body
+}
+
+// asked reads a request of the login.
+func (v *visitor) asked(request int) []byte {
+	v.t.Helper()
+	kind, body := v.next()
+	if kind != 'R' || int(binary.BigEndian.Uint32(body)) != request {
+		v.t.Fatalf("the server said %q %q; expected request %d", kind, body, request)
+	}
+	return body[4:]
+}
+
+// rest reads until the server has hung up.
+func (v *visitor) rest() []byte {
+	v.t.Helper()
+	rest, err := io.ReadAll(v.conn)
+	if err != nil && !strings.Contains(err.Error(), "reset") {
+		v.t.Fatalf("the server has said %q, then %q: %v", v.heard, rest, err)
+	}
+	v.heard = append(v.heard, rest...)
+	return rest
+}
+
+// fatal reads the FATAL that is the last thing the server says.
+func (v *visitor) fatal() *pgproto3.ErrorResponse {
+	v.t.Helper()
+	for {
+		kind, body := v.next()
+		if kind != 'E' {
+			continue
+		}
+		var m pgproto3.ErrorResponse
+		if err := m.Decode(body); err != nil {
+			v.t.Fatal(err)
+		}
+		if rest := v.rest(); len(rest) > 0 || m.Severity != "FATAL" || m.SeverityUnlocalized != "FATAL" {
+			v.t.Fatalf("the server said %+v, then %q", m, rest)
+		}
+		return &m
+	}
+}
+
+// refused fails the test unless the client is refused in this way.
+func (v *visitor) refused(sqlstate, message string) *pgproto3.ErrorResponse {
+	v.t.Helper()
+	m := v.fatal()
+	if m.Code != sqlstate || !strings.Contains(m.Message, message) {
+		v.t.Fatalf("refused with %s %q; expected %s %q", m.Code, m.Message, sqlstate, message)
+	}
+	return m
+}
+
+// passwordMessage is a PasswordMessage, SASLInitialResponse or SASLResponse.
+func passwordMessage(contents ...[]byte) []byte {
+	b, at := wire.Begin(nil, 'p')
+	return wire.End(append(b, bytes.Join(contents, nil)...), at)
+}
+
+// initial is a SASLInitialResponse.
+func initial(mechanism, first string) []byte {
+	size := binary.BigEndian.AppendUint32(nil, uint32(len(first)))
+	return passwordMessage([]byte(mechanism), []byte{0}, size, []byte(first))
+}
+
+// proves goes through the exchange with a password, up to and including the last word of the client.
+func (v *visitor) proves(password string) *scram.Client {
+	v.t.Helper()
+	var state *tls.ConnectionState
+	if conn, inside := v.conn.(*tls.Conn); inside {
+		s := conn.ConnectionState()
+		state = &s
+	}
+	client, err := scram.NewClient(v.asked(wire.AuthSASL), password, state)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	first, err := client.Step("")
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.send(initial(client.Mechanism(), first))
+	final, err := client.Step(string(v.asked(wire.AuthSASLContinue)))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	v.send(passwordMessage([]byte(final)))
+	return client
+}
+
+// enters logs in to the end. It gives the session's key, and what it was told of parameters.
+func (v *visitor) enters(password string) (key []byte, parameters map[string]string) {
+	v.t.Helper()
+	client := v.proves(password)
+	if _, err := client.Step(string(v.asked(wire.AuthSASLFinal))); err != nil {
+		v.t.Fatalf("the server's own proof: %v", err)
+	}
+	return v.isIn()
+}
+
+// isIn reads what a client is told from AuthenticationOk on.
+func (v *visitor) isIn() (key []byte, parameters map[string]string) {
+	v.t.Helper()
+	v.asked(wire.AuthDone)
+	parameters = make(map[string]string)
+	for {
+		kind, body := v.next()
+		switch kind {
+		case 'S':
+			name, value, _ := strings.Cut(strings.TrimSuffix(string(body), "\x00"), "\x00")
+			parameters[name] = value
+		case 'K':
+			key = body
+		case 'Z':
+			if string(body) != "I" || key == nil {
+				v.t.Fatalf("the server said Z %q behind the key %q", body, key)
+			}
+			return key, parameters
+		default:
+			v.t.Fatalf("the server said %q %q within its greeting", kind, body)
+		}
+	}
+}
+
+// leaves says goodbye, and waits until the session is over.
+func (v *visitor) leaves() {
+	v.t.Helper()
+	v.send([]byte{'X', 0, 0, 0, 4})
+	v.rest()
+}
+
+// logged waits until the log has a text.
+func (h *hall) logged(text string) {
+	h.t.Helper()
+	late := time.After(giveUp)
+	for !strings.Contains(h.log.String(), text) {
+		select {
+		case <-late:
+			h.t.Fatalf("the log does not say %q:\n%s", text, h.log.String())
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// counts fails the test unless so many logins ended in a way.
+func (h *hall) counts(how string, n int64) {
+	h.t.Helper()
+	if got := h.server.Stats().Logins[how]; got != n {
+		h.t.Errorf("logins %s: %d; expected %d (%v)", how, got, n, h.server.Stats().Logins)
+	}
+}
+
+// empties waits until nobody is left, as Drain does.
+func (h *hall) empties() {
+	h.t.Helper()
+	for {
+		h.server.register.mu.Lock()
+		left, changed := len(h.server.register.all), h.server.register.changed
+		h.server.register.mu.Unlock()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-time.After(giveUp):
+			h.t.Fatalf("%d are left", left)
+		}
+	}
+}

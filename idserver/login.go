@@ -1,0 +1,299 @@
+package idserver
+
+import (
+	"crypto/x509"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"pgflurry/account"
+	"pgflurry/proxy/frame"
+	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/scram"
+	"pgflurry/proxy/wire"
+)
+
+// Who it is. The order of messages, their words and what they are refused for are PostgreSQL's (auth.c, auth-sasl.c).
+// https://www.postgresql.org/docs/current/sasl-authentication.html
+
+// maxLogin is the largest body of a message in bytes that is taken from a client before it has logged in: PostgreSQL's
+// own limit for SASL.
+const maxLogin = 1024
+
+// refused is why a login failed. The client is told the first line of it.
+type refused struct {
+	problem
+	detail string
+	cause  string // for the log alone
+	result result
+}
+
+// refuse refuses a login with what a client is told.
+func refuse(r result, p problem, cause string) error {
+	return refused{problem: p, cause: cause, result: r}
+}
+
+// door is a client that logs in.
+type door struct {
+	*session
+	loggedIn func() // to be called as soon as it is known who it is
+	out      []byte // to be written with the next message that needs an answer, or with the last one
+}
+
+// logIn lets a client in, up to and including the first ReadyForQuery.
+func (d *door) logIn(startup []byte) error {
+	w, err := parseStartup(startup)
+	if err != nil {
+		return err
+	}
+	d.out = w.appendNegotiation(nil)
+	switch {
+	case w.user == "":
+		return problemf("28000", "", "no PostgreSQL user name specified in startup packet")
+	case !d.server.Has(w.database):
+		return problemf("3D000", "", `database "%s" does not exist`, w.database)
+	}
+	d.user, d.log = w.user, d.log.With("user", w.user)
+	allows, err := d.authenticate()
+	if err != nil {
+		return err
+	}
+	d.out = appendAuthentication(d.out, wire.AuthDone, nil)
+	d.loggedIn()
+	v := d.server
+	if err := v.register.take(d.session, v.rules.Load().maxSessions, allows); err != nil {
+		return refuse(loginLimit, err.(problem), err.Error())
+	}
+	settings, err := w.settings()
+	if err != nil {
+		return err
+	}
+	return d.greet(w.version, settings)
+}
+
+// greet tells a client that has logged in all that it waits for.
+func (d *door) greet(version uint32, settings []option) (err error) {
+	out := append(d.server.buffers.GetReplies(), d.out...)
+	defer func() { d.server.buffers.PutReplies(out) }()
+	begun, err := d.begin(settings, out)
+	if err != nil {
+		return err
+	}
+	out, d.out = begun, nil
+	var secret []byte
+	d.pid, secret = d.server.keys.take(version)
+	out = wire.AppendReady(appendKey(out, d.pid, secret), wire.StatusIdle)
+	d.since = d.server.now()
+	d.status.Store(wire.StatusIdle) // from here on others see it
+	d.in.SetMax(frame.MaxBody)
+	return d.toClient.Write(out)
+}
+
+// authenticate finds out who the client is. allows says whether it may have one more session than so many.
+func (d *door) authenticate() (allows func(sessions int) bool, err error) {
+	v, now := d.server, d.server.now()
+	rules := v.rules.Load()
+	if rules.method == Trust {
+		return func(int) bool { return true }, nil
+	}
+	list := v.settings.Accounts()
+	switch {
+	case list == nil:
+		return nil, refuse(loginUnready, errAccountsUnread, "the accounts were never read")
+	case rules.maxAge > 0 && now.Sub(list.Read()) > rules.maxAge:
+		p := accountsTooOld(now.Sub(list.Read()), rules.maxAge)
+		return nil, refuse(loginUnready, p, p.message)
+	}
+	known, _ := list.Find(d.user)
+	if rules.method == Certificate {
+		return known.Allows, d.checkCertificate(known, now)
+	}
+	return known.Allows, d.proveSCRAM(list, known, now)
+}
+
+// checkCertificate looks whether the client's certificate names it, and whether it may log in.
+func (d *door) checkCertificate(known account.Account, now time.Time) error {
+	conn, _ := d.conn.(pgtls.Conn)
+	if conn.Conn == nil || conn.ClientCertificate() == nil {
+		return problemf("28000", "Let the client show one: sslcert and sslkey of libpq.",
+			"connection requires a valid client certificate")
+	}
+	names := namesOf(conn.ClientCertificate())
+	cause := d.whyNot(known, now)
+	if !slices.Contains(names, d.user) {
+		cause = fmt.Sprintf("its certificate names %q", names)
+	}
+	if cause == "" {
+		return nil
+	}
+	return refuse(loginWrong, problemf("28000", "", `certificate authentication failed for user "%s"`, d.user), cause)
+}
+
+// namesOf are the users that a certificate names: its common name, and the alternative names that are text.
+func namesOf(c *x509.Certificate) []string {
+	names := append([]string{c.Subject.CommonName}, c.DNSNames...)
+	names = append(names, c.EmailAddresses...)
+	for _, uri := range c.URIs {
+		names = append(names, uri.String())
+	}
+	return names
+}
+
+// whyNot is why an account may not log in, for the log; "": it may.
+func (d *door) whyNot(known account.Account, now time.Time) string {
+	switch {
+	case known.Name == "":
+		return "there is no such account"
+	case !known.MayLogIn(now):
+		return fmt.Sprintf("the account has expired at %s", known.ValidUntil.Format(time.RFC3339))
+	}
+	return ""
+}
+
+// proveSCRAM has the client prove that it knows the password. All that happens is the same for every name: who has no
+// password is asked for one that does not exist.
+func (d *door) proveSCRAM(list *account.List, known account.Account, now time.Time) error {
+	v := d.server
+	if err := d.checkAttempts(now); err != nil {
+		return err
+	}
+	exchange := scram.NewServer(list.Challenge(d.user, now), d.binding())
+	mechanisms := []byte(strings.Join(exchange.Mechanisms(), "\x00") + "\x00\x00")
+	first, err := d.ask(wire.AuthSASL, mechanisms)
+	if err != nil {
+		return err
+	}
+	message, err := readInitial(exchange, first)
+	if err == nil && message == nil {
+		message, err = d.ask(wire.AuthSASLContinue, nil)
+	}
+	if err != nil {
+		return spelled(err)
+	}
+	challenge, err := exchange.Step(message)
+	if err != nil {
+		return spelled(err)
+	}
+	if message, err = d.ask(wire.AuthSASLContinue, challenge); err != nil {
+		return err
+	}
+	if err := d.checkAttempts(v.now()); err != nil { // others have tried meanwhile
+		return err
+	}
+	signature, err := exchange.Step(message)
+	switch {
+	case errors.Is(err, scram.ErrProof):
+		v.attempts.wrong(d.from, d.user, v.now())
+		cause := d.whyNot(known, now)
+		if cause == "" && known.Verifier.IsZero() {
+			cause = "the account has no verifier, so it logs in with a certificate alone"
+		}
+		if cause == "" {
+			cause = "the password is wrong"
+		}
+		return refuse(loginWrong, problemf("28P01", "", `password authentication failed for user "%s"`, d.user), cause)
+	case err != nil:
+		return spelled(err)
+	case !exchange.Done():
+		return errInternal
+	}
+	d.out = appendAuthentication(d.out, wire.AuthSASLFinal, signature)
+	return nil
+}
+
+// checkAttempts refuses whoever has tried too many wrong passwords, before a further one is looked at.
+func (d *door) checkAttempts(now time.Time) error {
+	wait, all := d.server.attempts.wait(d.from, d.user, now)
+	if wait == 0 {
+		return nil
+	}
+	p := tooManyAttempts(d.user, wait, all)
+	return refuse(loginAttempts, p, p.message)
+}
+
+// binding is what the login may be bound to.
+func (d *door) binding() scram.Binding {
+	if conn, inside := d.conn.(pgtls.Conn); inside {
+		return d.server.binder.To(conn.Certificate())
+	}
+	return scram.Binding{}
+}
+
+// spelled is an error of the exchange as a client is told it.
+func spelled(err error) error {
+	var e *scram.Error
+	if errors.As(err, &e) {
+		return refused{
+			problem: problem{sqlstate: e.SQLSTATE, message: e.Message}, detail: e.Detail, cause: e.Error(),
+			result: loginRefused,
+		}
+	}
+	return err
+}
+
+// readInitial reads a SASLInitialResponse: which mechanism, and the first message of the exchange. That is nil where
+// the client waits to be asked for it.
+func readInitial(exchange *scram.Server, body []byte) ([]byte, error) {
+	at := slices.Index(body, 0)
+	if at < 0 {
+		return nil, problemf("08P01", "", "invalid string in message")
+	}
+	mechanism, rest := string(body[:at]), body[at+1:]
+	if err := exchange.Choose(mechanism); err != nil {
+		return nil, err
+	}
+	if len(rest) < 4 {
+		return nil, problemf("08P01", "", "insufficient data left in message")
+	}
+	size, rest := int32(binary.BigEndian.Uint32(rest)), rest[4:]
+	switch {
+	case size == -1 && len(rest) == 0:
+		return nil, nil
+	case size < -1 || int(size) > len(rest):
+		return nil, problemf("08P01", "", "insufficient data left in message")
+	case int(size) != len(rest):
+		return nil, problemf("08P01", "", "invalid message format")
+	}
+	return rest, nil
+}
+
+// ask writes a request of the login, and waits for what answers it.
+func (d *door) ask(request int, data []byte) ([]byte, error) {
+	if err := d.toClient.Write(appendAuthentication(d.out, request, data)); err != nil {
+		return nil, err
+	}
+	d.out = nil
+	f, err := d.in.Await()
+	switch {
+	case errors.As(err, new(frame.LengthError)):
+		return nil, problemf("08P01", "", "invalid message length")
+	case errors.Is(err, os.ErrDeadlineExceeded) && d.server.draining.Load():
+		return nil, errNotAccepting
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, errLoginTime
+	case err != nil:
+		return nil, err
+	case f.Kind != wire.FrontendPassword:
+		return nil, problemf("08P01", "", "expected SASL response, got message type %d", f.Kind)
+	}
+	body := slices.Clone(f.Body)
+	d.in.Drop(f.Size)
+	return body, nil
+}
+
+// appendAuthentication writes a message of the login.
+func appendAuthentication(b []byte, request int, data []byte) []byte {
+	b, at := wire.Begin(b, wire.BackendAuthentication)
+	b = binary.BigEndian.AppendUint32(b, uint32(request))
+	return wire.End(append(b, data...), at)
+}
+
+// left says that a client is gone of its own accord, or was made to go without a word.
+func left(err error) bool {
+	_, _, told := toldOf(err)
+	return !told
+}

@@ -1,0 +1,163 @@
+package idserver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"time"
+
+	"pgflurry/proxy/frame"
+)
+
+// Serve logs a client in and serves it until its end; whoever called closes conn then. conn is the client's connection,
+// or TLS on top of it (pgtls.Conn). startup is its StartupMessage as it came. The client has until login. loggedIn is
+// called once it is known who it is.
+func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn func(), log *slog.Logger) {
+	s := &session{
+		server: v, log: log.With("database", v.settings.Database), conn: conn, from: originOf(conn.RemoteAddr()),
+		in: frame.NewInbox(conn, v.buffers), toClient: frame.NewWriter(conn),
+	}
+	s.in.SetMax(maxLogin)
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	defer s.cancel()
+	began := v.now()
+	_ = conn.SetDeadline(login) // before enter: a drain may take it back
+	defer v.leave(s)
+	err := v.register.enter(s)
+	if err == nil {
+		err = s.apart(func() error { return (&door{session: s, loggedIn: loggedIn}).enter(startup) })
+	} else {
+		s.farewell(err)
+	}
+	v.countLogin(err)
+	if err != nil {
+		s.logRefusal(err)
+		return
+	}
+	v.loginTimes.Observe(v.now().Sub(began))
+	s.log.Debug("session begins")
+	if err = conn.SetDeadline(time.Time{}); err == nil { // run sees a drain that has begun before
+		err = s.safely(s.run)
+	}
+	s.farewell(err)
+	s.ended(err)
+}
+
+// enter is logIn. Where that fails the client is told.
+func (d *door) enter(startup []byte) error {
+	err := d.logIn(startup)
+	if err != nil {
+		d.session.out, d.out = d.out, nil
+		d.farewell(err)
+	}
+	return err
+}
+
+// leave is the end of a session: its place and its key are free.
+func (v *Server) leave(s *session) {
+	if s.pid != 0 {
+		v.keys.free(s.pid)
+	}
+	v.register.leave(s)
+}
+
+// farewell tells the client why it is sent away, if there is anything to tell.
+func (s *session) farewell(err error) {
+	p, detail, ok := toldOf(err)
+	if !ok {
+		return
+	}
+	s.because(reasonOf(p))
+	s.toClient.Farewell(appendFatal(s.out, p, detail))
+	s.out = nil
+}
+
+// toldOf is what a client is told of an error that ends its session or its login; false: nothing.
+func toldOf(err error) (p problem, detail string, ok bool) {
+	var r refused
+	if errors.As(err, &r) {
+		return r.problem, r.detail, true
+	}
+	if errors.As(err, &p) {
+		return p, "", true
+	}
+	p, ok = problemOf(err)
+	return p, "", ok
+}
+
+// reasonOf is why a session ends that is told a problem.
+func reasonOf(p problem) reason {
+	switch p {
+	case errDraining, errNotAccepting:
+		return closedDrain
+	case errIdle:
+		return closedIdle
+	case errInternal:
+		return closedFault
+	}
+	return closedProtocol
+}
+
+// countLogin counts how a login ended.
+func (v *Server) countLogin(err error) {
+	var r refused
+	how := loginRefused
+	switch {
+	case err == nil:
+		how = loginOK
+	case errors.As(err, &r):
+		how = r.result
+	case left(err) || err == errLoginTime:
+		how = loginLeft
+	}
+	v.logins[how].Add(1)
+}
+
+// logRefusal logs why a login failed, with what its client was not told. Who leaves has decided so, as psql does when
+// it has no password yet.
+func (s *session) logRefusal(err error) {
+	var r refused
+	switch {
+	case errors.As(err, &r):
+		s.log.Info("login refused", "cause", r.cause)
+	case left(err):
+		s.log.Debug("client left within its login", "cause", err)
+	default:
+		s.log.Info("login refused", "cause", err)
+	}
+}
+
+// ended logs the end of a session.
+func (s *session) ended(err error) {
+	why := s.closedFor()
+	if why == closedProtocol {
+		s.log.Warn("session ended by the proxy", "cause", err)
+	}
+	s.log.Debug("session ended", "cause", err, "reason", reasonLabels[why], "ids", s.counts.ids.Load(),
+		"numbers", s.counts.numbers.Load())
+}
+
+// apart runs f on a stack of its own. A login needs a deep one, which a session would otherwise keep as long as it
+// lives.
+func (s *session) apart(f func() error) (err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		err = s.safely(f)
+	}()
+	<-done
+	return err
+}
+
+// safely keeps a fault in one session from ending the others.
+func (s *session) safely(f func() error) (err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			s.log.Error("a session failed; please report this", "fault", fault, "stack", string(debug.Stack()))
+			err = errInternal
+		}
+	}()
+	return f()
+}

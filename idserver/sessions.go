@@ -1,0 +1,134 @@
+package idserver
+
+import (
+	"context"
+	"sync"
+)
+
+// register has the clients that there are, from their startup packet until their end, and the places of those who have
+// logged in. Its methods are safe for concurrent use.
+type register struct {
+	mu      sync.Mutex
+	all     map[*session]struct{} // those that are logging in, too
+	ofUser  map[string]int        // sessions that are logged in
+	placed  int                   // the same in all
+	closed  bool                  // no further one
+	changed chan struct{}         // closed and replaced when one leaves
+	ended   sums                  // of those that are over
+}
+
+func newRegister() register {
+	return register{
+		all: make(map[*session]struct{}), ofUser: make(map[string]int), changed: make(chan struct{}),
+	}
+}
+
+// enter takes in a client that wants to log in.
+func (r *register) enter(s *session) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return errNotAccepting
+	}
+	r.all[s] = struct{}{}
+	return nil
+}
+
+// take takes a place for a client that has proved who it is. most is how many places there are, allows whether the user
+// may have one more than so many.
+func (r *register) take(s *session, most int, allows func(sessions int) bool) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.closed:
+		return errNotAccepting
+	case most > 0 && r.placed >= most:
+		return errTooMany
+	case !allows(r.ofUser[s.user]):
+		return problemf("53300", "Close a session of this user, or raise the account's connection limit.",
+			`too many connections for role "%s"`, s.user)
+	}
+	s.placed = true
+	r.placed++
+	r.ofUser[s.user]++
+	r.ended.opened++
+	return nil
+}
+
+// leave is the end of a client. Its place is free then.
+func (r *register) leave(s *session) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.all, s)
+	r.ended.add(s)
+	if s.placed {
+		r.placed--
+		if r.ofUser[s.user]--; r.ofUser[s.user] == 0 {
+			delete(r.ofUser, s.user)
+		}
+		r.ended.closed[s.closedFor()]++
+	}
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+// close lets nobody in any more. It says how many are left, and has what is closed when that changes.
+func (r *register) close() (left int, changed chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	return len(r.all), r.changed
+}
+
+// sessions are all clients of now.
+func (r *register) sessions() []*session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.sessionsLocked()
+}
+
+func (r *register) sessionsLocked() []*session {
+	all := make([]*session, 0, len(r.all))
+	for s := range r.all {
+		all = append(all, s)
+	}
+	return all
+}
+
+// Drain sends clients away and returns when none is left. Those at rest outside a transaction go at once, others at
+// the end of theirs, all when ctx ends. Those that are logging in go at once, too. Afterwards Serve refuses.
+func (v *Server) Drain(ctx context.Context) {
+	v.draining.Store(true)
+	v.register.close()
+	for _, s := range v.register.sessions() {
+		s.interrupt()
+	}
+	var kills sync.WaitGroup
+	defer kills.Wait()
+	for {
+		left, changed := v.register.close()
+		if left == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			v.log.Warn("drain timeout: sessions of the ID database are ended", "sessions", left)
+			for _, s := range v.register.sessions() {
+				kills.Go(s.kill)
+			}
+			ctx = context.Background() // killed sessions end by themselves
+		}
+	}
+}
+
+// interrupt makes the session look whether it has to end. Any goroutine may call it.
+func (s *session) interrupt() { _ = s.conn.SetReadDeadline(longAgo) }
+
+// kill ends the session at once. Any goroutine may call it.
+func (s *session) kill() {
+	s.because(closedDrain)
+	s.cancel() // what waits for IDs
+	s.toClient.Farewell(appendError(nil, "FATAL", errDraining))
+	s.conn.Close()
+}

@@ -1,0 +1,198 @@
+package idserver
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strings"
+
+	"pgflurry/proxy/wire"
+)
+
+// The startup packet, as ProcessStartupPacket of PostgreSQL reads it.
+// https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
+
+const (
+	startupHead = 8         // its length and the version, in bytes
+	maxStartup  = 10000 + 4 // PostgreSQL's limit in bytes, and the length itself
+	// newestVersion is that of PostgreSQL 18: 3.2, whose one novelty are longer keys of cancel requests.
+	newestVersion = 3<<16 | 2
+	// ofProtocol is how a parameter begins that asks for an extension of the protocol; there are none yet.
+	ofProtocol = "_pq_."
+)
+
+// wish is what a startup packet asks for.
+type wish struct {
+	version        uint32 // of the protocol, as far as both know it
+	newer          bool   // the client would speak a newer one
+	unknown        []string
+	user, database string
+	options        string
+	parameters     []option // all others, in their order
+}
+
+// parseStartup reads a packet with its length. It is strict: two readers of one packet who disagree are how a check is
+// passed by. The first error is that of PostgreSQL.
+func parseStartup(raw []byte) (w wish, err error) {
+	if len(raw) < startupHead || len(raw) > maxStartup || binary.BigEndian.Uint32(raw) != uint32(len(raw)) {
+		return w, problemf("08P01", "", "invalid length of startup packet")
+	}
+	version := binary.BigEndian.Uint32(raw[4:])
+	if version>>16 != newestVersion>>16 {
+		return w, problemf("0A000", "", "unsupported frontend protocol %d.%d: server supports 3.0 to 3.%d",
+			version>>16, version&0xffff, newestVersion&0xffff)
+	}
+	w.version, w.newer = min(version, newestVersion), version > newestVersion
+	rest := raw[startupHead:]
+	for len(rest) > 0 && rest[0] != 0 {
+		name, behind, whole := bytes.Cut(rest, []byte{0})
+		value, behind, ok := bytes.Cut(behind, []byte{0})
+		if !whole || !ok {
+			rest = nil
+			break
+		}
+		if err := w.take(string(name), string(value)); err != nil {
+			return w, err
+		}
+		rest = behind
+	}
+	if len(rest) != 1 {
+		return w, problemf("08P01", "", "invalid startup packet layout: expected terminator as last byte")
+	}
+	w.user, w.database = named(w.user), named(w.database)
+	if w.database == "" {
+		w.database = w.user
+	}
+	return w, nil
+}
+
+// named is a name as PostgreSQL keeps it.
+func named(name string) string { return name[:min(len(name), wire.NameBytes)] }
+
+// take takes one parameter. One that comes again replaces the first.
+func (w *wish) take(name, value string) error {
+	switch {
+	case name == "user":
+		w.user = value
+	case name == "database":
+		w.database = value
+	case name == "options":
+		w.options = value
+	case name == "replication":
+		return noReplication(value)
+	case strings.HasPrefix(name, ofProtocol):
+		w.unknown = append(w.unknown, name)
+	default:
+		w.parameters = append(w.parameters, option{name, value})
+	}
+	return nil
+}
+
+// noReplication refuses what begins a replication session.
+func noReplication(value string) error {
+	no, isBool := parseBool(value)
+	switch {
+	case isBool && !no:
+		return nil
+	case isBool || value == "database":
+		return problemf("0A000", "Connect to a database of the PostgreSQL server for it.",
+			"the ID database has no replication")
+	}
+	return problemf("22023", `Valid values are: "false", 0, "true", 1, "database".`,
+		`invalid value for parameter "replication": "%s"`, value)
+}
+
+// parseBool reads what PostgreSQL takes for a truth value: a unique beginning of a word, or a digit.
+func parseBool(value string) (truth, ok bool) {
+	v := strings.ToLower(value)
+	begins := func(word string, least int) bool { return len(v) >= least && strings.HasPrefix(word, v) }
+	switch {
+	case begins("true", 1), begins("yes", 1), v == "on", v == "1":
+		return true, true
+	case begins("false", 1), begins("no", 1), begins("off", 2), v == "0":
+		return false, true
+	}
+	return false, false
+}
+
+// appendNegotiation says which version is spoken, and what of the client's wishes is not known. It is nothing where all
+// is known.
+func (w *wish) appendNegotiation(b []byte) []byte {
+	if !w.newer && len(w.unknown) == 0 {
+		return b
+	}
+	b, at := wire.Begin(b, wire.BackendNegotiateVersion)
+	b = binary.BigEndian.AppendUint32(b, w.version)
+	b = binary.BigEndian.AppendUint32(b, uint32(len(w.unknown)))
+	for _, name := range w.unknown {
+		b = append(append(b, name...), 0)
+	}
+	return wire.End(b, at)
+}
+
+// settings are all that the packet sets, in the order in which PostgreSQL applies it: its options come first.
+func (w *wish) settings() ([]option, error) {
+	all, err := readOptions(splitOptions(w.options))
+	if err != nil {
+		return nil, err
+	}
+	return append(all, w.parameters...), nil
+}
+
+// splitOptions splits what stands in "options" at its white space. A backslash takes the next character as it is
+// (pg_split_opts).
+func splitOptions(text string) (arguments []string) {
+	var argument []byte
+	inside, escaped := false, false
+	for i := range len(text) {
+		c := text[i]
+		switch {
+		case isSpace(c) && !escaped:
+			if inside {
+				arguments = append(arguments, string(argument))
+			}
+			argument, inside = argument[:0], false
+			continue
+		case c == '\\' && !escaped:
+			escaped = true
+		default:
+			argument, escaped = append(argument, c), false
+		}
+		inside = true
+	}
+	if inside {
+		arguments = append(arguments, string(argument))
+	}
+	return arguments
+}
+
+func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
+
+// readOptions reads what is set by -c name=value and --name=value. PostgreSQL's other switches mean nothing here.
+func readOptions(arguments []string) (all []option, err error) {
+	for i := 0; i < len(arguments); i++ {
+		argument := arguments[i]
+		text, short := strings.CutPrefix(argument, "-c")
+		long := false
+		if !short {
+			text, long = strings.CutPrefix(argument, "--")
+		}
+		if short && text == "" && i+1 < len(arguments) { // the value is an argument of its own
+			i++
+			text = arguments[i]
+		}
+		if !short && !long || text == "" {
+			return nil, problemf("42601", "Only -c name=value and --name=value are known to the ID database.",
+				"invalid command-line argument for server process: %s", argument)
+		}
+		name, value, ok := strings.Cut(text, "=")
+		if !ok {
+			dash := "-c "
+			if long {
+				dash = "--"
+			}
+			return nil, problemf("42601", "", "%s%s requires a value", dash, text)
+		}
+		all = append(all, option{strings.ReplaceAll(name, "-", "_"), value})
+	}
+	return all, nil
+}

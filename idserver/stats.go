@@ -1,0 +1,148 @@
+package idserver
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"pgflurry/histogram"
+	"pgflurry/proxy/wire"
+)
+
+// Stats counts since the Server was made. Each map has all its labels, also those at zero.
+type Stats struct {
+	Sessions int   // logged in now
+	Opened   int64 // sessions that logged in
+	// Open are the clients by what they do: login, idle, in_transaction, failed.
+	Open map[string]int
+	// Limit is how many sessions may be open; 0: no limit. Full says that there are as many.
+	Limit int
+	Full  bool
+
+	Answers int64 // statements that gave IDs or numbers
+	// ByKind is the same by form: snowflake (one row), snowflakes (several rows, or as many as a parameter says),
+	// segment (numbers of a tag).
+	ByKind  map[string]int64
+	IDs     int64 // IDs in them
+	Numbers int64 // numbers of tags in them
+	// Refused are statements that were answered by an ERROR: no_ids, not_supported, other.
+	Refused map[string]int64
+
+	// Closed are sessions that ended, by the reason that came first. With Sessions they make up Opened.
+	Closed map[string]int64
+	// Logins are clients that asked for a session, by how that ended:
+	//
+	//	ok         the first ReadyForQuery
+	//	password   a wrong password, or a name that has none, which a client cannot tell apart
+	//	attempts   too many wrong passwords before
+	//	limit      a limit on sessions, of all or of the account
+	//	unready    nobody knows who may log in, or not since long ago
+	//	refused    all else that a client is told
+	//	left       the client left before it was told anything, or the login timeout ended it
+	Logins map[string]int64
+	// LoginDurations are from the startup packet to the first ReadyForQuery, so a client that takes its time is in
+	// them.
+	LoginDurations histogram.Snapshot
+
+	// ToClient are bytes, without TLS around them.
+	ToClient int64
+}
+
+// Stats folds the counters of all sessions. It waits for no client.
+func (v *Server) Stats() Stats {
+	r := &v.register
+	r.mu.Lock()
+	all, sum, placed := r.sessionsLocked(), r.ended, r.placed
+	r.mu.Unlock()
+
+	var open [openStates]int
+	for _, s := range all { // each may end meanwhile; sum has none of them
+		sum.add(s)
+		open[s.state()]++
+	}
+	limit := max(v.rules.Load().maxSessions, 0)
+	st := Stats{
+		Sessions: placed, Opened: sum.opened, Open: labelled(openLabels[:], open[:]), Limit: limit,
+		Full: limit > 0 && placed >= limit, ByKind: labelled(kindLabels[:], sum.answers[:]), IDs: sum.ids,
+		Numbers: sum.numbers, Refused: labelled(refusalLabels[:], sum.refused[:]),
+		Closed: labelled(reasonLabels[1:], sum.closed[1:]), Logins: make(map[string]int64, results),
+		LoginDurations: v.loginTimes.Snapshot(), ToClient: sum.toClient,
+	}
+	for _, n := range sum.answers {
+		st.Answers += n
+	}
+	for i, label := range resultLabels {
+		st.Logins[label] = v.logins[i].Load()
+	}
+	return st
+}
+
+// Session is what can be said of one that is open.
+type Session struct {
+	User        string
+	Application string // "": it has not said
+	Client      string // its address
+	PID         int32  // of its key
+	Since       time.Time
+	State       string // as in Stats.Open
+	IDs         int64  // IDs that it has got
+	Numbers     int64  // numbers of tags that it has got
+}
+
+// Sessions are those that have logged in, the oldest first. It waits for no client.
+func (v *Server) Sessions() []Session {
+	var all []Session
+	for _, s := range v.register.sessions() {
+		if s.state() == openLogin {
+			continue
+		}
+		one := Session{
+			User: s.user, Client: s.conn.RemoteAddr().String(), PID: s.pid, Since: s.since,
+			State: openLabels[s.state()], IDs: s.counts.ids.Load(), Numbers: s.counts.numbers.Load(),
+		}
+		if name := s.application.Load(); name != nil {
+			one.Application = *name
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b Session) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.PID, b.PID))
+	})
+	return all
+}
+
+// openState is what a client does.
+type openState uint8
+
+const (
+	openLogin openState = iota
+	openIdle
+	openInTransaction
+	openFailed
+	openStates
+)
+
+var openLabels = [openStates]string{"login", "idle", "in_transaction", "failed"}
+
+// state may be asked by any goroutine. What a session has been given before its first status is visible to who sees
+// that.
+func (s *session) state() openState {
+	switch s.status.Load() {
+	case 0:
+		return openLogin
+	case wire.StatusTransaction:
+		return openInTransaction
+	case wire.StatusFailed:
+		return openFailed
+	}
+	return openIdle
+}
+
+// labelled is one map of Stats.
+func labelled[N int | int64](labels []string, counts []N) map[string]N {
+	m := make(map[string]N, len(labels))
+	for i, label := range labels {
+		m[label] = counts[i]
+	}
+	return m
+}
