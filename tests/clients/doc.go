@@ -2,8 +2,8 @@
 // directly against PostgreSQL and through the proxy, and compares.
 //
 // A driver's program stands in the folder of its language. Called with the argument "version" it prints the driver's
-// version and exits 0, or exits otherwise if the driver is not installed. Called without one it does the deeds below in
-// this order, and prints a line of JSON for each:
+// version and exits 0, or exits otherwise if the driver is not installed. Called without one it does those of the deeds
+// below that CLIENT_DEEDS names, in this order, and prints a line of JSON for each:
 //
 //	{"deed": "…", "result": …, "ids": ["…"]}        the result is compared, the IDs are counted and must be new
 //	{"deed": "…", "none": "…"}                      the driver cannot do it, and why
@@ -18,16 +18,23 @@
 //	mixed        20 IDs in one batch with 20 other statements between them
 //	transaction  an ID and a row that uses it, rolled back; an error; an ID refused in the failed transaction; rolled
 //	             back; an ID
+//	commit       an ID in a transaction that is committed, one in one that is rolled back; one, an error, and an ID
+//	             refused in the failed transaction; rolled back; an ID
 //	copy         COPY into item, whose key is DEFAULT next_snowflake(), and out of it; an ID
 //	notify       LISTEN, an ID, NOTIFY from another connection
 //	cancel       cancel a running pg_sleep in the driver's way; an ID on the same connection
 //	default      INSERT with the key returned in the driver's way
+//	pool         100 IDs, each on a connection that is taken from the driver's pool and given back; by four borrowers
+//	             at once if the language has threads or their like
 //	parallel     1,000 IDs on each of four connections at once: those of the first in the order they came, then the
 //	             second's, and so on
 //
 // The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
 // PGSSLMODE=disable. Both roles have the password "right". CLIENT_CA is a file of certificates. CLIENT_MODE is the
 // variant of the driver. The table is item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
+//
+// CLIENT_BARE is set where there are no tables, as in the proxy's ID database: PGUSER is client_scram then, PGPASSWORD
+// its password, and the deeds leave out what they would do with rows.
 //
 // PGFLURRY_TEST_CLIENTS says which drivers must be there: nothing, only psql; 1, the first group; all, all of them.
 // With the flag -update the test writes its results into docs/clients.md; without it they are compared with that page.

@@ -14,7 +14,7 @@ type driver struct {
 }
 
 const (
-	jar    = "/usr/share/java/postgresql.jar"
+	jars   = "/usr/share/java/postgresql.jar:/usr/share/java/HikariCP.jar:/usr/share/java/slf4j-api.jar"
 	python = "/usr/bin/python3" // Debian's, which has Debian's modules
 )
 
@@ -42,9 +42,9 @@ func goDriver(name, program, mode string) driver {
 func jdbcDriver(name, mode string) driver {
 	return driver{
 		name: name, language: "java", program: "jdbc/Deeds.java",
-		build:   []string{"javac", "-Xlint:all", "-cp", jar, "-d", "{out}", "jdbc/Deeds.java", "jdbc/Report.java"},
-		command: []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jar + ":{out}", "Deeds"},
-		mode:    mode, packages: "default-jdk-headless libpostgresql-jdbc-java",
+		build:   []string{"javac", "-Xlint:all", "-cp", jars, "-d", "{out}", "jdbc/Deeds.java", "jdbc/Report.java"},
+		command: []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Deeds"},
+		mode:    mode, packages: "default-jdk-headless libpostgresql-jdbc-java libhikaricp-java",
 	}
 }
 
@@ -81,7 +81,7 @@ var drivers = append(inFirstGroup(
 	goDriver("pgx, simple_protocol", "pgx", "simple_protocol").saying("a batch is one Query of many statements"),
 	goDriver("lib/pq", "pq", ""),
 	goDriver("lib/pq, binary_parameters=yes", "pq", "binary_parameters=yes"),
-	pythonDriver("psycopg 3", "python/with_psycopg3.py", "python3-psycopg").
+	pythonDriver("psycopg 3", "python/with_psycopg3.py", "python3-psycopg python3-psycopg-pool").
 		saying("in a pipeline, prepare=False keeps the IDs with the proxy"),
 	pythonDriver("psycopg 2", "python/with_psycopg2.py", "python3-psycopg2").saying("EXECUTE in SQL is PostgreSQL's"),
 	jdbcDriver("JDBC", ""),

@@ -21,49 +21,55 @@ var update = flag.Bool("update", false, "write the results into docs/clients.md"
 func TestMain(m *testing.M) { program.Main(m) }
 
 func TestEveryDriverSeesTheSameThroughTheProxyAsDirectAndNoIDTwice(t *testing.T) {
-	asked := os.Getenv("PGFLURRY_TEST_CLIENTS")
-	if asked == "" {
-		t.Skip("PGFLURRY_TEST_CLIENTS is not set: make test-clients installs the drivers and runs them")
-	}
 	m := newMatrix(t)
-	results := make(map[string]result)
+	proxied := m.serve(t, m.direct, "matrix")
+	ids, others := make(rows), make(rows)
 	for _, d := range drivers {
 		t.Run(d.name, func(t *testing.T) {
-			switch {
-			case asked == "1" && !d.first:
-				t.Skip("not of the first group, and PGFLURRY_TEST_CLIENTS is 1")
-			case asked != "1" && asked != "all":
-				t.Fatalf("PGFLURRY_TEST_CLIENTS is %q; expected 1 (the first group) or all", asked)
-			}
-			version, err := m.maker.version(d)
-			if err != nil {
-				t.Fatalf("%s does not run: tests/clients/install gets it (%s)\n%v", d.name, d.packages, err)
-			}
-			direct := m.visit(t, d, m.direct)
-			proxied := m.visit(t, d, m.proxied)
-			compare(t, m, direct, proxied)
-			results[d.name] = result{version, marks(t, proxied), remarks(d, proxied)}
+			version := m.asked(t, d)
+			direct := m.visit(t, d, m.direct, deeds)
+			through := m.visit(t, d, proxied.URL, deeds)
+			compare(t, direct, through)
+			all := marks(t, through)
+			ids[d.name] = slices.Concat(
+				[]string{d.name}, marksOf(deeds, all, idDeeds), []string{remarks(d.remark, through)})
+			others[d.name] = slices.Concat([]string{d.name, version}, marksOf(deeds, all, otherDeeds))
 		})
 	}
-	if t.Failed() {
-		return
+	if !t.Failed() {
+		settle(t, tables{idTable: ids, otherTable: others})
 	}
-	if *update {
-		writePage(t, results)
-	}
-	comparePage(t, results)
 }
 
-// matrix is what all drivers share: one database, one proxy, and every ID that was ever seen.
+// asked skips the test of a driver that PGFLURRY_TEST_CLIENTS does not ask for, and gives the version of any other.
+func (m *matrix) asked(t *testing.T, d driver) string {
+	t.Helper()
+	switch asked := os.Getenv("PGFLURRY_TEST_CLIENTS"); {
+	case asked == "1" && !d.first:
+		t.Skip("not of the first group, and PGFLURRY_TEST_CLIENTS is 1")
+	case asked != "1" && asked != "all":
+		t.Fatalf("PGFLURRY_TEST_CLIENTS is %q; expected 1 (the first group) or all", asked)
+	}
+	version, err := m.maker.version(d)
+	if err != nil {
+		t.Fatalf("%s does not run: tests/clients/install gets it (%s)\n%v", d.name, d.packages, err)
+	}
+	return version
+}
+
+// matrix is what all drivers share: one database, and every ID that was ever seen.
 type matrix struct {
 	maker
-	direct, proxied string // URLs
-	ca              string // file of certificates that the servers' are verified with
-	seen            map[string]string
+	direct string // URL
+	secure certificates
+	seen   map[string]string
 }
 
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
+	if os.Getenv("PGFLURRY_TEST_CLIENTS") == "" {
+		t.Skip("PGFLURRY_TEST_CLIENTS is not set: make test-clients installs the drivers and runs them")
+	}
 	m := &matrix{
 		maker: maker{out: t.TempDir(), made: make(map[string]error), versions: make(map[string]string)},
 		seen:  make(map[string]string),
@@ -71,12 +77,17 @@ func newMatrix(t *testing.T) *matrix {
 	m.direct = server.Migrated(t)
 	server.Exec(t, m.direct, setupSQL)
 	cluster := server.Cluster(t)
-	secure := secured(t)
-	m.ca = secure.ca
 	t.Cleanup(func() { server.Exec(t, cluster.URL("postgres"), "DROP ROLE client_password, client_scram") })
-	m.proxied = program.Serve(t, m.direct, "matrix", "--client-tls-cert", secure.cert,
-		"--client-tls-key", secure.key).URL
+	m.secure = secured(t)
 	return m
+}
+
+// serve starts a proxy that the drivers reach over TLS too.
+func (m *matrix) serve(t *testing.T, direct, node string, more ...string) *program.Proxy {
+	t.Helper()
+	return program.Serve(t, direct, node, append([]string{
+		"--client-tls-cert", m.secure.cert, "--client-tls-key", m.secure.key,
+	}, more...)...)
 }
 
 // certificates are those that the package's server shows, and its proxies:
@@ -95,26 +106,37 @@ func secured(t *testing.T) certificates {
 	return c
 }
 
-// visit does the deeds at one address and notes their IDs.
-func (m *matrix) visit(t *testing.T, d driver, at string) []line {
+// visit does deeds at one address and notes their IDs. The bare ones are done by a role that logs in with SCRAM.
+func (m *matrix) visit(t *testing.T, d driver, at string, asked []string) []line {
 	t.Helper()
-	u := server.Parse(t, at)
-	server.Exec(t, m.direct, itemSQL)
-	lines := m.run(t, d, []string{
-		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"),
-		"PGUSER=postgres", "PGSSLMODE=disable", "CLIENT_CA=" + m.ca,
-	})
+	lines := m.run(t, d, asked, m.environment(t, at, asked))
+	port := server.Parse(t, at).Port()
 	for i := range lines {
 		for _, id := range lines[i].IDs {
-			where := fmt.Sprintf("%s, %s, port %s", d.name, lines[i].Deed, u.Port())
+			where := fmt.Sprintf("%s, %s, port %s", d.name, lines[i].Deed, port)
 			if before, twice := m.seen[id]; twice {
 				t.Errorf("ID %s came in %s and in %s", id, before, where)
 			}
 			m.seen[id] = where
 		}
-		lines[i].Result = masked(lines[i].Result, u.Port())
+		lines[i].Result = masked(lines[i].Result, port)
 	}
 	return lines
+}
+
+// environment is what the programs read, and the table where they need it.
+func (m *matrix) environment(t *testing.T, at string, asked []string) []string {
+	t.Helper()
+	u := server.Parse(t, at)
+	place := []string{
+		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"),
+		"PGSSLMODE=disable", "CLIENT_CA=" + m.secure.ca,
+	}
+	if slices.Equal(asked, deeds) {
+		server.Exec(t, m.direct, itemSQL)
+		return append(place, "PGUSER=postgres")
+	}
+	return append(place, "PGUSER=client_scram", "PGPASSWORD=right", "CLIENT_BARE=1")
 }
 
 var anID = regexp.MustCompile(`\b\d{17,19}\b`)
@@ -136,7 +158,7 @@ func masked(value any, port string) any {
 	return value
 }
 
-func compare(t *testing.T, m *matrix, direct, proxied []line) {
+func compare(t *testing.T, direct, proxied []line) {
 	t.Helper()
 	for i, d := range direct {
 		p := proxied[i]
@@ -183,6 +205,10 @@ func idsOf(l line) int {
 		return 20
 	case "pipeline":
 		return 50
+	case "commit":
+		return 4
+	case "pool":
+		return 100
 	case "parallel":
 		return 4000
 	}

@@ -3,7 +3,6 @@ package clients
 import (
 	_ "embed"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -24,18 +23,34 @@ const (
 	again    = "run make test-clients, which writes the page"
 )
 
-// result is what the page says of one driver.
-type result struct {
-	version string
-	marks   []string // one a deed
-	remarks string
-}
+// table is one of the page's, each of which has a line for each driver.
+type table int
+
+const (
+	idTable table = iota
+	otherTable
+)
+
+// rows are the cells of drivers' lines, the name first.
+type rows map[string][]string
+
+// tables are what was seen in one run; a run does not see all tables.
+type tables map[table]rows
+
+// The first two tables could be one, but that is wider than a screen.
+var (
+	idDeeds    = []string{"unprepared", "prepared", "pipeline", "mixed", "pool", "parallel", "default"}
+	otherDeeds = []string{"password", "scram", "tls", "transaction", "copy", "notify", "cancel"}
+)
+
+// widths are how many cells a line has: beside the marks the name, and remarks or a version.
+var widths = []int{idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2}
 
 // drawing are the deeds whose IDs the proxy gives, if it can. In a transaction and between other statements of a batch
 // it depends on whether PostgreSQL has answered those already, so the table does not tell.
-var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "parallel": true}
+var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "pool": true, "parallel": true}
 
-// marks are the table's cells: see the legend in page.md.
+// marks are the table's cells, one a deed: see the legend in page.md.
 func marks(t *testing.T, proxied []line) (all []string) {
 	t.Helper()
 	for _, l := range proxied {
@@ -57,47 +72,25 @@ func marks(t *testing.T, proxied []line) (all []string) {
 	return all
 }
 
-// remarks are what there is to say of a driver, and the reasons of its dashes, each once.
-func remarks(d driver, proxied []line) string {
+// remarks are what there is to say: the remark if there is one, and the reasons of a driver's dashes, each once.
+func remarks(remark string, proxied []line) string {
 	var reasons []string
-	if d.remark != "" {
-		reasons = append(reasons, d.remark)
+	if remark != "" {
+		reasons = append(reasons, remark)
 	}
-	said := make(map[string]bool)
 	for _, l := range proxied {
-		if l.None != "" && !said[l.None] {
-			said[l.None] = true
+		if l.None != "" && !slices.Contains(reasons, l.None) {
 			reasons = append(reasons, l.None)
 		}
 	}
 	return strings.Join(reasons, "; ")
 }
 
-// The page has two tables, because one of all deeds is wider than a screen.
-var (
-	idDeeds    = []string{"unprepared", "prepared", "pipeline", "mixed", "parallel", "default"}
-	otherDeeds = []string{"password", "scram", "tls", "transaction", "copy", "notify", "cancel"}
-)
-
-// idCells and otherCells are a driver's lines of the two tables, without bars.
-func (r result) idCells(name string) []string {
-	if r.marks == nil {
-		return append(append([]string{name}, make([]string, len(idDeeds))...), "not run")
-	}
-	return append(append([]string{name}, r.marksOf(idDeeds)...), r.remarks)
-}
-
-func (r result) otherCells(name string) []string {
-	return append([]string{name, r.version}, r.marksOf(otherDeeds)...)
-}
-
-// marksOf are the marks of some deeds, empty for a driver that did not run.
-func (r result) marksOf(some []string) []string {
+// marksOf are the marks of some of the deeds that were done.
+func marksOf(done, marks, some []string) []string {
 	of := make([]string, len(some))
 	for i, deed := range some {
-		if r.marks != nil {
-			of[i] = r.marks[slices.Index(deeds, deed)]
-		}
+		of[i] = marks[slices.Index(done, deed)]
 	}
 	return of
 }
@@ -142,16 +135,37 @@ func sections(t *testing.T) (all []section) {
 	return all
 }
 
-func writePage(t *testing.T, results map[string]result) {
+// settle compares the page with what was just seen, which it writes there first if the flag -update says so.
+func settle(t *testing.T, seen tables) {
 	t.Helper()
-	var ids, others []string
-	for _, d := range drivers {
-		ids = append(ids, bars(results[d.name].idCells(d.name)))
-		others = append(others, bars(results[d.name].otherCells(d.name)))
+	if *update {
+		writePage(t, seen)
+	}
+	comparePage(t, seen)
+}
+
+// writePage writes the page anew; a line that was not seen stays as it is.
+func writePage(t *testing.T, seen tables) {
+	t.Helper()
+	said := readPage(t)
+	lines := make([]string, len(widths))
+	for i, width := range widths {
+		var all []string
+		for _, d := range drivers {
+			cells := seen[table(i)][d.name]
+			if old := said[d.name]; cells == nil && len(old) > i && len(old[i]) == width {
+				cells = old[i]
+			}
+			if cells == nil {
+				cells = append([]string{d.name}, make([]string, width-1)...)
+			}
+			all = append(all, bars(cells))
+		}
+		lines[i] = strings.Join(all, "\n")
 	}
 	var page strings.Builder
 	data := map[string]any{
-		"IDs": strings.Join(ids, "\n"), "Others": strings.Join(others, "\n"), "Sections": sections(t),
+		"IDs": lines[idTable], "Others": lines[otherTable], "Sections": sections(t),
 	}
 	if err := template.Must(template.New("page").Parse(pageText)).Execute(&page, data); err != nil {
 		t.Fatal(err)
@@ -161,27 +175,40 @@ func writePage(t *testing.T, results map[string]result) {
 	}
 }
 
-// comparePage fails if the page says something else than what was just seen. Versions may differ.
-func comparePage(t *testing.T, results map[string]result) {
+// readPage gives the cells of each driver's lines, in the order of the tables.
+func readPage(t *testing.T) map[string][][]string {
 	t.Helper()
 	page, err := os.ReadFile(pagePath)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := make(map[string][][]string) // a driver's lines, in the order of the tables
+	said := make(map[string][][]string)
 	for _, text := range strings.Split(string(page), "\n") {
 		if row, is := strings.CutPrefix(text, "| "); is {
 			cells := strings.Split(strings.TrimSuffix(row, " |"), " | ")
 			said[cells[0]] = append(said[cells[0]], cells)
 		}
 	}
-	for name, r := range results {
-		expected := [][]string{r.idCells(name), r.otherCells(name)}
-		if got := said[name]; len(got) == 2 && len(got[1]) > 1 {
-			expected[1][1] = got[1][1]
-		}
-		if !reflect.DeepEqual(said[name], expected) {
-			t.Errorf("docs/clients.md says of %s\n%q\nnow it is\n%q\n%s", name, said[name], expected, again)
+	return said
+}
+
+// comparePage fails if the page says something else than what was just seen. Versions may differ.
+func comparePage(t *testing.T, seen tables) {
+	t.Helper()
+	said := readPage(t)
+	for which, rows := range seen {
+		for name, cells := range rows {
+			var got []string
+			if all := said[name]; len(all) > int(which) {
+				got = all[which]
+			}
+			expected := slices.Clone(cells)
+			if which == otherTable && len(got) > 1 {
+				expected[1] = got[1]
+			}
+			if !slices.Equal(got, expected) {
+				t.Errorf("docs/clients.md says of %s\n%q\nnow it is\n%q\n%s", name, got, expected, again)
+			}
 		}
 	}
 }
@@ -197,7 +224,7 @@ func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range drivers {
-		if n := strings.Count(string(page), "\n| "+d.name+" | "); n != 2 {
+		if n := strings.Count(string(page), "\n| "+d.name+" | "); n != len(widths) {
 			t.Errorf("docs/clients.md has %d lines of %s, not one in each table: %s", n, d.name, again)
 		}
 	}

@@ -1,3 +1,5 @@
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import java.io.StringReader;
 import java.io.StringWriter;
 import java.sql.Connection;
@@ -33,8 +35,17 @@ final class Deeds {
         return mode == null ? "" : mode;
     }
 
+    /** The server's own password is empty; a database without tables has none of those. */
+    private static String password() {
+        return bare() ? env("PGPASSWORD") : "";
+    }
+
+    private static boolean bare() {
+        return env("CLIENT_BARE") != null;
+    }
+
     private static Connection connect() throws SQLException {
-        return connect(env("PGUSER"), "", "sslmode", "disable");
+        return connect(env("PGUSER"), password(), "sslmode", "disable");
     }
 
     private static Connection connect(String user, String password, String... more) throws SQLException {
@@ -100,6 +111,9 @@ final class Deeds {
                     ids.add(rows.getLong("id"));
                 }
             }
+            if (bare()) {
+                return new Report.Outcome(null, ids);
+            }
             long names = number(connection, "SELECT count(*) FROM pg_prepared_statements");
             return new Report.Outcome(List.of(names), ids);
         }
@@ -145,6 +159,43 @@ final class Deeds {
             ids.addAll(List.of(first, draw(connection)));
             connection.rollback();
             return new Report.Outcome(List.of(inserted, seen, left, kept, zero, failed), ids);
+        }
+    }
+
+    private static Report.Outcome commit() throws Exception {
+        try (Connection connection = connect()) {
+            connection.setAutoCommit(false);
+            List<Long> ids = new ArrayList<>(List.of(draw(connection)));
+            connection.commit();
+            ids.add(draw(connection));
+            connection.rollback();
+            ids.add(draw(connection));
+            Report.refused(() -> new Report.Outcome(number(connection, "SELECT 1/0"), List.of()));
+            Object failed = Report.refused(() -> new Report.Outcome(draw(connection), List.of()));
+            connection.rollback();
+            ids.add(draw(connection));
+            connection.rollback();
+            return new Report.Outcome(failed, ids);
+        }
+    }
+
+    private static Report.Outcome pool() throws Exception {
+        HikariConfig settings = new HikariConfig();
+        settings.setJdbcUrl(URL);
+        settings.setUsername(env("PGUSER"));
+        settings.setPassword(password());
+        settings.addDataSourceProperty("sslmode", "disable");
+        settings.setMaximumPoolSize(2);
+        try (HikariDataSource connections = new HikariDataSource(settings)) {
+            return together(25, n -> {
+                List<Long> ids = new ArrayList<>();
+                while (ids.size() < n) {
+                    try (Connection connection = connections.getConnection()) {
+                        ids.add(draw(connection));
+                    }
+                }
+                return ids;
+            });
         }
     }
 
@@ -217,18 +268,27 @@ final class Deeds {
     }
 
     private static Report.Outcome parallel() throws Exception {
-        Callable<List<Long>> thousand = () -> {
+        return together(1000, n -> {
             List<Long> ids = new ArrayList<>();
             try (Connection connection = connect()) {
-                while (ids.size() < 1000) {
+                while (ids.size() < n) {
                     ids.add(draw(connection));
                 }
             }
             return ids;
-        };
+        });
+    }
+
+    /** What gives the IDs of one thread. */
+    private interface Drawing {
+        List<Long> draw(int n) throws Exception;
+    }
+
+    private static Report.Outcome together(int each, Drawing drawing) throws Exception {
+        Callable<List<Long>> one = () -> drawing.draw(each);
         ExecutorService threads = Executors.newFixedThreadPool(4);
         List<Long> all = new ArrayList<>();
-        for (Future<List<Long>> drawn : threads.invokeAll(List.of(thousand, thousand, thousand, thousand))) {
+        for (Future<List<Long>> drawn : threads.invokeAll(List.of(one, one, one, one))) {
             all.addAll(drawn.get());
         }
         threads.shutdown();
@@ -248,10 +308,12 @@ final class Deeds {
         Report.none("pipeline", "JDBC batches only statements without rows");
         Report.none("mixed", "JDBC batches only statements without rows");
         Report.deed("transaction", Deeds::transaction);
+        Report.deed("commit", Deeds::commit);
         Report.deed("copy", Deeds::copy);
         Report.deed("notify", Deeds::listen);
         Report.deed("cancel", Deeds::cancel);
         Report.deed("default", Deeds::byDefault);
+        Report.deed("pool", Deeds::pool);
         Report.deed("parallel", Deeds::parallel);
     }
 }

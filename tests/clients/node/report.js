@@ -6,17 +6,22 @@ export const asleep = `SELECT count(*)::int AS sleepers FROM pg_stat_activity
   WHERE wait_event = 'PgSleep' AND datname = current_database()`
 export const tls = () => ({ ca: readFileSync(process.env.CLIENT_CA, 'utf8'), rejectUnauthorized: true })
 
+// bare is whether the database has no tables.
+export const bare = Boolean(process.env.CLIENT_BARE)
+
 // version of a module, from its own package.json.
 export const version = module =>
   JSON.parse(readFileSync(new URL(`node_modules/${module}/package.json`, import.meta.url))).version
 
-// run prints the version if that is all that is asked for; else it does the deeds, each of which gives a line's fields.
+// run prints the version if that is all that is asked for; else it does those of the deeds that are asked for, each of
+// which gives a line's fields.
 export async function run(version, deeds) {
   if (process.argv[2] === 'version') {
     console.log(version)
     return
   }
-  for (const [deed, act] of Object.entries(deeds)) {
+  const asked = process.env.CLIENT_DEEDS.split(' ')
+  for (const [deed, act] of Object.entries(deeds).filter(([deed]) => asked.includes(deed))) {
     let line
     try {
       line = await act()
@@ -38,6 +43,17 @@ export async function refused(promise) {
 }
 
 export const none = why => async () => ({ none: why })
+
+// fromPool draws 100 IDs, 25 by each of four that borrow at the same time; draw() takes a connection from the pool and
+// gives it back.
+export async function fromPool(draw) {
+  const drawn = await Promise.all([1, 2, 3, 4].map(async () => {
+    const ids = []
+    while (ids.length < 25) ids.push(await draw())
+    return ids
+  }))
+  return { ids: drawn.flat().map(String) }
+}
 
 // inParallel draws 1,000 IDs on each of four connections; draw(n) opens one and gives n IDs in the order they came.
 export async function inParallel(draw) {

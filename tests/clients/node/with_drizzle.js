@@ -66,6 +66,25 @@ const transaction = () =>
     return { result: [seen, undone, left, names, zero, failed], ids: [...kept, first, await draw(db)].map(String) }
   })
 
+const commit = () =>
+  using({}, async db => {
+    const ids = [await db.transaction(draw)]
+    let failed
+    for (const fails of [false, true]) {
+      await report.refused(db.transaction(async tx => {
+        ids.push(await draw(tx))
+        if (fails) {
+          await report.refused(tx.execute(sql`SELECT 1/0`))
+          failed = await refused(draw(tx))
+        }
+        tx.rollback()
+      }))
+    }
+    return { result: failed, ids: [...ids, await draw(db)].map(String) }
+  })
+
+const pool = () => using({ max: 2 }, db => report.fromPool(() => draw(db)))
+
 const byDefault = () =>
   using({}, async db => {
     const [id] = await orderWithLines(db, ['new'])
@@ -84,6 +103,6 @@ await report.run(report.version('drizzle-orm'), {
   password: login(report.passwordRole),
   scram: login(report.scramRole),
   tls: () => login(report.scramRole, { ssl: report.tls() })(),
-  unprepared, prepared: below, pipeline: below, mixed: below, transaction, copy: below, notify: below, cancel: below,
-  default: byDefault, parallel: () => report.inParallel(drawMany),
+  unprepared, prepared: below, pipeline: below, mixed: below, transaction, commit, copy: below, notify: below,
+  cancel: below, default: byDefault, pool, parallel: () => report.inParallel(drawMany),
 })

@@ -41,6 +41,7 @@ const prepared = () =>
       const { rows } = await client.query({ name: 'draw', text: 'SELECT next_snowflake() AS id' })
       ids.push(rows[0].id)
     }
+    if (report.bare) return { ids }
     const names = await client.query('SELECT name, statement FROM pg_prepared_statements')
     return { result: names.rows, ids }
   })
@@ -48,9 +49,13 @@ const prepared = () =>
 // snippet: begin
 // A bigint comes as a string, whole (not with binary: true, which makes a number of it). On a client made with
 // { pipeline: true } all of these are sent at once.
+async function drawAll(client, n) {
+  const draws = Array.from({ length: n }, () => client.query('SELECT next_snowflake() AS id'))
+  return (await Promise.all(draws)).map(({ rows }) => rows[0].id)
+}
+
 async function orderWithLines(client, lines) {
-  const drawn = await Promise.all(lines.map(() => client.query('SELECT next_snowflake() AS id')))
-  const ids = drawn.map(({ rows }) => rows[0].id)
+  const ids = await drawAll(client, lines.length)
   await client.query('INSERT INTO item (id, name) SELECT * FROM unnest($1::bigint[], $2::text[])', [ids, lines])
   return ids
 }
@@ -58,6 +63,7 @@ async function orderWithLines(client, lines) {
 
 const pipeline = () =>
   using({ pipeline: true }, async client => {
+    if (report.bare) return { ids: await drawAll(client, 50) }
     const lines = Array.from({ length: 50 }, (_, n) => `line ${n}`)
     const ids = await orderWithLines(client, lines)
     const { rows } = await client.query('SELECT array_agg(name ORDER BY id) AS names FROM item')
@@ -92,6 +98,30 @@ const transaction = () =>
     const { command, rowCount } = inserted
     return { result: [command, rowCount, seen.rows, left.rows, zero, failed, ended], ids: [first, last] }
   })
+
+const commit = () =>
+  using({}, async client => {
+    const draw = async () => (await client.query('SELECT next_snowflake() AS id')).rows[0].id
+    const ids = []
+    let failed
+    for (const end of ['COMMIT', 'ROLLBACK', 'ROLLBACK']) {
+      await client.query('BEGIN')
+      ids.push(await draw())
+      if (ids.length === 3) {
+        await report.refused(client.query('SELECT 1/0'))
+        failed = await report.refused(draw())
+      }
+      await client.query(end)
+    }
+    return { result: failed, ids: [...ids, await draw()] }
+  })
+
+const fromPool = async () => {
+  const pool = new pg.Pool({ max: 2 })
+  const line = await report.fromPool(async () => (await pool.query('SELECT next_snowflake() AS id')).rows[0].id)
+  await pool.end()
+  return line
+}
 
 const notify = () =>
   using({}, listener => using({}, async sender => {
@@ -129,6 +159,7 @@ await report.run(report.version('pg'), {
   password: login(report.passwordRole),
   scram: login(report.scramRole),
   tls: () => login(report.scramRole, { ssl: report.tls() })(),
-  unprepared, prepared, pipeline, mixed, transaction, copy: report.none('COPY is another module, pg-copy-streams'),
-  notify, cancel, default: byDefault, parallel: () => report.inParallel(draw),
+  unprepared, prepared, pipeline, mixed, transaction, commit,
+  copy: report.none('COPY is another module, pg-copy-streams'), notify, cancel,
+  default: byDefault, pool: fromPool, parallel: () => report.inParallel(draw),
 })

@@ -38,22 +38,28 @@ const prepared = () =>
       const [{ id }] = await sql`SELECT next_snowflake() AS id`
       ids.push(id)
     }
+    if (report.bare) return { ids }
     const names = await sql`SELECT statement FROM pg_prepared_statements ORDER BY statement`
     return { result: names.length, ids }
   })
 
 // snippet: begin
 // A bigint comes as a string, whole. Queries that are not awaited one by one share a round trip.
+async function drawAll(sql, n) {
+  const drawn = await Promise.all(Array.from({ length: n }, () => sql`SELECT next_snowflake() AS id`))
+  return drawn.map(([row]) => row.id)
+}
+
 async function orderWithLines(sql, lines) {
-  const drawn = await Promise.all(lines.map(() => sql`SELECT next_snowflake() AS id`))
-  const rows = lines.map((name, n) => ({ id: drawn[n][0].id, name }))
-  await sql`INSERT INTO item ${sql(rows)}`
-  return rows.map(row => row.id)
+  const ids = await drawAll(sql, lines.length)
+  await sql`INSERT INTO item ${sql(lines.map((name, n) => ({ id: ids[n], name })))}`
+  return ids
 }
 // snippet: end
 
 const pipeline = () =>
   using({}, async sql => {
+    if (report.bare) return { ids: await drawAll(sql, 50) }
     const ids = await orderWithLines(sql, Array.from({ length: 50 }, (_, n) => `line ${n}`))
     const [{ names }] = await sql`SELECT array_agg(name ORDER BY id) AS names FROM item`
     return { result: names, ids }
@@ -92,6 +98,27 @@ const transaction = () =>
     const [{ id }] = await sql`SELECT next_snowflake() AS id`
     return { result: [inside, undone, left.count, zero, failed], ids: [first, id] }
   })
+
+const commit = () =>
+  using({}, async sql => {
+    const drawOne = async sql => (await sql`SELECT next_snowflake() AS id`)[0].id
+    const ids = [await sql.begin(drawOne)]
+    let failed
+    for (const fails of [false, true]) {
+      await report.refused(sql.begin(async sql => {
+        ids.push(await drawOne(sql))
+        if (fails) {
+          await report.refused(sql`SELECT 1/0`)
+          failed = await report.refused(drawOne(sql))
+        }
+        throw new Error('undo')
+      }))
+    }
+    return { result: failed, ids: [...ids, await drawOne(sql)] }
+  })
+
+const pool = () =>
+  using({ max: 2 }, sql => report.fromPool(async () => (await sql`SELECT next_snowflake() AS id`)[0].id))
 
 const copy = () =>
   using({}, async sql => {
@@ -153,6 +180,6 @@ await report.run(report.version('postgres'), {
   password: login(report.passwordRole),
   scram: login(report.scramRole),
   tls: () => login(report.scramRole, { ssl: report.tls() })(),
-  unprepared, prepared, pipeline, mixed, transaction, copy, notify, cancel,
-  default: byDefault, parallel: () => report.inParallel(draw),
+  unprepared, prepared, pipeline, mixed, transaction, commit, copy, notify, cancel,
+  default: byDefault, pool, parallel: () => report.inParallel(draw),
 })

@@ -10,9 +10,10 @@ my $json = JSON::PP->new->canonical->allow_nonref;
 my $place = 'dbi:Pg:';    # host and the rest come from PGHOST and its like
 my $asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()";
 
+my $settings = { RaiseError => 1, PrintError => 0, AutoCommit => 1 };
+
 sub connected {
     my ($user, $password, $more) = @_;
-    my $settings = { RaiseError => 1, PrintError => 0, AutoCommit => 1 };
     return DBI->connect($place . ($more // ''), $user // '', $password // '', $settings);
 }
 
@@ -47,6 +48,7 @@ sub prepared {
         $statement->execute;
         push @ids, $statement->fetchrow_array;
     }
+    return (undef, @ids) if $ENV{CLIENT_BARE};
     return ([ $db->selectrow_array('SELECT count(*) FROM pg_prepared_statements') ], @ids);
 }
 
@@ -81,6 +83,26 @@ sub transaction {
     my $status = $db->ping;
     $db->rollback;
     return ([ $inserted, $seen, $left, $kept, $zero, $failed, $status ], @ids, $first, draw($db));
+}
+
+sub commit {
+    my $db = connected();
+    my (@ids, $failed);
+    for my $end (qw(commit rollback rollback)) {
+        $db->begin_work;
+        push @ids, draw($db);
+        if (@ids == 3) {
+            refused(sub { $db->do('SELECT 1/0') });
+            $failed = refused(sub { draw($db) });
+        }
+        $db->$end;
+    }
+    return ($failed, @ids, draw($db));
+}
+
+# pool: DBI keeps a connection, and pings it before it gives it out again.
+sub pool {
+    return (undef, map { draw(DBI->connect_cached($place, '', '', $settings)) } 1 .. 100);
 }
 
 sub copies {
@@ -162,13 +184,16 @@ for (
     [ pipeline => $no_batch ],
     [ mixed => $no_batch ],
     [ transaction => \&transaction ],
+    [ commit => \&commit ],
     [ copy => \&copies ],
     [ notify => \&notify ],
     [ cancel => \&cancel ],
     [ default => \&by_default ],
+    [ pool => \&pool ],
     [ parallel => \&parallel ],
 ) {
     my ($deed, $act) = @$_;
+    next unless grep { $_ eq $deed } split ' ', $ENV{CLIENT_DEEDS};
     my %line = (deed => $deed);
     if (!ref $act) {
         $line{none} = $act;

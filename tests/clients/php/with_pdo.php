@@ -3,12 +3,17 @@
 
 declare(strict_types=1);
 
-function connected(?string $user = null, string $password = '', string $more = 'sslmode=disable'): PDO
-{
+function connected(
+    ?string $user = null,
+    ?string $password = null,
+    string $more = 'sslmode=disable',
+    bool $keep = false,
+): PDO {
     [$host, $port, $database] = array_map('getenv', ['PGHOST', 'PGPORT', 'PGDATABASE']);
     $place = "pgsql:host=$host;port=$port;dbname=$database;$more";
-    return new PDO($place, $user ?? getenv('PGUSER'), $password, [
+    return new PDO($place, $user ?? getenv('PGUSER'), $password ?? (getenv('PGPASSWORD') ?: ''), [
         PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION, PDO::ATTR_EMULATE_PREPARES => getenv('CLIENT_MODE') === 'emulate',
+        PDO::ATTR_PERSISTENT => $keep,
     ]);
 }
 
@@ -51,6 +56,9 @@ function prepared(): array
         $statement->execute();
         $ids[] = $statement->fetchColumn();
     }
+    if (getenv('CLIENT_BARE')) {
+        return [null, $ids];
+    }
     return [$db->query('SELECT count(*) FROM pg_prepared_statements')->fetchColumn(), $ids];
 }
 
@@ -91,6 +99,33 @@ function transaction(): array
     $failed = refused(fn () => draw($db));
     $db->rollBack();
     return [[$inserted, $seen, $left, $kept, $zero, $failed], [...$ids, $first, draw($db)]];
+}
+
+function commit(): array
+{
+    $db = connected();
+    $failed = null;
+    foreach (['commit', 'rollBack', 'rollBack'] as $n => $end) {
+        $db->beginTransaction();
+        $ids[] = draw($db);
+        if ($n === 2) {
+            refused(fn () => $db->query('SELECT 1/0'));
+            $failed = refused(fn () => draw($db));
+        }
+        $db->$end();
+    }
+    return [$failed, [...$ids, draw($db)]];
+}
+
+// pool draws on a persistent connection, which PHP keeps when it is given back.
+function pool(): array
+{
+    for ($n = 0; $n < 100; $n++) {
+        $db = connected(keep: true);
+        $ids[] = draw($db);
+        $db = null;
+    }
+    return [null, $ids];
 }
 
 function copies(): array
@@ -151,10 +186,11 @@ $deeds = [
     'scram' => fn () => login('client_scram'),
     'tls' => fn () => login('client_scram', 'sslmode=verify-full;sslrootcert=' . getenv('CLIENT_CA')),
     'unprepared' => 'unprepared', 'prepared' => 'prepared', 'pipeline' => null, 'mixed' => null,
-    'transaction' => 'transaction', 'copy' => 'copies', 'notify' => 'notify', 'cancel' => null,
-    'default' => 'byDefault', 'parallel' => 'parallel',
+    'transaction' => 'transaction', 'commit' => 'commit', 'copy' => 'copies', 'notify' => 'notify', 'cancel' => null,
+    'default' => 'byDefault', 'pool' => 'pool', 'parallel' => 'parallel',
 ];
-foreach ($deeds as $deed => $act) {
+$asked = explode(' ', getenv('CLIENT_DEEDS'));
+foreach (array_intersect_key($deeds, array_flip($asked)) as $deed => $act) {
     $line = ['deed' => $deed];
     try {
         if ($act === null) {

@@ -7,14 +7,19 @@ import threading
 
 PASSWORD_ROLE, SCRAM_ROLE, PASSWORD = "client_password", "client_scram", "right"
 MODE = os.environ.get("CLIENT_MODE", "")
+BARE = bool(os.environ.get("CLIENT_BARE"))  # the database has no tables
 
 
 def run(version, **deeds):
-    """Prints the driver's version if only that is asked for; else does the deeds. Each returns a line's fields."""
+    """Prints the driver's version if only that is asked for; else does those of the deeds that are asked for. Each
+    returns a line's fields."""
     if sys.argv[1:] == ["version"]:
         print(version)
         return
+    asked = os.environ["CLIENT_DEEDS"].split()
     for name, do in deeds.items():
+        if name.rstrip("_") not in asked:
+            continue
         try:
             line = do()
         except Exception as problem:  # the line is the report; the other side decides
@@ -47,12 +52,33 @@ def none(why):
     return lambda: {"none": why}
 
 
-def in_parallel(draw):
+def commit(connection, draw, fail):
+    """What a connection that begins transactions by itself gives in some: one is committed, two are rolled back, of
+    which one has failed."""
+    ids = [draw(connection)]
+    connection.commit()
+    ids.append(draw(connection))
+    connection.rollback()
+    ids.append(draw(connection))
+    refused(fail)
+    failed = refused(draw, connection)
+    connection.rollback()
+    ids.append(draw(connection))
+    connection.rollback()
+    return {"result": failed, "ids": [str(id) for id in ids]}
+
+
+def from_pool(draw):
+    """100 IDs, 25 by each of four threads; draw() takes a connection from the pool and gives it back."""
+    return in_parallel(lambda n: [draw() for _ in range(n)], 25)
+
+
+def in_parallel(draw, each=1000):
     """1,000 IDs from each of four threads; draw(n) opens a connection and gives n IDs in the order they came."""
     drawn = [None] * 4
 
     def one(place):
-        drawn[place] = draw(1000)
+        drawn[place] = draw(each)
 
     threads = [threading.Thread(target=one, args=(place,)) for place in range(4)]
     for thread in threads:

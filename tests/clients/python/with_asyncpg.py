@@ -95,6 +95,34 @@ async def transaction(connection):
     return {"result": [tag, seen, left, kept, zero, failed], "ids": [str(id) for id in (*ids, first, last)]}
 
 
+async def commit(connection):
+    ids, failed = [], None
+    for ending in ("commit", "rollback", "failed"):
+        transaction = connection.transaction()
+        await transaction.start()
+        ids.append(await connection.fetchval("SELECT next_snowflake()"))
+        if ending == "failed":
+            await refused(connection.execute("SELECT 1/0"))
+            failed = await refused(connection.fetchval("SELECT next_snowflake()"))
+        await (transaction.commit() if ending == "commit" else transaction.rollback())
+    ids.append(await connection.fetchval("SELECT next_snowflake()"))
+    return {"result": failed, "ids": [str(id) for id in ids]}
+
+
+async def pool(_):
+    async with asyncpg.create_pool(min_size=2, max_size=2, ssl=False) as connections:
+
+        async def draw():
+            ids = []
+            for _ in range(25):
+                async with connections.acquire() as connection:  # asyncpg resets it afterwards
+                    ids.append(await connection.fetchval("SELECT next_snowflake()"))
+            return ids
+
+        drawn = await asyncio.gather(*(draw() for _ in range(4)))
+    return {"ids": [str(id) for ids in drawn for id in ids]}
+
+
 async def copy(connection):
     await connection.execute("TRUNCATE item")
     tag = await connection.copy_records_to_table("item", columns=["name"], records=[("one",), ("two",)])
@@ -150,6 +178,6 @@ report.run(
     asyncpg.__version__,
     password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
     unprepared=deed(unprepared), prepared=deed(prepared), pipeline=no_pipeline, mixed=no_pipeline,
-    transaction=deed(transaction), copy=deed(copy), notify=deed(notify), cancel=deed(cancel),
-    default=deed(default), parallel=deed(parallel),
+    transaction=deed(transaction), commit=deed(commit), copy=deed(copy), notify=deed(notify), cancel=deed(cancel),
+    default=deed(default), pool=deed(pool), parallel=deed(parallel),
 )

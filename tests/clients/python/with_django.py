@@ -4,6 +4,7 @@ import os
 
 import django
 from django.conf import settings
+from django.core import signals
 from django.db import connection, connections, models, transaction as transactions
 
 import report
@@ -27,6 +28,7 @@ def secure():
 
 settings.configure(DATABASES={
     "default": place(),
+    "kept": {**place(), "CONN_MAX_AGE": 60},
     "password": place(report.PASSWORD_ROLE, report.PASSWORD),
     "password wrong": place(report.PASSWORD_ROLE, "wrong"),
     "scram": place(report.SCRAM_ROLE, report.PASSWORD),
@@ -103,6 +105,29 @@ def transaction():
     }
 
 
+def commit():
+    ids, failed = [], None
+    transactions.set_autocommit(False)
+    for end in (transactions.commit, transactions.rollback, transactions.rollback):
+        ids.append(draw())
+        if len(ids) == 3:
+            report.refused(connection.cursor().execute, "SELECT 1/0")
+            failed = report.refused(draw)
+        end()
+    transactions.set_autocommit(True)
+    return {"result": failed, "ids": [str(id) for id in (*ids, draw())]}
+
+
+def kept():
+    """One request: Django keeps the connection of a thread for the next, CONN_MAX_AGE long."""
+    signals.request_started.send(None)
+    with connections["kept"].cursor() as cursor:
+        cursor.execute("SELECT next_snowflake()")
+        id = cursor.fetchone()[0]
+    signals.request_finished.send(None)
+    return id
+
+
 def default():
     with connection.schema_editor() as editor:  # as a migration would
         editor.execute("DROP TABLE item")
@@ -122,6 +147,6 @@ report.run(
     django.get_version(),
     password=login("password"), scram=login("scram"), tls=login("tls"),
     unprepared=unprepared, prepared=below, pipeline=below, mixed=below,
-    transaction=transaction, copy=below, notify=below, cancel=below,
-    default=default, parallel=lambda: report.in_parallel(draw_many),
+    transaction=transaction, commit=commit, copy=below, notify=below, cancel=below,
+    default=default, pool=lambda: report.from_pool(kept), parallel=lambda: report.in_parallel(draw_many),
 )

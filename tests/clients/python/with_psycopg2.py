@@ -6,6 +6,7 @@ import select
 import threading
 
 import psycopg2
+import psycopg2.pool
 
 import report
 
@@ -94,6 +95,30 @@ def transaction():
     }
 
 
+def drawn(connection):
+    return one(connection, "SELECT next_snowflake()")[0]
+
+
+def commit():
+    connection = connect(autocommit=False)
+    return report.commit(connection, drawn, lambda: one(connection, "SELECT 1/0"))
+
+
+def pool():
+    connections = psycopg2.pool.ThreadedConnectionPool(2, 4, "")
+
+    def draw():
+        connection = connections.getconn()
+        try:
+            return drawn(connection)
+        finally:
+            connections.putconn(connection)  # rolls back what was begun
+
+    line = report.from_pool(draw)
+    connections.closeall()
+    return line
+
+
 def copy():
     connection = connect()
     with connection.cursor() as cursor:
@@ -150,6 +175,6 @@ report.run(
     f"{psycopg2.__version__.split()[0]} (libpq {libpq // 10000}.{libpq % 10000})",
     password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
     unprepared=unprepared, prepared=prepared, pipeline=no_pipeline, mixed=no_pipeline,
-    transaction=transaction, copy=copy, notify=notify, cancel=cancel,
-    default=default, parallel=lambda: report.in_parallel(draw),
+    transaction=transaction, commit=commit, copy=copy, notify=notify, cancel=cancel,
+    default=default, pool=pool, parallel=lambda: report.in_parallel(draw),
 )

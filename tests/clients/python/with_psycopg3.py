@@ -3,6 +3,7 @@
 import threading
 
 import psycopg
+import psycopg_pool
 from psycopg import pq
 
 import report
@@ -47,17 +48,24 @@ def prepared():
                 cursor = connection.execute("SELECT next_snowflake() AS id", prepare=True, binary=binary)
                 tags.add(cursor.statusmessage)
                 ids.append(str(cursor.fetchone()[0]))
-        names = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()[0]
+        names = None
+        if not report.BARE:
+            names = connection.execute("SELECT count(*) FROM pg_prepared_statements").fetchone()[0]
         return {"result": [sorted(tags), names], "ids": ids}
 
 
 # snippet: begin
-def order_with_lines(connection, lines):
-    """One round trip for all the IDs, another for the rows that use them. Unless told not to, psycopg prepares the
-    statement halfway through, and what follows in the pipeline then goes to PostgreSQL."""
+def draw_all(connection, n):
+    """One round trip for all the IDs. Unless told not to, psycopg prepares the statement halfway through, and what
+    follows in the pipeline then goes to PostgreSQL."""
     with connection.pipeline():
-        drawn = [connection.execute("SELECT next_snowflake()", prepare=False) for _ in lines]
-    ids = [cursor.fetchone()[0] for cursor in drawn]
+        drawn = [connection.execute("SELECT next_snowflake()", prepare=False) for _ in range(n)]
+    return [cursor.fetchone()[0] for cursor in drawn]
+
+
+def order_with_lines(connection, lines):
+    """Another for the rows that use them."""
+    ids = draw_all(connection, len(lines))
     connection.cursor().executemany("INSERT INTO item (id, name) VALUES (%s, %s)", list(zip(ids, lines)))
     return ids
 # snippet: end
@@ -65,6 +73,8 @@ def order_with_lines(connection, lines):
 
 def pipeline():
     with connect() as connection:
+        if report.BARE:
+            return {"ids": [str(id) for id in draw_all(connection, 50)]}
         ids = order_with_lines(connection, [f"line {n}" for n in range(50)])
         names = connection.execute("SELECT array_agg(name ORDER BY id) FROM item").fetchone()[0]
         return {"result": names, "ids": [str(id) for id in ids]}
@@ -97,6 +107,27 @@ def transaction():
         connection.rollback()
         last = connection.execute("SELECT next_snowflake()").fetchone()[0]
         return {"result": [inside, tag, seen, left, zero, failed, status], "ids": [str(first), str(last)]}
+
+
+def one(connection):
+    return connection.execute("SELECT next_snowflake()").fetchone()[0]
+
+
+def commit():
+    with connect(autocommit=False) as connection:
+        return report.commit(connection, one, lambda: connection.execute("SELECT 1/0"))
+
+
+def pool():
+    with psycopg_pool.ConnectionPool(min_size=2, max_size=2) as connections:
+
+        def draw():
+            with connections.connection() as connection:
+                return one(connection)
+
+        line = report.from_pool(draw)
+        connections.check()
+        return line
 
 
 def copy():
@@ -152,6 +183,6 @@ report.run(
     f"{psycopg.__version__} ({pq.__impl__}, libpq {pq.version() // 10000}.{pq.version() % 10000})",
     password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
     unprepared=unprepared, prepared=prepared, pipeline=pipeline, mixed=mixed,
-    transaction=transaction, copy=copy, notify=notify, cancel=cancel,
-    default=default, parallel=lambda: report.in_parallel(draw),
+    transaction=transaction, commit=commit, copy=copy, notify=notify, cancel=cancel,
+    default=default, pool=pool, parallel=lambda: report.in_parallel(draw),
 )

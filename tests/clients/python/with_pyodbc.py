@@ -10,7 +10,7 @@ import report
 
 def connect(user=None, password="", more="SSLmode=disable", autocommit=True):
     place = "SERVER={PGHOST};PORT={PGPORT};DATABASE={PGDATABASE};".format(**os.environ)
-    login = f"UID={user or os.environ['PGUSER']};PWD={password};"
+    login = f"UID={user or os.environ['PGUSER']};PWD={password or os.environ.get('PGPASSWORD', '')};"
     settings = "DRIVER={PostgreSQL Unicode};" + place + login + more + ";" + report.MODE
     return pyodbc.connect(settings, autocommit=autocommit)
 
@@ -79,6 +79,13 @@ def transaction():
     return {"result": [inserted, seen, left, kept, zero, failed], "ids": [str(id) for id in (*ids, first, last)]}
 
 
+def commit():
+    connection = connect(autocommit=False)
+    return report.commit(
+        connection, lambda c: one(c, "SELECT next_snowflake()"), lambda: one(connection, "SELECT 1/0")
+    )
+
+
 def cancel():
     sleeper, other = connect(), connect()
     cursor = sleeper.cursor()
@@ -106,11 +113,12 @@ def draw(n):
 
 
 no_batch = report.none("ODBC batches only statements without rows")
+no_pool = report.none("unixODBC pools only where odbcinst.ini says so")
 no_such = report.none("ODBC knows neither COPY nor NOTIFY")
 report.run(
     f"pyodbc {pyodbc.version}",
     password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
     unprepared=unprepared, prepared=prepared, pipeline=no_batch, mixed=no_batch,
-    transaction=transaction, copy=no_such, notify=no_such, cancel=cancel,
-    default=default, parallel=lambda: report.in_parallel(draw),
+    transaction=transaction, commit=commit, copy=no_such, notify=no_such, cancel=cancel,
+    default=default, pool=no_pool, parallel=lambda: report.in_parallel(draw),
 )

@@ -79,6 +79,23 @@ def transaction():
         }
 
 
+def commit():
+    with Session(engine()) as session:
+        return report.commit(session, draw, lambda: session.execute(text("SELECT 1/0")))
+
+
+def pool():
+    connections = create_engine("postgresql+psycopg2://", pool_size=2, max_overflow=0, pool_pre_ping=True)
+
+    def borrow():
+        with Session(connections) as session:
+            return draw(session)
+
+    line = report.from_pool(borrow)
+    connections.dispose()
+    return line
+
+
 def default():
     with Session(engine()) as session:
         item = Item(name="new")
@@ -97,6 +114,6 @@ report.run(
     sqlalchemy.__version__,
     password=login(report.PASSWORD_ROLE), scram=login(report.SCRAM_ROLE), tls=tls,
     unprepared=unprepared, prepared=below, pipeline=below, mixed=below,
-    transaction=transaction, copy=below, notify=below, cancel=below,
-    default=default, parallel=lambda: report.in_parallel(draw_many),
+    transaction=transaction, commit=commit, copy=below, notify=below, cancel=below,
+    default=default, pool=pool, parallel=lambda: report.in_parallel(draw_many),
 )

@@ -2,6 +2,7 @@
 require 'json'
 require 'pg'
 
+BARE = ENV.key?('CLIENT_BARE') # the database has no tables
 PLACE = {}.freeze # host and the rest come from PGHOST and its like
 ASLEEP = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()".freeze
 
@@ -52,18 +53,24 @@ def prepared
 end
 
 # snippet: begin
-# All the IDs in one round trip, the rows that use them in another.
-def order_with_lines(connection, lines)
+# All the IDs in one round trip.
+def draw_all(connection, number)
   connection.enter_pipeline_mode
-  lines.each { connection.send_query_params('SELECT next_snowflake()', []) }
+  number.times { connection.send_query_params('SELECT next_snowflake()', []) }
   connection.pipeline_sync
-  ids = lines.map do
+  ids = Array.new(number) do
     id = connection.get_result.check.getvalue(0, 0)
     connection.get_result # nil: the end of this query
     id
   end
   connection.get_result # of the sync
   connection.exit_pipeline_mode
+  ids
+end
+
+# The rows that use them in another.
+def order_with_lines(connection, lines)
+  ids = draw_all(connection, lines.size)
   encode = ->(values) { PG::TextEncoder::Array.new.encode(values) }
   insert = 'INSERT INTO item (id, name) SELECT * FROM unnest($1::bigint[], $2::text[])'
   connection.exec_params(insert, [encode[ids], encode[lines]])
@@ -73,6 +80,8 @@ end
 
 def pipeline
   connect do |c|
+    next { ids: draw_all(c, 50) } if BARE
+
     ids = order_with_lines(c, Array.new(50) { |n| "line #{n}" })
     { result: c.exec('SELECT array_agg(name ORDER BY id) FROM item').getvalue(0, 0), ids: ids }
   end
@@ -112,6 +121,23 @@ def transaction
     failed = refused { draw(c) }
     ended = c.exec('COMMIT').cmd_status
     { result: [inside, tag, seen, left, zero, failed, ended], ids: [first, draw(c)] }
+  end
+end
+
+def commit
+  connect do |c|
+    failed = nil
+    ids = %w[COMMIT ROLLBACK FAIL].map do |ending|
+      c.exec('BEGIN')
+      id = draw(c)
+      if ending == 'FAIL'
+        refused { c.exec('SELECT 1/0') }
+        failed = refused { draw(c) }
+      end
+      c.exec(ending == 'COMMIT' ? ending : 'ROLLBACK')
+      id
+    end
+    { result: failed, ids: ids << draw(c) }
   end
 end
 
@@ -172,10 +198,14 @@ deeds = {
   scram: -> { login('client_scram') },
   tls: -> { login('client_scram', sslmode: 'verify-full', sslrootcert: ENV.fetch('CLIENT_CA')) },
   unprepared: -> { unprepared }, prepared: -> { prepared }, pipeline: -> { pipeline }, mixed: -> { mixed },
-  transaction: -> { transaction }, copy: -> { copy }, notify: -> { notify }, cancel: -> { cancel },
-  default: -> { by_default }, parallel: -> { parallel },
+  transaction: -> { transaction }, commit: -> { commit }, copy: -> { copy }, notify: -> { notify },
+  cancel: -> { cancel }, default: -> { by_default }, pool: -> { { none: 'ruby-pg has no pool' } },
+  parallel: -> { parallel },
 }
+asked = ENV.fetch('CLIENT_DEEDS').split
 deeds.each do |deed, act|
+  next unless asked.include?(deed.to_s)
+
   line = begin
     act.call
   rescue StandardError => e

@@ -9,8 +9,11 @@ if {[lindex $argv 0] eq "version"} {
 proc text {value} { return "\"[string map {\\ \\\\ \" \\\" \n \\n \t \\t} $value]\"" }
 proc texts {values} { return "\[[join [lmap value $values {text $value}] {, }]\]" }
 
+proc asked {name} { return [expr {$name in [split $::env(CLIENT_DEEDS)]}] }
+
 # deed runs a script whose result is two lists: what is compared, and the IDs.
 proc deed {name script} {
+    if {![asked $name]} return
     if {[catch {apply [list {} $script]} outcome options]} {
         puts "{\"deed\": [text $name], \"error\": [text $outcome], \"sqlstate\": \"\"}"
     } else {
@@ -18,7 +21,7 @@ proc deed {name script} {
     }
 }
 
-proc none {name why} { puts "{\"deed\": [text $name], \"none\": [text $why]}" }
+proc none {name why} { if {[asked $name]} { puts "{\"deed\": [text $name], \"none\": [text $why]}" } }
 
 # connected gives a connection; everything that more does not say comes from PGHOST and its like.
 proc connected {{more sslmode=disable}} { return [pg_connect -conninfo $more] }
@@ -107,6 +110,19 @@ deed transaction {
     ask $connection ROLLBACK
     return [list [list $seen $left $kept $zero $failed] [list {*}$ids $first [draw $connection]]]
 }
+deed commit {
+    set connection [connected]
+    foreach ending {COMMIT ROLLBACK FAIL} {
+        ask $connection BEGIN
+        lappend ids [draw $connection]
+        if {$ending eq "FAIL"} {
+            ask $connection "SELECT 1/0"
+            set failed [ask $connection "SELECT next_snowflake()"]
+        }
+        ask $connection [expr {$ending eq "COMMIT" ? "COMMIT" : "ROLLBACK"}]
+    }
+    return [list $failed [list {*}$ids [draw $connection]]]
+}
 deed copy {
     set connection [connected]
     ask $connection "TRUNCATE item"
@@ -149,6 +165,7 @@ deed cancel {
 deed default {
     return [list {} [ask [connected] {INSERT INTO item (name) VALUES ($1) RETURNING id} new]]
 }
+none pool "Pgtcl has no pool"
 deed parallel {
     for {set n 0} {$n < 4} {incr n} { lappend readers [open |[list [info nameofexecutable] $::argv0 draw]] }
     foreach reader $readers {

@@ -156,6 +156,28 @@ func transaction(db *gorm.DB) (any, []int64, error) {
 	}, append(ids, first, last), err
 }
 
+func commit(db *gorm.DB) (any, []int64, error) {
+	var ids [3]int64
+	var refusal error
+	for i, outcome := range []error{nil, errUndo, errUndo} {
+		err := db.Transaction(func(tx *gorm.DB) (err error) {
+			if ids[i], err = draw(tx); err != nil {
+				return err
+			}
+			if i == 2 {
+				_ = tx.Exec("SELECT 1/0").Error
+				_, refusal = draw(tx)
+			}
+			return outcome
+		})
+		if !errors.Is(err, outcome) {
+			return nil, nil, err
+		}
+	}
+	last, err := draw(db)
+	return refused(refusal), append(ids[:], last), err
+}
+
 func cancel(sleeper *gorm.DB) (any, []int64, error) {
 	other, err := open()
 	if err != nil {
@@ -190,6 +212,20 @@ func byDefault(db *gorm.DB) (any, []int64, error) {
 	return again.Name, []int64{item.ID}, err
 }
 
+func fromPool() (any, []int64, error) {
+	db, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer shut(db)
+	pool, err := db.DB()
+	if err != nil {
+		return nil, nil, err
+	}
+	pool.SetMaxOpenConns(2)
+	return report.FromPool(func() (int64, error) { return draw(db) })
+}
+
 func drawMany(n int) (ids []int64, err error) {
 	db, err := open()
 	if err != nil {
@@ -220,10 +256,12 @@ func main() {
 		report.Deed{Name: "pipeline", None: below},
 		report.Deed{Name: "mixed", None: below},
 		report.Deed{Name: "transaction", Do: with(transaction)},
+		report.Deed{Name: "commit", Do: with(commit)},
 		report.Deed{Name: "copy", None: below},
 		report.Deed{Name: "notify", None: below},
 		report.Deed{Name: "cancel", Do: with(cancel)},
 		report.Deed{Name: "default", Do: with(byDefault)},
+		report.Deed{Name: "pool", Do: fromPool},
 		report.Deed{Name: "parallel", Do: func() (any, []int64, error) { return report.InParallel(drawMany) }},
 	)
 }

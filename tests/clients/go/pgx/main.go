@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"clients/report"
 )
@@ -18,7 +19,11 @@ var ctx = context.Background()
 
 // connect opens a connection; what the settings do not say comes from PGHOST and its like.
 func connect(settings ...string) (*pgx.Conn, error) {
-	return pgx.Connect(ctx, strings.Join(append(settings, "default_query_exec_mode="+os.Getenv("CLIENT_MODE")), " "))
+	return pgx.Connect(ctx, place(settings...))
+}
+
+func place(settings ...string) string {
+	return strings.Join(append(settings, "default_query_exec_mode="+os.Getenv("CLIENT_MODE")), " ")
 }
 
 func login(role string, more ...string) func() (any, []int64, error) {
@@ -89,24 +94,34 @@ func prepared(conn *pgx.Conn) (any, []int64, error) {
 }
 
 // snippet: begin
-// orderWithLines draws all the IDs in one round trip and copies the rows that use them in another.
-func orderWithLines(ctx context.Context, conn *pgx.Conn, lines []string) ([]int64, error) {
+// drawAll draws n IDs in one round trip.
+func drawAll(ctx context.Context, conn *pgx.Conn, n int) ([]int64, error) {
 	var batch pgx.Batch
-	ids := make([]int64, len(lines))
-	for i := range lines {
+	ids := make([]int64, n)
+	for i := range ids {
 		batch.Queue("SELECT next_snowflake()").QueryRow(func(row pgx.Row) error { return row.Scan(&ids[i]) })
 	}
-	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
+	return ids, conn.SendBatch(ctx, &batch).Close()
+}
+
+// orderWithLines copies the rows that use the IDs in another.
+func orderWithLines(ctx context.Context, conn *pgx.Conn, lines []string) ([]int64, error) {
+	ids, err := drawAll(ctx, conn, len(lines))
+	if err != nil {
 		return nil, err
 	}
 	rows := pgx.CopyFromSlice(len(lines), func(i int) ([]any, error) { return []any{ids[i], lines[i]}, nil })
-	_, err := conn.CopyFrom(ctx, pgx.Identifier{"item"}, []string{"id", "name"}, rows)
+	_, err = conn.CopyFrom(ctx, pgx.Identifier{"item"}, []string{"id", "name"}, rows)
 	return ids, err
 }
 
 // snippet: end
 
 func pipeline(conn *pgx.Conn) (any, []int64, error) {
+	if report.Bare() {
+		ids, err := drawAll(ctx, conn, 50)
+		return nil, ids, err
+	}
 	lines := make([]string, 50)
 	for i := range lines {
 		lines[i] = fmt.Sprint("line ", i)
@@ -162,6 +177,29 @@ func transaction(conn *pgx.Conn) (any, []int64, error) {
 	last, err := draw(conn)
 	return []any{status, tag.String(), seen, left, refused(zero), refused(failed), broken, refused(committed)},
 		[]int64{first, last}, err
+}
+
+func commit(conn *pgx.Conn) (any, []int64, error) {
+	var ids [3]int64
+	var refusal error
+	for i, end := range []func(pgx.Tx, context.Context) error{pgx.Tx.Commit, pgx.Tx.Rollback, pgx.Tx.Rollback} {
+		tx, err := conn.Begin(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if ids[i], err = draw(conn); err != nil {
+			return nil, nil, err
+		}
+		if i == 2 {
+			_, _ = tx.Exec(ctx, "SELECT 1/0")
+			_, refusal = draw(conn)
+		}
+		if err := end(tx, ctx); err != nil {
+			return nil, nil, err
+		}
+	}
+	last, err := draw(conn)
+	return refused(refusal), append(ids[:], last), err
 }
 
 func copies(conn *pgx.Conn) (any, []int64, error) {
@@ -241,6 +279,21 @@ func byDefault(conn *pgx.Conn) (any, []int64, error) {
 	return rows.CommandTag().String(), ids, err
 }
 
+func fromPool() (any, []int64, error) {
+	pool, err := pgxpool.New(ctx, place("pool_max_conns=2"))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer pool.Close()
+	if err := pool.Ping(ctx); err != nil {
+		return nil, nil, err
+	}
+	return report.FromPool(func() (id int64, err error) {
+		err = pool.QueryRow(ctx, "SELECT next_snowflake()").Scan(&id)
+		return id, err
+	})
+}
+
 func drawMany(n int) (ids []int64, err error) {
 	conn, err := connect()
 	if err != nil {
@@ -270,10 +323,12 @@ func main() {
 		report.Deed{Name: "pipeline", Do: with(pipeline)},
 		report.Deed{Name: "mixed", Do: with(mixed)},
 		report.Deed{Name: "transaction", Do: with(transaction)},
+		report.Deed{Name: "commit", Do: with(commit)},
 		report.Deed{Name: "copy", Do: with(copies)},
 		report.Deed{Name: "notify", Do: with(notify)},
 		report.Deed{Name: "cancel", Do: with(cancel)},
 		report.Deed{Name: "default", Do: with(byDefault)},
+		report.Deed{Name: "pool", Do: fromPool},
 		report.Deed{Name: "parallel", Do: func() (any, []int64, error) { return report.InParallel(drawMany) }},
 	)
 }

@@ -104,6 +104,9 @@ func prepared(db *sql.DB) (any, []int64, error) {
 			return nil, nil, err
 		}
 	}
+	if report.Bare() {
+		return nil, ids, statement.Close()
+	}
 	var names int
 	err = errors.Join(db.QueryRow("SELECT count(*) FROM pg_prepared_statements").Scan(&names), statement.Close())
 	return names, ids, err
@@ -174,6 +177,29 @@ func transaction(db *sql.DB) (any, []int64, error) {
 	last, err := draw(db)
 	return []any{inserted, seen, left, kept, refused(zero), refused(failed), refused(committed)},
 		append(ids, first, last), err
+}
+
+func commit(db *sql.DB) (any, []int64, error) {
+	var ids [3]int64
+	var refusal error
+	for i, end := range []func(*sql.Tx) error{(*sql.Tx).Commit, (*sql.Tx).Rollback, (*sql.Tx).Rollback} {
+		tx, err := db.Begin()
+		if err != nil {
+			return nil, nil, err
+		}
+		if ids[i], err = draw(tx); err != nil {
+			return nil, nil, err
+		}
+		if i == 2 {
+			_, _ = tx.Exec("SELECT 1/0")
+			_, refusal = draw(tx)
+		}
+		if err := end(tx); err != nil {
+			return nil, nil, err
+		}
+	}
+	last, err := draw(db)
+	return refused(refusal), append(ids[:], last), err
 }
 
 func copies(db *sql.DB) (any, []int64, error) {
@@ -255,6 +281,16 @@ func byDefault(db *sql.DB) (any, []int64, error) {
 	return nil, []int64{id}, err
 }
 
+func fromPool() (any, []int64, error) {
+	db, err := open()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer db.Close()
+	db.SetMaxOpenConns(2)
+	return report.FromPool(func() (int64, error) { return draw(db) })
+}
+
 func drawMany(n int) (ids []int64, err error) {
 	db, err := open()
 	if err != nil {
@@ -285,10 +321,12 @@ func main() {
 		report.Deed{Name: "pipeline", None: noBatch},
 		report.Deed{Name: "mixed", None: noBatch},
 		report.Deed{Name: "transaction", Do: with(transaction)},
+		report.Deed{Name: "commit", Do: with(commit)},
 		report.Deed{Name: "copy", Do: with(copies)},
 		report.Deed{Name: "notify", Do: with(notify)},
 		report.Deed{Name: "cancel", Do: with(cancel)},
 		report.Deed{Name: "default", Do: with(byDefault)},
+		report.Deed{Name: "pool", Do: fromPool},
 		report.Deed{Name: "parallel", Do: func() (any, []int64, error) { return report.InParallel(drawMany) }},
 	)
 }

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -18,6 +19,9 @@ const (
 	Asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 )
 
+// Bare is whether the database has no tables.
+func Bare() bool { return os.Getenv("CLIENT_BARE") != "" }
+
 // Deed does one thing.
 type Deed struct {
 	Name string
@@ -25,14 +29,18 @@ type Deed struct {
 	None string // why the driver cannot do it, in place of Do
 }
 
-// Run prints the module's version if that is all that is asked for; else it does the deeds.
+// Run prints the module's version if that is all that is asked for; else it does those of the deeds that are asked for.
 func Run(module string, deeds ...Deed) {
 	if len(os.Args) > 1 {
 		fmt.Println(version(module))
 		return
 	}
 	out := json.NewEncoder(os.Stdout)
+	asked := strings.Fields(os.Getenv("CLIENT_DEEDS"))
 	for _, d := range deeds {
+		if !slices.Contains(asked, d.Name) {
+			continue
+		}
 		line := map[string]any{"deed": d.Name}
 		if d.None != "" {
 			line["none"] = d.None
@@ -67,14 +75,30 @@ func Texts(ids []int64) []string {
 	return texts
 }
 
+// FromPool draws 100 IDs, 25 by each of four that borrow connections from one pool at the same time.
+func FromPool(draw func() (int64, error)) (any, []int64, error) {
+	return drawn(25, func(n int) (ids []int64, err error) {
+		for range n {
+			id, err := draw()
+			if err != nil {
+				return nil, err
+			}
+			ids = append(ids, id)
+		}
+		return ids, nil
+	})
+}
+
 // InParallel draws 1,000 IDs on each of four connections; draw opens one and returns n IDs in the order they came.
-func InParallel(draw func(n int) ([]int64, error)) (any, []int64, error) {
+func InParallel(draw func(n int) ([]int64, error)) (any, []int64, error) { return drawn(1000, draw) }
+
+func drawn(n int, draw func(n int) ([]int64, error)) (any, []int64, error) {
 	var all sync.WaitGroup
-	var drawn [4][]int64
+	var ids [4][]int64
 	var failed [4]error
-	for i := range drawn {
-		all.Go(func() { drawn[i], failed[i] = draw(1000) })
+	for i := range ids {
+		all.Go(func() { ids[i], failed[i] = draw(n) })
 	}
 	all.Wait()
-	return nil, slices.Concat(drawn[:]...), cmp.Or(failed[:]...)
+	return nil, slices.Concat(ids[:]...), cmp.Or(failed[:]...)
 }
