@@ -29,7 +29,7 @@ func Print(w io.Writer, s Settings) error {
 	if err := s.validate(); err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
-	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete {
+	if s.JoinURL != "" || s.NewNamespace || s.Moved || s.FreshWorker || s.JoinsComplete || s.MaxWindow != 0 {
 		return refuse(`Use "pgflurry migrate up".`, "--join, --new-namespace, --moved, --fresh-worker "+
 			"and --joins-complete need the database: they cannot be printed")
 	}

@@ -42,7 +42,12 @@ func TestASmallLayoutKeepsFewWorkersForDatabases(t *testing.T) {
 
 func TestPrintRefusesWhatNeedsTheDatabase(t *testing.T) {
 	for _, s := range []Settings{
-		{JoinURL: "postgres://x"}, {NewNamespace: true}, {Moved: true}, {FreshWorker: true}, {JoinsComplete: true},
+		{JoinURL: "postgres://x"},
+		{NewNamespace: true},
+		{Moved: true},
+		{FreshWorker: true},
+		{JoinsComplete: true},
+		{MaxWindow: time.Hour},
 	} {
 		if err := Print(new(strings.Builder), s); err == nil {
 			t.Errorf("%+v was printed", s)
