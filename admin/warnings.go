@@ -21,6 +21,8 @@ type Warning struct {
 const (
 	// A reserve is short below a third of the window: then two renewals in a row have failed.
 	shortReserve = 3
+	// A lease is renewed every 20 s at the latest, and each attempt given up after 5 s: then several have failed.
+	lateRenewal = time.Minute
 	// A clock that is ahead by less catches up within a second, which a busy network causes often.
 	clockNotable = 100 * time.Millisecond
 	// The function may be up to a second ahead of the clock in good health.
@@ -38,7 +40,7 @@ const (
 func Warnings(s State) []Warning {
 	var severe, others []Warning
 	for _, find := range []func(State) []Warning{
-		leaseWarnings, reserveWarnings, gateWarnings, freeWarnings, clockWarnings, functionWarnings,
+		leaseWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings, clockWarnings, functionWarnings,
 		databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings,
 	} {
 		for _, w := range find(s) {
@@ -79,6 +81,24 @@ func leaseWarnings(s State) []Warning {
 	}
 	if w.Do == "" {
 		w.Do = "Look whether the lease database answers, and what it says. The proxy goes on trying by itself."
+	}
+	return []Warning{w}
+}
+
+// lateWarnings warn of a lease that is not renewed while a long window still lasts.
+func lateWarnings(s State) []Warning {
+	l := s.Lease
+	late := s.At.Sub(l.Renewed)
+	if !l.Held || !l.Granted || s.Draining || late <= lateRenewal || l.Reserve < l.Window/shortReserve {
+		return nil
+	}
+	w := Warning{
+		Kind: "late", Why: l.Cause, Do: l.Hint, Commands: []string{showStatus},
+		What: fmt.Sprintf("PostgreSQL last acknowledged the lease %s ago. IDs last %s more.", lasting(late),
+			lasting(l.Reserve)),
+	}
+	if w.Do == "" {
+		w.Do = "Look whether the lease database answers this machine. The proxy goes on trying by itself."
 	}
 	return []Warning{w}
 }

@@ -14,6 +14,10 @@ func faults() map[string]func(*State) {
 			s.Lease.Reserve, s.Lease.Renewed, s.Lease.Reason = 19*time.Second, now.Add(-41*time.Second), "unanswered"
 			s.Lease.Cause = "dial tcp 10.0.4.1:5432: connect: connection refused"
 		},
+		"late": func(s *State) {
+			s.Lease.Window, s.Lease.Reserve, s.Lease.Reason = time.Hour, 55*time.Minute, "unanswered"
+			s.Lease.Renewed = now.Add(-5 * time.Minute)
+		},
 		"clock_slowed":   func(s *State) { s.Clock.Slowed, s.Clock.Ahead = true, 1500*time.Millisecond },
 		"clock_ahead":    func(s *State) { s.Clock.Slowed, s.Clock.Ahead = true, 3*time.Hour },
 		"function_ahead": func(s *State) { s.Workers.FunctionAhead = 40 * time.Second },
@@ -63,6 +67,9 @@ func TestANodeInGoodHealthHasNoWarning(t *testing.T) {
 		"healthy": func(*State) {},
 		"the first windows after a start are short": func(s *State) {
 			s.Lease.Reserve, s.Lease.Renewed = 4*time.Second, now.Add(-time.Second)
+		},
+		"a renewal that comes again and again, of a long window": func(s *State) {
+			s.Lease.Window, s.Lease.Reserve, s.Lease.Renewed = time.Hour, 59*time.Minute, now.Add(-22*time.Second)
 		},
 		"a clock that a busy network has slowed for a moment": func(s *State) {
 			s.Clock.Slowed, s.Clock.Ahead = true, 12*time.Millisecond

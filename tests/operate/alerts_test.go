@@ -27,7 +27,7 @@ func TestAlertReserveLowFiresWhenNoRenewalIsAcknowledged(t *testing.T) {
 	before := o.steady()
 	lease.Silence()
 	after := o.shows("a low reserve", func(of func(string) float64) bool { return of("lease_reserve_seconds") < 1 })
-	judge(t, before, after, "PgflurryReserveLow")
+	judge(t, before, after, "PgflurryReserveLow", "PgflurryNotRenewed")
 
 	conn := server.Connect(t, o.URL)
 	o.shows("no reserve", func(of func(string) float64) bool { return of("lease_reserve_seconds") == 0 })
@@ -36,7 +36,23 @@ func TestAlertReserveLowFiresWhenNoRenewalIsAcknowledged(t *testing.T) {
 	if n := declined.samples[`pgflurry_declined_total{reason="mark"}`]; n != 1 {
 		t.Errorf("beyond the mark %v calls were declined for it, expected 1:\n%s", n, declined.ours())
 	}
-	judge(t, before, declined, "PgflurryDeclined", "PgflurryReserveLow")
+	judge(t, before, declined, "PgflurryDeclined", "PgflurryReserveLow", "PgflurryNotRenewed")
+}
+
+func TestAlertNotRenewedFiresLongBeforeALongWindowEnds(t *testing.T) {
+	t.Parallel()
+	direct := server.MigratedWith(t, migrations.Settings{MaxWindow: time.Hour})
+	lease, through := network.To(t, direct)
+	o := operate(t, direct, "long",
+		"--window", "1h", "--lease-database", through, "--databases", server.Name(t, direct))
+	o.shows("a window", func(of func(string) float64) bool { return of("lease_reserve_seconds") > 15 })
+	before := o.steady()
+	lease.Silence()
+	after := o.shows("a renewal that failed", func(of func(string) float64) bool {
+		return of(`lease_renewals_total{result="unknown"}`) > 0
+	})
+	after.samples["pgflurry_lease_reserve_seconds"] = 3500 // a proxy whose window has grown, minutes later
+	judge(t, before, after, "PgflurryNotRenewed")
 }
 
 func TestAlertLeaseLostFiresWhenAWorkerIsTakenAway(t *testing.T) {
@@ -112,12 +128,13 @@ func judge(t *testing.T, before, after scraped, expected ...string) {
 	var test strings.Builder
 	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: %v\ntests:\n- interval: %v\n  input_series:\n",
 		rules, step, step)
+	renews := !slices.Contains(expected, "PgflurryNotRenewed")
 	series := maps.Clone(before.samples)
 	maps.Copy(series, after.samples)
 	for _, name := range slices.Sorted(maps.Keys(series)) {
 		if strings.HasPrefix(name, "pgflurry_") {
 			fmt.Fprintf(&test, "  - series: '%s'\n    values: '%s %s'\n", labelled(name),
-				held(before, name, 0, steady), held(after, name, steady+1, faulty))
+				held(before, name, 0, steady, true), held(after, name, steady+1, faulty, renews))
 		}
 	}
 	const firing = `count by (alertname) (ALERTS{alertstate="firing"})`
@@ -146,14 +163,17 @@ func labelled(name string) string {
 }
 
 // held is one scraped sample for so many steps more, or its absence. promtool's clock begins at 1970, so moments are
-// told as far from the beginning as they were from the scrape.
-func held(s scraped, name string, begin, steps int) string {
+// told as far from the beginning as they were from the scrape. A lease that renews goes on doing so.
+func held(s scraped, name string, begin, steps int, renews bool) string {
 	value, there := s.samples[name]
 	if !there {
 		return fmt.Sprintf("_x%d", steps+1)
 	}
 	if plain, _, _ := strings.Cut(name, "{"); strings.HasSuffix(plain, "_timestamp_seconds") {
 		value += (time.Duration(begin) * step).Seconds() - float64(s.at.UnixMilli())/1000
+	}
+	if renews && name == "pgflurry_lease_last_renewal_timestamp_seconds" {
+		return fmt.Sprintf("%v+%vx%d", value, step.Seconds(), steps)
 	}
 	return fmt.Sprintf("%v+0x%d", value, steps)
 }
