@@ -52,30 +52,34 @@ func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
 }
 
 // draw takes up to n IDs, or numbers of a tag if it is not nil; one at least.
-func (s *session) draw(tag []byte, n int) (run, error) {
-	first, count, err := s.tryNextN(tag, n)
-	if err == nil && count == 0 {
-		first, count, err = s.wait(tag, n)
+func (s *session) draw(tag []byte, n int) (drawn run, err error) {
+	if tag != nil || n == 1 || s.server.turns.free() {
+		drawn.first, drawn.count, err = s.tryNextN(tag, n)
+	}
+	if err == nil && drawn.count == 0 {
+		drawn, err = s.wait(tag, n)
 	}
 	if err != nil {
 		return run{}, s.unavailable(err)
 	}
-	return run{first, count}, nil
+	return drawn, nil
 }
 
-// wait takes what comes next.
-func (s *session) wait(tag []byte, n int) (first int64, count int, err error) {
+// wait takes what comes next. For IDs it waits for its turn.
+func (s *session) wait(tag []byte, n int) (drawn run, err error) {
 	ctx, cancel := context.WithTimeoutCause(s.ctx, patience, errLate)
 	defer cancel()
-	if tag == nil {
-		first, count, err = s.server.settings.IDs.NextN(ctx, n)
-	} else {
-		first, count, err = s.server.settings.Segments.NextN(ctx, tag, n)
+	if tag != nil {
+		drawn.first, drawn.count, err = s.server.settings.Segments.NextN(ctx, tag, n)
+	} else if err = s.server.turns.take(ctx); err == nil {
+		drawn.first, drawn.count, err = s.server.settings.IDs.NextN(ctx, n)
+		s.server.turns.give()
+
 	}
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
-	return first, count, err
+	return drawn, err
 }
 
 func (s *session) tryNextN(tag []byte, n int) (first int64, count int, err error) {

@@ -107,6 +107,7 @@ type Server struct {
 	log      *slog.Logger
 	buffers  *frame.Buffers
 	draining atomic.Bool
+	turns    turns
 	now      func() time.Time // the clock of attempts and accounts
 
 	register   register
@@ -130,6 +131,7 @@ func New(s Settings) (*Server, error) {
 	v := &Server{
 		settings: s, log: s.Log, buffers: frame.NewBuffers(), now: time.Now, register: newRegister(),
 		keys: keys{secrets: make(map[int32][]byte)}, attempts: newAttempts(time.Now()), loginTimes: newLoginTimes(),
+		turns: newTurns(),
 	}
 	if v.log == nil {
 		v.log = slog.New(slog.DiscardHandler)
