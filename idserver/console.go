@@ -15,6 +15,8 @@ func (s *session) consoleTable(name string) func() Table {
 	switch word := strings.ToUpper(name); word {
 	case "HELP":
 		return s.help
+	case "SESSIONS":
+		return s.server.sessionsTable
 	default:
 		return s.server.settings.Console[word]
 	}

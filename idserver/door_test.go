@@ -100,7 +100,7 @@ func newHall(t testing.TB, change ...func(*Settings)) *hall {
 	settings := Settings{
 		Database: "ids", IDs: noIDs{}, Accounts: h.accounts.Load,
 		Unavailable: func(err error) Reason { return Reason{SQLState: "57P03", Message: err.Error()} },
-		Parameters:  func() map[string]string { return map[string]string{"server_version": "15.18"} },
+		Parameters:  func() map[string]string { return real },
 		Log:         slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	for _, c := range change {

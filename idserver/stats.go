@@ -3,6 +3,7 @@ package idserver
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"time"
 
 	"pgflurry/histogram"
@@ -145,4 +146,18 @@ func labelled[N int | int64](labels []string, counts []N) map[string]N {
 		m[label] = counts[i]
 	}
 	return m
+}
+
+// sessionsTable is what SHOW SESSIONS shows.
+func (v *Server) sessionsTable() Table {
+	t := Table{Columns: []string{
+		"pid", "user_name", "application_name", "client_addr", "connected_at", "state", "ids", "numbers",
+	}}
+	for _, s := range v.Sessions() {
+		t.Rows = append(t.Rows, []string{
+			strconv.Itoa(int(s.PID)), s.User, s.Application, s.Client, s.Since.UTC().Format(time.RFC3339), s.State,
+			strconv.FormatInt(s.IDs, 10), strconv.FormatInt(s.Numbers, 10),
+		})
+	}
+	return t
 }

@@ -1,0 +1,254 @@
+package idserver
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+
+	"pgflurry/proxy/wire"
+)
+
+// drains drains a hall in the background. over is closed when it has.
+func (h *hall) drains(ctx context.Context) (over chan struct{}) {
+	over = make(chan struct{})
+	go func() { defer close(over); h.server.Drain(ctx) }()
+	return over
+}
+
+// answers has a session answer a statement, so that it is at rest behind it.
+func (v *visitor) answers(sql, status string) {
+	v.t.Helper()
+	v.send(wire.Encoded(&query{sql}))
+	for {
+		kind, body := v.next()
+		if kind == 'E' {
+			v.t.Fatalf("%s: %q", sql, body)
+		}
+		if kind == 'Z' {
+			if string(body) != status {
+				v.t.Fatalf("%s: status %q", sql, body)
+			}
+			return
+		}
+	}
+}
+
+// query is a Query.
+type query struct{ sql string }
+
+func (q *query) Encode(b []byte) ([]byte, error) {
+	b, at := wire.Begin(b, 'Q')
+	return wire.End(append(append(b, q.sql...), 0), at), nil
+}
+
+func TestADrainSendsClientsAwayEachAtItsTime(t *testing.T) {
+	h := newHall(t)
+	atRest, inside, knocking := h.knocks("ann"), h.knocks("ann"), h.knocks("ann")
+	atRest.enters(password)
+	inside.enters(password)
+	inside.answers("BEGIN", "T")
+	knocking.asked(wire.AuthSASL)
+	over := h.drains(context.Background())
+	atRest.refused("57P01", "terminating connection because the proxy is shutting down")
+	knocking.refused("57P03", "the proxy is shutting down")
+	h.knocks("ann").refused("57P03", "the proxy is shutting down")
+	inside.answers("SELECT 1", "T")
+	select {
+	case <-over:
+		t.Error("the drain is over, and a transaction is open")
+	default:
+	}
+	inside.answers("COMMIT", "I")
+	inside.refused("57P01", "terminating connection")
+	<-over
+	h.knocks("ann").refused("57P03", "the proxy is shutting down")
+	if st := h.server.Stats(); st.Closed["drain"] != 2 || st.Sessions != 0 {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+func TestADrainThatHasWaitedLongEnoughEndsAll(t *testing.T) {
+	h := newHall(t)
+	inside := h.knocks("ann")
+	inside.enters(password)
+	inside.answers("BEGIN", "T")
+	ctx, cancel := context.WithCancel(context.Background())
+	over := h.drains(ctx)
+	inside.answers("SELECT 1", "T")
+	cancel()
+	inside.refused("57P01", "terminating connection")
+	<-over
+	if st := h.server.Stats(); st.Closed["drain"] != 1 {
+		t.Errorf("stats: %+v", st)
+	}
+}
+
+// A client that has asked for much and reads nothing holds its session up.
+func TestADrainEndsAClientThatDoesNotRead(t *testing.T) {
+	h := newHall(t)
+	v := h.knocks("ann")
+	v.enters(password)
+	many := strings.Repeat("SHOW ALL;", 800)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for range 1000 {
+			if _, err := v.conn.Write(wire.Encoded(&query{many})); err != nil {
+				return
+			}
+		}
+	}()
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	<-h.drains(ctx)
+	<-sent
+}
+
+func TestAKeyIsOfOneSessionAndARequestWithItGoesNoFurther(t *testing.T) {
+	h := newHall(t)
+	request := func(key []byte) []byte {
+		b := binary.BigEndian.AppendUint32(nil, uint32(8+len(key)))
+		return append(binary.BigEndian.AppendUint32(b, cancelCode), key...)
+	}
+	keys := make(map[string]bool)
+	for i, version := range []uint32{3 << 16, 3<<16 | 2, 3<<16 | 2, 3 << 16} {
+		v := h.comes(nil)
+		v.send(hello(version, "user", "ann", "database", "ids"))
+		key, _ := v.enters(password)
+		if keys[string(key)] || int32(binary.BigEndian.Uint32(key)) < lowestID {
+			t.Errorf("session %d has the key %x", i, key)
+		}
+		keys[string(key)] = true
+		if !h.server.Cancels(request(key)) {
+			t.Errorf("session %d: a request with its key is not taken", i)
+		}
+		another := append([]byte{}, key...)
+		another[len(another)-1] ^= 1
+		otherCode := request(key)
+		otherCode[7]++
+		for name, request := range map[string][]byte{
+			"another secret":        request(another),
+			"half a secret":         request(key[:len(key)-1]),
+			"no secret":             request(key[:4]),
+			"more than a secret":    request(append(another[:len(another):len(another)], 0)),
+			"another length":        append(request(key), 0),
+			"another code":          otherCode,
+			"nothing":               nil,
+			"another process":       request(append([]byte{0, 0, 0, 1}, key[4:]...)),
+			"a process without key": request([]byte{0x40, 0, 0, 0, 0, 0, 0, 0}),
+		} {
+			if h.server.Cancels(request) {
+				t.Errorf("session %d: a request with %s is taken", i, name)
+			}
+		}
+		if i == 0 {
+			v.answers("SELECT 1", "I") // it is none the worse for it
+			v.leaves()
+			h.empties()
+			if h.server.Cancels(request(key)) {
+				t.Error("a request with the key of a session that is over is taken")
+			}
+		}
+	}
+}
+
+// reset closes the connection of a client without a word of TCP.
+func reset(v *visitor) {
+	v.conn.(*net.TCPConn).SetLinger(0)
+	v.conn.Close()
+}
+
+func TestInvariant8WhatASessionHeldIsFreeHoweverItEnds(t *testing.T) {
+	h := newHall(t, func(s *Settings) { s.MaxSessions = 100 })
+	for name, ends := range map[string]func(v *visitor){
+		"before a word":         func(v *visitor) { v.conn.Close() },
+		"asked for a password":  func(v *visitor) { v.asked(wire.AuthSASL); v.conn.Close() },
+		"within the exchange":   func(v *visitor) { v.begins(); v.conn.Close() },
+		"with half a message":   func(v *visitor) { v.begins(); v.send([]byte{'p', 0, 0}); v.conn.Close() },
+		"behind its proof":      func(v *visitor) { v.proves(password); v.conn.Close() },
+		"with a wrong password": func(v *visitor) { v.proves("wrong"); v.fatal() },
+		"politely":              func(v *visitor) { v.enters(password); v.leaves() },
+		"rudely":                func(v *visitor) { v.enters(password); reset(v) },
+		"in a transaction":      func(v *visitor) { v.enters(password); v.answers("BEGIN", "T"); v.conn.Close() },
+		"with nonsense":         func(v *visitor) { v.enters(password); v.send([]byte("nonsense!")); v.rest() },
+	} {
+		ends(h.knocks("ann"))
+		h.empties()
+		r := &h.server.register
+		if r.placed != 0 || len(r.ofUser) != 0 || len(h.server.keys.secrets) != 0 {
+			t.Errorf("%s: places %d, users %v, keys %d; expected none", name, r.placed, r.ofUser,
+				len(h.server.keys.secrets))
+		}
+	}
+	st := h.server.Stats()
+	var closed int64
+	for _, n := range st.Closed {
+		closed += n
+	}
+	if closed != st.Opened {
+		t.Errorf("%d were opened, and closed are %v", st.Opened, st.Closed)
+	}
+}
+
+func TestManyClientsAtOnceGetAsManyPlacesAsThereAre(t *testing.T) {
+	h := newHall(t, func(s *Settings) { s.MaxSessions = 10 })
+	var all sync.WaitGroup
+	in := make(chan *visitor, 100)
+	out := make(chan string, 100)
+	for range 50 {
+		v := h.knocks("ann")
+		all.Go(func() {
+			v.proves(password)
+			v.asked(wire.AuthSASLFinal)
+			v.asked(wire.AuthDone)
+			for {
+				switch kind, body := v.next(); kind {
+				case 'Z':
+					in <- v
+					return
+				case 'E':
+					out <- string(body)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	if len(in) != 10 || len(out) != 40 {
+		t.Errorf("%d are in and %d are not; expected 10 and 40", len(in), len(out))
+	}
+	close(in)
+	for v := range in {
+		v.leaves()
+	}
+}
+
+func TestSessionsAreShown(t *testing.T) {
+	h := newHall(t)
+	one, two := h.knocks("bob", "application_name", "shop"), h.knocks("ann")
+	one.enters(password)
+	one.answers("BEGIN", "T")
+	h.clock.Store(1)
+	two.enters(password)
+	all := h.server.Sessions()
+	if len(all) != 2 || all[0].User != "bob" || all[0].Application != "shop" || all[0].State != "in_transaction" ||
+		all[1].User != "ann" || all[1].State != "idle" {
+		t.Errorf("sessions: %+v", all)
+	}
+	if st := h.server.Stats(); st.Open["in_transaction"] != 1 || st.Open["idle"] != 1 {
+		t.Errorf("open: %v", st.Open)
+	}
+	two.send(wire.Encoded(&query{"SHOW SESSIONS"}))
+	for _, text := range []string{"application_name", "bob", "shop", "in_transaction", one.conn.LocalAddr().String()} {
+		for !strings.Contains(string(two.heard), text) {
+			if kind, _ := two.next(); kind == 'Z' && !strings.Contains(string(two.heard), text) {
+				t.Fatalf("SHOW SESSIONS does not show %q: %q", text, two.heard)
+			}
+		}
+	}
+	one.leaves()
+	two.conn.Close()
+}
