@@ -2,6 +2,8 @@ package frame
 
 import (
 	"errors"
+	"io"
+	"net"
 	"testing"
 )
 
@@ -27,5 +29,51 @@ func TestACloseIsNoticedWhileBytesKeepComing(t *testing.T) {
 	<-closed
 	if errors.Is(refused, never) || (refused == nil && gone == nil) {
 		t.Errorf("after %d reads: %v, %v; expected that the connection is closed", takes, refused, gone)
+	}
+}
+
+// counted counts who reads into a whole buffer.
+type counted struct {
+	net.Conn
+	reads chan int
+}
+
+func (c counted) Read(b []byte) (int, error) {
+	c.reads <- len(b)
+	return c.Conn.Read(b)
+}
+
+func TestWithoutADescriptorAnEmptyInboxWaitsWithoutABuffer(t *testing.T) {
+	near, far := net.Pipe()
+	defer near.Close()
+	reads := make(chan int, 10)
+	in := NewInbox(counted{far, reads}, NewBuffers())
+	done := make(chan error, 1)
+	for range 2 { // also after a frame
+		go func() { done <- in.fill() }()
+		if n := <-reads; n != 1 || in.buf != nil {
+			t.Fatalf("it waits with a buffer of %d bytes, to read %d", len(in.buf), n)
+		}
+		if _, err := near.Write(ready('I')); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil || len(in.Unread()) != len(ready('I')) {
+			t.Fatalf("%d bytes are there (error %v); expected the frame", len(in.Unread()), err)
+		}
+		<-reads
+		in.Drop(len(in.Unread()))
+	}
+}
+
+func TestWithoutADescriptorTheEndOfAPeerThatSentOneByteIsSeen(t *testing.T) {
+	near, far := net.Pipe()
+	in := NewInbox(far, NewBuffers())
+	go func() {
+		_, _ = near.Write([]byte("Q"))
+		near.Close()
+	}()
+	_, gone := in.Each(func() error { return nil })
+	if !errors.Is(gone, io.EOF) || len(in.Unread()) != 1 {
+		t.Errorf("%d bytes are there, and it ended with %v; expected one, and the end", len(in.Unread()), gone)
 	}
 }

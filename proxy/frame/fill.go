@@ -32,9 +32,7 @@ func (in *Inbox) makeRoom() {
 	}
 	switch {
 	case in.end == 0 && in.inside == 0:
-		if in.raw != nil || len(in.buf) == WideSize {
-			in.release()
-		}
+		in.release()
 	case len(in.buf) == BufferSize && (in.busy || in.end == BufferSize):
 		wide := in.buffers.get(true)
 		copy(wide, in.buf[:in.end])
@@ -43,14 +41,20 @@ func (in *Inbox) makeRoom() {
 	}
 }
 
-// fillSlowly is fill for what is read through its net.Conn. A narrow buffer stays, since the wait needs one.
+// fillSlowly is fill for what is read through its net.Conn. With nothing in it, it waits for one byte, which needs no
+// buffer. Every frame is longer than that, so the rest is there, or comes soon.
 func (in *Inbox) fillSlowly() error {
-	if in.buf == nil {
+	waited := in.buf == nil
+	if waited {
+		if n, err := in.conn.Read(in.first[:]); n == 0 {
+			return err
+		}
 		in.buf = in.buffers.get(false)
+		in.buf[0], in.first[0], in.end = in.first[0], 0, 1
 	}
 	n, err := in.conn.Read(in.buf[in.end:])
 	in.end += n
-	if n > 0 {
+	if n > 0 || waited { // the next read has the error again
 		return nil
 	}
 	return err

@@ -32,6 +32,7 @@ type Inbox struct {
 	buffers *Buffers
 	raw     syscall.RawConn               // waits without a buffer; nil where conn has no descriptor of its own
 	ready   func(descriptor uintptr) bool // readReady, made once
+	first   [1]byte                       // read without a buffer, where raw is nil
 	err     error                         // of readReady
 	takes   func() error                  // take of Each, for readReady to call; nil outside of it
 	refused error                         // of take
