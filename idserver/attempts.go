@@ -2,7 +2,6 @@ package idserver
 
 import (
 	"hash/maphash"
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -53,26 +52,6 @@ func newAttempts(now time.Time) *attempts {
 	return &attempts{
 		seed: maphash.MakeSeed(), most: maxTried, since: now, young: make(map[attemptKey]time.Duration),
 	}
-}
-
-// originOf is where a client comes from, as far as limits tell clients apart: its address. Of IPv6 it is the 64 bits of
-// the network, since one machine has all addresses below them. Unix sockets and what has no address share the zero
-// value.
-func originOf(a net.Addr) netip.Prefix {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}
-	}
-	address := tcp.AddrPort().Addr().Unmap().WithZone("")
-	bits := address.BitLen()
-	if address.Is6() {
-		bits = 64
-	}
-	from, err := address.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return from
 }
 
 func (a *attempts) keys(from netip.Prefix, name string) (ofName, ofAddress attemptKey) {

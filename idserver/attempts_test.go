@@ -7,11 +7,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/origin"
 )
 
 func prefix(t testing.TB, text string) netip.Prefix {
 	t.Helper()
-	return originOf(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(text)))
+	return origin.Of(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(text)))
 }
 
 func TestWrongPasswordsOfANameMayComeInABurstAndThenSlowly(t *testing.T) {

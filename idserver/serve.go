@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pgflurry/proxy/frame"
+	"pgflurry/proxy/origin"
 )
 
 // Serve logs a client in and serves it until its end; whoever called closes conn then. conn is the client's connection,
@@ -16,7 +17,7 @@ import (
 // called once it is known who it is.
 func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn func(), log *slog.Logger) {
 	s := &session{
-		server: v, log: log.With("database", v.settings.Database), conn: conn, from: originOf(conn.RemoteAddr()),
+		server: v, log: log.With("database", v.settings.Database), conn: conn, from: origin.Of(conn.RemoteAddr()),
 		in: frame.NewInbox(conn, v.buffers), toClient: frame.NewWriter(conn),
 	}
 	s.in.SetMax(maxLogin)

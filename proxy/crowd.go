@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"net"
 	"net/netip"
 	"sync"
 	"time"
@@ -10,28 +9,6 @@ import (
 // fairTime is how long one of a crowd may stay whoever else comes.
 // A login takes less, but for one of a person who types.
 const fairTime = 5 * time.Second
-
-// origin is where a client comes from, as far as limits tell clients apart: its address. Of IPv6 it is the 64
-// bits of the network, since one machine has all addresses below them. Unix sockets and what has no address share
-// the zero value.
-type origin = netip.Prefix
-
-func originOf(a net.Addr) origin {
-	tcp, ok := a.(*net.TCPAddr)
-	if !ok {
-		return origin{}
-	}
-	address := tcp.AddrPort().Addr().Unmap().WithZone("")
-	bits := address.BitLen()
-	if address.Is6() {
-		bits = 64
-	}
-	from, err := address.Prefix(bits)
-	if err != nil {
-		return origin{}
-	}
-	return from
-}
 
 // crowd is a limited number of places for clients of whom nobody knows yet who they are. Where it is full, somebody
 // gives way to a newcomer, or the newcomer is refused:
@@ -50,13 +27,13 @@ type crowd struct {
 	most     int // members; no limit if zero
 	mostEach int // members from one origin; no limit if zero
 	count    int
-	from     map[origin][]*member // oldest first
-	left     chan struct{}        // closed and replaced when somebody leaves
+	from     map[netip.Prefix][]*member // oldest first
+	left     chan struct{}              // closed and replaced when somebody leaves
 }
 
 // member is one of a crowd.
 type member struct {
-	from  origin
+	from  netip.Prefix
 	since time.Time
 	away  func()        // makes it go; does not block
 	sent  bool          // it was made to go
@@ -65,7 +42,8 @@ type member struct {
 
 func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
 	return &crowd{
-		most: most, mostEach: mostEach, fairTime: fairTime, from: make(map[origin][]*member), left: make(chan struct{}),
+		most: most, mostEach: mostEach, fairTime: fairTime,
+		from: make(map[netip.Prefix][]*member), left: make(chan struct{}),
 	}
 }
 
@@ -78,7 +56,7 @@ func (c *crowd) limit(most, mostEach int) {
 
 // enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more.
 // away must not block.
-func (c *crowd) enter(from origin, away func()) *member {
+func (c *crowd) enter(from netip.Prefix, away func()) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -95,7 +73,7 @@ func (c *crowd) enter(from origin, away func()) *member {
 }
 
 // replace is enter in a full crowd, whatever its limit: it says who gives way. Both are nil where nobody does.
-func (c *crowd) replace(from origin, away func()) (m, before *member) {
+func (c *crowd) replace(from netip.Prefix, away func()) (m, before *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := time.Now()
@@ -105,7 +83,7 @@ func (c *crowd) replace(from origin, away func()) (m, before *member) {
 	return c.add(from, now, away), before
 }
 
-func (c *crowd) add(from origin, now time.Time, away func()) *member {
+func (c *crowd) add(from netip.Prefix, now time.Time, away func()) *member {
 	m := &member{from: from, since: now, away: away, gone: make(chan struct{})}
 	c.from[from] = append(c.from[from], m)
 	c.count++
@@ -113,7 +91,7 @@ func (c *crowd) add(from origin, now time.Time, away func()) *member {
 }
 
 // wait is enter for those who can wait, until late at most; then it is nil.
-func (c *crowd) wait(from origin, late time.Time, away func()) *member {
+func (c *crowd) wait(from netip.Prefix, late time.Time, away func()) *member {
 	for {
 		c.mu.Lock()
 		left := c.left
@@ -152,7 +130,7 @@ func (c *crowd) sentAway(m *member) bool {
 }
 
 // makeRoom sends somebody away in favour of one from an origin; nil where nobody is to give way.
-func (c *crowd) makeRoom(from origin, now time.Time) *member {
+func (c *crowd) makeRoom(from netip.Prefix, now time.Time) *member {
 	var largest []*member
 	var oldest *member
 	for _, all := range c.from {

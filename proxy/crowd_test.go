@@ -1,29 +1,10 @@
 package proxy
 
 import (
-	"net"
 	"net/netip"
 	"testing"
 	"time"
 )
-
-func TestAnOriginIsAnAddressOrANetworkOfIPv6(t *testing.T) {
-	for address, want := range map[string]string{
-		"192.0.2.7":            "192.0.2.7/32",
-		"::ffff:192.0.2.7":     "192.0.2.7/32",
-		"2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
-		"2001:db8:1:2::1":      "2001:db8:1:2::/64",
-		"fe80::1%eth0":         "fe80::/64",
-	} {
-		ip := netip.MustParseAddr(address)
-		if got := originOf(&net.TCPAddr{IP: ip.AsSlice(), Port: 5, Zone: ip.Zone()}); got.String() != want {
-			t.Errorf("%s is of %v; expected %s", address, got, want)
-		}
-	}
-	if got := originOf(&net.UnixAddr{Name: "@", Net: "unix"}); got != (origin{}) || got != originOf(nil) {
-		t.Errorf("a Unix socket is of %v; expected what has no address", got)
-	}
-}
 
 var (
 	hereOrigin  = netip.MustParsePrefix("192.0.2.1/32")
@@ -37,7 +18,7 @@ type people struct {
 	away  []string
 }
 
-func (p *people) enters(name string, from origin, expected bool) *member {
+func (p *people) enters(name string, from netip.Prefix, expected bool) *member {
 	p.t.Helper()
 	m := p.crowd.enter(from, func() { p.away = append(p.away, name) })
 	if (m != nil) != expected {
@@ -103,7 +84,7 @@ func TestWhoLeavesACrowdLeavesNothing(t *testing.T) {
 	p := people{t: t, crowd: newCrowd(3, 3, time.Hour)}
 	for range 2 {
 		var all []*member
-		for _, from := range []origin{hereOrigin, hereOrigin, thereOrigin} {
+		for _, from := range []netip.Prefix{hereOrigin, hereOrigin, thereOrigin} {
 			all = append(all, p.enters("one", from, true))
 		}
 		for _, m := range all {

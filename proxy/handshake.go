@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"time"
 
 	"pgflurry/proxy/pgtls"
@@ -17,7 +18,7 @@ type tlsOffer struct {
 	timeout       time.Duration
 	login         time.Time // the deadline that holds again behind the handshake
 	places        *crowd
-	from          origin
+	from          netip.Prefix
 	away          func() // ends the connection; does not block
 }
 

@@ -2,8 +2,11 @@ package proxy
 
 import (
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
+
+	"pgflurry/proxy/origin"
 )
 
 // What bounds clients of whom nobody knows yet who they are. Each costs a descriptor and some memory, and there may be
@@ -54,7 +57,7 @@ func newLimits(fairTime time.Duration) limits {
 type admitted struct {
 	limits  *limits
 	rules   *rules
-	from    origin
+	from    netip.Prefix
 	since   time.Duration // accepted, since the proxy was made
 	login   *member       // nil: it has logged in, or was sent away
 	gaveWay atomic.Bool
@@ -62,7 +65,7 @@ type admitted struct {
 
 // welcome lets a connection in that was just accepted, or closes it; then it is nil.
 func (p *Proxy) welcome(conn net.Conn) *admitted {
-	l, from := &p.limits, originOf(conn.RemoteAddr())
+	l, from := &p.limits, origin.Of(conn.RemoteAddr())
 	if n, most := l.clients.Add(1), l.maxClients.Load(); most > 0 && n > most {
 		p.turnAway(conn, "more connections of clients than there are descriptors for")
 		return nil

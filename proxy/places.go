@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 )
 
@@ -19,7 +20,7 @@ import (
 // takePlace takes the place of one more session, and waits for the one that gives way, until the login has to be over.
 // away ends the session if it has to give way itself; it does not block. The place is given back when nothing comes of
 // the session, or when that has ended (givePlace).
-func (p *Proxy) takePlace(from origin, login time.Time, away func()) (*member, error) {
+func (p *Proxy) takePlace(from netip.Prefix, login time.Time, away func()) (*member, error) {
 	m, before, err := p.tryPlace(from, away)
 	if before == nil {
 		return m, err
@@ -39,7 +40,7 @@ func (p *Proxy) takePlace(from origin, login time.Time, away func()) (*member, e
 }
 
 // tryPlace takes a place. before is who gives way, nil where a place was free.
-func (p *Proxy) tryPlace(from origin, away func()) (m, before *member, err error) {
+func (p *Proxy) tryPlace(from netip.Prefix, away func()) (m, before *member, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
