@@ -35,6 +35,12 @@ func NewFile(path string) *File {
 // Path is the name of the file.
 func (f *File) Path() string { return f.path }
 
+// String is the name of the file, and no secret: for logs.
+func (f *File) String() string { return f.path }
+
+// GoString is String.
+func (f *File) GoString() string { return f.path }
+
 // Read reads the file; now is when. An error repeats nothing of the file but the number of a line.
 func (f *File) Read(now time.Time) (*List, error) {
 	text, err := f.text()

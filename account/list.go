@@ -1,6 +1,7 @@
 package account
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -36,6 +37,14 @@ func NewList(accounts []Account, secret []byte, read time.Time) *List {
 	}
 	return l
 }
+
+// String says how large it is and how old, and no secret: for logs.
+func (l *List) String() string {
+	return fmt.Sprintf("%d clients, read at %v", len(l.accounts), l.read.UTC().Format(time.RFC3339))
+}
+
+// GoString is String.
+func (l *List) GoString() string { return l.String() }
 
 // Read is when it was read.
 func (l *List) Read() time.Time { return l.read }

@@ -1,8 +1,12 @@
 package account
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -103,6 +107,46 @@ func TestAMockHasTheIterationsThatMostAccountsHave(t *testing.T) {
 				t.Fatalf("of accounts with %d iterations a mock has %d; expected %d", c.iterations, got, c.want)
 			}
 			slices.Reverse(accounts)
+		}
+	}
+}
+
+func TestAccountInvariant1AListDoesNotChange(t *testing.T) {
+	accounts := []Account{{Name: "a", Verifier: verifier(t, "right", 1)}}
+	l := NewList(accounts, []byte("secret"), now)
+	want, mock := l.Challenge("a", now).Text(), l.Mock("b").Text()
+	accounts[0] = Account{Name: "b", Verifier: verifier(t, "wrong", 1)}
+	l.All()[0].Name = "c"
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for range 100 {
+				if l.Challenge("a", now).Text() != want || l.Challenge("b", now).Text() != mock || l.Len() != 1 {
+					t.Error("it has changed")
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestAccountInvariant5NoLogRepeatsASecretOfAList(t *testing.T) {
+	v := verifier(t, "right", 1)
+	f := &File{"/etc/userlist.txt", []byte("sesame")}
+	l := NewList([]Account{{Name: "a", Verifier: v}}, []byte("sesame"), now)
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "%v %+v %#v %s\n%v %+v %#v %s\n%v %+v %#v\n", l, l, l, l, f, f, f, f, l.All(), l.All(), l.All())
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	log.Info("text", "list", l, "file", f, "account", l.All()[0])
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("json", "list", l, "file", f, "account", l.All()[0])
+	if !strings.Contains(out.String(), "1 clients, read at 2026-11-22T12:00:00Z") {
+		t.Errorf("a list is logged as\n%s", out.String())
+	}
+	for _, secret := range []string{
+		"sesame", fmt.Sprint([]byte("sesame")), fmt.Sprintf("%#v", []byte("sesame")), v.Text()[20:40], "StoredKey",
+	} {
+		if strings.Contains(out.String(), secret) {
+			t.Errorf("%q is in\n%s", secret, out.String())
 		}
 	}
 }

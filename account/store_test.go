@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -243,6 +244,28 @@ func TestAccountInvariant5AnErrorOfTheDatabaseHasNoVerifierInIt(t *testing.T) {
 	server.Says(t, err, "nobody")
 	if said := fmt.Sprintf("%v %+v %s", err, err, hint.Of(err)); strings.Contains(said, v.Text()[30:]) {
 		t.Errorf("it says %s", said)
+	}
+}
+
+func TestThePageSaysHowClientsBecomeOfRoles(t *testing.T) {
+	page, err := os.ReadFile("../docs/id-database.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, statement, _ := strings.Cut(string(page), "```sql\nINSERT INTO pgflurry.client")
+	statement, _, found := strings.Cut(statement, "```")
+	if !found {
+		t.Fatal("docs/id-database.md has no block of SQL that inserts into pgflurry.client")
+	}
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, "SET password_encryption = 'scram-sha-256'; CREATE ROLE shop PASSWORD 'sesame';"+
+		"SET password_encryption = 'md5'; CREATE ROLE billing PASSWORD 'sesame'")
+	defer server.Do(t, conn, "DROP ROLE shop, billing")
+	server.Do(t, conn, "INSERT INTO pgflurry.client"+statement)
+	l := read(t, conn)
+	shop, is := l.Find("shop")
+	if !is || l.Len() != 1 || shop.Verifier.IsZero() {
+		t.Errorf("it makes %d clients: %v", l.Len(), shop)
 	}
 }
 

@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -12,8 +13,26 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// The schema has one revision so far. So an older one is made by taking something of it away, and a later one by the
-// functions that say what is installed.
+// An older schema is made by taking something away, and a later one by the functions that say what is installed.
+
+// first takes a schema back to revision 1, which has no clients.
+const first = `DROP TABLE pgflurry.client, pgflurry.client_secret; DROP FUNCTION pgflurry.note_client_change();
+	DELETE FROM pgflurry.migration WHERE version > 1; CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
+	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 1'`
+
+func TestAProxyNeedsNoClientsUnlessItServesThem(t *testing.T) {
+	direct := server.Migrated(t)
+	server.Exec(t, direct, first)
+	p := program.Serve(t, direct, "clientless")
+	if worker := drawWorker(t, server.Connect(t, p.URL)); worker < functions {
+		t.Errorf("worker %d has answered; expected the proxy's", worker)
+	}
+	list := exec.Command(program.Path(t), "clients", "list", "--database", direct)
+	out, err := list.CombinedOutput()
+	if err == nil || list.ProcessState.ExitCode() != 3 || !strings.Contains(string(out), "pgflurry migrate up") {
+		t.Errorf("clients list: %v, it says\n%s", err, out)
+	}
+}
 
 func TestAProxyThatIsNewerThanTheSchemaRelaysUntilTheMigrationHasRun(t *testing.T) {
 	direct := server.Migrated(t)

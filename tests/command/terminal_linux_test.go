@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 // A terminal has pgflurry at its other end, and somebody who types.
@@ -131,4 +132,47 @@ func (r *terminal) end() int {
 	r.t.Helper()
 	_ = r.command.Wait()
 	return r.command.ProcessState.ExitCode()
+}
+
+func TestAPasswordIsAskedForTwiceAtATerminalAndNeverShown(t *testing.T) {
+	url := server.Migrated(t)
+	r := atTerminal(t, clients(url, "add", "shop")...)
+	r.asks(`Password of client "shop": `)
+	r.types("sesame\n", true)
+	r.asks("The same again: ")
+	r.types("sesame\n", true)
+	if code := r.end(); code != 0 || strings.Contains(r.all(), "sesame") {
+		t.Errorf("exit code %d; it shows\n%s", code, r.all())
+	}
+	r.asks(`client "shop" is added`)
+	before := found(t, url, "shop")
+	if !r.echoes() {
+		t.Error("the terminal is left so that it shows nothing")
+	}
+
+	r = atTerminal(t, clients(url, "add", "shop", "--replace")...)
+	r.asks("Password")
+	r.types("sesame\n", true)
+	r.asks("again")
+	r.types("seasame\n", true)
+	r.asks("the two passwords differ")
+	if code := r.end(); code != 2 {
+		t.Errorf("exit code %d", code)
+	}
+
+	r = atTerminal(t, clients(url, "add", "shop", "--replace")...)
+	r.asks("Password")
+	r.types("ses\x03", true) // Ctrl-C
+	r.asks("stopped by signal: interrupt")
+	if code := r.end(); code != 1 || !r.echoes() {
+		t.Errorf("exit code %d; the terminal shows what is typed: %v", code, r.echoes())
+	}
+	if after := found(t, url, "shop"); after.Verifier.Text() != before.Verifier.Text() {
+		t.Error("the password has changed")
+	}
+	r = atTerminal(t, clients(url, "add", "shop")...)
+	r.asks("there is a client") // before it asks
+	if code := r.end(); code != 1 || strings.Contains(r.all(), "Password of") {
+		t.Errorf("exit code %d; it shows\n%s", code, r.all())
+	}
 }
