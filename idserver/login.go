@@ -57,7 +57,7 @@ func (d *door) logIn(startup []byte) error {
 	case !d.server.Has(w.database):
 		return problemf("3D000", "", `database "%s" does not exist`, w.database)
 	}
-	d.user, d.log = w.user, d.log.With("user", w.user)
+	d.user, d.log = w.user, d.log.With("user", w.user, "database", w.database)
 	allows, err := d.authenticate()
 	if err != nil {
 		return err

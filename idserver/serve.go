@@ -17,7 +17,7 @@ import (
 // called once it is known who it is.
 func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn func(), log *slog.Logger) {
 	s := &session{
-		server: v, log: log.With("database", v.settings.Database), conn: conn, from: origin.Of(conn.RemoteAddr()),
+		server: v, log: log, conn: conn, from: origin.Of(conn.RemoteAddr()),
 		in: frame.NewInbox(conn, v.buffers), toClient: frame.NewWriter(conn),
 	}
 	s.in.SetMax(maxLogin)
@@ -28,12 +28,13 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 	defer v.leave(s)
 	err := v.register.enter(s)
 	if err == nil {
-		err = s.apart(func() error { return (&door{session: s, loggedIn: loggedIn}).enter(startup) })
-	} else {
-		s.farewell(err)
+		d := &door{session: s, loggedIn: loggedIn}
+		err = s.apart(func() error { return d.logIn(startup) })
+		s.out = d.out
 	}
 	v.countLogin(err)
 	if err != nil {
+		s.farewell(err)
 		s.logRefusal(err)
 		return
 	}
@@ -44,16 +45,6 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 	}
 	s.farewell(err)
 	s.ended(err)
-}
-
-// enter is logIn. Where that fails the client is told.
-func (d *door) enter(startup []byte) error {
-	err := d.logIn(startup)
-	if err != nil {
-		d.session.out, d.out = d.out, nil
-		d.farewell(err)
-	}
-	return err
 }
 
 // leave is the end of a session: its place and its key are free.
