@@ -112,7 +112,7 @@ func (s *session) rowsOf(c command.Command, params []command.Value) (rows, error
 	case command.Draw:
 		return drawn(c, params)
 	case *command.Select:
-		return rows{left: 1, one: c, params: params}, nil
+		return rows{left: c.Rows(), one: c, params: params}, nil
 	case command.Show:
 		table, err := s.show(c)
 		return rows{left: len(table), table: table}, err

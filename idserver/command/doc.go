@@ -4,6 +4,7 @@
 //	                        └──────► parser.go ─┬─────► transaction, setting, cursor, prepared: the other commands
 //	                                            └─────► select, expression, function: Select, which has no table
 //
+//	catalog.go: what drivers ask of the catalogs, answered by no rows
 //	type.go, value.go and cast.go: the types and values of parameters and of what a SELECT gives
 //
 // A text becomes commands, or one error. The error carries what a client may read: SQLSTATE, sentence, hint. One

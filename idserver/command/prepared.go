@@ -78,7 +78,19 @@ func (p *parser) query() (Query, error) {
 		}
 		return Draw{form}, nil
 	}
-	return p.selectList()
+	text := p.text[p.scan.Start:]
+	query, err := p.selectList()
+	if err == nil {
+		return query, nil
+	}
+	found, is := lookUp(text)
+	if !is {
+		return nil, err
+	}
+	for p.kind != statement.KindEnd {
+		p.next()
+	}
+	return found, nil
 }
 
 // execute reads on behind EXECUTE.

@@ -9,10 +9,12 @@ import (
 // maxColumns is PostgreSQL's limit.
 const maxColumns = 1664
 
-// Select is a list of constants, parameters and calls of functions, without a table: one row.
+// Select is a list of constants, parameters and calls of functions, without a table: one row. Or it is a question to
+// the catalogs, and has none.
 type Select struct {
 	targets []target
 	params  int // the highest
+	empty   bool
 }
 
 type target struct {
@@ -22,6 +24,14 @@ type target struct {
 
 // Tag is what CommandComplete says, with how many rows.
 func (*Select) Tag() string { return "SELECT" }
+
+// Rows are how many there are: one, or none.
+func (s *Select) Rows() int {
+	if s.empty {
+		return 0
+	}
+	return 1
+}
 
 // selectList reads from SELECT on.
 func (p *parser) selectList() (Query, error) {

@@ -1,0 +1,51 @@
+package command
+
+import (
+	_ "embed"
+
+	"pgflurry/proxy/statement"
+)
+
+// What drivers ask of the catalogs before an application has asked anything. They give up where it is refused, and need
+// no row of the answer. So these texts have none, and no other text that reads a table is answered.
+var (
+	//go:embed lookups/postgres_js.sql
+	postgresJS []byte // types of arrays, by postgres.js
+	//go:embed lookups/psycopg2.sql
+	psycopg2 []byte // the type hstore, by SQLAlchemy through psycopg 2
+	//go:embed lookups/psqlodbc.sql
+	psqlODBC []byte // the type lo, by psqlODBC
+	//go:embed lookups/pdo_pgsql.sql
+	pdoPgsql []byte // the table of a column that is of no table, by PHP's getColumnMeta
+)
+
+// lookUp is the question if a text is one of those.
+func lookUp(text []byte) (*Select, bool) {
+	switch {
+	case same(text, postgresJS):
+		return nothing(target{"oid", Null(OID)}, target{"typarray", Null(OID)}), true
+	case same(text, psycopg2):
+		return nothing(target{"oid", Null(OID)}, target{"typarray", Null(OID)}), true
+	case same(text, psqlODBC):
+		return nothing(target{"oid", Null(OID)}, target{"typbasetype", Null(OID)}), true
+	case same(text, pdoPgsql):
+		return nothing(target{"relname", Null(Name)}), true
+	}
+	return nil, false
+}
+
+// nothing has columns and no rows.
+func nothing(targets ...target) *Select { return &Select{targets: targets, empty: true} }
+
+// same reports whether two texts are the same tokens.
+func same(a, b []byte) bool {
+	for s, t := statement.Scan(a), statement.Scan(b); ; {
+		kind := s.Next()
+		if kind != t.Next() || s.Text() != t.Text() {
+			return false
+		}
+		if kind == statement.KindEnd {
+			return true
+		}
+	}
+}
