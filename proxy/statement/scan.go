@@ -10,7 +10,7 @@ import (
 const (
 	KindDecimal  Kind = 'd' // a number with a point or an exponent
 	KindOperator Kind = 'o' // of two characters or more, or none of the marks
-	KindOther    Kind = 'x' // whole, but its value is not read: U&'', U&"", B'', X'', N'', and E'' with rare escapes
+	KindOther    Kind = 'x' // whole, but its value is not read: U&'', U&"", B'', X'', and E'' with rare escapes
 )
 
 // Scanner reads any SQL as PostgreSQL's lexer does with standard_conforming_strings on, in UTF-8. It is the tolerant
@@ -26,6 +26,7 @@ type Scanner struct {
 	Start, Stop int
 	value       []byte
 	problem     string
+	signs       int // up to here are signs, each a token
 }
 
 // Scan begins to read a text, which must be valid UTF-8 without a NUL. The scanner keeps it.
@@ -72,7 +73,7 @@ func (s *Scanner) token(c byte) Kind {
 	case isDigit(c), c == '.' && isDigit(next):
 		return s.numeral()
 	case c == '\'':
-		return s.quotes(1, false)
+		return s.quotes(1, plain)
 	case c == '"':
 		s.at++
 		return s.identifier()
@@ -105,11 +106,11 @@ func startsName(c byte) bool { return startsIdentifier(c) || c >= 0x80 }
 func (s *Scanner) wordOrPrefix(c, next byte) Kind {
 	switch c = fold(c); {
 	case next == '\'' && c == 'e':
-		return s.quotes(2, true)
-	case next == '\'' && (c == 'b' || c == 'x' || c == 'n'):
-		return s.unread(s.quotes(2, false))
+		return s.quotes(2, escapes)
+	case next == '\'' && (c == 'b' || c == 'x'):
+		return s.unread(s.quotes(2, bits))
 	case c == 'u' && next == '&' && s.peek(2) == '\'':
-		return s.unread(s.quotes(3, false))
+		return s.unread(s.quotes(3, plain))
 	case c == 'u' && next == '&' && s.peek(2) == '"':
 		s.at += 3
 		return s.unread(s.identifier())
@@ -150,27 +151,36 @@ func (s *Scanner) identifier() Kind {
 	return s.bad("unterminated quoted identifier")
 }
 
+// quoting says what stands for itself between single quotes.
+type quoting uint8
+
+const (
+	plain   quoting = iota // all but a quote, which is doubled
+	escapes                // nor a backslash
+	bits                   // all but a quote; a doubled one is an end and a beginning
+)
+
 // quotes reads a constant in single quotes, whose first is the last of so many bytes. It goes on in the next line if
 // nothing but space with a line break is between.
-func (s *Scanner) quotes(opening int, escapes bool) Kind {
+func (s *Scanner) quotes(opening int, q quoting) Kind {
 	s.at += opening
 	kind := KindString
 	for s.at < len(s.sql) {
 		c := s.sql[s.at]
 		s.at++
 		switch {
-		case c == '\\' && escapes:
+		case c == '\\' && q == escapes:
 			if !s.escape() {
 				kind = KindOther
 			}
 			continue
-		case c == '\'' && s.peek(0) == '\'':
+		case c == '\'' && s.peek(0) == '\'' && q != bits:
 			s.at++
 		case c == '\'':
 			if s.continues() {
 				continue
 			}
-			if escapes && (!utf8.Valid(s.value) || bytes.IndexByte(s.value, 0) >= 0) {
+			if q == escapes && (!utf8.Valid(s.value) || bytes.IndexByte(s.value, 0) >= 0) {
 				return KindOther
 			}
 			return kind
@@ -348,19 +358,35 @@ func isOperator(c byte) bool { return isMark(c) || bytes.IndexByte([]byte("~!@#&
 // operator reads an operator up to a comment. A plus or minus at its end belongs to what follows, unless a character
 // before it is none of an ordinary operator.
 func (s *Scanner) operator() Kind {
-	from, bound := s.at, false
-	for ; isOperator(s.peek(0)); s.at++ {
-		c, next := s.peek(0), s.peek(1)
-		if c == '-' && next == '-' || c == '/' && next == '*' {
-			break
-		}
-		bound = bound || bytes.IndexByte([]byte("~!@#^&|`?%"), c) >= 0
-	}
-	for !bound && s.at-from > 1 && (s.sql[s.at-1] == '+' || s.sql[s.at-1] == '-') {
-		s.at--
+	from := s.at
+	if from >= s.signs {
+		s.at = s.operatorEnd()
+	} else {
+		s.at++
 	}
 	if s.at-from == 1 && isMark(s.sql[from]) {
 		return Kind(s.sql[from])
 	}
 	return KindOperator
+}
+
+// operatorEnd is where the operator at hand ends. The signs that it leaves are remembered, and not looked at again.
+func (s *Scanner) operatorEnd() int {
+	end, bound := s.at+1, false
+	i := s.at
+	for ; i < len(s.sql) && isOperator(s.sql[i]); i++ {
+		c := s.sql[i]
+		if i+1 < len(s.sql) && (c == '-' && s.sql[i+1] == '-' || c == '/' && s.sql[i+1] == '*') {
+			break
+		}
+		bound = bound || bytes.IndexByte([]byte("~!@#^&|`?%"), c) >= 0
+		if c != '+' && c != '-' {
+			end = i + 1
+		}
+	}
+	if bound {
+		return i
+	}
+	s.signs = i
+	return end
 }
