@@ -74,34 +74,35 @@ func (d Draw) Bind(params []Value) (Drawing, error) {
 	if n := d.Form.Params(); len(params) < n {
 		return drawing, failf(codeNoParameter, "", "there is no parameter $%d", n)
 	}
-	if tag := d.Form.Tag; tag != nil {
-		drawing.Tag = string(tag.Text)
-		if tag.Param {
-			text, ok := params[0].String()
-			if err := d.checkTag(text, ok); err != nil {
-				return drawing, err
-			}
-			drawing.Tag = text
-		}
-	}
 	if d.Form.CountParam {
 		rows, err := d.rows(params[d.Form.Params()-1])
+		if err != nil {
+			return drawing, err
+		}
 		drawing.Rows = rows
-		return drawing, err
+	}
+	if tag := d.Form.Tag; tag != nil {
+		drawing.Tag = string(tag.Text)
+		if tag.Param && drawing.Rows > 0 { // no row calls no function
+			text, ok := params[0].String()
+			drawing.Tag = text
+			return drawing, d.checkTag(text, ok)
+		}
 	}
 	return drawing, nil
 }
 
 func (d Draw) checkTag(tag string, ok bool) error {
-	const hint = "The tags are in pgflurry.segment.biz_tag."
 	switch n := utf8.RuneCountInString(tag); {
 	case !ok:
-		return failf(codeParameterValue, hint, "%s: the tag is null, not 1 to 128", d.tagFunction())
+		return failf(codeParameterValue, hintTags, "%s: the tag is null, not 1 to 128", d.tagFunction())
 	case n < 1 || n > statement.MaxTagBytes:
-		return failf(codeParameterValue, hint, "%s: the tag has %d characters, not 1 to 128", d.tagFunction(), n)
+		return failf(codeParameterValue, hintTags, "%s: the tag has %d characters, not 1 to 128", d.tagFunction(), n)
 	}
 	return nil
 }
+
+const hintTags = "The tags are in pgflurry.segment.biz_tag."
 
 func (d Draw) tagFunction() string {
 	if d.Form.CountParam && !d.Form.Series {

@@ -86,8 +86,8 @@ func TestScannerReadsTokensAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
-// commented is a string that goes on behind a comment. The parser of the tests, which has comments for tokens, reads two
-// strings there; a server reads one.
+// commented is a string that goes on behind a comment. The parser of the tests, to which a comment is a token, reads
+// two strings there; a server reads one.
 var commented = regexp.MustCompile(`'[\s]*--[^\n\r]*[\n\r][^']*'`)
 
 // checkScan asserts that PostgreSQL's lexer finds tokens where the Scanner does.
@@ -144,7 +144,10 @@ func FuzzScan(f *testing.F) {
 
 // The longest of what makes a reader go back: each of these was quadratic if every token looked for its end anew.
 func TestScannerReadsEachByteABoundedNumberOfTimes(t *testing.T) {
-	for _, part := range []string{"'a'\n", "'a' -- x\n", "$a", "$$;", "/*", "/**/", "e'\\", `"a""`, "--\n", "1.", "+-", "("} {
+	for _, part := range []string{
+		"'a'\n", "'a' -- x\n", "$a", "$$;", "/*", "/**/", "e'\\", `"a""`, "--\n", "1.", "+-",
+		"(",
+	} {
 		sql := strings.Repeat(part, 1<<20/len(part))
 		steps := 0
 		s := Scan([]byte(sql))

@@ -1,0 +1,270 @@
+package command_test
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/idserver/command"
+	"pgflurry/tests/support/server"
+)
+
+// session answers a SELECT with the values of a real one.
+type session struct {
+	t    *testing.T
+	conn *pgconn.PgConn
+}
+
+func (s session) ask(sql string, params ...[]byte) ([]byte, error) {
+	result := s.conn.ExecParams(s.t.Context(), sql, params, nil, nil, nil).Read()
+	var e *pgconn.PgError
+	if errors.As(result.Err, &e) {
+		return nil, &command.Error{Code: e.Code, Message: e.Message}
+	}
+	if result.Err != nil {
+		s.t.Fatal(result.Err)
+	}
+	return result.Rows[0][0], nil
+}
+
+func (s session) must(sql string) string {
+	value, err := s.ask(sql)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(value)
+}
+
+func (s session) Version() string  { return s.must("SELECT version()") }
+func (s session) Database() string { return s.must("SELECT current_database()") }
+func (s session) User() string     { return s.must("SELECT current_user") }
+func (s session) PID() int32       { return int32(s.conn.PID()) }
+
+func (s session) Setting(name string) (string, bool) {
+	value, err := s.ask("SELECT current_setting($1, true)", []byte(name))
+	return string(value), err == nil && value != nil
+}
+
+func (s session) Set(name string, value *string, _ bool) (string, error) {
+	var given []byte
+	if value != nil {
+		given = []byte(*value)
+	}
+	now, err := s.ask("SELECT set_config($1, $2, false)", []byte(name), given)
+	return string(now), err
+}
+
+func TestInvariant3WhatIsReadPostgreSQLReadsAlike(t *testing.T) {
+	url := server.Migrated(t)
+	for _, value := range append(bound, "a") {
+		if value != "" {
+			server.Exec(t, url, "INSERT INTO pgflurry.segment (biz_tag) VALUES ('"+value+"')")
+		}
+	}
+	for _, conversation := range texts {
+		conn := server.Connect(t, url).PgConn()
+		for _, sql := range conversation {
+			compare(t, conn, sql)
+		}
+	}
+}
+
+// compare runs a text here and there.
+func compare(t *testing.T, conn *pgconn.PgConn, sql string) {
+	t.Helper()
+	commands, err := command.Read([]byte(sql))
+	if err != nil {
+		t.Errorf("Read(%q): %v", sql, err)
+		return
+	}
+	if len(commands) == 1 {
+		if query, is := commands[0].(command.Query); is {
+			compareQuery(t, conn, sql, query)
+			return
+		}
+	}
+	results, err := conn.Exec(t.Context(), sql).ReadAll()
+	if err != nil {
+		t.Errorf("PostgreSQL refuses %q: %v", sql, err)
+		return
+	}
+	if len(commands) != len(results) && !(len(commands) == 0 && len(results) == 1) {
+		t.Errorf("Read(%q) gives %d commands; PostgreSQL runs %d", sql, len(commands), len(results))
+		return
+	}
+	for i, c := range commands {
+		compareTag(t, sql, c, results[i].CommandTag.String(), len(results[i].Rows))
+		if query, is := c.(command.Query); is {
+			compareColumns(t, sql, query.Columns(nil), results[i].FieldDescriptions)
+		}
+	}
+}
+
+// compareTag: a command that gives rows appends how many, or how many it moved over.
+func compareTag(t *testing.T, sql string, c command.Command, want string, rows int) {
+	t.Helper()
+	got := c.Tag()
+	switch c := c.(type) {
+	case command.Query, command.Execute:
+		got = fmt.Sprint(got, " ", rows)
+	case command.Fetch:
+		if !c.Move {
+			got = fmt.Sprint(got, " ", rows)
+		} else {
+			want, _, _ = strings.Cut(want, " ")
+		}
+	}
+	if got != want {
+		t.Errorf("%q: the tag is %q; PostgreSQL's is %q", sql, got, want)
+	}
+}
+
+func compareColumns(t *testing.T, sql string, columns []command.Column, want []pgconn.FieldDescription) {
+	t.Helper()
+	var got []pgconn.FieldDescription
+	for _, c := range columns {
+		got = append(got, pgconn.FieldDescription{
+			Name: c.Label, DataTypeOID: c.Type, DataTypeSize: c.Width, TypeModifier: -1, Format: want[0].Format,
+		})
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q: the columns are %+v; PostgreSQL's are %+v", sql, got, want)
+	}
+}
+
+// compareQuery compares what a Describe says, and the rows in text and in binary.
+func compareQuery(t *testing.T, conn *pgconn.PgConn, sql string, query command.Query) {
+	t.Helper()
+	for _, declared := range declarations {
+		want, err := conn.Prepare(t.Context(), "", sql, declared)
+		types, ownErr := query.Types(declared)
+		if err != nil || ownErr != nil {
+			compareErrors(t, sql, declared, ownErr, err)
+			continue
+		}
+		if !reflect.DeepEqual(types, want.ParamOIDs) && len(types)+len(want.ParamOIDs) > 0 {
+			t.Errorf("%q with %v: the types are %v; PostgreSQL's are %v", sql, declared, types, want.ParamOIDs)
+			continue
+		}
+		compareColumns(t, sql, query.Columns(types), want.Fields)
+		for format := range int16(2) {
+			compareRows(t, conn, sql, query, types, format)
+		}
+	}
+}
+
+// declarations of parameters: of none, of one that fits or not.
+var declarations = [][]uint32{
+	nil,
+	{command.Int4},
+	{command.Int8},
+	{command.Varchar},
+	{command.Unknown, command.Text},
+	{command.Name, 0, 0, command.Bool},
+	{command.Bool, command.Int2},
+}
+
+// compareErrors: an error of ours is one of PostgreSQL's with its code, or says that something is not answered.
+func compareErrors(t *testing.T, sql string, declared []uint32, own, postgres error) {
+	t.Helper()
+	var e *command.Error
+	if own != nil && !errors.As(own, &e) {
+		t.Errorf("%q with %v: %v is no *Error", sql, declared, own)
+		return
+	}
+	var p *pgconn.PgError
+	if !errors.As(postgres, &p) {
+		if e.Code != "0A000" {
+			t.Errorf("%q with %v: %s, %v; PostgreSQL takes it", sql, declared, e.Code, e)
+		}
+		return
+	}
+	if e == nil {
+		t.Errorf("%q with %v: taken; PostgreSQL says %v", sql, declared, p)
+	} else if e.Code != p.Code {
+		t.Errorf("%q with %v: %s, %v; PostgreSQL says %v", sql, declared, e.Code, e, p)
+	}
+}
+
+// bound are values of parameters; NULL is the null value.
+var bound = []string{"", "7", "-3", "application_name", "true", "\u00e9", "99999999999", "NULL"}
+
+// compareRows gives each parameter a few values.
+func compareRows(t *testing.T, conn *pgconn.PgConn, sql string, query command.Query, types []uint32, format int16) {
+	t.Helper()
+	for _, value := range bound {
+		raw := []byte(value)
+		if value == "NULL" {
+			raw = nil
+		}
+		raws, values := make([][]byte, len(types)), make([]command.Value, len(types))
+		var own error
+		for i, oid := range types {
+			raws[i] = raw
+			v, err := command.Decode(oid, 0, raw)
+			if values[i] = v; err != nil && own == nil {
+				own = err
+			}
+		}
+		if draw, is := query.(command.Draw); is && own == nil {
+			if _, err := draw.Bind(values); codeOf(err) == "54000" { // PostgreSQL would go on for hours
+				continue
+			}
+		}
+		result := conn.ExecParams(t.Context(), sql, raws, types, nil, []int16{format}).Read()
+		where := fmt.Sprintf("%q with %q of types %v in format %d", sql, value, types, format)
+		var rows [][][]byte
+		if own == nil {
+			rows, own = run(session{t, conn}, query, values, uint16(format))
+		}
+		if own != nil || result.Err != nil {
+			compareErrors(t, where, types, own, result.Err)
+			continue
+		}
+		if _, draws := query.(command.Draw); draws {
+			if len(rows) != len(result.Rows) {
+				t.Errorf("%s: %d rows; PostgreSQL has %d", where, len(rows), len(result.Rows))
+			}
+		} else if !reflect.DeepEqual(rows, result.Rows) {
+			t.Errorf("%s: %q; PostgreSQL's is %q", where, rows, result.Rows)
+		}
+		if len(types) == 0 {
+			return
+		}
+	}
+}
+
+func codeOf(err error) string {
+	var e *command.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
+}
+
+// run gives the rows of a query, empty ones of a Draw.
+func run(env command.Environment, query command.Query, values []command.Value, format uint16) ([][][]byte, error) {
+	switch query := query.(type) {
+	case command.Draw:
+		drawing, err := query.Bind(values)
+		return make([][][]byte, drawing.Rows), err
+	case *command.Select:
+		row, err := query.Row(env, values)
+		if err != nil {
+			return nil, err
+		}
+		cells := make([][]byte, len(row))
+		for i, v := range row {
+			b := v.Append(nil, format)
+			if string(b) != "\xff\xff\xff\xff" {
+				cells[i] = b[4:]
+			}
+		}
+		return [][][]byte{cells}, nil
+	}
+	return nil, errors.New("neither a Draw nor a Select")
+}
