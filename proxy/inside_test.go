@@ -35,11 +35,10 @@ func (e *echo) Serve(conn net.Conn, startup []byte, _ time.Time, loggedIn func()
 	}
 }
 
-func newInsideRig(t *testing.T) (*rig, *echo) {
+func newInsideRig(t *testing.T, change ...func(*Settings)) (*rig, *echo) {
 	e := &echo{startups: make(chan []byte, 1), ours: []byte("\x00\x00\x00\x07key!")}
-	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-		s.Inside, s.MaxLogins = e, 1
-	})
+	inside := func(s *Settings) { s.Inside, s.MaxLogins = e, 1 }
+	r := newRigBeforeStartup(t, &counter{}, append([]func(*Settings){inside}, change...)...)
 	return r, e
 }
 
@@ -74,6 +73,28 @@ func TestAGuestIsServedInsideAndNeverReachesUpstream(t *testing.T) {
 	r.write(other, [][]byte{query("SELECT 2")})
 	r.expect(other, "the other client", [][]byte{query("SELECT 2")})
 	other.Close()
+}
+
+func TestAGuestTakesHalfOfThePlaceOfAClientSinceItNeedsOneDescriptor(t *testing.T) {
+	r, e := newInsideRig(t, func(s *Settings) { s.MaxLogins, s.MaxClients = 0, 2 })
+	hello := startup("user", "u", "database", "ids")
+	r.send(hello) // the first
+	<-e.startups
+	for range 2 {
+		guest := r.dial()
+		defer guest.Close()
+		r.write(guest, [][]byte{hello, query("SELECT 1")})
+		r.expect(guest, "a guest", [][]byte{query("SELECT 1")})
+		<-e.startups
+	}
+	if !r.proxy.Stats().Full {
+		t.Error("three guests leave a place for a client that needs two descriptors")
+	}
+	late := r.dial()
+	defer late.Close()
+	if rest := r.rest(late); !bytes.Contains(rest, []byte("53300")) {
+		t.Errorf("the fourth client heard %q; expected 53300", rest)
+	}
 }
 
 func TestTheEndOfADrainDoesNotEndAGuest(t *testing.T) {

@@ -66,7 +66,7 @@ type admitted struct {
 // welcome lets a connection in that was just accepted, or closes it; then it is nil.
 func (p *Proxy) welcome(conn net.Conn) *admitted {
 	l, from := &p.limits, origin.Of(conn.RemoteAddr())
-	if n, most := l.clients.Add(1), l.maxClients.Load(); most > 0 && n > most {
+	if n := l.clients.Add(1); l.over(n, p.guests.Load()) {
 		p.turnAway(conn, "more connections of clients than there are descriptors for")
 		return nil
 	}
@@ -80,9 +80,12 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 }
 
 // full says that one more connection would be turned away, of clients that are connected.
-func (l *limits) full(clients int64) bool {
+func (l *limits) full(clients, guests int64) bool { return l.over(clients+1, guests) }
+
+// over says that clients are more than descriptors allow. Two guests need no more of those than one other client.
+func (l *limits) over(clients, guests int64) bool {
 	most := l.maxClients.Load()
-	return most > 0 && clients >= most
+	return most > 0 && clients-guests/2 > most
 }
 
 // turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to,

@@ -94,7 +94,7 @@ type Settings struct {
 	// under MaxLogins, so that nobody fills them without a password.
 	MaxSessions int
 	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero or
-	// less. One more is closed. Each needs up to two descriptors.
+	// less. One more is closed. Each needs up to two descriptors. A session of Inside needs one, and counts half.
 	MaxClients int
 	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. One
 	// counts from accept until upstream has let the client in. One more is closed, or has another one closed that has

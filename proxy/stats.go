@@ -72,7 +72,7 @@ func (p *Proxy) Stats() Stats {
 	open[openLogin] += max(int(clients)-len(all)-int(guests), 0)
 
 	st := Stats{Sessions: len(all), Opened: sum.opened, Open: labelled(openLabels[:], open[:])}
-	st.Limit, st.Full = limit, limit > 0 && places >= limit || p.limits.full(clients)
+	st.Limit, st.Full = limit, limit > 0 && places >= limit || p.limits.full(clients, guests)
 	st.IDs, st.Numbers = sum.ids, sum.numbers
 	st.ToUpstream, st.ToClient = sum.toUpstream, sum.toClient
 	st.Closed = labelled(reasonLabels[1:], sum.closed[1:])
