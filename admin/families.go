@@ -21,9 +21,10 @@ type family struct {
 // put gives one sample, with the values of the family's labels.
 type put func(value float64, labels ...string)
 
-// durations is one histogram.
+// durations is one histogram. ids: it is absent where there is no ID database.
 type durations struct {
 	name, help string
+	ids        bool
 	read       func(State) histogram.Snapshot
 }
 
@@ -150,20 +151,25 @@ var families = []family{
 
 var histograms = []durations{
 	{
-		"id_wait_seconds", "How long answers waited for their IDs.",
+		"id_wait_seconds", "How long answers waited for their IDs.", false,
 		func(s State) histogram.Snapshot { return s.Answers.Waits },
 	},
 	{
-		"lease_renewal_duration_seconds", "How long PostgreSQL took to acknowledge a renewal.",
+		"lease_renewal_duration_seconds", "How long PostgreSQL took to acknowledge a renewal.", false,
 		func(s State) histogram.Snapshot { return s.Lease.RenewalDurations },
 	},
 	{
-		"login_duration_seconds", "From a client's connection to the end of its login.",
+		"login_duration_seconds", "From a client's connection to the end of its login.", false,
 		func(s State) histogram.Snapshot { return s.Sessions.LoginsIn },
 	},
 	{
-		"upstream_connect_duration_seconds", "How long a connection to the upstream took.",
+		"upstream_connect_duration_seconds", "How long a connection to the upstream took.", false,
 		func(s State) histogram.Snapshot { return s.Upstreams.ConnectsIn },
+	},
+	{
+		"id_database_login_duration_seconds",
+		"From a client's startup packet to the end of its login to the ID database.",
+		true, func(s State) histogram.Snapshot { return s.IDDatabase.LoginsIn },
 	},
 }
 

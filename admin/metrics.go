@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 
@@ -66,7 +67,7 @@ type described[T any] struct {
 
 func newCollector(node Node) *collector {
 	c := &collector{node: node, tags: make(map[tag]bool)}
-	for _, f := range families {
+	for _, f := range slices.Concat(families, idFamilies) {
 		as := prometheus.NewDesc(prefix+f.name, f.help, f.labels, nil)
 		c.families = append(c.families, described[family]{as, f})
 	}
@@ -105,6 +106,9 @@ func (c *collector) Collect(into chan<- prometheus.Metric) {
 		})
 	}
 	for _, h := range c.histograms {
+		if h.of.ids && s.IDDatabase.Name == "" {
+			continue
+		}
 		into <- constHistogram(h.as, h.of.read(s))
 	}
 }

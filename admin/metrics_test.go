@@ -93,6 +93,12 @@ func full() State {
 	s.Sessions.Open, s.Sessions.Relayed = map[string]int{"idle": 5}, map[string]int64{"to_client": 1 << 40}
 	s.Segments = []Segment{{Database: "app", Tag: "order", Left: 900, Fetches: 2, Skipped: 50}}
 	s.Certificates = []Certificate{{File: "/etc/tls.crt", Until: time.Unix(18e8, 0)}}
+	s.IDDatabase = IDDatabase{
+		Name: "pgflurry", Open: map[string]int{"idle": 9_000, "login": 3}, Limit: 10_000, IDs: 77, Numbers: 6,
+		Closed: map[string]int64{"idle": 8}, Logins: map[string]int64{"password": 11},
+		ByKind: map[string]int64{"segment": 13}, Refused: map[string]int64{"no_ids": 14}, LoginsIn: waits.Snapshot(),
+		Accounts: Accounts{Needed: true, Count: 15, Read: time.Unix(19e8, 0), From: "pgflurry.client"},
+	}
 	return s
 }
 
@@ -119,6 +125,16 @@ func TestMetricsAreWhatTheStateSays(t *testing.T) {
 		"1.8e+09":            e.value("pgflurry_tls_certificate_expiry_timestamp_seconds", "file", "/etc/tls.crt"),
 		"1.7000000005e+09":   e.value("pgflurry_config_reload_success_timestamp_seconds"),
 		"60.0005":            e.value("pgflurry_id_wait_seconds_sum"),
+		"9000":               e.value("pgflurry_id_database_sessions", "state", "idle"),
+		"10000":              e.value("pgflurry_id_database_sessions_limit"),
+		"77":                 e.value("pgflurry_id_database_ids_total"),
+		"6":                  e.value("pgflurry_id_database_numbers_total"),
+		"8":                  e.value("pgflurry_id_database_sessions_closed_total", "reason", "idle"),
+		"11":                 e.value("pgflurry_id_database_logins_total", "result", "password"),
+		"13":                 e.value("pgflurry_id_database_answers_total", "kind", "segment"),
+		"14":                 e.value("pgflurry_id_database_refused_total", "reason", "no_ids"),
+		"15":                 e.value("pgflurry_id_database_accounts"),
+		"1.9e+09":            e.value("pgflurry_id_database_accounts_read_timestamp_seconds"),
 	} {
 		if got != want {
 			t.Errorf("%s, expected %s", got, want)
@@ -144,6 +160,9 @@ func TestWhatIsNotKnownIsAbsentAndNotZero(t *testing.T) {
 		if slices.ContainsFunc(e.samples, func(s sample) bool { return s.name == prefix+name }) {
 			t.Errorf("%s has a sample", name)
 		}
+	}
+	if slices.ContainsFunc(e.samples, func(s sample) bool { return strings.HasPrefix(s.name, prefix+"id_database") }) {
+		t.Error("an ID database that is not there has samples")
 	}
 	if v := e.value("pgflurry_lease_held"); v != "0" {
 		t.Errorf("lease_held is %s: no lease is known from the start", v)

@@ -39,7 +39,7 @@ func newPage(node Node) *page {
 		"ago":      func(now, then time.Time) string { return lasting(now.Sub(then)) },
 		"beside":   beside,
 		"known":    func(t time.Time) bool { return !t.IsZero() },
-		"withNoun": withNoun[int],
+		"withNoun": withNoun[int], "withNouns": withNoun[int64],
 	}
 	return &page{
 		node:      node,
@@ -101,7 +101,8 @@ type view struct {
 	Unlisted string // segments that are not listed; empty: none
 	Detail   *detail
 	Decoder  decoder
-	Open     int // sessions
+	Open     int   // sessions
+	Given    int64 // IDs
 }
 
 // mostSegments is how many segments the page lists.
@@ -113,6 +114,7 @@ func (p *page) view() view {
 		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
 		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, 0, s.Namespace.Workers),
 		Charts: charts(p.samples.series()), Tags: s.Segments, Open: open(s),
+		Given: s.Answers.IDs + s.IDDatabase.IDs,
 	}
 	if v.Standing == "good" && len(v.Warnings) > 0 && v.Warnings[0].Severe {
 		v.Standing = "ending"

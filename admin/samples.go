@@ -11,7 +11,8 @@ const (
 	sampled = int(10*time.Minute/sampleEvery) + 1
 )
 
-// A reading is what the charts show, at one moment. All but the sessions count since the process began.
+// A reading is what the charts show, at one moment. All but the sessions count since the process began. IDs and answers
+// are those of the ID database, too; its sessions are told apart.
 type reading struct {
 	at                     time.Time
 	ids, answers, declined int64
@@ -28,8 +29,11 @@ type samples struct {
 
 // take adds a state to the samples.
 func (s *samples) take(state State) {
-	one := reading{at: state.At, ids: state.Answers.IDs, sessions: open(state)}
+	one := reading{at: state.At, ids: state.Answers.IDs + state.IDDatabase.IDs, sessions: open(state)}
 	for _, n := range state.Answers.ByKind {
+		one.answers += n
+	}
+	for _, n := range state.IDDatabase.ByKind {
 		one.answers += n
 	}
 	for _, n := range state.Answers.Declined {

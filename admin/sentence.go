@@ -13,7 +13,7 @@ func Sentence(s State) string {
 	text := leaseSentence(s)
 	switch {
 	case s.Draining:
-		return fmt.Sprintf("Draining, %s left. %s", withNoun(open(s), "session"), text)
+		return fmt.Sprintf("Draining, %s left. %s", withNoun(open(s)+s.IDDatabase.Sessions(), "session"), text)
 	case !s.Listening:
 		return "Clients are not accepted yet. " + text
 	}
@@ -33,8 +33,9 @@ func open(s State) int {
 func leaseSentence(s State) string {
 	l := s.Lease
 	if l.Granted && l.Reserve > 0 && nobodyAnswered(s) {
-		return fmt.Sprintf("Worker %d, renewed %s ago, but no database gets IDs from memory: PostgreSQL itself answers",
-			l.Worker, lasting(s.At.Sub(l.Renewed)))
+		return fmt.Sprintf("Worker %d, renewed %s ago, but no database%s gets IDs from memory: "+
+			"PostgreSQL itself answers", l.Worker, lasting(s.At.Sub(l.Renewed)),
+			withID(s, " but "+oneLine(s.IDDatabase.Name)))
 	}
 	switch standing(s) {
 	case "good":
@@ -44,10 +45,21 @@ func leaseSentence(s State) string {
 		return fmt.Sprintf("Worker %d is no longer held, its IDs last %s: %s", l.Worker, lasting(l.Reserve), whyNone(s))
 	}
 	if l.Held {
-		return fmt.Sprintf("Worker %d, renewed %s ago, too long for IDs from memory: PostgreSQL itself answers",
-			l.Worker, lasting(s.At.Sub(l.Renewed)))
+		return fmt.Sprintf("Worker %d, renewed %s ago, too long for IDs from memory: PostgreSQL itself answers%s",
+			l.Worker, lasting(s.At.Sub(l.Renewed)), withID(s, noneThere))
 	}
-	return fmt.Sprintf("No worker, PostgreSQL itself answers: %s", whyNone(s))
+	return fmt.Sprintf("No worker, PostgreSQL itself answers%s: %s", withID(s, noneThere), whyNone(s))
+}
+
+// noneThere is what the want of IDs means for the ID database, where no PostgreSQL answers instead.
+const noneThere = ", and the ID database has no IDs"
+
+// withID is a text for nodes that have an ID database.
+func withID(s State, text string) string {
+	if s.IDDatabase.Name == "" {
+		return ""
+	}
+	return text
 }
 
 // whyNone says why there is no worker.

@@ -39,8 +39,10 @@ type State struct {
 	Answers   Answers
 	Sessions  Sessions
 	Upstreams Upstreams
-	Databases []Database // as listed
-	Segments  []Segment  // by database and tag
+	// IDDatabase is counted apart: nothing of it is in Answers or Sessions.
+	IDDatabase IDDatabase
+	Databases  []Database // as listed
+	Segments   []Segment  // by database and tag
 	// Certificates are those that the node shows: to clients, and to its upstream.
 	Certificates []Certificate
 	// Reloaded is when the configuration was read the last time without an error.
@@ -62,6 +64,7 @@ type Lease struct {
 	Worker  int           // of the grant in use, or of the last; only meaningful if Granted
 	Granted bool          // there was a grant since the process began
 	Reserve time.Duration // from now to the mark, by the database's clock; 0: none is left
+	Until   time.Time     // the mark, by the database's clock: no ID of the grant has a later time; zero: no grant
 	Window  time.Duration // how far ahead a renewal reserves when all is well
 	Renewed time.Time     // the last acknowledged renewal or acquisition, by the wall clock; zero: none
 	// Reason says why there is no worker, or no renewal: "gate", "none_free", "copy", "no_namespace", "unanswered"
@@ -153,6 +156,47 @@ type Sessions struct {
 	// Relayed bytes, by direction: to_upstream, to_client.
 	Relayed map[string]int64
 	Cancels map[string]int64 // by result
+}
+
+// IDDatabase is the database whose sessions need no PostgreSQL. The zero value: there is none.
+type IDDatabase struct {
+	Name     string
+	Open     map[string]int   // login, idle, in_transaction, failed
+	Limit    int              // of those that have logged in; 0: none
+	Full     bool             // one more would be turned away
+	Closed   map[string]int64 // by reason
+	Logins   map[string]int64 // by result: ok, password, attempts, limit, unready, refused, left
+	LoginsIn histogram.Snapshot
+	IDs      int64            // given
+	Numbers  int64            // of tags, given
+	ByKind   map[string]int64 // statements that gave some: snowflake, snowflakes, segment
+	Refused  map[string]int64 // statements that were answered by an error, by reason: no_ids, not_supported, other
+	Accounts Accounts
+	// Hides is the database whose server has a real one of the name, which nobody reaches; empty: there is none.
+	Hides string
+}
+
+// Sessions is how many have logged in.
+func (d IDDatabase) Sessions() int {
+	all := 0
+	for state, n := range d.Open {
+		if state != "login" {
+			all += n
+		}
+	}
+	return all
+}
+
+// Accounts are who may log in to the ID database.
+type Accounts struct {
+	Needed  bool // false: everybody may, and nothing is read
+	Count   int
+	Read    time.Time     // when what is used was read; zero: not yet
+	From    string        // a file, or the table
+	File    bool          // it is a file
+	MaxAge  time.Duration // at which logins stop; 0: they do not
+	Problem string        // why the last reading failed; empty: it did not
+	Hint    string        // what to do; may be empty
 }
 
 // Upstreams is the other side.

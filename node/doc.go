@@ -1,6 +1,7 @@
 // Package node is one process of the product: proxy, lease, generator, segments and watch, joined.
 // Serve and demo run it.
 //
+//	                           ┌──▶ idserver ◀── accounts ── read every five seconds
 //	clients ──▶ listener ──▶ proxy ─────────────────────────────▶ upstream
 //	                           │ asks                                ▲   ▲
 //	             ┌─────────────┼─────────────┐                       │   │
@@ -24,6 +25,10 @@
 //	session.go       the node's own session to a database, and meaning.go, what its failure says
 //	admin.go         the operators' side
 //	flood.go         the log                      clock*.go            the machine's clocks
+//	id_database.go   the ID database, its settings  id_join.go         its server, joined
+//	id_accounts.go   who may log in to it         id_segments.go       whose numbers it gives
+//	id_server.go     what it takes from PostgreSQL  id_console.go      what SHOW tells in it
+//	id_unavailable.go  what a client of it is told who gets no ID
 //	descriptors*.go  how many descriptors the process may have
 //	state*.go        what operators are told, from memory
 //	survey.go        the worker table, read for them    history.go    who had a worker, asked for them
@@ -31,7 +36,8 @@
 // # The beginning
 //
 // New checks the settings, reads the files of TLS, and opens the listeners last. Run then starts everything at once.
-// Clients are relayed from the first moment. IDs come from memory once three things have happened, each in its own
+// Clients are relayed from the first moment, and those of the ID database may log in once its accounts were read.
+// IDs come from memory once three things have happened, each in its own
 // time: the namespace was read, a worker was leased, and the watch has judged the database.
 //
 // # What fails without an end, and what ends a node
@@ -41,21 +47,22 @@
 //
 // What no waiting mends ends Run with an error: a namespace that the settings do not fit (Window, Datacenter), a
 // database in the first list of another namespace or with another one's function worker, a lease database that changed
-// its namespace. After the first look at a database a change only ends its permission. A database that is listed later
-// ends nothing either: it gets no permission, and the log has an error.
+// its namespace, a real database with the name of the ID database. After the first look at a database a change only
+// ends its permission. A database that is listed later ends nothing either: it gets no permission, and the log has an
+// error.
 //
 // # What may change
 //
-// Reload takes limits, TLS, the list of databases and the lease role's password from new settings, all or nothing.
-// Sessions stay. What connects from then on meets the new limits and certificates. A database that is added is watched,
-// and its sessions are answered once it was judged, if they began after it was listed the first time. One that is
-// removed loses its permission before Reload returns, and then its watch and its source of segments. The start uses the
-// same list.
+// Reload takes limits, TLS, the rules of the ID database, the list of databases and the lease role's password from new
+// settings, all or nothing. Sessions stay. What connects from then on meets the new limits and certificates. A database
+// that is added is watched, and its sessions are answered once it was judged, if they began after it was listed the
+// first time. One that is removed loses its permission before Reload returns, and then its watch and its source of
+// segments. The start uses the same list.
 //
 // # The end
 //
-//  1. The proxy takes no more sessions, and sends those away that are between transactions. It waits for the others up
-//     to DrainTimeout. IDs are still given.
+//  1. Proxy and ID database take no more sessions, and send those away that are between transactions. They wait for the
+//     others up to DrainTimeout. IDs are still given.
 //  2. The generator is sealed.
 //  3. The worker is released.
 //  4. The listener is closed: until then requests to cancel a statement are passed on.
@@ -83,8 +90,8 @@
 // # Goroutines
 //
 // Run starts one for each part and waits for all: Serve of the proxy, with its own for the sessions; supply, which runs
-// the keeper and starts the watch, one goroutine a database, and the survey; a source of segments, with its own, a
-// database. Operators ask in goroutines of their own, and one History at a time opens a connection. Nothing
-// here reads flags. The environment is read by the clock of a program that is built for tests (clock_steered.go), and
-// by pgx for what a connection string leaves out.
+// the keeper and starts the watch, one goroutine a database, and the survey; the reader of accounts; a source of
+// segments, with its own, a database. Operators ask in goroutines of their own, and one History at a time opens a
+// connection. Nothing here reads flags. The environment is read by the clock of a program that is built for tests
+// (clock_steered.go), and by pgx for what a connection string leaves out.
 package node

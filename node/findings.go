@@ -28,6 +28,7 @@ var segmentFindings = map[proxy.Level]string{
 const (
 	aboutIDs      = "IDs"
 	aboutSegments = "segments"
+	aboutHidden   = "a database that the ID database hides"
 )
 
 // A finding is what there is to log about a database.

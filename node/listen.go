@@ -52,7 +52,11 @@ func (s *Settings) openListener(network, upstream string, leaseDatabase *pgx.Con
 	if err != nil {
 		return nil, err
 	}
-	if err := notItself(ln.Addr(), network, upstream, leaseDatabase); err != nil {
+	err = notItself(ln.Addr(), network, upstream, leaseDatabase)
+	if place := elsewhere(ln.Addr()); err == nil && place != "" && s.IDDatabase.Auth == idAuthTrust {
+		err = trustedElsewhere(place) // "localhost" may be another machine
+	}
+	if err != nil {
 		ln.Close()
 		return nil, outcome.As(outcome.Usage, err)
 	}

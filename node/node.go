@@ -33,6 +33,7 @@ type Node struct {
 	ids       *lateIDs
 	upstream  struct{ network, address string } // where sessions go
 	databases *databases
+	id        *idDatabase // nil: there is none
 	proxy     *proxy.Proxy
 	listener  net.Listener
 	admin     net.Listener  // nil: none
@@ -101,6 +102,10 @@ func New(s Settings) (_ *Node, err error) {
 // join joins the proxy with what answers in it.
 func (n *Node) join() error {
 	n.databases = newDatabases(n.openNumbers)
+	var err error
+	if n.id, err = n.openIDDatabase(); err != nil {
+		return outcome.As(outcome.Usage, err)
+	}
 	s, err := n.proxySettings(n.settings)
 	if err != nil {
 		return err
@@ -142,7 +147,10 @@ func (n *Node) Answering() <-chan struct{} { return n.answering }
 func (n *Node) Run(ctx context.Context) error {
 	defer n.endLog()
 	s := n.settings
-	n.log.Info("listening", "address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name)
+	n.log.Info("listening", append([]any{
+		"address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name,
+	}, n.idListening()...)...)
+	n.warnOfPlainText(s)
 	defer n.tellOperators()()
 
 	supplied, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
@@ -156,6 +164,9 @@ func (n *Node) Run(ctx context.Context) error {
 		}
 	})
 	parts.Go(func() { n.databases.run(supplied, func(ctx context.Context, l *listing) { l.numbers.Run(ctx) }) })
+	if n.id != nil {
+		parts.Go(func() { n.id.accounts.run(supplied) })
+	}
 	served := make(chan struct{})
 	parts.Go(func() {
 		defer close(served)
@@ -167,7 +178,9 @@ func (n *Node) Run(ctx context.Context) error {
 	select {
 	case <-ctx.Done():
 		n.draining.Store(true)
-		n.log.Info("draining", "sessions", n.proxy.Stats().Sessions, "timeout", s.DrainTimeout)
+		n.log.Info("draining", append([]any{
+			"sessions", n.proxy.Stats().Sessions, "timeout", s.DrainTimeout,
+		}, n.idDraining()...)...)
 	case err = <-wrong:
 		n.draining.Store(true)
 	}
@@ -177,8 +190,10 @@ func (n *Node) Run(ctx context.Context) error {
 	parts.Wait()
 	n.proxy.Wait()
 	st := n.proxy.Stats()
-	n.log.Info("ended", "sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "numbers", st.Numbers,
-		"declined", st.Declined, "turned_away", st.TurnedAway)
+	n.log.Info("ended", append([]any{
+		"sessions", st.Opened, "answers", st.Answers, "ids", st.IDs, "numbers", st.Numbers,
+		"declined", st.Declined, "turned_away", st.TurnedAway,
+	}, n.idEnded()...)...)
 	return err
 }
 
@@ -195,5 +210,5 @@ func (n *Node) drain(served <-chan struct{}) {
 		defer cancel()
 		n.proxy.Settle(arrival)
 	}
-	n.proxy.Drain(ctx)
+	n.drainSessions(ctx)
 }

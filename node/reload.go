@@ -13,14 +13,15 @@ import (
 )
 
 // Reload takes over from s what may change while clients are connected: Limits, TLS, whose files are read again,
-// Databases, and the password in LeaseDatabase, which the next connections use. All else in s is left alone. Sessions
-// that are open stay as they are, except that calls in a database that is listed no more are relayed at once. On an
-// error nothing has changed.
+// Databases, IDDatabase but for its name, and the password in LeaseDatabase, which the next connections use. All else
+// in s is left alone. Sessions that are open stay as they are, except that calls in a database that is listed no more
+// are relayed at once. On an error nothing has changed.
 func (n *Node) Reload(s Settings) error {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
 	next := n.settings
 	next.Limits, next.TLS, next.Databases = s.Limits, s.TLS, s.Databases
+	next.IDDatabase = n.nextIDDatabase(s.IDDatabase)
 	if connstring.SameButPassword(s.LeaseDatabase, next.LeaseDatabase) {
 		next.LeaseDatabase = s.LeaseDatabase
 	}
@@ -36,11 +37,19 @@ func (n *Node) Reload(s Settings) error {
 	if err != nil {
 		return err
 	}
+	ids, err := n.prepareIDDatabase(next)
+	if err != nil {
+		return outcome.As(outcome.Usage, err)
+	}
 	if err := n.proxy.Change(changed); err != nil {
 		return err
 	}
 	list()
+	ids()
 	n.password.Store(&way.Password)
+	if before := n.current.Load(); before.TLS != next.TLS || before.IDDatabase != next.IDDatabase {
+		n.warnOfPlainText(next)
+	}
 	n.tellLimits(next, changed)
 	n.current.Store(&next)
 	n.tookOver(next.TLS, changed)
@@ -63,6 +72,9 @@ func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	p := proxy.Settings{
 		Network: n.upstream.network, Address: n.upstream.address, Log: n.log,
 		IDs: n.ids, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
+	}
+	if n.id != nil {
+		p.Inside = n.id.server
 	}
 	s.Limits.apply(&p, len(s.Databases), descriptors())
 	err := s.TLS.apply(&p)

@@ -45,12 +45,14 @@ type Settings struct {
 	DrainTimeout time.Duration
 	// Limits bound the clients.
 	Limits Limits
+	// IDDatabase is a database whose sessions need no PostgreSQL. The zero value: there is none.
+	IDDatabase IDDatabase
 	// TLS protects both sides. The zero value is plain text.
 	TLS TLS
 	// Admin answers operators. The zero value: nobody does.
 	Admin Admin
-	// Survey is the pause between two readings of the worker table for State, and 1 s at least. Zero: 10 s with Admin,
-	// and without it the table is not read.
+	// Survey is the pause between two readings of the worker table for State, and 1 s at least. Zero: 10 s with Admin
+	// or IDDatabase, and without them the table is not read.
 	Survey time.Duration
 	// Version is that of the program, at most 255 characters. Who looks at the leases sees it.
 	Version string
@@ -77,7 +79,7 @@ func (s *Settings) closeHandedOver() {
 // they name, opens no listener and connects to nothing.
 func (s Settings) Check() error {
 	_, err := s.complete()
-	return errors.Join(err, s.TLS.check(s.Log))
+	return errors.Join(err, s.TLS.check(s.Log), s.IDDatabase.checkFile())
 }
 
 // complete fills in what may be left out, and says all that cannot work. It gives the way to the lease database.
@@ -98,13 +100,17 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 		_, _, noAdmin = ParseAddress("admin-listen", s.Admin.Listen)
 	}
 	config, noDatabase := s.leaseConfig()
+	lease := ""
+	if noDatabase == nil {
+		lease = config.Database
+	}
 	wrong := errors.Join(noListen, noAdmin, noUpstream, noDatabase, s.checkDatabases(), s.checkLease(),
-		s.Limits.check(), s.TLS.complete())
+		s.Limits.check(), s.TLS.complete(), s.checkIDDatabase(lease))
 	if wrong != nil {
 		return nil, wrong
 	}
 	if len(s.Databases) == 0 {
-		s.Databases = []string{config.Database}
+		s.Databases = []string{lease}
 	}
 	return config, nil
 }

@@ -23,6 +23,7 @@ func (n *Node) State() admin.State {
 	read := n.configured.Load()
 	s.Certificates, s.Reloaded = read.certificates, read.at
 	n.tellProxy(&s)
+	n.tellIDDatabase(&s)
 	list, _ := n.databases.list()
 	for _, l := range list {
 		s.Databases = append(s.Databases, l.judged())

@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/admin"
 	"pgflurry/connstring"
+	"pgflurry/generator"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
@@ -45,6 +46,7 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 	now := n.clock.wall() // when st.At was
 	s.Lease = admin.Lease{
 		Held: st.Held, Worker: st.Last.Worker, Granted: st.Granted, Reserve: st.Left, Window: n.settings.Window,
+		Until:    until(known.namespace.Layout, st),
 		Renewals: st.Renewals, Acquisitions: st.Acquisitions, RenewalDurations: st.RenewalDurations,
 	}
 	if st.Opens > 0 {
@@ -61,6 +63,14 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 	s.Clock = admin.Clock{
 		Known: true, Offset: now.Sub(database), Ahead: st.Ahead, RoundTrip: st.Trip, Slowed: st.Ahead > 0,
 	}
+}
+
+// until is the mark of the grant in use, or of the last.
+func until(layout generator.Layout, st lease.Stats) time.Time {
+	if !st.Granted {
+		return time.Time{}
+	}
+	return layout.Time(st.Last.Until)
 }
 
 func (t *trouble) tell(l *admin.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }

@@ -25,7 +25,7 @@ func (s *Settings) surveyPause() time.Duration {
 	switch {
 	case s.Survey > 0:
 		return max(s.Survey, leastSurvey)
-	case s.Admin.Listen != "" || s.Admin.Listener != nil:
+	case s.Admin.Listen != "" || s.Admin.Listener != nil || s.IDDatabase.Name != "":
 		return usualSurvey
 	}
 	return 0

@@ -43,6 +43,7 @@ type watcher struct {
 	pauses    pauses
 	clock     clock
 	log       *slog.Logger
+	server    *realServer // nil: there is no ID database
 
 	mu        sync.Mutex
 	functions map[int]*listing // by function worker, the database
@@ -51,7 +52,7 @@ type watcher struct {
 func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	return &watcher{
 		databases: n.databases, config: n.look, id: ns.ID,
-		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]*listing),
+		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]*listing), server: n.realServer(),
 	}
 }
 
@@ -90,8 +91,10 @@ func (w *watcher) of(l *listing) *databaseWatch {
 	reminded := func() *reminder.Reminder { return &reminder.Reminder{Every: w.pauses.remind} }
 	return &databaseWatch{
 		watcher: w, listing: l, kept: keptConnection{config: config, timeout: w.pauses.timeout},
-		permit:     l.permit,
-		lastLogged: map[string]*reminder.Reminder{aboutIDs: reminded(), aboutSegments: reminded()},
+		permit: l.permit,
+		lastLogged: map[string]*reminder.Reminder{
+			aboutIDs: reminded(), aboutSegments: reminded(), aboutHidden: reminded(),
+		},
 	}
 }
 
@@ -128,8 +131,10 @@ func (d *databaseWatch) look(ctx context.Context) error {
 			}
 		}
 		var err error
-		judged, segments, err = namespace.Answerable(ctx, conn, d.id)
-		return err
+		if judged, segments, err = namespace.Answerable(ctx, conn, d.id); err != nil {
+			return err
+		}
+		return d.meet(ctx, conn)
 	})
 	if err != nil {
 		return err

@@ -18,6 +18,9 @@ var flagGroups = []struct {
 	title string
 	takes func(name string) bool
 }{
+	{"ID database: sessions without PostgreSQL", func(name string) bool {
+		return strings.HasPrefix(name, "id-") || name == "max-id-sessions"
+	}},
 	{"Limits on clients", func(name string) bool {
 		return strings.HasPrefix(name, "max-") || name == "login-timeout" || name == "client-tls-timeout"
 	}},

@@ -56,7 +56,8 @@ func TestHelpOfServeHasItsFlagsInGroups(t *testing.T) {
 	help := helpOf(t, serve)
 	at := 0
 	for _, want := range []string{
-		"\nFlags:\n", "--upstream ", "\nLimits on clients:\n", "--max-logins ", "\nTLS and logins:\n", "--client-auth ",
+		"\nFlags:\n", "--upstream ", "\nID database: sessions without PostgreSQL:\n", "--max-id-sessions ",
+		"\nLimits on clients:\n", "--max-logins ", "\nTLS and logins:\n", "--client-auth ",
 		"\nConfiguration, log and operation:\n", "--log-level ",
 	} {
 		next := strings.LastIndex(help, want)

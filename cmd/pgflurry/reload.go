@@ -73,6 +73,9 @@ func (r *reloader) reload() {
 	if s.TLS.Files() {
 		fields = append(fields, "tls_files", "read again")
 	}
+	if s.IDDatabase.AuthFile != "" {
+		fields = append(fields, "id_auth_file", "read again")
+	}
 	if len(waiting) == 0 {
 		r.log.Info("configuration reloaded", fields...)
 		return

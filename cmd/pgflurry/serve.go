@@ -26,7 +26,11 @@ function inside PostgreSQL answers; serve says so and keeps trying.
 On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout, gives the
 worker back and ends. A second signal ends it at once.
 
-On SIGHUP it reads the configuration file, the files of secrets and those of TLS again. Databases, limits, TLS,
+With --id-database NAME it serves a database of its own beside those of PostgreSQL. Sessions to it get IDs, and
+nothing else; they need no connection to PostgreSQL, and go on while that is away. "pgflurry clients" says who
+may log in there.
+
+On SIGHUP it reads the configuration file, the files of secrets, accounts and TLS again. Databases, limits, TLS,
 the log level and the lease role's password change, and open sessions stay. The log says what has changed, and
 what waits for a restart.
 
@@ -41,6 +45,8 @@ restarts wait in that socket, and are not refused.`,
   pgflurry serve --upstream db.example.com:5432 \
     --upstream-tls verify-full --upstream-tls-ca system \
     --lease-database "postgres://pgflurry@db.example.com/app?sslmode=verify-full&sslrootcert=system"
+  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app \
+    --id-database pgflurry --max-connections 100
   pgflurry serve --config /etc/pgflurry.toml --check-config`,
 		Args: cobra.NoArgs,
 		// Instead of root's: what is wrong with the environment is told together with all else.

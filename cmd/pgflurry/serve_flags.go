@@ -38,6 +38,7 @@ func (o *serveOptions) add(f *pflag.FlagSet) {
 			"nothing is connected or opened")
 	mayChange(f, "databases", "log-level",
 		"max-connections", "max-logins", "max-logins-per-address", "login-timeout", "client-tls-timeout",
+		"id-auth", "id-auth-file", "id-auth-max-age", "max-id-sessions", "id-idle-timeout", "id-segments",
 		"client-tls", "client-tls-cert", "client-tls-key", "client-tls-ca", "client-auth",
 		"upstream-tls", "upstream-tls-ca", "upstream-tls-cert", "upstream-tls-key")
 	annotate(f, "check-config", commandLineOnly, "is for one look")
@@ -79,6 +80,7 @@ func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 	f.BoolVar(&s.Admin.Pprof, "admin-pprof", false, "add Go's profiles of this process to it, below /debug/pprof/")
 	limitFlags(f, &s.Limits)
 	tlsFlags(f, &s.TLS)
+	idFlags(f, &s.IDDatabase)
 }
 
 // limitFlags add those that bound clients.
@@ -119,6 +121,28 @@ func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
 	f.StringVar(&t.UpstreamCert, "upstream-tls-cert", "",
 		"file with the certificate shown to an upstream that asks for one, for every client the same")
 	f.StringVar(&t.UpstreamKey, "upstream-tls-key", "", "file with the key of that certificate")
+}
+
+// idFlags add those of the ID database.
+func idFlags(f *pflag.FlagSet, d *node.IDDatabase) {
+	f.StringVar(&d.Name, "id-database", "",
+		"`NAME` of a database that needs no PostgreSQL: its sessions get IDs from memory, and nothing else "+
+			"(default none). No real database may have the name")
+	f.StringVar(&d.Auth, "id-auth", "", "how its clients log in, as in pg_hba.conf: scram-sha-256; "+
+		"cert (with --client-tls-ca), where a name in the certificate is the user; "+
+		"trust, on loopback or a Unix socket only (default scram-sha-256)")
+	f.StringVar(&d.AuthFile, "id-auth-file", "",
+		"file with who may log in to it, in the format of PgBouncer's userlist "+
+			`(default pgflurry.client of the lease database, which "pgflurry clients" changes)`)
+	f.DurationVar(&d.AuthMaxAge, "id-auth-max-age", 0,
+		"how long logins to it go on if those accounts cannot be read again; 0 for as long as the proxy runs")
+	f.IntVar(&d.MaxSessions, "max-id-sessions", 0,
+		"sessions of it that may be open at once (default no limit)")
+	f.DurationVar(&d.IdleTimeout, "id-idle-timeout", 0,
+		"end a session of it that has sent nothing for so long; 0 for never")
+	f.StringVar(&d.Segments, "id-segments", "",
+		"which of --databases gives it the numbers of tags, for next_segment() "+
+			"(default the only one; none where there are several)")
 }
 
 // datacenterOf reads the number behind --datacenter. Nothing is nil: any.

@@ -1,0 +1,164 @@
+package node
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/account"
+	"pgflurry/hint"
+	"pgflurry/reminder"
+)
+
+// accountsName is the application_name of the connection for accounts, unless the connection string has one.
+const accountsName = "pgflurry serve, accounts"
+
+const (
+	// accountsEvery is the pause between two readings. Who was added may log in, and who was removed may not, that much
+	// later.
+	accountsEvery = 5 * time.Second
+	// mostBetweenReadings is the longest pause, of a table that takes long to read.
+	mostBetweenReadings = time.Minute
+	// leastMaxAge is the least age for which --id-auth-max-age may ask: that of two readings that have failed.
+	leastMaxAge = 3 * accountsEvery
+)
+
+// accounts are who may log in to the ID database, as read last: from the table, or from a file. Where they cannot be
+// read, those that were read before stay.
+type accounts struct {
+	wanted  atomic.Bool                  // false: everybody may log in, and nothing is read
+	file    atomic.Pointer[account.File] // nil: the table
+	list    atomic.Pointer[account.List] // nil: not read yet
+	trouble atomic.Pointer[trouble]      // why they could not be read; the zero value: they were
+	again   chan struct{}                // asks for a reading at once
+
+	kept    keptConnection // to the lease database
+	role    string
+	clock   clock
+	log     *slog.Logger
+	failing reminder.Reminder
+}
+
+func (n *Node) newAccounts() *accounts {
+	a := &accounts{
+		again: make(chan struct{}, 1),
+		kept:  keptConnection{config: named(n.lease, accountsName), timeout: n.pauses.timeout},
+		role:  n.lease.User, clock: n.clock, log: n.log, failing: reminder.Reminder{Every: n.pauses.remind},
+	}
+	a.trouble.Store(&trouble{})
+	return a
+}
+
+// prepare reads what settings ask for, as far as it is a file. Nothing changes before commit, which cannot fail.
+func (a *accounts) prepare(d IDDatabase) (commit func(), err error) {
+	file := a.file.Load()
+	switch {
+	case d.AuthFile == "":
+		return func() {
+			a.wanted.Store(d.accounts())
+			a.file.Store(nil)
+			a.soon()
+		}, nil
+	case file == nil || file.Path() != d.AuthFile:
+		file = account.NewFile(d.AuthFile)
+	}
+	list, err := file.Read(a.clock.wall())
+	if err != nil {
+		return nil, unreadFile(err)
+	}
+	return func() {
+		a.wanted.Store(true)
+		a.file.Store(file)
+		a.take(list)
+	}, nil
+}
+
+// soon asks for a reading at once.
+func (a *accounts) soon() {
+	select {
+	case a.again <- struct{}{}:
+	default: // one is asked for already
+	}
+}
+
+// run reads again and again until ctx ends.
+func (a *accounts) run(ctx context.Context) {
+	defer a.kept.close()
+	for ctx.Err() == nil {
+		began := a.clock.monotonic()
+		pause := accountsEvery
+		if a.wanted.Load() && a.read(ctx) { // how long a failure took says nothing of the table
+			pause = min(max(pause, restPerReading*(a.clock.monotonic()-began)), mostBetweenReadings)
+		}
+		timer := time.NewTimer(pause + rand.N(pause/10))
+		select {
+		case <-timer.C:
+		case <-a.again:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// read reads once, and says whether it could.
+func (a *accounts) read(ctx context.Context) bool {
+	file := a.file.Load()
+	var list *account.List
+	var err error
+	if file != nil {
+		list, err = file.Read(a.clock.wall())
+	} else {
+		err = a.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
+			list, err = account.Read(ctx, conn, a.clock.wall())
+			return err
+		})
+	}
+	switch {
+	case ctx.Err() != nil || a.file.Load() != file: // what was asked for has changed meanwhile
+	case err != nil:
+		a.failed(err)
+	default:
+		a.take(list)
+		if a.failing.Right("read") {
+			a.log.Info("accounts of the ID database are read", "accounts", list.Len(), "from", source(file))
+		}
+	}
+	return err == nil
+}
+
+// take puts a list in place of the one before.
+func (a *accounts) take(list *account.List) {
+	before := a.list.Swap(list)
+	a.trouble.Store(&trouble{})
+	if before != nil && !before.Same(list) {
+		a.log.Info("accounts of the ID database have changed", "accounts", list.Len(), "before", before.Len())
+	}
+}
+
+// failed notes that they could not be read.
+func (a *accounts) failed(err error) {
+	t := &trouble{reason: reasonUnanswered, cause: causeOf(err), hint: adviceFor(err, a.role)}
+	a.trouble.Store(t)
+	what := "accounts of the ID database cannot be read: logins go on with those that were read last"
+	if a.list.Load() == nil {
+		what = "accounts of the ID database cannot be read: nobody can log in to it"
+	}
+	due, lasted := a.failing.Wrong(what+t.cause, a.clock.monotonic())
+	if !due {
+		return
+	}
+	fields := append([]any{"cause", t.cause, "from", source(a.file.Load())}, reminder.Fields(lasted)...)
+	a.log.Warn(what, append(fields, hint.Fields(t.hint)...)...)
+}
+
+// source is where accounts stand, for the log.
+func source(file *account.File) string {
+	if file == nil {
+		return "pgflurry.client"
+	}
+	return file.Path()
+}

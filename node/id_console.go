@@ -1,0 +1,83 @@
+package node
+
+import (
+	"strconv"
+	"time"
+
+	"pgflurry/admin"
+	"pgflurry/idserver"
+)
+
+// What SHOW tells in the ID database, to whoever may log in there: the node they are connected to, and how its IDs
+// stand. Of other nodes there are the numbers of their workers, which stand in IDs, and no names or addresses: those
+// are for operators ("pgflurry workers list", and the status page).
+
+// mostWorkers is how many rows SHOW WORKERS has at most.
+const mostWorkers = 1000
+
+// console are the tables by the word behind SHOW.
+func (n *Node) console() map[string]func() idserver.Table {
+	return map[string]func() idserver.Table{
+		"VERSION": func() idserver.Table { return versionTable(n.settings, n.leaseState()) },
+		"LEASE":   func() idserver.Table { return leaseTable(n.leaseState()) },
+		"WORKERS": func() idserver.Table { return workersTable(n.surveyed.Load()) },
+	}
+}
+
+func versionTable(s Settings, state admin.State) idserver.Table {
+	return idserver.Table{
+		Columns: []string{"version", "node", "namespace", "layout"},
+		Rows:    [][]string{{"pgflurry " + s.Version, s.Name, state.Namespace.ID, state.Namespace.Layout}},
+	}
+}
+
+// leaseTable is one row. What is not known is empty.
+func leaseTable(s admin.State) idserver.Table {
+	l := s.Lease
+	state, worker, why := "none", "", ""
+	switch {
+	case l.Held && l.Reserve > 0:
+		state = "held"
+	case l.Reserve > 0:
+		state = "ending" // the worker is lost, and its grant may be finished
+	case l.Granted:
+		state = "ended"
+	}
+	if l.Granted {
+		worker = strconv.Itoa(l.Worker)
+	}
+	if l.Reason != "" || !l.Granted {
+		why, _ = whyNoWorker(s)
+	}
+	return idserver.Table{
+		Columns: []string{"state", "worker", "until", "lasts", "window", "renewed", "cause"},
+		Rows: [][]string{{
+			state, worker, timestamp(l.Until), l.Reserve.Round(time.Millisecond).String(), l.Window.String(),
+			timestamp(l.Renewed), why,
+		}},
+	}
+}
+
+// workersTable are the workers that were ever used, or retired; the others are free.
+func workersTable(read *admin.Workers) idserver.Table {
+	t := idserver.Table{Columns: []string{"worker", "state", "mark"}}
+	if read == nil {
+		return t
+	}
+	for _, w := range read.Rows[:min(len(read.Rows), mostWorkers)] {
+		mark := ""
+		if w.Left != nil {
+			mark = timestamp(read.Read.Add(*w.Left))
+		}
+		t.Rows = append(t.Rows, []string{strconv.Itoa(w.Number), w.State, mark})
+	}
+	return t
+}
+
+// timestamp is a time to the millisecond; empty where it is not known.
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format("2006-01-02T15:04:05.000Z07:00")
+}

@@ -1,0 +1,126 @@
+package node
+
+import (
+	"context"
+	"sync"
+
+	"pgflurry/account"
+	"pgflurry/idserver"
+)
+
+// An idDatabase is the ID database of a node: the server of its sessions, and what that asks.
+type idDatabase struct {
+	server   *idserver.Server
+	accounts *accounts
+	segments *idSegments
+	real     *realServer
+}
+
+// openIDDatabase makes it; nil where the settings have none. The list of databases is there already.
+func (n *Node) openIDDatabase() (*idDatabase, error) {
+	d := n.settings.IDDatabase
+	if d.Name == "" {
+		return nil, nil
+	}
+	id := &idDatabase{
+		accounts: n.newAccounts(), segments: &idSegments{databases: n.databases}, real: newRealServer(d.Name),
+	}
+	commit, err := id.accounts.prepare(d)
+	if err != nil {
+		return nil, err
+	}
+	commit()
+	id.segments.choose(n.settings)
+	id.server, err = idserver.New(n.idSettings(id, d))
+	return id, err
+}
+
+// idSettings are those of its server.
+func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
+	return idserver.Settings{
+		Database: d.Name, IDs: n.ids, Segments: id.segments, Unavailable: n.unavailable, Parameters: id.real.last,
+		Accounts: func() *account.List { return id.accounts.list.Load() }, Console: n.console(),
+		Method: idMethods[d.Auth], MaxSessions: d.MaxSessions, IdleTimeout: d.IdleTimeout, MaxAge: d.AuthMaxAge,
+		Log: n.log,
+	}
+}
+
+// prepareIDDatabase is its part of a Reload. Nothing changes before commit, which cannot fail.
+func (n *Node) prepareIDDatabase(next Settings) (commit func(), err error) {
+	id := n.id
+	if id == nil {
+		return func() {}, nil
+	}
+	read, err := id.accounts.prepare(next.IDDatabase)
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		_ = id.server.Change(n.idSettings(id, next.IDDatabase)) // complete has looked
+		id.segments.choose(next)
+		read()
+	}, nil
+}
+
+// nextIDDatabase is what a Reload may have of new settings: all but whether there is such a database, and its name.
+func (n *Node) nextIDDatabase(d IDDatabase) IDDatabase {
+	name := n.settings.IDDatabase.Name
+	if name == "" || d.Name == "" {
+		return n.current.Load().IDDatabase
+	}
+	d.Name = name
+	return d
+}
+
+// realServer is what it knows of the server behind the proxy; nil where there is no ID database.
+func (n *Node) realServer() *realServer {
+	if n.id == nil {
+		return nil
+	}
+	return n.id.real
+}
+
+// idListening, idDraining and idEnded are attributes of the lines of the log that tell the same of the proxy.
+func (n *Node) idListening() []any {
+	if n.id == nil {
+		return nil
+	}
+	return []any{"id_database", n.settings.IDDatabase.Name, "id_auth", n.settings.IDDatabase.Auth}
+}
+
+func (n *Node) idDraining() []any {
+	if n.id == nil {
+		return nil
+	}
+	return []any{"id_sessions", n.id.server.Stats().Sessions}
+}
+
+func (n *Node) idEnded() []any {
+	if n.id == nil {
+		return nil
+	}
+	st := n.id.server.Stats()
+	return []any{"id_sessions", st.Opened, "id_session_ids", st.IDs, "id_session_numbers", st.Numbers}
+}
+
+// drainSessions sends clients away from both, the databases behind the proxy and the ID database, and returns when none
+// is left.
+func (n *Node) drainSessions(ctx context.Context) {
+	var both sync.WaitGroup
+	both.Go(func() { n.proxy.Drain(ctx) })
+	if n.id != nil {
+		both.Go(func() { n.id.server.Drain(ctx) })
+	}
+	both.Wait()
+}
+
+// warnOfPlainText says where logins to the ID database cross a network for all to read. PostgreSQL allows the same.
+func (n *Node) warnOfPlainText(s Settings) {
+	place := elsewhere(n.Addr())
+	if s.IDDatabase.Auth != idAuthSCRAM || s.TLS.Client != clientDisable || place == "" {
+		return
+	}
+	n.log.Warn("logins to the ID database cross the network without TLS: who listens in learns no password, "+
+		"but can try some out", "address", place,
+		"hint", "Use --client-tls require with a certificate, or long random passwords.")
+}

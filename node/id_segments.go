@@ -1,0 +1,85 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"pgflurry/proxy"
+)
+
+// idSegments gives the numbers of tags to sessions of the ID database: those of one listed database.
+type idSegments struct {
+	databases *databases
+	of        atomic.Pointer[string] // its name; empty: nobody has said which one it is
+}
+
+// choose says whose numbers sessions get from now on.
+func (s *idSegments) choose(settings Settings) {
+	name := settings.IDDatabase.Segments
+	if name == "" && len(settings.Databases) == 1 {
+		name = settings.Databases[0]
+	}
+	s.of.Store(&name)
+}
+
+// Why there are no numbers, before a source of numbers is asked.
+var (
+	errNoneChosen = errors.New("no database is chosen for segments")
+	errNotJudged  = errors.New("the database for segments was not judged yet")
+	errNotAllowed = errors.New("the database for segments may not be answered")
+)
+
+// A tagError is an error of the numbers of one tag. database is where its row stands; empty: nowhere.
+type tagError struct {
+	error
+	database, tag string
+}
+
+func (e *tagError) Unwrap() error { return e.error }
+
+// find is the database, if it may be answered now: what holds for its own sessions through the proxy holds here. Names
+// of functions mean nothing else here, so that calls with their schema are enough.
+func (s *idSegments) find() (*database, error) {
+	name := *s.of.Load()
+	if name == "" {
+		return nil, errNoneChosen
+	}
+	db := s.databases.of(name)
+	if db == nil {
+		return nil, errNotListed
+	}
+	switch j := db.permission.judgement.Load(); {
+	case j.segments != proxy.AnswerNothing:
+		return db, nil
+	case j.at.IsZero():
+		return nil, errNotJudged
+	}
+	return nil, errNotAllowed
+}
+
+// TryNextN implements idserver.Segments.
+func (s *idSegments) TryNextN(tag []byte, n int) (first int64, count int, err error) {
+	db, err := s.find()
+	if err == nil {
+		first, count, err = db.TryNextN(tag, n)
+	}
+	return first, count, s.named(tag, err)
+}
+
+// NextN implements idserver.Segments.
+func (s *idSegments) NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error) {
+	db, err := s.find()
+	if err == nil {
+		first, count, err = db.NextN(ctx, tag, n)
+	}
+	return first, count, s.named(tag, err)
+}
+
+// named is an error with what it is about.
+func (s *idSegments) named(tag []byte, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &tagError{error: err, database: *s.of.Load(), tag: string(tag)}
+}

@@ -1,0 +1,196 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"pgflurry/admin"
+	"pgflurry/generator"
+	"pgflurry/idserver"
+	"pgflurry/segment"
+)
+
+// What a client of the ID database is told when there is no ID, or no number. It may be anybody who can log in: there
+// is no address, no role and no text of a library in it.
+
+// SQLSTATEs of these.
+const (
+	notNow       = "57P03" // cannot_connect_now: waiting helps, and so may another proxy
+	notHere      = "0A000" // feature_not_supported
+	outsideYears = "SNF02" // as next_snowflake() has it
+)
+
+const tryAgain = "Try again in a moment, or connect to another proxy."
+
+// unavailable says of an error of IDs or of numbers what a client is told.
+func (n *Node) unavailable(err error) idserver.Reason {
+	var of *tagError
+	if errors.As(err, &of) {
+		return whyNoNumber(of)
+	}
+	return whyNoID(err, n.leaseState())
+}
+
+// leaseState is as much of State as many clients may ask for: it does not count sessions.
+func (n *Node) leaseState() admin.State {
+	s := admin.State{At: n.clock.wall()}
+	known := n.known.Load()
+	if known != nil {
+		s.Namespace = tellNamespace(known.namespace)
+	}
+	n.tellLease(&s, known)
+	return s
+}
+
+// whyNoID says why there is no ID.
+func whyNoID(err error, s admin.State) idserver.Reason {
+	l := s.Lease
+	switch {
+	case errors.Is(err, generator.ErrSealed):
+		return idserver.Reason{
+			SQLState: notNow, Message: "no ID can be given: the proxy is shutting down",
+			Hint: "Connect again; another proxy can serve this connection.",
+		}
+	case errors.Is(err, generator.ErrEndOfTime):
+		return idserver.Reason{
+			SQLState: outsideYears,
+			Message: fmt.Sprintf("no ID can be given: the timestamps of the layout have ended at %s",
+				moment(s.Namespace.End)),
+			Hint: "Only a namespace with another layout helps.",
+		}
+	case errors.Is(err, context.DeadlineExceeded):
+		return idserver.Reason{
+			SQLState: notNow,
+			Message:  fmt.Sprintf("no ID came in time: worker %d has given all that its ticks hold", l.Worker),
+			Hint:     "Ask for fewer IDs at once, or spread the clients over more proxies.",
+		}
+	}
+	why, hint := whyNoWorker(s)
+	message := "no ID can be given: " + why
+	if l.Granted && errors.Is(err, generator.ErrGrantEnded) {
+		message = fmt.Sprintf("no ID can be given: the grant of worker %d has ended at %s; %s", l.Worker,
+			moment(l.Until), why)
+	}
+	return idserver.Reason{SQLState: notNow, Message: message, Hint: hint}
+}
+
+// whyNoWorker says why there is no worker or no renewal, until when, and what to do.
+func whyNoWorker(s admin.State) (why, hint string) {
+	l := s.Lease
+	migrate := `Whoever runs the proxy has to run "pgflurry migrate up" on the lease database, which says how to go on.`
+	switch l.Reason {
+	case reasonGate:
+		return "no worker is granted" + untilThen(l.Opens, s.At) +
+			", since the lease database was failed over, restored or reseeded", tryThen(l.Opens)
+	case reasonNoneFree:
+		if l.Opens.IsZero() {
+			return "no worker is free", "Whoever runs the proxy has to stop another one, or plan a wider layout."
+		}
+		return "no worker is free" + untilThen(l.Opens, s.At), tryThen(l.Opens)
+	case reasonCopy:
+		return "the lease database is a copy, or was restored", migrate
+	case reasonNoNamespace:
+		return "the lease database has no namespace yet", migrate
+	case reasonUnanswered:
+		if l.Renewed.IsZero() {
+			return "the lease database has not answered yet", tryAgain
+		}
+		return fmt.Sprintf("the lease database has not acknowledged since %s, for %v", moment(l.Renewed),
+			s.At.Sub(l.Renewed).Round(time.Second)), "IDs come again as soon as it does. " + tryAgain
+	case reasonLost:
+		return "the worker was lost, and another one is not granted yet", tryAgain
+	}
+	if l.Granted {
+		return "it is to be renewed", tryAgain
+	}
+	return "no worker is granted yet", tryAgain
+}
+
+// untilThen is a time in the future with how long it is until then; empty where it is not known.
+func untilThen(then, now time.Time) string {
+	if !then.After(now) {
+		return ""
+	}
+	return fmt.Sprintf(" before %s, in %v", moment(then), then.Sub(now).Round(time.Second))
+}
+
+// tryThen is what to do until then.
+func tryThen(then time.Time) string {
+	if then.IsZero() {
+		return tryAgain
+	}
+	return "Try again then, or connect to another proxy."
+}
+
+// moment is a time as clients read it: rounded up, so that nobody comes too early.
+func moment(t time.Time) string {
+	if up := t.Truncate(time.Second); up.Before(t) {
+		t = up.Add(time.Second)
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// longestTag is how many characters a tag may have: those of its column.
+const longestTag = 128
+
+// whyNoNumber says why there is no number of a tag. Where the function in the database has the same error these are
+// its words.
+func whyNoNumber(of *tagError) idserver.Reason {
+	tag := "'" + strings.ReplaceAll(of.tag, "'", "''") + "'"
+	database := fmt.Sprintf("database %q", of.database)
+	length := utf8.RuneCountInString(of.tag)
+	switch {
+	case length < 1 || length > longestTag:
+		return idserver.Reason{
+			SQLState: "22023",
+			Message:  fmt.Sprintf("next_segment: the tag has %d characters, not 1 to %d", length, longestTag),
+			Hint:     "The tags are in pgflurry.segment.biz_tag.",
+		}
+	case errors.Is(of, segment.ErrUnknownTag):
+		return idserver.Reason{
+			SQLState: "42704", Message: "next_segment: there is no tag " + tag,
+			Hint: fmt.Sprintf("Who owns schema pgflurry of %s adds it: "+
+				"INSERT INTO pgflurry.segment (biz_tag) VALUES (%s);", database, tag),
+		}
+	case errors.Is(of, segment.ErrExhausted):
+		return idserver.Reason{
+			SQLState: "2200H", Message: fmt.Sprintf("next_segment: tag %s has come to the end of bigint", tag),
+			Hint: "There is no larger number. Use another tag.",
+		}
+	case errors.Is(of, segment.ErrTooManyTags):
+		return idserver.Reason{
+			SQLState: "53400", Message: fmt.Sprintf("no number of tag %s can be given: too many tags are in use", tag),
+			Hint: "Call next_segment() in PostgreSQL itself, or use fewer tags at one proxy.",
+		}
+	case errors.Is(of, errNoneChosen):
+		return idserver.Reason{
+			SQLState: notHere, Message: "no number can be given: the proxy has several databases, " +
+				"and was not told whose tags are meant",
+			Hint: "Whoever runs the proxy has to name the database: --id-segments NAME.",
+		}
+	case errors.Is(of, errNotAllowed):
+		return idserver.Reason{
+			SQLState: notHere, Message: "no number can be given: " + database + " does not permit it now",
+			Hint: "The status page and the log of the proxy say why. Call next_segment() in PostgreSQL itself.",
+		}
+	case errors.Is(of, segment.ErrEnded), errors.Is(of, errNotListed):
+		return idserver.Reason{
+			SQLState: notNow, Message: "no number can be given: the proxy gives none of " + database + " any more",
+			Hint: tryAgain,
+		}
+	case errors.Is(of, errNotJudged):
+		return idserver.Reason{
+			SQLState: notNow, Message: "no number can be given: " + database + " was not looked at yet", Hint: tryAgain,
+		}
+	}
+	return idserver.Reason{
+		SQLState: notNow,
+		Message: fmt.Sprintf("no number of tag %s is left, and %s has not given a block of them in time", tag,
+			database),
+		Hint: "The proxy tries again within seconds. " + tryAgain,
+	}
+}

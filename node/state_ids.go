@@ -1,0 +1,35 @@
+package node
+
+import "pgflurry/admin"
+
+// tellIDDatabase is the ID database, if there is one.
+func (n *Node) tellIDDatabase(s *admin.State) {
+	if n.id == nil {
+		return
+	}
+	d := n.current.Load().IDDatabase
+	st := n.id.server.Stats()
+	s.IDDatabase = admin.IDDatabase{
+		Name: d.Name, Open: st.Open, Limit: st.Limit, Full: st.Full, Closed: st.Closed, Logins: st.Logins,
+		LoginsIn: st.LoginDurations, IDs: st.IDs, Numbers: st.Numbers, ByKind: st.ByKind, Refused: st.Refused,
+		Accounts: n.id.accounts.tell(d),
+	}
+	if by := n.id.real.hidden.Load(); by != nil {
+		s.IDDatabase.Hides = *by
+	}
+}
+
+// tell is what there is to know of the accounts.
+func (a *accounts) tell(d IDDatabase) admin.Accounts {
+	if !d.accounts() {
+		return admin.Accounts{}
+	}
+	file, t := a.file.Load(), a.trouble.Load()
+	told := admin.Accounts{
+		Needed: true, From: source(file), File: file != nil, MaxAge: d.AuthMaxAge, Problem: t.cause, Hint: t.hint,
+	}
+	if list := a.list.Load(); list != nil {
+		told.Count, told.Read = list.Len(), list.Read()
+	}
+	return told
+}

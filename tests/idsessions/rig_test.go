@@ -1,0 +1,119 @@
+// Package idsessions proves what "pgflurry serve --id-database" promises, with the product as a process and
+// PostgreSQL's own clients: who gets in, what is answered, and that no PostgreSQL is needed for it.
+package idsessions
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+const (
+	idDatabase = "pgflurry"
+	user       = "shop"
+	password   = "not easily guessed"
+)
+
+// A door is a proxy with an ID database.
+type door struct {
+	*program.Proxy
+	direct string // URL of the lease database
+}
+
+// open starts a proxy with an ID database, and waits until it has a worker.
+func open(t *testing.T, direct string, more ...string) *door {
+	t.Helper()
+	d := opening(t, direct, more...)
+	d.Leased()
+	return d
+}
+
+// opening waits only until clients are accepted.
+func opening(t *testing.T, direct string, more ...string) *door {
+	t.Helper()
+	flags := append([]string{"--id-database", idDatabase}, more...)
+	return &door{program.ServeUnleased(t, direct, "door", flags...), direct}
+}
+
+// withClient has an account in the table of a database, and a proxy that has read it.
+func withClient(t *testing.T, more ...string) *door {
+	t.Helper()
+	direct := server.Migrated(t)
+	add(t, direct, user, password)
+	d := open(t, direct, more...)
+	d.Line("accounts of the ID database are read", "accounts=1")
+	return d
+}
+
+// add makes an account as people do.
+func add(t *testing.T, direct, name, secret string, more ...string) {
+	t.Helper()
+	cmd := exec.Command(program.Path(t), append([]string{"clients", "add", name, "--database", direct}, more...)...)
+	cmd.Stdin = strings.NewReader(secret + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// url leads to the ID database.
+func (d *door) url(secret, options string) string {
+	if secret != "" {
+		secret = ":" + strings.ReplaceAll(secret, " ", "%20")
+	}
+	return "postgres://" + user + secret + "@" + d.Address + "/" + idDatabase + "?" + options
+}
+
+// connect logs in with the password.
+func (d *door) connect(t *testing.T) *pgx.Conn {
+	t.Helper()
+	return server.Connect(t, d.url(password, "sslmode=disable"))
+}
+
+// refused is what the server says to a login that has to fail.
+func (d *door) refused(t *testing.T, url string) *pgconn.PgError {
+	t.Helper()
+	conn, err := pgx.Connect(server.Within(t), url)
+	if err == nil {
+		conn.Close(server.Within(t))
+		t.Fatalf("%s is let in", url)
+	}
+	var said *pgconn.PgError
+	if !errors.As(err, &said) {
+		t.Fatalf("nothing was said, but %v", err)
+	}
+	return said
+}
+
+// psql runs a statement, and gives its output and what it said on standard error.
+func psql(t *testing.T, url, statement string, environment ...string) (output, said string, ok bool) {
+	t.Helper()
+	cmd := exec.Command(server.Tool(t, "psql"), "-XAtw", url, "-c", statement)
+	cmd.Env = append(os.Environ(), environment...)
+	var out, complaints strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	err := cmd.Run()
+	return strings.TrimSpace(out.String()), complaints.String(), err == nil
+}
+
+// isID fails the test unless a text is an ID of a worker of proxies.
+func isID(t *testing.T, text string) {
+	t.Helper()
+	id, err := strconv.ParseInt(text, 10, 64)
+	if worker := id >> 12 & 1023; err != nil || worker == functionWorker {
+		t.Errorf("%q is no ID from memory", text)
+	}
+}
+
+// functionWorker is the worker of the function in a database that was migrated by server.Migrated.
+const functionWorker = 0
