@@ -1,4 +1,5 @@
-// Package sqlfuncs holds the text of the functions that pgflurry puts into a database: one .sql file a family.
+// Package sqlfuncs holds the text of the functions that pgflurry puts into a database: one .sql file a family. One file
+// makes a row that a table of the migrations needs (client_secret.sql).
 //
 // Every file can be run again at any time: it creates what is missing and replaces what differs. They run after
 // the migrations, within one transaction, with search_path set to "pg_catalog, pg_temp"; each name outside
