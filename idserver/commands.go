@@ -4,9 +4,9 @@ import (
 	"pgflurry/idserver/command"
 )
 
-// do carries out a command that gives no rows. n is less than 0 where the tag tells no number.
+// do carries out a command that gives no rows; n is how many a MOVE passed.
 func (s *session) do(p *portal, c command.Command) (tag string, n int, err error) {
-	tag, n = c.Tag(), -1
+	tag = c.Tag()
 	switch c := c.(type) {
 	case command.Begin:
 		s.beginBlock()
@@ -40,7 +40,7 @@ func (s *session) do(p *portal, c command.Command) (tag string, n int, err error
 
 // doObject carries out what is about prepared statements and cursors.
 func (s *session) doObject(p *portal, c command.Command) (tag string, n int, err error) {
-	tag, n = c.Tag(), -1
+	tag = c.Tag()
 	switch c := c.(type) {
 	case command.Prepare:
 		err = s.prepareCommand(c, p.statement.cost)
@@ -53,13 +53,7 @@ func (s *session) doObject(p *portal, c command.Command) (tag string, n int, err
 	case command.Declare:
 		err = s.declare(c, p.statement.cost)
 	case command.Close:
-		if c.All {
-			s.objects.closeAll(p)
-		} else if s.objects.portals[cut(c.Name)] == nil {
-			err = noCursor(c.Name)
-		} else {
-			s.objects.dropPortal([]byte(c.Name))
-		}
+		err = s.closeCommand(c, p)
 	case command.Fetch: // a MOVE, or of a cursor that was not there when it was described
 		var moved rows
 		moved, err = s.fetch(c)
@@ -85,6 +79,22 @@ func commitsAtOnce(c command.Command) bool {
 		return c.What == "ALL"
 	}
 	return false
+}
+
+// closeCommand carries out CLOSE. p is its own portal.
+func (s *session) closeCommand(c command.Close, p *portal) error {
+	if c.All {
+		s.objects.closeAll(p)
+		return nil
+	}
+	switch cursor := s.objects.portals[cut(c.Name)]; cursor {
+	case nil:
+		return noCursor(c.Name)
+	case p:
+		return problem{"24000", `cannot drop active portal "` + c.Name + `"`, ""}
+	}
+	s.objects.dropPortal([]byte(c.Name))
+	return nil
 }
 
 func (s *session) prepareCommand(c command.Prepare, cost int) error {

@@ -48,6 +48,9 @@ func (s *session) parse(body []byte) error {
 	default:
 		p, err = prepare(commands[0], declared, len(text))
 	}
+	if err == nil {
+		_, err = s.shapeOf(p)
+	}
 	if err != nil {
 		return err
 	}
@@ -212,7 +215,7 @@ func (s *session) execute(body []byte) error {
 		return nil
 	}
 	s.start()
-	if s.transaction.block == blockFailed && !endsBlock(c) {
+	if s.transaction.block == blockFailed && (!endsBlock(c) || p.failed) {
 		return errFailedBlock
 	}
 	if most <= 0 {

@@ -149,6 +149,7 @@ func (o *objects) portal(name []byte) *portal {
 func (o *objects) newPortal(name []byte) (*portal, error) {
 	if len(name) == 0 {
 		o.dropPortal(nil)
+		o.unnamedPortal.reset()
 		return &o.unnamedPortal, nil
 	}
 	if o.portal(name) != nil {
@@ -197,6 +198,14 @@ func (o *objects) dropNew() {
 		if !p.held {
 			o.dropPortal([]byte(name))
 		}
+	}
+}
+
+// fail marks those that were made since the last savepoint. They stay, and cannot be executed.
+func (o *objects) fail(level int) {
+	o.unnamedPortal.failed = o.unnamedPortal.level >= level
+	for _, p := range o.portals {
+		p.failed = p.failed || !p.held && p.level >= level
 	}
 }
 

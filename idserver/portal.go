@@ -20,6 +20,7 @@ type portal struct {
 	counted   bool // as an answer
 	hold      bool // it outlives its transaction
 	held      bool // it has
+	failed    bool // the transaction has
 	binary    bool // FETCH in a Query gives it in binary
 	tabled    bool // what is left of its table is counted as kept
 	level     int  // how many savepoints there were when it was made
@@ -74,15 +75,13 @@ func (s *session) shapeOf(p *prepared) (shape, error) {
 			return cursor.shape, nil
 		}
 	case command.Execute:
-		of, err := s.objects.find([]byte(c.Name))
-		if err != nil {
-			return shape{}, err
-		}
-		if _, query := of.command.(command.Query); query {
-			return s.shapeOf(of)
+		if of := s.objects.statements[cut(c.Name)]; of != nil {
+			if _, query := of.command.(command.Query); query {
+				return s.shapeOf(of)
+			}
 		}
 	}
-	return shape{}, nil
+	return shape{}, nil // or it fails when it is carried out
 }
 
 // rows are those that are left of a statement. IDs are drawn when they are written, so none is held.

@@ -106,8 +106,7 @@ func (s *session) newPortal(name []byte, p *prepared) (*portal, error) {
 	return portal, nil
 }
 
-// runPortal carries a portal out, or gives up to most of the rows that are left. n is less than 0 where the tag tells
-// no number.
+// runPortal carries a portal out, or gives up to most of the rows that are left, and says how many.
 func (s *session) runPortal(p *portal, most int) (tag string, n int, err error) {
 	c := p.statement.command
 	if !p.shape.told {
@@ -121,17 +120,14 @@ func (s *session) runPortal(p *portal, most int) (tag string, n int, err error) 
 		return "", 0, err
 	}
 	n, err = s.writeRows(p, most)
-	if _, shows := c.(command.Show); shows {
-		n = -1
-	}
 	return c.Tag(), n, err
 }
 
-// complete ends what a statement gave.
+// complete ends what a statement gave: n rows, if its tag tells a number.
 func (s *session) complete(tag string, n int) {
 	b, at := wire.Begin(s.out, wire.BackendCommandComplete)
 	b = append(b, tag...)
-	if n >= 0 {
+	if tag == "SELECT" || tag == "FETCH" || tag == "MOVE" {
 		b = append(b, ' ')
 		b = strconv.AppendInt(b, int64(n), 10)
 	}

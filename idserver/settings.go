@@ -89,7 +89,11 @@ func (s *session) tell(b []byte, name, value string) []byte {
 }
 
 // reported are the names, as the server spells them, of which the client is told.
-func (x *settings) reported() []string { return slices.Sorted(maps.Keys(x.server)) }
+func (x *settings) reported() []string {
+	return slices.SortedFunc(maps.Keys(x.server), func(a, b string) int {
+		return strings.Compare(strings.ToLower(a), strings.ToLower(b))
+	})
+}
 
 // report tells the client what has changed since it was told last.
 func (s *session) report() {

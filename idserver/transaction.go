@@ -77,6 +77,7 @@ func (s *session) abort() {
 		s.rollback()
 	case blockOpen:
 		s.transaction.block = blockFailed
+		s.objects.fail(len(s.transaction.savepoints))
 		marks := 0
 		if n := len(s.transaction.savepoints); n > 0 {
 			marks = s.transaction.savepoints[n-1].marks

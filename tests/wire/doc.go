@@ -42,6 +42,13 @@
 // words_test.go. All words of four letters: go test ./tests/wire -run Letters -args -letters=4. Random words for an
 // hour: go test ./tests/wire -timeout 0 -run RandomWords -args -words=1h.
 //
+// # Without PostgreSQL
+//
+// Conversations with the ID database (package idserver) are held against PostgreSQL in inside_test.go: each of its
+// statements in and out of a transaction block by both protocols, and conversations that are drawn.
+//
+// # Ways
+//
 // One of the ways that each conversation goes is inside TLS. Clients that vanish at any byte are in vanish_test.go.
 //
 // Bytes are read with github.com/jackc/pgproto3/v2, which shares no code with the codec in the proxy.

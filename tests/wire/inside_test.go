@@ -1,0 +1,263 @@
+package wire
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/idserver"
+	"pgflurry/tests/support/server"
+)
+
+// A session without PostgreSQL is held against one with it: the same messages, the same transcripts but for the digits,
+// and for what only PostgreSQL can say of an error (plain).
+
+// inside is the two sides of the comparison.
+type inside struct {
+	postgres func() (net.Conn, error)
+	ours     func() (net.Conn, error)
+	database string
+}
+
+func newInside(t *testing.T) *inside {
+	t.Helper()
+	server.NoLeak(t)
+	url := server.Migrated(t)
+	addTags(t, url)
+	config, err := pgconn.ParseConfig(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	network, address := pgconn.NetworkAddress(config.Host, config.Port)
+	source := newSource(1, false)
+	v, err := idserver.New(idserver.Settings{
+		Database: config.Database, IDs: source, Segments: tags{source}, Method: idserver.Trust,
+		Unavailable: func(err error) idserver.Reason {
+			return idserver.Reason{SQLState: "P0002", Message: err.Error()}
+		},
+		Parameters: func() map[string]string { return reported(t, url) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &inside{
+		postgres: func() (net.Conn, error) { return net.Dial(network, address) },
+		ours:     serveInside(t, v),
+		database: config.Database,
+	}
+}
+
+// reported is what a real server says of itself.
+func reported(t *testing.T, url string) map[string]string {
+	names := []string{
+		"server_version", "server_encoding", "client_encoding", "application_name", "is_superuser",
+		"session_authorization", "DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes",
+		"standard_conforming_strings", "in_hot_standby", "default_transaction_read_only",
+	}
+	conn, err := pgconn.Connect(t.Context(), url)
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	defer conn.Close(context.Background())
+	values := make(map[string]string)
+	for _, name := range names {
+		if value := conn.ParameterStatus(name); value != "" || name == "application_name" {
+			values[name] = value
+		}
+	}
+	values["application_name"] = ""
+	return values
+}
+
+// serveInside hands connections over as the proxy does.
+func serveInside(t *testing.T, v *idserver.Server) func() (net.Conn, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				defer conn.Close()
+				head := make([]byte, 4)
+				if _, err := io.ReadFull(conn, head); err != nil {
+					return
+				}
+				packet := append(head, make([]byte, binary.BigEndian.Uint32(head)-4)...)
+				if _, err := io.ReadFull(conn, packet[4:]); err != nil {
+					return
+				}
+				v.Serve(conn, packet, time.Now().Add(patience), func() {}, slog.New(slog.DiscardHandler))
+			})
+		}
+	})
+	t.Cleanup(func() { listener.Close(); serving.Wait() })
+	return func() (net.Conn, error) { return net.Dial("tcp", listener.Addr().String()) }
+}
+
+// hear says messages, a Sync and a Terminate in one breath, and gives what comes behind the greeting.
+func (x *inside) hear(dial func() (net.Conn, error), messages []message) ([]string, error) {
+	s, err := open(dial, "a session", x.database)
+	if err != nil {
+		return nil, err
+	}
+	greeting := len(s.hears().lines)
+	if err := s.say(joinBytes(append(slices.Clone(messages), Sync))); err != nil {
+		return nil, err
+	}
+	lines := slices.Clone(s.goodbye().lines[greeting:])
+	for i := range lines {
+		lines[i] = plain(lines[i])
+	}
+	return lines, nil
+}
+
+// plain leaves of an error or a warning its severity and its code. Positions and the lines of source are PostgreSQL's
+// own, and what it hints at is not always of use here.
+func plain(line string) string {
+	if kind, rest, found := strings.Cut(line, "Response "); found && (kind == "Error" || kind == "Notice") {
+		words := strings.SplitN(rest, " ", 3)
+		return strings.Join(words[:2], " ")
+	}
+	return line
+}
+
+// differs says how the two sides differ, if they do.
+func (x *inside) differs(messages []message) (string, error) {
+	want, err := x.hear(x.postgres, messages)
+	if err != nil {
+		return "", err
+	}
+	got, err := x.hear(x.ours, messages)
+	if err != nil {
+		return "", err
+	}
+	return difference(transcript{lines: want}, transcript{lines: got}, "the session without PostgreSQL"), nil
+}
+
+// check fails the test where the two sides differ, with the shortest conversation that still does.
+func (x *inside) check(t *testing.T, messages []message) bool {
+	t.Helper()
+	d, err := x.differs(messages)
+	if err == nil && d == "" {
+		return true
+	}
+	for i := 0; i < len(messages); {
+		shorter := slices.Delete(slices.Clone(messages), i, i+1)
+		if less, again := x.differs(shorter); less != "" || again != nil && err != nil {
+			messages, d, err = shorter, less, errors.Join(again)
+			continue
+		}
+		i++
+	}
+	t.Errorf("%v\n\tsay(%s)\n%s", err, joinText(messages), d)
+	return false
+}
+
+// insideTexts are statements that both sides carry out, or refuse by the same code.
+var insideTexts = []string{
+	"SELECT next_snowflake()", "SELECT next_snowflake(), next_snowflake()::text AS t",
+	"SELECT * FROM next_snowflakes(3)", "SELECT next_snowflake() FROM generate_series(1, 2)",
+	"SELECT next_segment('order')", "SELECT * FROM next_segments('order', 2)",
+	"SELECT 1", "SELECT 'a' AS b, 2::bigint, true, NULL", "", ";", "SELEC 1", "SELECT 1; SELECT 2",
+	"BEGIN", "START TRANSACTION READ WRITE", "COMMIT", "END", "ROLLBACK", "ABORT",
+	"SAVEPOINT a", "SAVEPOINT b", "RELEASE a", "RELEASE SAVEPOINT b", "ROLLBACK TO a", "ROLLBACK TO SAVEPOINT b",
+	"BEGIN; SELECT 1; COMMIT", "SELECT 1; BEGIN; SELECT 2", "SELECT 1; COMMIT; SELECT 2",
+	"SELECT 1; ROLLBACK; SELECT 2",
+	"SET application_name TO 'x'; SELEC", "SET application_name TO 'y'; SELECT current_setting('no.such')",
+	"SET application_name TO 'z'", "SET LOCAL application_name TO 'local'", "SHOW application_name",
+	"SET a.b TO 'c'", "SET LOCAL a.b TO 'd'", "SELECT current_setting('application_name')",
+	"SELECT set_config('application_name', 'w', true)", "SELECT set_config('application_name', 'v', false)",
+	"RESET application_name", "SHOW client_encoding", "SET client_encoding TO latin1", "SET NAMES 'utf-8'",
+	"SET client_encoding TO nonsense", "SHOW no_such_setting", "SHOW transaction_isolation",
+	"SET TRANSACTION READ WRITE", "SHOW transaction_read_only", "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+	"SET DateStyle TO german", "SET DateStyle TO 'iso, ymd'", "SHOW DateStyle", "SET TIME ZONE 'UTC'", "SHOW TIME ZONE",
+	"SET standard_conforming_strings TO nonsense", "SET server_version TO '1'",
+	"DISCARD ALL", "SELECT 1; DISCARD ALL", "DEALLOCATE ALL", "DEALLOCATE s", "DEALLOCATE r",
+	"PREPARE r AS SELECT next_snowflake()", "EXECUTE r", "PREPARE q (text) AS SELECT next_segment($1)",
+	"EXECUTE q('order')", "EXECUTE q",
+	"DECLARE c CURSOR FOR SELECT * FROM next_snowflakes(3)", "DECLARE c CURSOR WITH HOLD FOR SELECT 1",
+	"FETCH c", "FETCH 2 FROM c", "FETCH ALL FROM c", "MOVE c", "CLOSE c", "CLOSE ALL", "FETCH x",
+	"SELECT pg_advisory_unlock_all()", "UNLISTEN *", "SELECT current_user, session_user, current_schema",
+}
+
+// drawInside is a conversation that nobody wrote.
+func drawInside(r *rand.Rand) (messages []message) {
+	pick := func(words ...string) string { return words[r.IntN(len(words))] }
+	text := func() string { return insideTexts[r.IntN(len(insideTexts))] }
+	if r.IntN(2) == 0 {
+		messages = append(messages, Query("BEGIN"))
+	}
+	for range 1 + r.IntN(12) {
+		switch statement, portal := pick("", "", "s"), pick("", "", "", "c", "x"); r.IntN(13) {
+		case 0, 1:
+			messages = append(messages, Query(text()))
+		case 2:
+			messages = append(messages, Parse(statement, text()))
+		case 3:
+			messages = append(messages, Bind(portal, statement), DescribePortal(portal))
+		case 4: // PostgreSQL crashes on the portal of a Query that failed
+			messages = append(messages, ExecuteMax(pick("c", "x"), uint32(r.IntN(4))))
+		case 5:
+			messages = append(messages, DescribeStatement(statement))
+		case 11: // what SQL has prepared
+			messages = append(messages, DescribeStatement("r"), Bind(portal, "r"))
+		case 6:
+			messages = append(messages, ClosePortal(portal))
+		case 7:
+			messages = append(messages, CloseStatement(statement))
+		case 8, 9:
+			messages = append(messages, Sync)
+		case 10:
+			messages = append(messages, Flush, CopyData("x"), CopyDone, CopyFail("y"))
+		default:
+			messages = append(messages, Parse(statement, text()), DescribeStatement(statement),
+				Bind(portal, statement, int16(r.IntN(2))), ExecuteMax(portal, uint32(r.IntN(4))))
+			if r.IntN(2) == 0 {
+				messages = append(messages, Sync)
+			}
+		}
+	}
+	return append(messages, Sync, Query("SHOW application_name"), Query("SHOW transaction_read_only"))
+}
+
+func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
+	seed := seedOfWords()
+	t.Logf("seed %d", seed)
+	x := newInside(t)
+	for _, text := range insideTexts {
+		for _, messages := range [][]message{
+			{Query(text)},
+			{Query("BEGIN"), Query(text), Query("COMMIT")},
+			{Query("BEGIN"), Query("SELECT current_setting('no.such')"), Query(text), Query("COMMIT")},
+			together(Parse("s", text), DescribeStatement("s"), Bind("c", "s"), DescribePortal("c"), Execute("c"),
+				Execute("c"), Sync, Execute("c"), Sync),
+			together(Query("BEGIN"), request(text), Sync, Query("COMMIT")),
+		} {
+			x.check(t, messages)
+		}
+	}
+	r := rand.New(rand.NewPCG(seed, 17))
+	for range 500 {
+		if !x.check(t, drawInside(r)) {
+			return
+		}
+	}
+}
