@@ -65,11 +65,7 @@ func (v Value) to(oid uint32) (Value, error) {
 	case v.null:
 		return Null(oid), nil
 	case kindOf(oid) == kindString:
-		text := v.asText()
-		if oid == Name {
-			text = whole(text, statement.IdentifierBytes)
-		}
-		return Value{oid: oid, text: text}, nil
+		return Value{oid: oid, text: v.asText(oid)}, nil
 	case v.oid == Unknown, kindOf(v.oid) == kindString:
 		if oid == Bool {
 			return parseBool(v.text)
@@ -81,13 +77,15 @@ func (v Value) to(oid uint32) (Value, error) {
 	return v.resize(oid)
 }
 
-// asText is the value as a cast to text has it.
-func (v Value) asText() string {
+// asText is the value as a cast to a string type has it.
+func (v Value) asText(oid uint32) string {
 	switch {
-	case v.oid == Bool:
+	case v.oid == Bool && oid != Name: // to a name no cast of its own leads
 		return strconv.FormatBool(v.number != 0)
-	case v.oid == OID, kindOf(v.oid) == kindInteger:
-		return strconv.FormatInt(v.number, 10)
+	case v.oid == Bool, v.oid == OID, kindOf(v.oid) == kindInteger:
+		return string(v.appendText(nil))
+	case oid == Name:
+		return whole(v.text, statement.IdentifierBytes)
 	}
 	return v.text
 }

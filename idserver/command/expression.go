@@ -9,6 +9,8 @@ import (
 const (
 	// maxDepth is how deep brackets, casts and calls may be within each other.
 	maxDepth = 16
+	// maxArguments is PostgreSQL's limit.
+	maxArguments = 100
 	// maxParameter is the highest parameter of a SELECT.
 	maxParameter = 1000
 )
@@ -35,8 +37,7 @@ type (
 		to uint32
 	}
 	call struct {
-		name      string
-		functions []function
+		name      string // of functions
 		arguments []node
 	}
 )
@@ -51,8 +52,8 @@ func (p *parser) expression(depth int) (expression, error) {
 	}
 	negative := p.kind == '-'
 	e, err := p.primary(depth)
-	for err == nil && p.kind == statement.KindCast {
-		if negative { // -1::text is -(1::text)
+	for casts := 0; err == nil && p.kind == statement.KindCast; casts++ {
+		if negative || casts == maxDepth { // -1::text is -(1::text)
 			return e, p.refuse()
 		}
 		p.next()
@@ -152,13 +153,12 @@ func (p *parser) named(depth int) (expression, error) {
 		}
 		p.next()
 	}
-	candidates := functions(name)
 	switch {
-	case p.kind == '(' && isCall(name) && candidates != nil:
+	case p.kind == '(' && isCall(name) && functions(name) != nil:
 		p.next()
-		return p.callOf(name, candidates, depth)
+		return p.callOf(name, depth)
 	case p.kind != '(' && isWord(name) && !qualified:
-		return expression{call{name, candidates, nil}, name, false}, nil
+		return expression{call{name, nil}, name, false}, nil
 	}
 	return expression{}, p.refuse()
 }
@@ -186,8 +186,8 @@ func (p *parser) castCall(depth int) (expression, error) {
 }
 
 // callOf reads the arguments of a call, behind the opening bracket.
-func (p *parser) callOf(name string, candidates []function, depth int) (expression, error) {
-	c := call{name: name, functions: candidates}
+func (p *parser) callOf(name string, depth int) (expression, error) {
+	c := call{name: name}
 	for !p.mark(')') {
 		if len(c.arguments) > 0 && !p.mark(',') {
 			return expression{}, p.refuse()
@@ -195,6 +195,9 @@ func (p *parser) callOf(name string, candidates []function, depth int) (expressi
 		e, err := p.expression(depth + 1)
 		if err != nil {
 			return e, err
+		}
+		if len(c.arguments) == maxArguments {
+			return e, failf(codeTooManyArguments, "", "cannot pass more than %d arguments to a function", maxArguments)
 		}
 		c.arguments = append(c.arguments, e.node)
 	}
@@ -240,7 +243,7 @@ func (c cast) evaluate(env Environment, params []Value) (Value, error) {
 
 // function is the one that takes so many arguments.
 func (c call) function() (function, bool) {
-	for _, f := range c.functions {
+	for _, f := range functions(c.name) {
 		if len(f.arguments) == len(c.arguments) {
 			return f, true
 		}

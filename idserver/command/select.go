@@ -184,5 +184,5 @@ func noFunction(name string, types []uint32) *Error {
 	}
 	return failf(codeNoFunction,
 		"No function matches the given name and argument types. You might need to add explicit type casts.",
-		"function %s(%s) does not exist", name, strings.Join(names, ", "))
+		"function %s(%s) does not exist", name, quote(strings.Join(names, ", ")))
 }

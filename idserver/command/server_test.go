@@ -3,6 +3,8 @@ package command_test
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,13 +22,29 @@ type session struct {
 }
 
 func (s session) ask(sql string, params ...[]byte) ([]byte, error) {
-	result := s.conn.ExecParams(s.t.Context(), sql, params, nil, nil, nil).Read()
-	var e *pgconn.PgError
-	if errors.As(result.Err, &e) {
-		return nil, &command.Error{Code: e.Code, Message: e.Message}
+	return s.value(s.conn.ExecParams(s.t.Context(), sql, params, nil, nil, nil).Read())
+}
+
+// simple is ask by the simple protocol.
+func (s session) simple(sql string) ([]byte, error) {
+	results, err := s.conn.Exec(s.t.Context(), sql).ReadAll()
+	result := &pgconn.Result{Err: err}
+	if err == nil {
+		result = results[len(results)-1]
 	}
-	if result.Err != nil {
+	return s.value(result)
+}
+
+// value is the first value of the first row, nil if there is none; an error is as one of ours.
+func (s session) value(result *pgconn.Result) ([]byte, error) {
+	var e *pgconn.PgError
+	switch {
+	case errors.As(result.Err, &e):
+		return nil, &command.Error{Code: e.Code, Message: e.Message}
+	case result.Err != nil:
 		s.t.Fatal(result.Err)
+	case len(result.Rows) == 0:
+		return nil, nil
 	}
 	return result.Rows[0][0], nil
 }
@@ -69,6 +87,62 @@ func TestInvariant3WhatIsReadPostgreSQLReadsAlike(t *testing.T) {
 		conn := server.Connect(t, url).PgConn()
 		for _, sql := range conversation {
 			compare(t, conn, sql)
+		}
+	}
+}
+
+func TestQuestionsToTheCatalogsHaveTheColumnsOfPostgreSQL(t *testing.T) {
+	conn := server.Connect(t, server.Database(t)).PgConn()
+	paths, err := filepath.Glob("lookups/*.sql")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files in lookups: %v", err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands, err := command.Read(text)
+		if err != nil {
+			t.Fatalf("Read(%q): %v", text, err)
+		}
+		want, err := conn.Prepare(t.Context(), "", string(text), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range want.Fields { // a column of a question is of no table here
+			want.Fields[i].TableOID, want.Fields[i].TableAttributeNumber = 0, 0
+		}
+		compareColumns(t, string(text), commands[0].(command.Query).Columns(nil), want.Fields)
+	}
+}
+
+func TestBinaryParametersAreThoseOfPostgreSQL(t *testing.T) {
+	conn := server.Connect(t, server.Database(t)).PgConn()
+	for name, oid := range typeNames {
+		for _, raw := range []string{
+			"", "\x00", "\x01", "\x02", "\xff\xfe", "\x00\x00\x00\x07", "\xff\xff\xff\xfe",
+			"\x00\x00\x00\x00\x00\x00\x00\x07",
+			"\xff\xff\xff\xff\xff\xff\xff\xff", "123456789", "\u00e9", "a\x00b", strings.Repeat("x", 64),
+		} {
+			for _, format := range []int16{0, 1} {
+				where := fmt.Sprintf("a %s of %q in format %d", name, raw, format)
+				got, code := firstOf(t, where, func() ([]byte, error) {
+					v, err := command.Decode(oid, uint16(format), []byte(raw))
+					if err != nil {
+						return nil, err
+					}
+					return v.Append(nil, 0)[4:], nil
+				})
+				want, wantCode := firstOf(t, where, func() ([]byte, error) {
+					params, formats := [][]byte{[]byte(raw)}, []int16{format}
+					return session{t, conn}.value(
+						conn.ExecParams(t.Context(), "SELECT $1", params, []uint32{oid}, formats, nil).Read())
+				})
+				if got != want || code != wantCode {
+					t.Errorf("%s is %q %s; PostgreSQL's is %q %s", where, got, code, want, wantCode)
+				}
+			}
 		}
 	}
 }

@@ -146,10 +146,16 @@ func (p *parser) values(name string) (Command, error) {
 	}
 }
 
+// maxSettingParts is of how many names, with dots between, that of a setting may be.
+const maxSettingParts = 8
+
 // settingName reads a name with dots.
 func (p *parser) settingName() (string, error) {
 	name, err := p.name()
-	for err == nil && p.mark('.') {
+	for parts := 1; err == nil && p.mark('.'); parts++ {
+		if parts == maxSettingParts {
+			return "", p.refuse()
+		}
 		var part string
 		part, err = p.name()
 		name += "." + part

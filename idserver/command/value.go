@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"pgflurry/proxy/statement"
 )
 
 // Value is a value of SQL: a constant, a parameter, or what a SELECT gives.
@@ -92,12 +94,25 @@ func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
 		return Value{oid: Unknown, text: text}.to(oid)
 	case kindOf(oid) == kindString:
 		text, err := decodeText(raw)
+		if err == nil && oid == Name && len(text) > statement.IdentifierBytes {
+			err = failf(codeNameTooLong, "", "identifier too long: a parameter of type name has %d bytes, more than %d",
+				len(text), statement.IdentifierBytes)
+		}
 		return Value{oid: oid, text: text}, err
 	}
-	info, known := typeOf(oid)
-	if !known || len(raw) != int(info.width) {
-		return Value{}, failf(codeBinary, "", "incorrect binary data format of a parameter: %d bytes are no %s",
-			len(raw), info.name)
+	return decodeBinary(oid, raw)
+}
+
+// decodeBinary reads what has a fixed width.
+func decodeBinary(oid uint32, raw []byte) (Value, error) {
+	info, _ := typeOf(oid)
+	if len(raw) != int(info.width) {
+		code := codeBinary
+		if len(raw) < int(info.width) {
+			code = codeProtocol // as PostgreSQL says, of a message that is too short
+		}
+		return Value{}, failf(code, "", "incorrect binary data format of a parameter: a %s has %d bytes, not %d",
+			info.name, info.width, len(raw))
 	}
 	v := Value{oid: oid}
 	switch oid {

@@ -1,0 +1,137 @@
+package command_test
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/idserver/command"
+	"pgflurry/tests/support/server"
+)
+
+var (
+	typeNames = map[string]uint32{
+		"bool": command.Bool, "name": command.Name, "int8": command.Int8, "int2": command.Int2, "int4": command.Int4,
+		"text": command.Text, "oid": command.OID, "varchar": command.Varchar,
+	}
+	literals = []string{
+		"'0'", "'1'", "'-1'", "' 42 '", "'+7'", "'++7'", "'-'", "'1 2'", "'32768'", "'-32768'", "'2147483648'",
+		"'-2147483649'",
+		"'4294967295'", "'4294967296'", "'9223372036854775807'", "'9223372036854775808'", "'t'", "'TRUE '", "'of'",
+		"'o'",
+		"'nO'", "''", "'x'", "'\u00e9'", "NULL", "0", "1", "-1", "40000", "3000000000", "-3000000000", "true", "false",
+	}
+)
+
+// first is the only value of a text, or the code of its error.
+func first(t *testing.T, conn *pgconn.PgConn, sql string) (value, code string) {
+	t.Helper()
+	return firstOf(t, sql, func() ([]byte, error) { return session{t, conn}.simple(sql) })
+}
+
+// own is the same of this package.
+func own(t *testing.T, sql string) (value, code string) {
+	t.Helper()
+	return firstOf(t, sql, func() ([]byte, error) {
+		commands, err := command.Read([]byte(sql))
+		if err != nil {
+			return nil, err
+		}
+		query := commands[0].(*command.Select)
+		if _, err := query.Types(nil); err != nil {
+			return nil, err
+		}
+		rows, err := run(session{}, query, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		return rows[0][0], nil
+	})
+}
+
+func firstOf(t *testing.T, sql string, give func() ([]byte, error)) (value, code string) {
+	t.Helper()
+	got, err := give()
+	switch {
+	case err != nil && codeOf(err) == "":
+		t.Fatalf("%s: %v", sql, err)
+	case err != nil:
+		return "", codeOf(err)
+	case got == nil:
+		return "NULL", ""
+	}
+	return string(got), ""
+}
+
+// Of two mistakes in one text the types may be the first that PostgreSQL tells, and the range the first here.
+func TestCastsAreThoseOfPostgreSQL(t *testing.T) {
+	conn := server.Connect(t, server.Database(t)).PgConn()
+	for _, literal := range literals {
+		for from := range typeNames {
+			for to := range typeNames {
+				sql := fmt.Sprintf("SELECT (%s)::%s::%s", literal, from, to)
+				value, code := own(t, sql)
+				wantValue, wantCode := first(t, conn, sql)
+				if value != wantValue || code != wantCode && !(code == "22003" && wantCode == "42846") {
+					t.Errorf("%s is %q %s; PostgreSQL's is %q %s", sql, value, code, wantValue, wantCode)
+				}
+			}
+		}
+	}
+}
+
+func TestArgumentsAreCoercedAsPostgreSQLDoes(t *testing.T) {
+	conn := server.Connect(t, server.Database(t)).PgConn()
+	for from := range typeNames {
+		for _, to := range []string{"text", "bool"} {
+			call := fmt.Sprintf("SELECT current_setting('no.such', NULL::%s)", from)
+			if to == "text" {
+				call = fmt.Sprintf("SELECT current_setting(NULL::%s, true)", from)
+			}
+			value, code := own(t, call)
+			wantValue, wantCode := first(t, conn, call)
+			if value != wantValue || code != wantCode {
+				t.Errorf("%s is %q %s; PostgreSQL's is %q %s", call, value, code, wantValue, wantCode)
+			}
+		}
+	}
+}
+
+func TestArgumentsOfExecuteAreAssignedAsPostgreSQLDoes(t *testing.T) {
+	conn := server.Connect(t, server.Database(t)).PgConn()
+	for to, oid := range typeNames {
+		name := session{t, conn}
+		if _, err := name.simple("DEALLOCATE ALL; PREPARE p(" + to + ") AS SELECT $1"); err != nil {
+			t.Fatal(err)
+		}
+		for from := range typeNames {
+			for _, literal := range append(literals, "NULL") {
+				argument := fmt.Sprintf("(%s)::%s", literal, from)
+				if from == "text" {
+					argument = literal
+				}
+				sql := "EXECUTE p(" + argument + ")"
+				value, code := firstOf(t, sql, func() ([]byte, error) { return executed(sql, oid) })
+				wantValue, wantCode := first(t, conn, sql)
+				if value != wantValue || code != wantCode && !(code == "22003" && wantCode == "42804") {
+					t.Errorf("%s of a %s is %q %s; PostgreSQL's is %q %s", sql, to, value, code, wantValue, wantCode)
+				}
+			}
+		}
+	}
+}
+
+// executed is the argument of an EXECUTE as a parameter of a type.
+func executed(sql string, oid uint32) ([]byte, error) {
+	commands, err := command.Read([]byte(sql))
+	if err != nil {
+		return nil, err
+	}
+	value, err := commands[0].(command.Execute).Arguments[0].Assign(oid)
+	if b := value.Append(nil, 0); err == nil && !reflect.DeepEqual(b, []byte("\xff\xff\xff\xff")) {
+		return b[4:], nil
+	}
+	return nil, err
+}
