@@ -45,8 +45,7 @@ func (r *register) take(s *session, most int, allows func(sessions int) bool) er
 	case most > 0 && r.placed >= most:
 		return errTooMany
 	case !allows(r.ofUser[s.user]):
-		return problemf("53300", "Close a session of this user, or raise the account's connection limit.",
-			`too many connections for role "%s"`, s.user)
+		return problemf("53300", "", `too many connections for role "%s"`, s.user)
 	}
 	s.placed = true
 	r.placed++
