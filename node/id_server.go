@@ -31,9 +31,23 @@ var leastServer = map[string]string{
 	"TimeZone": "Etc/UTC", "integer_datetimes": "on", "standard_conforming_strings": "on",
 }
 
+// ofSessions are the parameters that PostgreSQL reports and that each session has for itself. Drivers wait for some of
+// them: pgx takes no simple query without client_encoding.
+var ofSessions = map[string]string{
+	"application_name": "", "client_encoding": "UTF8", "default_transaction_read_only": "off", "in_hot_standby": "off",
+	"is_superuser": "off", "session_authorization": "",
+}
+
+// firstServer has all of them.
+func firstServer() *map[string]string {
+	all := maps.Clone(leastServer)
+	maps.Copy(all, ofSessions)
+	return &all
+}
+
 func newRealServer(name string) *realServer {
 	s := &realServer{name: name}
-	s.parameters.Store(&leastServer)
+	s.parameters.Store(firstServer())
 	return s
 }
 
