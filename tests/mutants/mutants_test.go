@@ -76,6 +76,12 @@ var mutants = []mutant{
 		test: "Invariant", in: "generator",
 	},
 	{
+		guard: "however long a window, the lease is renewed soon", file: "lease/protocol.go",
+		from: "min(max(p.length(reserved)/3, renewBackoff), longestPause)",
+		to:   "max(p.length(reserved)/3, renewBackoff)",
+		test: "AWindowOfAnHour", in: "tests/simulation",
+	},
+	{
 		guard: "a renewal does not reach back behind from", file: "lease/protocol.go",
 		from: "From: h.from, Until: h.until}", to: "From: 0, Until: h.until}",
 	},
@@ -139,7 +145,8 @@ var mutants = []mutant{
 var inConversation = []mutant{
 	{
 		guard: "upstream owes nothing", file: "proxy/conversation.go",
-		from: "return c.owed.Load() == 0 && (c.status == wire.StatusIdle ||", to: "return (c.status == statusIdle ||",
+		from: "return c.owed.Load() == 0 && (c.status == wire.StatusIdle ||",
+		to:   "return (c.status == wire.StatusIdle ||",
 	},
 	{
 		guard: "the transaction has not failed", file: "proxy/conversation.go",
