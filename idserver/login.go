@@ -63,11 +63,11 @@ func (d *door) logIn(startup []byte) error {
 		return err
 	}
 	d.out = appendAuthentication(d.out, wire.AuthDone, nil)
-	d.loggedIn()
 	v := d.server
 	if err := v.register.take(d.session, v.rules.Load().maxSessions, allows); err != nil {
 		return refuse(loginLimit, err.(problem), err.Error())
 	}
+	d.loggedIn() // with a place: a drain that waits for logins may begin
 	settings, err := w.settings()
 	if err != nil {
 		return err

@@ -23,6 +23,16 @@ type Inside interface {
 type guest struct {
 	startup []byte
 	client  net.Conn
+	here    bool // it has logged in, or is over
+}
+
+// arrived: whoever hands the listening socket over need not wait for it any more. It may be called more than once, by
+// one goroutine after the other.
+func (g *guest) arrived(p *Proxy) {
+	if !g.here {
+		g.here = true
+		p.arrived()
+	}
 }
 
 // belongsInside says that a session is to be served by Inside.
@@ -39,5 +49,9 @@ func (p *Proxy) cancelsInside(o opening) bool {
 func (p *Proxy) host(g *guest, a *admitted, login time.Time, log *slog.Logger) {
 	p.guests.Add(1)
 	defer p.guests.Add(-1)
-	p.inside.Serve(g.client, g.startup, login, a.loggedIn, log)
+	defer g.arrived(p)
+	p.inside.Serve(g.client, g.startup, login, func() {
+		a.loggedIn()
+		g.arrived(p)
+	}, log)
 }

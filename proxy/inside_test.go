@@ -13,7 +13,8 @@ import (
 // echo serves a database of its own: it lets everybody in, and says what it hears.
 type echo struct {
 	startups chan []byte
-	ours     []byte // key of a cancel request
+	asks     chan struct{} // closed: it has been answered; nil: nothing is asked
+	ours     []byte        // key of a cancel request
 }
 
 func (e *echo) Has(database string) bool { return database == "ids" }
@@ -22,6 +23,9 @@ func (e *echo) Cancels(request []byte) bool { return bytes.Equal(request[8:], e.
 
 func (e *echo) Serve(conn net.Conn, startup []byte, _ time.Time, loggedIn func(), _ *slog.Logger) {
 	e.startups <- startup
+	if e.asks != nil {
+		<-e.asks
+	}
 	loggedIn()
 	buf := make([]byte, 100)
 	for {
@@ -73,6 +77,29 @@ func TestAGuestIsServedInsideAndNeverReachesUpstream(t *testing.T) {
 	r.write(other, [][]byte{query("SELECT 2")})
 	r.expect(other, "the other client", [][]byte{query("SELECT 2")})
 	other.Close()
+}
+
+func TestSettleWaitsForAGuestUntilItHasLoggedIn(t *testing.T) {
+	r, e := newInsideRig(t)
+	e.asks = make(chan struct{})
+	r.send(startup("user", "u", "database", "ids"))
+	<-e.startups
+	soon, cancel := context.WithCancel(context.Background())
+	cancel()
+	r.proxy.Settle(soon)
+	if waits := r.proxy.arrivingNow(); waits != 1 {
+		t.Errorf("%d clients are arriving while one logs in", waits)
+	}
+	close(e.asks)
+	r.proxy.Settle(context.Background())
+	r.send(query("SELECT 1"))
+	r.toClient(query("SELECT 1"))
+}
+
+func (p *Proxy) arrivingNow() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.arriving
 }
 
 func TestAGuestTakesHalfOfThePlaceOfAClientSinceItNeedsOneDescriptor(t *testing.T) {

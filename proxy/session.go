@@ -95,7 +95,11 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 func (p *Proxy) begin(
 	conn net.Conn, a *admitted, login time.Time, log *slog.Logger,
 ) (client net.Conn, s *session, g *guest) {
-	defer p.arrived()
+	defer func() {
+		if g == nil {
+			p.arrived()
+		}
+	}()
 	client = conn // or TLS on top of it
 	var o opening
 	err := apart(log, func() (err error) { client, o, err = p.admit(conn, a, login); return err })

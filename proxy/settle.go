@@ -2,9 +2,10 @@ package proxy
 
 import "context"
 
-// Settle returns when each connection that was accepted has become a session or is over, or when ctx ends. With it, a
-// proxy whose listening socket goes on to another process refuses nobody whom it has accepted: the caller closes the
-// listener, and calls Settle once Serve has returned, and then Drain.
+// Settle returns when each connection that was accepted has become a session or is over, or when ctx ends. A client of
+// Inside is a session once it has logged in. With it, a proxy whose listening socket goes on to another process refuses
+// nobody whom it has accepted: the caller closes the listener, and calls Settle once Serve has returned, and then
+// Drain.
 func (p *Proxy) Settle(ctx context.Context) {
 	for {
 		p.mu.Lock()
