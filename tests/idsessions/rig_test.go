@@ -117,3 +117,22 @@ func isID(t *testing.T, text string) {
 
 // functionWorker is the worker of the function in a database that was migrated by server.Migrated.
 const functionWorker = 0
+
+// run runs the product, which has to succeed.
+func run(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(program.Path(t), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%q: %v: %s", args, err, out)
+	}
+	return string(out)
+}
+
+// roleWithPassword makes a role with the password.
+func roleWithPassword(t *testing.T, direct string) string {
+	t.Helper()
+	const name = "id_client_with_password"
+	server.Role(t, direct, name)
+	server.Exec(t, direct, "ALTER ROLE "+name+" PASSWORD '"+password+"'")
+	return name
+}

@@ -1,0 +1,169 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgflurry/admin"
+	"pgflurry/generator"
+	"pgflurry/segment"
+)
+
+// Whoever is told these knows no more of the installation than before.
+const secretAddress = "db1.internal:5432"
+
+func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 14, 9, 26, 53, 400e6, time.UTC)
+	ended := fmt.Errorf("%w: worker 17 may be used before tick 5", generator.ErrGrantEnded)
+	away := admin.Lease{
+		Held: true, Granted: true, Worker: 17, Until: now.Add(-3 * time.Second), Renewed: now.Add(-63 * time.Second),
+		Reason: reasonUnanswered, Cause: "failed to connect to " + secretAddress, Hint: "Ask " + secretAddress,
+	}
+	for _, c := range []struct {
+		name  string
+		err   error
+		lease admin.Lease
+		state string
+		says  string
+		hint  string
+	}{
+		{
+			"no namespace yet", errNoNamespace,
+			admin.Lease{},
+			"57P03",
+			"no ID can be given: no worker is granted yet", "Try again in a moment, or connect to another proxy.",
+		},
+		{
+			"nobody has migrated", errNoNamespace,
+			admin.Lease{Reason: reasonNoNamespace},
+			"57P03",
+			"no ID can be given: the lease database has no namespace yet",
+			`Whoever runs the proxy has to run "pgflurry migrate up" on the lease database`,
+		},
+		{
+			"a copy", generator.ErrNoGrant,
+			admin.Lease{Reason: reasonCopy},
+			"57P03",
+			"no ID can be given: the lease database is a copy, or was restored", `"pgflurry migrate up"`,
+		},
+		{
+			"the lease database is away from the start", generator.ErrNoGrant,
+			admin.Lease{Reason: reasonUnanswered, Cause: secretAddress},
+			"57P03",
+			"no ID can be given: the lease database has not answered yet", "Try again in a moment",
+		},
+		{
+			"a closed gate", generator.ErrNoGrant,
+			admin.Lease{Reason: reasonGate, Opens: now.Add(80*time.Second + time.Millisecond)},
+			"57P03",
+			"no ID can be given: no worker is granted before 2026-03-14T09:28:14Z, in 1m20s, since the lease " +
+				"database was failed over, restored or reseeded", "Try again then, or connect to another proxy.",
+		},
+		{
+			"no free worker", generator.ErrNoGrant,
+			admin.Lease{Reason: reasonNoneFree, Opens: now.Add(9 * time.Second)},
+			"57P03", "no ID can be given: no worker is free before 2026-03-14T09:27:03Z, in 9s", "Try again then",
+		},
+		{
+			"no worker ever again", generator.ErrNoGrant,
+			admin.Lease{Reason: reasonNoneFree},
+			"57P03",
+			"no ID can be given: no worker is free", "Whoever runs the proxy has to stop another one",
+		},
+		{
+			"the grant ended, since the lease database is away", ended, away, "57P03",
+			"no ID can be given: the grant of worker 17 has ended at 2026-03-14T09:26:51Z; " +
+				"the lease database has not acknowledged since 2026-03-14T09:25:51Z, for 1m3s",
+			"IDs come again as soon as it does. Try again",
+		},
+		{
+			"the grant ended, and nothing is known to be wrong", ended,
+			admin.Lease{Held: true, Granted: true, Worker: 17, Until: now},
+			"57P03",
+			"the grant of worker 17 has ended at 2026-03-14T09:26:54Z; it is to be renewed", "Try again",
+		},
+		{
+			"the worker was lost", ended,
+			admin.Lease{Granted: true, Worker: 17, Until: now, Reason: reasonLost},
+			"57P03",
+			"; the worker was lost, and another one is not granted yet", "Try again",
+		},
+		{
+			"full ticks", fmt.Errorf("waiting: %w", context.DeadlineExceeded),
+			admin.Lease{Held: true, Granted: true, Worker: 17},
+			"57P03",
+			"no ID came in time: worker 17 has given all that its ticks hold", "Ask for fewer IDs at once",
+		},
+		{
+			"the end of the process", generator.ErrSealed,
+			admin.Lease{Granted: true},
+			"57P03",
+			"no ID can be given: the proxy is shutting down", "Connect again",
+		},
+		{
+			"the end of the layout", generator.ErrEndOfTime,
+			admin.Lease{Granted: true},
+			"SNF02",
+			"no ID can be given: the timestamps of the layout have ended at 2093-09-06T15:47:36Z",
+			"Only a namespace with another layout helps.",
+		},
+	} {
+		r := whyNoID(c.err, admin.State{
+			At: now, Lease: c.lease,
+			Namespace: admin.Namespace{ID: "x", End: time.Date(2093, 9, 6, 15, 47, 35, 1e6, time.UTC)},
+		})
+		if r.SQLState != c.state || !strings.Contains(r.Message, c.says) || !strings.Contains(r.Hint, c.hint) {
+			t.Errorf("%s: %s %q, hint %q; expected %s %q, hint %q",
+				c.name, r.SQLState, r.Message, r.Hint, c.state, c.says, c.hint)
+		}
+		if strings.Contains(r.Message+r.Hint, secretAddress) {
+			t.Errorf("%s: %q, %q names an inner address", c.name, r.Message, r.Hint)
+		}
+	}
+}
+
+func TestAClientWithoutANumberIsToldAsByTheFunctionWhereThatFailsToo(t *testing.T) {
+	t.Parallel()
+	resting := fmt.Errorf("%w: %w", segment.ErrResting, errors.New("dial "+secretAddress))
+	for _, c := range []struct {
+		err               error
+		tag               string
+		state, says, hint string
+	}{
+		{
+			segment.ErrUnknownTag, "it's", "42704", "next_segment: there is no tag 'it''s'",
+			`of database "app" adds it: INSERT INTO pgflurry.segment (biz_tag) VALUES ('it''s');`,
+		},
+		{segment.ErrUnknownTag, "", "22023", "next_segment: the tag has 0 characters, not 1 to 128", "biz_tag"},
+		{
+			segment.ErrUnknownTag, strings.Repeat("ä", 129), "22023",
+			"next_segment: the tag has 129 characters, not 1 to 128", "biz_tag",
+		},
+		{
+			segment.ErrExhausted, "order", "2200H", "next_segment: tag 'order' has come to the end of bigint",
+			"There is no larger number. Use another tag.",
+		},
+		{resting, "order", "57P03", `no number of tag 'order' is left, and database "app" has not given`, "Try again"},
+		{context.DeadlineExceeded, "order", "57P03", "has not given a block of them in time", "Try again"},
+		{segment.ErrTooManyTags, "order", "53400", "too many tags are in use", "use fewer tags"},
+		{segment.ErrEnded, "order", "57P03", `the proxy gives none of database "app" any more`, "another proxy"},
+		{errNotListed, "order", "57P03", `the proxy gives none of database "app" any more`, "another proxy"},
+		{errNotJudged, "order", "57P03", `database "app" was not looked at yet`, "Try again"},
+		{errNotAllowed, "order", "0A000", `database "app" does not permit it now`, "say why"},
+		{errNoneChosen, "order", "0A000", "the proxy has several databases", "--id-segments NAME"},
+	} {
+		r := whyNoNumber(&tagError{error: c.err, database: "app", tag: c.tag})
+		if r.SQLState != c.state || !strings.Contains(r.Message, c.says) || !strings.Contains(r.Hint, c.hint) {
+			t.Errorf("%v: %s %q, hint %q; expected %s %q, hint %q",
+				c.err, r.SQLState, r.Message, r.Hint, c.state, c.says, c.hint)
+		}
+		if strings.Contains(r.Message+r.Hint, secretAddress) {
+			t.Errorf("%v: %q, %q names an inner address", c.err, r.Message, r.Hint)
+		}
+	}
+}
