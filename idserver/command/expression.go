@@ -9,7 +9,7 @@ import (
 const (
 	// maxDepth is how deep brackets, casts and calls may be within each other.
 	maxDepth = 16
-	// maxArguments is PostgreSQL's limit.
+	// maxArguments is PostgreSQL's limit for a function, and here also that of PREPARE and EXECUTE.
 	maxArguments = 100
 	// maxParameter is the highest parameter of a SELECT.
 	maxParameter = 1000

@@ -55,10 +55,7 @@ func (p *parser) mark(kind statement.Kind) bool {
 
 // name reads the name of a statement, a cursor, a savepoint or a setting: any identifier but a reserved keyword.
 func (p *parser) name() (string, error) {
-	switch {
-	case p.kind == statement.KindQuoted:
-	case p.kind == statement.KindWord && !statement.IsReserved(p.scan.Text()):
-	default:
+	if !p.isName() {
 		return "", p.syntax()
 	}
 	return p.identifier()

@@ -57,6 +57,9 @@ func (p *parser) types() (types []uint32, err error) {
 				return nil, err
 			}
 		}
+		if len(types) == maxArguments {
+			return nil, p.refuse()
+		}
 		types = append(types, oid)
 		switch {
 		case p.mark(')'):
@@ -110,6 +113,9 @@ func (p *parser) execute() (Command, error) {
 		}
 		value, constant := e.node.(Value)
 		if !constant {
+			return nil, p.refuse()
+		}
+		if len(command.Arguments) == maxArguments {
 			return nil, p.refuse()
 		}
 		command.Arguments = append(command.Arguments, value)

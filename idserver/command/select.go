@@ -6,8 +6,8 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// maxColumns is PostgreSQL's limit.
-const maxColumns = 1664
+// maxColumns bounds what a short text makes a session keep. PostgreSQL's own limit is 1664.
+const maxColumns = 128
 
 // Select is a list of constants, parameters and calls of functions, without a table: one row. Or it is a question to
 // the catalogs, and has none.
@@ -46,7 +46,7 @@ func (p *parser) selectList() (Query, error) {
 			return nil, err
 		}
 		if s.targets = append(s.targets, target{e.label, e.node}); len(s.targets) > maxColumns {
-			return nil, failf(codeTooManyColumns, "", "target lists can have at most %d entries", maxColumns)
+			return nil, failf(codeTooManyColumns, "", "target lists can have at most %d entries here", maxColumns)
 		}
 		if !p.mark(',') {
 			break

@@ -85,7 +85,7 @@ func (p *parser) special(name string, byDefault bool) (Command, error) {
 		return Set{Name: name, Default: true}, nil
 	}
 	role := name == "role" || name == "session_authorization"
-	if p.kind != statement.KindString && !(role && p.isValueWord()) {
+	if p.kind != statement.KindString && !(role && p.isName()) {
 		return nil, p.syntax()
 	}
 	value := p.scan.Text()
@@ -173,11 +173,14 @@ func (p *parser) value() (string, error) {
 	return value, nil
 }
 
-// isValueWord: a name, or one of the few reserved words that may be a value.
-func (p *parser) isValueWord() bool {
-	return p.kind == statement.KindQuoted || p.kind == statement.KindWord &&
-		(!statement.IsReserved(p.scan.Text()) || p.at("true") || p.at("false") || p.at("on"))
+// isName: a word that is not reserved, or a quoted one.
+func (p *parser) isName() bool {
+	return p.kind == statement.KindQuoted ||
+		p.kind == statement.KindWord && !statement.IsReserved(p.scan.Text())
 }
+
+// isValueWord: a name, or one of the few reserved words that may be a value.
+func (p *parser) isValueWord() bool { return p.isName() || p.at("true") || p.at("false") || p.at("on") }
 
 // signed reads a number as SET keeps it.
 func (p *parser) signed() (string, error) {
