@@ -39,6 +39,7 @@ func changed(change func(*State)) State {
 func states() map[string]State {
 	return map[string]State{
 		"healthy": healthy(),
+		"ids":     changed(func(s *State) { s.IDDatabase = idDatabase() }),
 		"warnings": changed(func(s *State) {
 			for _, kind := range []string{
 				"reserve", "clock_slowed", "function_ahead", "gate", "certificate", "database",

@@ -85,6 +85,22 @@ func healthy() State {
 	}
 }
 
+// idDatabase is one in use.
+func idDatabase() IDDatabase {
+	return IDDatabase{
+		Name: "pgflurry", Limit: 10_000, IDs: 12_408_113, Numbers: 30_551,
+		Open:   map[string]int{"login": 4, "idle": 8_190, "in_transaction": 31, "failed": 1},
+		ByKind: map[string]int64{"snowflake": 11_902_004, "snowflakes": 4_110, "segment": 30_551},
+		Logins: map[string]int64{
+			"ok": 40_118, "password": 12, "attempts": 3, "limit": 0, "unready": 0, "refused": 2, "left": 9,
+		},
+		Refused: map[string]int64{"no_ids": 0, "not_supported": 17, "other": 4},
+		Accounts: Accounts{
+			Needed: true, Count: 41, From: "pgflurry.client", Read: now.Add(-3 * time.Second), MaxAge: time.Hour,
+		},
+	}
+}
+
 // workers is a table in use: proxies on every tenth number or so, of which some rest, two retired, and functions.
 func workers(total int) Workers {
 	w := Workers{Read: now.Add(-5 * time.Second), Counts: map[string]int{}}

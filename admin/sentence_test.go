@@ -42,6 +42,23 @@ func TestTheSentenceSaysEachStateOfANode(t *testing.T) {
 			func(s *State) { s.Databases[0].IDs = "none" },
 			"Worker 137, renewed 4 s ago, IDs for 52 s without PostgreSQL",
 		},
+		"no database but the ID database": {
+			func(s *State) {
+				s.Databases, s.IDDatabase.Name = []Database{{Name: "shop", IDs: "none"}}, "ids"
+			},
+			"Worker 137, renewed 4 s ago, but no database but ids gets IDs from memory: PostgreSQL itself answers",
+		},
+		"an ID database without IDs": {
+			func(s *State) { s.Lease, s.IDDatabase.Name = Lease{Reason: "lost"}, "ids" },
+			"No worker, PostgreSQL itself answers, and the ID database has no IDs: the worker was lost",
+		},
+		"an ID database, and the mark has passed": {
+			func(s *State) {
+				s.Lease.Renewed, s.Lease.Reserve, s.IDDatabase.Name = now.Add(-3*time.Minute), 0, "ids"
+			},
+			"Worker 137, renewed 3 min ago, too long for IDs from memory: PostgreSQL itself answers, " +
+				"and the ID database has no IDs",
+		},
 		"no namespace yet": {
 			func(s *State) { s.Lease, s.Namespace = Lease{}, Namespace{} },
 			"No worker, PostgreSQL itself answers: the namespace was not read yet",

@@ -36,6 +36,13 @@ func faults() map[string]func(*State) {
 			s.Databases[0].IDsHint = "Run \"pgflurry migrate up\" again."
 		},
 		"sessions": func(s *State) { s.Sessions.Full = true },
+		"accounts": func(s *State) {
+			s.IDDatabase = idDatabase()
+			s.IDDatabase.Accounts.Read = now.Add(-3 * time.Minute)
+			s.IDDatabase.Accounts.Problem = "reading who may log in: the connection ended: EOF"
+		},
+		"id_sessions": func(s *State) { s.IDDatabase = idDatabase(); s.IDDatabase.Full = true },
+		"id_database": func(s *State) { s.IDDatabase = idDatabase(); s.IDDatabase.Hides = "shop" },
 	}
 }
 

@@ -112,6 +112,44 @@ func TestAlertCertificateExpiresFiresTwoWeeksBefore(t *testing.T) {
 	judge(t, before, after, "PgflurryCertificateExpires")
 }
 
+func TestAlertNoIDsFiresWhenAClientOfTheIDDatabaseGetsNone(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	lease, through := network.To(t, direct)
+	o := operate(t, direct, "no ids", "--lease-database", through, "--databases", server.Name(t, direct),
+		"--id-database", "ids", "--id-auth", "trust")
+	conn := server.Connect(t, server.In(t, o.URL, "ids"))
+	server.Do(t, conn, "SELECT next_snowflake()")
+	before := o.steady()
+	if before.samples["pgflurry_id_database_ids_total"] != 1 || before.samples["pgflurry_ids_total"] != 0 {
+		t.Errorf("one ID of the ID database is counted as\n%s", before.ours())
+	}
+	lease.Silence()
+	o.shows("no reserve", func(of func(string) float64) bool { return of("lease_reserve_seconds") == 0 })
+	said := server.Refused(t, conn, "57P03", "SELECT next_snowflake()")
+	if !strings.Contains(said.Message, "the lease database has not acknowledged since") || said.Hint == "" {
+		t.Errorf("the client is told %v, hint %q", said, said.Hint)
+	}
+	after := o.scrape()
+	judge(t, before, after, "PgflurryNoIDs", "PgflurryReserveLow", "PgflurryNotRenewed")
+}
+
+func TestAlertAccountsOldFiresWhenTheyAreNotRead(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	o := operate(t, direct, "accounts", "--id-database", "ids")
+	o.shows("that accounts were read", func(of func(string) float64) bool {
+		return of("id_database_accounts_read_timestamp_seconds") > 0
+	})
+	before := o.steady()
+	conn := server.Connect(t, direct)
+	server.Do(t, conn, "ALTER TABLE pgflurry.client RENAME TO clients")
+	o.Line("accounts of the ID database cannot be read")
+	after := o.scrape()
+	after.samples["pgflurry_id_database_accounts_read_timestamp_seconds"] -= 600 // ten minutes later
+	judge(t, before, after, "PgflurryAccountsOld")
+}
+
 const (
 	step   = 15 * time.Second
 	steady = 8  // steps before the fault

@@ -21,6 +21,10 @@ func wrong(now time.Time) []admin.State {
 		Certificates: []admin.Certificate{{File: "a.crt", Until: now}},
 		Namespace:    admin.Namespace{End: now},
 		Sessions:     admin.Sessions{Full: true, Limit: 10},
+		IDDatabase: admin.IDDatabase{
+			Name: "ids", Full: true, Limit: 10, Hides: "shop",
+			Accounts: admin.Accounts{Needed: true, Problem: "it is not there", From: "pgflurry.client"},
+		},
 	}, {At: now, Lease: held, Clock: admin.Clock{Known: true, Ahead: time.Hour}}}
 	for _, reason := range []string{"gate", "none_free", "copy", "no_namespace", "unanswered", "lost"} {
 		states = append(states, admin.State{At: now, Lease: admin.Lease{Reason: reason, Worker: 7}})
@@ -52,7 +56,7 @@ func TestEachCommandOfAWarningIsOneThatTheProgramTakes(t *testing.T) {
 			}
 		}
 	}
-	if len(kinds) != 12 || len(tried) < 10 {
+	if len(kinds) != 15 || len(tried) < 10 {
 		t.Errorf("only the warnings %v were tried, with %d commands", kinds, len(tried))
 	}
 }

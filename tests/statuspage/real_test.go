@@ -3,11 +3,13 @@ package statuspage
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/jackc/pgx/v5"
 
 	"pgflurry/migrations"
 	"pgflurry/tests/support/authority"
@@ -153,4 +155,23 @@ func TestAFreeWorkerIsHeldOnThePageOfEveryOtherProxy(t *testing.T) {
 	p.Leased()
 	program.Serve(t, direct, "the other")
 	tab.Await(`document.querySelector(".map .held")?.getAttribute("aria-label").endsWith("held, the other")`)
+}
+
+func TestTheIDDatabaseIsToldWithItsSessionsAndWhatItsAccountsLack(t *testing.T) {
+	direct := server.Migrated(t)
+	tab, p := page(t, direct, "--id-database", "ids")
+	p.Leased()
+	tab.Await(`document.querySelector("#part-ids").textContent.includes("0 in pgflurry.client, read ")`)
+	server.Exec(t, direct, "INSERT INTO pgflurry.client (name, verifier) SELECT 'shop', "+
+		"'SCRAM-SHA-256$1:AAAAAAAAAAAAAAAAAAAAAA==$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=:"+
+		"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA='")
+	tab.Await(`document.querySelector("#part-ids").textContent.includes("1 in pgflurry.client, read ")`)
+	wrong := server.Parse(t, server.In(t, p.URL, "ids"))
+	wrong.User = url.UserPassword("shop", "guessed")
+	if conn, err := pgx.Connect(server.Within(t), wrong.String()); err == nil {
+		conn.Close(server.Within(t))
+		t.Error("a guess is let in")
+	}
+	tab.Await(`document.querySelector("#part-ids").textContent.includes("1 with a wrong password")`)
+	tab.Picture("real-ids")
 }
