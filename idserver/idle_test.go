@@ -1,0 +1,52 @@
+package idserver
+
+import (
+	"errors"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+func TestASessionWhoseClientSendsNothingForTooLongEnds(t *testing.T) {
+	for name, begin := range map[string]string{"outside a transaction": "", "inside one": "BEGIN"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := testServer(t, &counter{})
+				if err := v.Change(Settings{Method: Trust, IdleTimeout: time.Minute}); err != nil {
+					t.Fatal(err)
+				}
+				client, far := net.Pipe()
+				s, err := sessionOn(v, far)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.cancel()
+				go func() { _, _ = io.Copy(io.Discard, client) }()
+				var ended time.Time
+				go func() {
+					err = s.run()
+					ended = time.Now()
+				}()
+				start := time.Now()
+				for range 3 {
+					time.Sleep(59 * time.Second)
+					if _, err := client.Write(encoded(&pgproto3.Query{String: begin})); err != nil {
+						t.Error(err)
+					}
+				}
+				time.Sleep(2 * time.Minute)
+				synctest.Wait()
+				if !errors.Is(err, errIdle) || ended.Sub(start) != 3*59*time.Second+time.Minute {
+					t.Errorf("the session ended with %v after %v; expected %v a minute after its last message", err,
+						ended.Sub(start), errIdle)
+				}
+				client.Close()
+				far.Close()
+			})
+		})
+	}
+}
