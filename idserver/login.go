@@ -24,18 +24,23 @@ import (
 // own limit for SASL.
 const maxLogin = 1024
 
-// refused is why a login failed. The client is told the first line of it.
+// refused is why a login failed.
 type refused struct {
-	problem
-	detail string
-	cause  string // for the log alone
+	problem // what the client is told
+	detail  string
+	// cause is for the log alone. It is asked for when the client has been told: to find words takes a time of its own
+	// for each cause.
+	cause  func() string
 	result result
 }
 
-// refuse refuses a login with what a client is told.
-func refuse(r result, p problem, cause string) error {
+// refuse refuses a login with a cause that the client is not told.
+func refuse(r result, p problem, cause func() string) error {
 	return refused{problem: p, cause: cause, result: r}
 }
+
+// refuseWith refuses a login, and the client is told all there is to tell.
+func refuseWith(r result, p problem) error { return refuse(r, p, p.Error) }
 
 // door is a client that logs in.
 type door struct {
@@ -65,7 +70,7 @@ func (d *door) logIn(startup []byte) error {
 	d.out = appendAuthentication(d.out, wire.AuthDone, nil)
 	v := d.server
 	if err := v.register.take(d.session, v.rules.Load().maxSessions, allows); err != nil {
-		return refuse(loginLimit, err.(problem), err.Error())
+		return refuseWith(loginLimit, err.(problem))
 	}
 	d.loggedIn() // with a place: a drain that waits for logins may begin
 	settings, err := w.settings()
@@ -103,10 +108,9 @@ func (d *door) authenticate() (allows func(sessions int) bool, err error) {
 	list := v.settings.Accounts()
 	switch {
 	case list == nil:
-		return nil, refuse(loginUnready, errAccountsUnread, "the accounts were never read")
+		return nil, refuseWith(loginUnready, errAccountsUnread)
 	case rules.maxAge > 0 && now.Sub(list.Read()) > rules.maxAge:
-		p := accountsTooOld(now.Sub(list.Read()), rules.maxAge)
-		return nil, refuse(loginUnready, p, p.message)
+		return nil, refuseWith(loginUnready, accountsTooOld(now.Sub(list.Read()), rules.maxAge))
 	}
 	known, _ := list.Find(d.user)
 	if rules.method == Certificate {
@@ -123,14 +127,16 @@ func (d *door) checkCertificate(known account.Account, now time.Time) error {
 			"connection requires a valid client certificate")
 	}
 	names := namesOf(conn.ClientCertificate())
-	cause := d.whyNot(known, now)
-	if !slices.Contains(names, d.user) {
-		cause = fmt.Sprintf("its certificate names %q", names)
-	}
-	if cause == "" {
+	if slices.Contains(names, d.user) && known.Name != "" && known.MayLogIn(now) {
 		return nil
 	}
-	return refuse(loginWrong, problemf("28000", "", `certificate authentication failed for user "%s"`, d.user), cause)
+	p := problemf("28000", "", `certificate authentication failed for user "%s"`, d.user)
+	return refuse(loginWrong, p, func() string {
+		if !slices.Contains(names, d.user) {
+			return fmt.Sprintf("its certificate names %q", names)
+		}
+		return whyNot(known, now)
+	})
 }
 
 // namesOf are the users that a certificate names: its common name, and the alternative names that are text.
@@ -143,15 +149,17 @@ func namesOf(c *x509.Certificate) []string {
 	return names
 }
 
-// whyNot is why an account may not log in, for the log; "": it may.
-func (d *door) whyNot(known account.Account, now time.Time) string {
+// whyNot is why an account may not log in, for the log.
+func whyNot(known account.Account, now time.Time) string {
 	switch {
 	case known.Name == "":
 		return "there is no such account"
 	case !known.MayLogIn(now):
 		return fmt.Sprintf("the account has expired at %s", known.ValidUntil.Format(time.RFC3339))
+	case known.Verifier.IsZero():
+		return "the account has no verifier, so it logs in with a certificate alone"
 	}
-	return ""
+	return "the password is wrong"
 }
 
 // proveSCRAM has the client prove that it knows the password. All that happens is the same for every name: who has no
@@ -188,14 +196,8 @@ func (d *door) proveSCRAM(list *account.List, known account.Account, now time.Ti
 	switch {
 	case errors.Is(err, scram.ErrProof):
 		v.attempts.wrong(d.from, d.user, v.now())
-		cause := d.whyNot(known, now)
-		if cause == "" && known.Verifier.IsZero() {
-			cause = "the account has no verifier, so it logs in with a certificate alone"
-		}
-		if cause == "" {
-			cause = "the password is wrong"
-		}
-		return refuse(loginWrong, problemf("28P01", "", `password authentication failed for user "%s"`, d.user), cause)
+		p := problemf("28P01", "", `password authentication failed for user "%s"`, d.user)
+		return refuse(loginWrong, p, func() string { return whyNot(known, now) })
 	case err != nil:
 		return spelled(err)
 	case !exchange.Done():
@@ -211,8 +213,7 @@ func (d *door) checkAttempts(now time.Time) error {
 	if wait == 0 {
 		return nil
 	}
-	p := tooManyAttempts(d.user, wait, all)
-	return refuse(loginAttempts, p, p.message)
+	return refuseWith(loginAttempts, tooManyAttempts(d.user, wait, all))
 }
 
 // binding is what the login may be bound to.
@@ -228,7 +229,7 @@ func spelled(err error) error {
 	var e *scram.Error
 	if errors.As(err, &e) {
 		return refused{
-			problem: problem{sqlstate: e.SQLSTATE, message: e.Message}, detail: e.Detail, cause: e.Error(),
+			problem: problem{sqlstate: e.SQLSTATE, message: e.Message}, detail: e.Detail, cause: e.Error,
 			result: loginRefused,
 		}
 	}

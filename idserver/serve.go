@@ -113,7 +113,7 @@ func (s *session) logRefusal(err error) {
 	var r refused
 	switch {
 	case errors.As(err, &r):
-		s.log.Info("login refused", "cause", r.cause)
+		s.log.Info("login refused", "cause", r.cause())
 	case left(err):
 		s.log.Debug("client left within its login", "cause", err)
 	default:
