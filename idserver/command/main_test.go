@@ -1,9 +1,17 @@
 package command_test
 
 import (
+	"flag"
+	"os"
 	"testing"
 
 	"pgflurry/tests/support/server"
 )
 
-func TestMain(m *testing.M) { server.Main(m) }
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if flag.Lookup("test.fuzzworker").Value.String() == "true" { // it reads texts alone, and needs no server
+		os.Exit(m.Run())
+	}
+	server.Main(m)
+}

@@ -75,9 +75,6 @@ func encoded(sql []byte) error {
 
 // readOne reads one statement, which has a token at least and no semicolon at its end.
 func readOne(text []byte) (Command, error) {
-	if form, ok := statement.Match(text); ok {
-		return Draw{form}, nil
-	}
 	p := &parser{scan: statement.Scan(text), text: text}
 	p.next()
 	command, err := p.command()

@@ -36,7 +36,10 @@ var texts = [][]string{
 		"SELECT $1", "SELECT $1::int4, $1",
 		"SELECT $1::text, $2::bool AS b, CAST($3 AS int8), $4::varchar, $5::name, $6::oid",
 	},
-	{"SELECT current_setting($1), set_config($2, $3, $4)", "SELECT current_setting($1, $2)", "SELECT $1, $1"},
+	{
+		"SELECT current_setting($1), set_config($2, $3, $4)", "SELECT current_setting($1, $2)", "SELECT $1, $1",
+		"SELECT $1, $1::int4", "SELECT $2::int4, $1", "SELECT $2::text",
+	},
 	{"SELECT 1 is, 2 value, 3 AS from, 4 \"select\", 'x' name, NULL left, $1 key, 1::int4 text, version() overriding"},
 
 	{"", ";", " ; -- x\n;", "/* DBD::Pg ping */"},
