@@ -18,6 +18,7 @@ const (
 	ofProxy    = iota // draws through a proxy, which answers from memory, or relays where it has no lease
 	ofFunction        // draws from the function
 	ofKeys            // inserts rows whose key is DEFAULT next_snowflake(), through a proxy
+	ofIDs             // draws in the ID database of a proxy, which needs no PostgreSQL
 	kinds
 )
 
@@ -42,6 +43,12 @@ var statements = [kinds][]struct {
 		},
 		{"COPY (SELECT next_snowflake() FROM generate_series(1, %d)) TO STDOUT", 2000},
 	},
+	ofIDs: {
+		{"SELECT * FROM next_snowflakes(%d)", 10_000},
+		{"SELECT next_snowflake() FROM generate_series(1, %d)", 10_000},
+		{"SELECT next_snowflake() -- %d", 1},
+		{"BEGIN; SELECT next_snowflake(); SELECT * FROM next_snowflakes(%d); ROLLBACK", 1000},
+	},
 	ofKeys: {
 		{"INSERT INTO item (n) SELECT generate_series(1, %d) RETURNING id", 300},
 		{"INSERT INTO item DEFAULT VALUES RETURNING id -- %d", 1},
@@ -49,24 +56,28 @@ var statements = [kinds][]struct {
 	},
 }
 
-// clients starts them: for each node two that draw and one that inserts, and five for the function.
+// clients starts them: for each node two that draw, two in its ID database and one that inserts, and five for the
+// function.
 func (s *storm) clients(running *sync.WaitGroup) {
-	start := func(kind int, url func() string) {
-		running.Go(func() { s.client(kind, url, newDice()) })
+	start := func(kind, node int, url func() string) {
+		running.Go(func() { s.client(kind, node, url, newDice()) })
 	}
-	for _, n := range s.nodes {
+	for i, n := range s.nodes {
 		url := func() string { return *n.url.Load() }
-		start(ofProxy, url)
-		start(ofProxy, url)
-		start(ofKeys, url)
+		start(ofProxy, i, url)
+		start(ofProxy, i, url)
+		start(ofKeys, i, url)
+		for range 2 {
+			start(ofIDs, i, func() string { return idURL(url()) })
+		}
 	}
 	for range 5 {
-		start(ofFunction, func() string { return s.through })
+		start(ofFunction, 0, func() string { return s.through })
 	}
 }
 
 // client draws until the storm is over, on a new connection whenever the old one is gone.
-func (s *storm) client(kind int, url func() string, dice *rand.Rand) {
+func (s *storm) client(kind, node int, url func() string, dice *rand.Rand) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
@@ -85,7 +96,11 @@ func (s *storm) client(kind int, url func() string, dice *rand.Rand) {
 			continue
 		}
 		for ctx.Err() == nil && !conn.IsClosed() {
-			ids, err = drawMany(ctx, conn, dice, kind, ids[:0])
+			if kind == ofIDs {
+				ids, err = s.drawInside(ctx, node, conn, dice, ids[:0])
+			} else {
+				ids, err = drawMany(ctx, conn, dice, kind, ids[:0])
+			}
 			if err != nil {
 				s.broken.Add(1)
 			}
@@ -156,6 +171,7 @@ func (s *storm) record(kind int, ids []int64) {
 		default: // one is enough
 		}
 	}
+	s.noteTicks(ids)
 	s.ids.Add(int64(len(ids)))
 	s.byKind[kind].Add(int64(len(ids)))
 }

@@ -35,6 +35,8 @@ type storm struct {
 	ids    atomic.Int64
 	byKind [kinds]atomic.Int64
 	broken atomic.Int64 // statements that ended with an error, and connections that failed
+
+	outages outages
 }
 
 // A node is a place where a proxy runs, one after the other.
@@ -112,10 +114,12 @@ func newStorm(t *testing.T) *storm {
 		var lease string
 		n.lease, lease = network.To(t, s.through)
 		if i == 0 && os.Getenv("PGFLURRY_TEST_POOLER") == "1" {
-			lease = server.Pooler(t, lease, 2)
+			lease = server.Pooler(t, lease, 2, "server_login_retry = 1") // not 15 s after each outage
 		}
-		n.args = []string{short, "--lease-database", lease, "--drain-timeout", "1s"}
-		s.nodes = append(s.nodes, n)
+		n.args = append([]string{
+			short, "--lease-database", lease, "--drain-timeout", "1s", "--id-database", "pgflurry",
+		}, idLogins[i](s)...)
+		s.nodes, s.outages.refused = append(s.nodes, n), append(s.outages.refused, make(chan struct{}, 1))
 		s.start(n)
 	}
 	return s
@@ -149,6 +153,7 @@ func (s *storm) happen(trouble trouble) {
 		conn := s.again(*n.url.Load())
 		s.drawUntil(conn, s.byProxy)
 		conn.Close(context.Background()) // there may be many faults
+		s.drawInsideAgain(n)
 	}
 	s.draw(s.conn, 1)
 	s.do("TRUNCATE item")
@@ -167,10 +172,11 @@ func (s *storm) judge(passed time.Duration, faults int) {
 	default:
 	}
 	total := s.all.Len()
-	s.t.Logf("%d IDs in %v (%.0f a second) with %d faults, none twice: %d by proxies, %d by the function, %d of keys; "+
-		"%d statements or connections broken",
+	s.t.Logf("%d IDs in %v (%.0f a second) with %d faults, none twice: %d by proxies, %d by the function, %d of keys, "+
+		"%d in ID databases, %d of them while PostgreSQL was away; %d statements or connections broken",
 		total, passed.Round(time.Second), float64(total)/passed.Seconds(), faults,
-		s.byKind[ofProxy].Load(), s.byKind[ofFunction].Load(), s.byKind[ofKeys].Load(), s.broken.Load())
+		s.byKind[ofProxy].Load(), s.byKind[ofFunction].Load(), s.byKind[ofKeys].Load(),
+		s.byKind[ofIDs].Load(), s.outages.given.Load(), s.broken.Load())
 	if server.Storm(s.t) == 0 && total < enough {
 		s.t.Errorf("only %d IDs, expected %d", total, enough)
 	}
@@ -178,6 +184,9 @@ func (s *storm) judge(passed time.Duration, faults int) {
 		if s.byKind[kind].Load() < 1000 {
 			s.t.Errorf("only %d IDs of kind %d: this proves little", s.byKind[kind].Load(), kind)
 		}
+	}
+	if s.outages.given.Load() < 1000 {
+		s.t.Errorf("only %d IDs while PostgreSQL was away: this proves little", s.outages.given.Load())
 	}
 	if s.broken.Load() == 0 {
 		s.t.Error("nothing was broken off, so the faults were none")

@@ -200,7 +200,11 @@ func (s *storm) killBackend() {
 
 func (s *storm) crashServer() {
 	server.Crash(s.t, s.cluster)
-	s.primary(server.Again(s.t, s.cluster.Data, 0, stormOptions)) // its port may be somebody's by now
+	s.gone()
+	again := server.Again(s.t, s.cluster.Data, 0, stormOptions) // its port may be somebody's by now
+	s.visit(again.URL("postgres"))
+	s.below()
+	s.primary(again)
 }
 
 // failOver crashes the primary and promotes a standby, which is made now. A synchronous one has every acknowledged
@@ -220,11 +224,16 @@ func (s *storm) failOver(synchronous bool) {
 	}
 	s.drawMany(2000)
 	server.Crash(s.t, s.cluster)
-	s.database.Lead("")
+	s.gone()
 	old := s.cluster
 	s.visit(standby.URL("postgres"))
 	if !ask[bool](s.room, "SELECT pg_promote()") {
 		s.t.Fatal("the standby was not promoted")
+	}
+	if synchronous {
+		s.below()
+	} else {
+		s.forget()
 	}
 	if synchronous { // the setting came with the files
 		s.do("ALTER SYSTEM RESET synchronous_standby_names")

@@ -1,0 +1,200 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/proxy/scram"
+	"pgflurry/tests/support/server"
+)
+
+// The ID database of the proxies of a storm. Its sessions go on while PostgreSQL is away.
+
+// idLogins are how the proxies of the nodes let clients in, by their number: each in a way of its own.
+var idLogins = []func(*storm) (flags []string){
+	func(*storm) []string { return []string{"--id-auth", "trust"} },
+	func(s *storm) []string {
+		s.do("INSERT INTO pgflurry.client (name, verifier) VALUES ($1, $2)", idUser, idVerifier(s))
+		return nil
+	},
+	func(s *storm) []string {
+		s.t.Helper()
+		file := filepath.Join(s.t.TempDir(), "clients")
+		if err := os.WriteFile(file, fmt.Appendf(nil, "%q %q\n", idUser, idVerifier(s)), 0o600); err != nil {
+			s.t.Fatal(err)
+		}
+		return []string{"--id-auth-file", file}
+	},
+}
+
+const idUser, idPassword = "storm", "after the calm"
+
+func idVerifier(s *storm) string {
+	s.t.Helper()
+	verifier, err := scram.NewVerifier(idPassword, scram.DefaultIterations)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return verifier.Text()
+}
+
+// idURL is that of a proxy's ID database.
+func idURL(proxy string) string {
+	u, err := url.Parse(proxy)
+	if err != nil {
+		panic(err) // it is one that the test has made
+	}
+	u.User, u.Path = url.UserPassword(idUser, idPassword), "/pgflurry"
+	return u.String()
+}
+
+// outages tells what the clients of the ID database get while PostgreSQL is away, and what the greatest tick of each
+// worker is.
+type outages struct {
+	away    atomic.Bool
+	given   atomic.Int64               // IDs of statements that began and ended while it was away
+	refused []chan struct{}            // by node: a statement there has been refused for want of IDs
+	newest  [stormWorkers]atomic.Int64 // greatest tick of the IDs of a worker
+	since   int64                      // IDs of earlier ticks may be above the marks: a failover has lost those
+}
+
+// stormWorkers is how many workers the layout of a storm has.
+const stormWorkers = 8
+
+// pipelineOf draws single IDs in one batch of the extended protocol.
+func pipelineOf(ctx context.Context, conn *pgconn.PgConn, n int, ids []int64) ([]int64, error) {
+	pipeline := conn.StartPipeline(ctx)
+	for range n {
+		pipeline.SendQueryParams("SELECT next_snowflake()", nil, nil, nil, nil)
+	}
+	if err := pipeline.Sync(); err != nil {
+		return ids, err
+	}
+	for {
+		results, err := pipeline.GetResults()
+		if err != nil || results == nil {
+			return ids, errors.Join(err, pipeline.Close())
+		}
+		rows, is := results.(*pgconn.ResultReader)
+		if !is {
+			continue
+		}
+		for rows.NextRow() {
+			id, err := strconv.ParseInt(string(rows.Values()[0]), 10, 64)
+			if err != nil {
+				return ids, err
+			}
+			ids = append(ids, id)
+		}
+		if _, err := rows.Close(); err != nil {
+			return ids, errors.Join(err, pipeline.Close())
+		}
+	}
+}
+
+// drawInside is drawMany in the ID database of a node.
+func (s *storm) drawInside(
+	ctx context.Context, node int, conn *pgconn.PgConn, dice *rand.Rand, ids []int64,
+) (drawn []int64, err error) {
+	away := s.outages.away.Load()
+	if dice.IntN(4) == 0 {
+		limited, cancel := context.WithTimeout(ctx, patience)
+		drawn, err = pipelineOf(limited, conn, 1+dice.IntN(50), ids)
+		cancel()
+	} else {
+		drawn, err = drawMany(ctx, conn, dice, ofIDs, ids)
+	}
+	if away && s.outages.away.Load() {
+		s.outages.given.Add(int64(len(drawn)))
+	}
+	if said, is := errors.AsType[*pgconn.PgError](err); is && said.Code == "57P03" {
+		select {
+		case s.outages.refused[node] <- struct{}{}:
+		default: // nobody waits for it yet
+		}
+		server.Pause(ctx, 5*time.Millisecond) // others need the processor
+	}
+	return drawn, err
+}
+
+// noteTicks keeps the greatest tick of each worker.
+func (s *storm) noteTicks(ids []int64) {
+	for _, id := range ids {
+		newest := &s.outages.newest[s.workerOf(id)]
+		for tick, seen := s.tickOf(id), newest.Load(); tick > seen; seen = newest.Load() {
+			if newest.CompareAndSwap(seen, tick) {
+				break
+			}
+		}
+	}
+}
+
+// gone is called when PostgreSQL has gone away, and cannot come back meanwhile. It returns when the ID database of each
+// proxy has given all that it may.
+func (s *storm) gone() {
+	s.t.Helper()
+	s.database.Lead("")
+	for _, refused := range s.outages.refused {
+		select {
+		case <-refused: // what was refused before
+		default:
+		}
+	}
+	s.outages.away.Store(true)
+	defer s.outages.away.Store(false)
+	deadline := time.After(patience)
+	for i, refused := range s.outages.refused {
+		select {
+		case <-refused:
+		case <-deadline:
+			s.t.Fatalf("PostgreSQL is away, and the ID database of %s still gives IDs", s.nodes[i].name)
+		}
+	}
+}
+
+// below checks, before proxies reach the server again, that no ID is at or above the mark of its worker.
+func (s *storm) below() {
+	s.t.Helper()
+	for worker := range int64(stormWorkers) {
+		newest := s.outages.newest[worker].Load()
+		if worker == function || newest == 0 || newest < s.outages.since {
+			continue
+		}
+		if mark := s.mark(worker); newest >= mark {
+			s.t.Errorf("there is an ID of worker %d and tick %d, but its mark is %d", worker, newest, mark)
+		}
+	}
+}
+
+// forget is below for a server that has lost what was acknowledged last: IDs so far may be above its marks.
+func (s *storm) forget() {
+	s.t.Helper()
+	s.outages.since = ask[int64](s.room, "SELECT pgflurry.ticks(clock_timestamp())")
+}
+
+// drawInsideAgain sees that the ID database of a proxy gives IDs again.
+func (s *storm) drawInsideAgain(n *node) {
+	s.t.Helper()
+	conn := s.again(idURL(*n.url.Load()))
+	defer conn.Close(context.Background()) // there may be many faults
+	for deadline := time.Now().Add(patience); ; {
+		id, err := one(conn)
+		if err == nil {
+			s.note(id)
+			return
+		}
+		if said, is := errors.AsType[*pgconn.PgError](err); !is || said.Code != "57P03" || time.Now().After(deadline) {
+			s.t.Fatalf("%s: its ID database says %v", n.name, err)
+		}
+	}
+}
