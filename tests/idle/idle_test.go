@@ -12,6 +12,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"pgflurry/tests/support/program"
 )
 
 var (
@@ -22,22 +24,25 @@ var (
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleVariable); role {
 	case "":
-		os.Exit(m.Run())
+		program.Main(m)
 	case "proxy":
 		beProxy()
+	case "ids":
+		beIDs()
 	case "upstream":
 		beUpstream()
 	default:
-		fmt.Fprintf(os.Stderr, "%s is %q; expected proxy or upstream\n", roleVariable, role)
+		fmt.Fprintf(os.Stderr, "%s is %q; expected proxy, ids or upstream\n", roleVariable, role)
 		os.Exit(2)
 	}
 }
 
-// room raises the limit of descriptors for this process and its children, and returns how many sessions fit: two
-// descriptors each in the proxy.
-func room(b *testing.B) int {
+// room raises the limit of descriptors for this process and its children, and returns how many sessions fit, with so
+// many descriptors each in the process that has most.
+func room(b *testing.B, each int) int {
+	b.Helper()
 	const spare = 100
-	need := syscall.Rlimit{Cur: uint64(2**wanted + spare), Max: uint64(2**wanted + spare)}
+	need := syscall.Rlimit{Cur: uint64(each**wanted + spare), Max: uint64(each**wanted + spare)}
 	var have syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &have); err != nil {
 		b.Fatal(err)
@@ -46,7 +51,7 @@ func room(b *testing.B) int {
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &need); err == nil {
 		return *wanted
 	}
-	fit := int(have.Max-spare) / 2
+	fit := int(have.Max-spare) / each
 	b.Logf("this process may have %d descriptors, so %d sessions are opened instead of %d; "+
 		"as root it would raise the limit", have.Max, fit, *wanted)
 	have.Cur = have.Max
@@ -58,21 +63,25 @@ func room(b *testing.B) int {
 
 func BenchmarkIdleSessions(b *testing.B) {
 	for b.Loop() {
-		measure(b, room(b))
+		up := start(b, "upstream", "")
+		proxy := start(b, "proxy", up.address)
+		measure(b, proxy, room(b, 2), 1, func() (net.Conn, error) { return work(proxy.address) })
+		proxy.end(b)
+		up.end(b)
 	}
 }
 
-func measure(b *testing.B, sessions int) {
-	up := start(b, "upstream", "")
-	proxy := start(b, "proxy", up.address)
-	before, kernelBefore := proxy.ask(b, "collect"), slabs(b)
+// measure opens sessions, each of which draws so many IDs, and reports what the server then has more for each.
+func measure(b *testing.B, server *child, sessions, ids int, open func() (net.Conn, error)) {
+	b.Helper()
+	before, kernelBefore := server.ask(b, "collect"), slabs(b)
 	conns := make([]net.Conn, sessions)
 	var opening sync.WaitGroup
 	next := make(chan int)
 	for range 8 {
 		opening.Go(func() {
 			for i := range next {
-				c, err := work(proxy.address)
+				c, err := open()
 				if err != nil {
 					b.Errorf("session %d: %v", i, err)
 				}
@@ -88,13 +97,14 @@ func measure(b *testing.B, sessions int) {
 	if b.Failed() {
 		b.FailNow()
 	}
-	asIs, kernel := proxy.ask(b, "report"), slabs(b)
-	collected := proxy.ask(b, "collect")
-	if asIs.Sessions != sessions || asIs.IDs != int64(sessions) {
-		b.Fatalf("the proxy has %d sessions and gave %d IDs; expected %d of each", asIs.Sessions, asIs.IDs, sessions)
+	asIs, kernel := server.ask(b, "report"), slabs(b)
+	collected := server.ask(b, "collect")
+	if asIs.Sessions != sessions || asIs.IDs != int64(sessions*ids) {
+		b.Fatalf("the server has %d sessions and gave %d IDs; expected %d and %d",
+			asIs.Sessions, asIs.IDs, sessions, sessions*ids)
 	}
 	if *profile != "" {
-		proxy.ask(b, "profile "+*profile)
+		server.ask(b, "profile "+*profile)
 	}
 	per := func(after, before uint64) float64 {
 		return (float64(after) - float64(before)) / float64(sessions) / 1024
@@ -109,8 +119,6 @@ func measure(b *testing.B, sessions int) {
 	for _, c := range conns {
 		c.Close()
 	}
-	proxy.end(b)
-	up.end(b)
 }
 
 // work opens a session, draws an ID from memory, prepares and runs a statement of upstream's, and leaves it idle.

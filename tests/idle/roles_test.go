@@ -107,27 +107,29 @@ func beProxy() {
 	check(err)
 	listener := listen()
 	go func() { check(p.Serve(listener)) }()
-	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		command, path, _ := strings.Cut(lines.Text(), " ")
-		if command != "report" {
-			debug.FreeOSMemory()
-		}
-		if path != "" {
-			var b bytes.Buffer
-			check(pprof.Lookup("heap").WriteTo(&b, 0))
-			check(os.WriteFile(path, b.Bytes(), 0o644))
-		}
-		rss, err := kilobytes("/proc/self/status", "VmRSS:")
-		check(err)
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
+	answer(func(r *report) {
 		st := p.Stats()
-		line, err := json.Marshal(report{
-			RSS: rss, Heap: m.HeapAlloc, Stacks: m.StackInuse, Sessions: st.Sessions, IDs: st.IDs,
-		})
-		check(err)
-		fmt.Println(string(line))
+		r.Sessions, r.IDs = st.Sessions, st.IDs
+	})
+}
+
+// describe is what a process tells of its memory. It collects the garbage first, but for the command "report", and
+// "profile FILE" writes a heap profile too.
+func describe(command string) report {
+	command, path, _ := strings.Cut(command, " ")
+	if command != "report" {
+		debug.FreeOSMemory()
 	}
+	if path != "" {
+		var b bytes.Buffer
+		check(pprof.Lookup("heap").WriteTo(&b, 0))
+		check(os.WriteFile(path, b.Bytes(), 0o644))
+	}
+	rss, err := kilobytes("/proc/self/status", "VmRSS:")
+	check(err)
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return report{RSS: rss, Heap: m.HeapAlloc, Stacks: m.StackInuse}
 }
 
 // greeting is what PostgreSQL 15 says to a client that it trusts, but for the values.
