@@ -40,12 +40,20 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return failed("making the namespace row", err)
 	}
-	_, err = d.Exec(ctx, sameWindowsSQL, h.row.MaxWindow.Microseconds(), h.row.Skew.Microseconds(),
+	if err := d.sameWindows(ctx, h); err != nil {
+		return err
+	}
+	return d.goOnAt(ctx, c)
+}
+
+// sameWindows takes over the windows of the home, which may have changed since the database joined.
+func (d *database) sameWindows(ctx context.Context, h *home) error {
+	_, err := d.Exec(ctx, sameWindowsSQL, h.row.MaxWindow.Microseconds(), h.row.Skew.Microseconds(),
 		h.row.Quarantine.Microseconds())
 	if err != nil {
 		return failed("taking over the windows of the namespace", err)
 	}
-	return d.goOnAt(ctx, c)
+	return nil
 }
 
 // joinAnew gives a database that is filled already a worker of its own in the namespace it came from.
@@ -57,6 +65,9 @@ func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
 	if _, err := d.Exec(ctx, joinCopySQL, c.worker, address(h.settings), c.id); err != nil {
 		return failed("joining the namespace", err)
 	}
+	if err := d.sameWindows(ctx, h); err != nil {
+		return err
+	}
 	return d.goOnAt(ctx, c)
 }
 
@@ -64,10 +75,13 @@ func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
 // meanwhile, this one gets another.
 func (d *database) rejoin(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
 	given, err := h.reclaim(ctx, d, present, s)
-	if err != nil || !given {
+	switch {
+	case err != nil:
 		return err
+	case given:
+		return d.joinAnew(ctx, s, h)
 	}
-	return d.joinAnew(ctx, s, h)
+	return d.sameWindows(ctx, h)
 }
 
 // goOnAt lets the function begin after whatever its worker may have issued before.

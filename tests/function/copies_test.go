@@ -3,6 +3,7 @@ package function_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"pgflurry/lease"
 	"pgflurry/migrations"
@@ -84,6 +85,13 @@ func TestMigrationInvariant3EachDatabaseThatJoinsTakesAWorkerThatNobodyHad(t *te
 	if joined.ID != home.ID || joined.Layout.String() != "41/0/6/6" || !joined.Layout.Epoch.Equal(home.Layout.Epoch) ||
 		joined.MaxWindow != home.MaxWindow || joined.Quarantine != home.Quarantine {
 		t.Errorf("the home is %+v, the joined database %+v", home, joined)
+	}
+	up(t, original, migrations.Settings{MaxWindow: time.Hour})
+	up(t, second, migrations.Settings{JoinURL: original})
+	home, joined = row(t, original), row(t, second)
+	if home.MaxWindow != time.Hour || joined.MaxWindow != time.Hour || joined.Quarantine != home.Quarantine {
+		t.Errorf("joined again, its windows are %v and %v; the home's are %v and %v",
+			joined.MaxWindow, joined.Quarantine, home.MaxWindow, home.Quarantine)
 	}
 	if worker(t, original) != 0 || worker(t, first) != 1 || worker(t, second) != 2 {
 		t.Errorf("workers %d, %d, %d", worker(t, original), worker(t, first), worker(t, second))

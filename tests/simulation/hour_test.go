@@ -220,7 +220,7 @@ func sleep(random *rand.Rand, most time.Duration) time.Duration {
 
 // inHours runs a story many times, each with chance of its own.
 func inHours(t *testing.T, story func(*testing.T, *rand.Rand)) {
-	for seed := range uint64(60) {
+	for seed := range uint64(30) {
 		random := rand.New(rand.NewPCG(seed, 17))
 		synctest.Test(t, func(t *testing.T) { story(t, random) })
 		if t.Failed() {
