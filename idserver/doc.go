@@ -7,7 +7,8 @@
 //
 //	session.go   reads messages        query.go        a Query: its statements, one after the other
 //	extended.go  Parse … Sync          portal.go       a statement that runs: its rows, all or some at a time
-//	answer.go    rows of IDs           commands.go     statements that give no rows
+//	answer.go    rows of IDs           turns.go        who draws much lets others draw between
+//	                                   commands.go     statements that give no rows
 //	objects.go   what a client keeps   transaction.go  blocks, savepoints, and what a rollback takes back
 //	settings.go  SET and RESET         parameters.go   what values settings have; encoding.go has names of encodings
 //	console.go   SHOW                  message.go      the fields of a message

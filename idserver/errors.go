@@ -53,7 +53,6 @@ var (
 	}
 	errNoUnnamed   = problem{"26000", "unnamed prepared statement does not exist", ""}
 	errNoParameter = problem{"42P02", "there is no parameter $1", ""}
-	errCannotRun   = problem{"55000", "portal cannot be run", "It has run: bind the statement again."}
 
 	errFunctionCall = problem{
 		"0A000", "this database answers no FunctionCall", "Send the call as a statement: SELECT next_snowflake().",
@@ -73,6 +72,10 @@ func noStatement(name string) problem {
 
 func noPortal(name string) problem {
 	return problem{"34000", `portal "` + name + `" does not exist`, ""}
+}
+
+func cannotRun(name string) problem {
+	return problem{"55000", `portal "` + name + `" cannot be run`, "It has run: bind the statement again."}
 }
 
 func noCursor(name string) problem {

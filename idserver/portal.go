@@ -147,11 +147,11 @@ func (s *session) fetch(c command.Fetch) (rows, error) {
 	if cursor == nil {
 		return rows{}, noCursor(c.Cursor)
 	}
+	if !cursor.shape.told {
+		return rows{}, cannotRun(c.Cursor)
+	}
 	if err := s.beginRows(cursor); err != nil {
 		return rows{}, err
-	}
-	if !cursor.shape.told {
-		return rows{}, problem{"55000", `portal "` + c.Cursor + `" cannot be run`, ""}
 	}
 	return cursor.rows.take(c.Count), nil
 }

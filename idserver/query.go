@@ -110,9 +110,6 @@ func (s *session) newPortal(name []byte, p *prepared) (*portal, error) {
 func (s *session) runPortal(p *portal, most int) (tag string, n int, err error) {
 	c := p.statement.command
 	if !p.shape.told {
-		if p.begun {
-			return "", 0, errCannotRun
-		}
 		p.begun = true
 		return s.do(p, c)
 	}

@@ -8,8 +8,8 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
+	"regexp"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -129,14 +129,20 @@ func (x *inside) hear(dial func() (net.Conn, error), messages []message) ([]stri
 	return lines, nil
 }
 
-// plain leaves of an error or a warning its severity and its code. Positions and the lines of source are PostgreSQL's
-// own, and what it hints at is not always of use here.
+// report is the beginning of an error or a warning: its severity, its code and its message.
+var report = regexp.MustCompile(`^(?:Error|Notice)Response \S+ (\S+) "(?:[^"\\]|\\.)*"`)
+
+// plain leaves that of it. Positions and the lines of source are PostgreSQL's own, and what it hints at is not always
+// of use here. What is no SQL has another sentence.
 func plain(line string) string {
-	if kind, rest, found := strings.Cut(line, "Response "); found && (kind == "Error" || kind == "Notice") {
-		words := strings.SplitN(rest, " ", 3)
-		return strings.Join(words[:2], " ")
+	said := report.FindStringSubmatch(line)
+	switch {
+	case said == nil:
+		return line
+	case said[1] == "42601":
+		return said[1]
 	}
-	return line
+	return said[0]
 }
 
 // differs says how the two sides differ, if they do.
