@@ -21,7 +21,8 @@ const (
 	// accountsEvery is the pause between two readings. Who was added may log in, and who was removed may not, that much
 	// later.
 	accountsEvery = 5 * time.Second
-	// mostBetweenReadings is the longest pause, of a table that takes long to read.
+	// accountsRest is how many times as long as a reading the pause behind it is at least, but mostBetweenReadings.
+	accountsRest        = 20
 	mostBetweenReadings = time.Minute
 	// leastMaxAge is the least age for which --id-auth-max-age may ask: that of two readings that have failed.
 	leastMaxAge = 3 * accountsEvery
@@ -92,7 +93,7 @@ func (a *accounts) run(ctx context.Context) {
 		began := a.clock.monotonic()
 		pause := accountsEvery
 		if a.wanted.Load() && a.read(ctx) { // how long a failure took says nothing of the table
-			pause = min(max(pause, restPerReading*(a.clock.monotonic()-began)), mostBetweenReadings)
+			pause = min(max(pause, accountsRest*(a.clock.monotonic()-began)), mostBetweenReadings)
 		}
 		timer := time.NewTimer(pause + rand.N(pause/10))
 		select {

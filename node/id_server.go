@@ -74,6 +74,12 @@ func (s *realServer) has(ctx context.Context, conn *pgx.Conn) (real bool, err er
 	return real, err
 }
 
+// forget says that no real database is seen from a listed one any more. It is false where none was.
+func (s *realServer) forget(listed string) bool {
+	by := s.hidden.Load()
+	return by != nil && *by == listed && s.hidden.CompareAndSwap(by, nil)
+}
+
 // meet is a look at the server for the ID database, at the end of one at a database.
 func (d *databaseWatch) meet(ctx context.Context, conn *pgx.Conn) error {
 	s := d.server
@@ -102,7 +108,6 @@ func hidesOne(name string) error {
 // reportHidden notes that a real database of the name is there, or is not. It ends nothing: sessions are open.
 func (d *databaseWatch) reportHidden(real bool) {
 	s := d.server
-	by := s.hidden.Load()
 	switch {
 	case real:
 		s.hidden.Store(&d.name)
@@ -111,8 +116,7 @@ func (d *databaseWatch) reportHidden(real bool) {
 			about: aboutHidden, what: "a real database cannot be reached through the proxy", why: err.Error(),
 			hint: hint.Of(err), fault: slog.LevelError,
 		})
-	case by != nil && *by == d.name:
-		s.hidden.CompareAndSwap(by, nil)
+	case s.forget(d.name):
 		d.report(finding{about: aboutHidden, what: "the real database with the name of --id-database is gone"})
 	}
 }

@@ -193,6 +193,9 @@ func (w *watcher) forget(l *listing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	maps.DeleteFunc(w.functions, func(_ int, of *listing) bool { return of == l })
+	if w.server != nil {
+		w.server.forget(l.name)
+	}
 }
 
 // wrongDatabase is a finding about a listed database that no waiting mends.
