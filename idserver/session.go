@@ -18,12 +18,14 @@ import (
 // option is a parameter of the startup packet, as it came there.
 type option struct{ name, value string }
 
-// session is one client that has logged in. The goroutine of Serve owns all of it but what stands under shared.
+// session is one client, from its startup packet to its end. The goroutine of Serve owns all of it but what stands
+// under shared.
 //
 // What login and the rest have to agree on:
 //
-//	login.go   makes it, and calls begin with the options of the startup packet, in the order in which PostgreSQL
-//	           applies them. It writes AuthenticationOk, what begin appended, BackendKeyData and ReadyForQuery I.
+//	login.go   finds out who it is, and calls begin with the options of the startup packet, in the order in which
+//	           PostgreSQL applies them. It writes AuthenticationOk, what begin appended, BackendKeyData and
+//	           ReadyForQuery I.
 //	begin      begin([]option, []byte) ([]byte, error) in settings.go applies the options, and appends a
 //	           ParameterStatus for each parameter that is reported. The client is told a problem as FATAL.
 //	run        serves until the end, and returns why that is: a problem, which Serve tells the client as FATAL;
@@ -55,7 +57,7 @@ type session struct {
 	isLate      atomic.Bool
 
 	// shared: written by run, read by anybody.
-	status      atomic.Int32           // of the last ReadyForQuery: wire.StatusIdle …
+	status      atomic.Int32           // of the last ReadyForQuery: wire.StatusIdle …; 0: it has not logged in
 	application atomic.Pointer[string] // application_name; nil: none
 	counts      counts
 	why         atomic.Int32 // it ends: a reason
@@ -70,10 +72,7 @@ var errGoodbye = errors.New("session terminated")
 
 // run serves the client until its end, and says why that is.
 func (s *session) run() error {
-	if idle := s.server.rules.Load().idleTimeout; idle > 0 {
-		s.late = time.AfterFunc(idle, s.tooLate)
-		defer s.late.Stop()
-	}
+	defer s.unwatch()
 	defer s.putReplies()
 	s.in.SetMax(frame.MaxBody)
 	for {
@@ -112,10 +111,8 @@ func (s *session) take() error {
 		case !f.Whole:
 			return s.mayWait()
 		}
-		if s.late != nil {
-			s.late.Stop()
-			s.isLate.Store(false)
-		}
+		s.unwatch()
+		s.isLate.Store(false)
 		err = s.takeMessage(f)
 		s.in.Drop(f.Size)
 		if err != nil {
@@ -133,13 +130,30 @@ func (s *session) mayWait() error {
 	switch {
 	case s.server.draining.Load() && rest && s.transaction.block == blockNone && !s.skips:
 		return errDraining
-	case s.late == nil:
 	case s.isLate.Load():
 		return errIdle
-	default:
-		s.late.Reset(s.server.rules.Load().idleTimeout)
 	}
+	s.watch()
 	return nil
+}
+
+// watch gives the client the time that it may be idle, as the rules have it now.
+func (s *session) watch() {
+	idle := s.server.rules.Load().idleTimeout
+	switch {
+	case idle <= 0:
+	case s.late == nil:
+		s.late = time.AfterFunc(idle, s.tooLate)
+	default:
+		s.late.Reset(idle)
+	}
+}
+
+// unwatch: the client is not idle.
+func (s *session) unwatch() {
+	if s.late != nil {
+		s.late.Stop()
+	}
 }
 
 // takeMessage carries out one message, but for one that is skipped. An error of its own ends the session.
@@ -271,9 +285,7 @@ func (s *session) skipLarge() error {
 	if err := s.flush(); err != nil {
 		return err
 	}
-	if s.late != nil {
-		s.late.Stop()
-	}
+	s.unwatch()
 	if err := s.in.Stream(io.Discard, f.Size); err != nil || s.skips || stray {
 		return err
 	}

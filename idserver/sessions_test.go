@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"pgflurry/proxy/wire"
 )
@@ -251,4 +252,32 @@ func TestSessionsAreShown(t *testing.T) {
 	}
 	one.leaves()
 	two.conn.Close()
+}
+
+func TestTheTimeForWhichASessionMayBeIdleIsThatOfTheLastReload(t *testing.T) {
+	h := newHall(t, func(s *Settings) { s.IdleTimeout = giveUp })
+	settings := h.server.settings
+	v := h.knocks("ann")
+	v.enters(password)
+	settings.IdleTimeout = 0
+	if err := h.server.Change(settings); err != nil {
+		t.Fatal(err)
+	}
+	for range 50 {
+		v.answers("SELECT 1", "I")
+	}
+	never := h.knocks("ann")
+	never.enters(password)
+	settings.IdleTimeout = time.Millisecond
+	if err := h.server.Change(settings); err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []*visitor{v, never} {
+		v.send(wire.Encoded(&query{"SELECT 1"})) // from here on it is watched
+		v.refused("57P05", "terminating connection due to idle-session timeout")
+	}
+	h.empties()
+	if st := h.server.Stats(); st.Closed["idle"] != 2 {
+		t.Errorf("closed: %v", st.Closed)
+	}
 }
