@@ -10,7 +10,7 @@
 //	{"deed": "…", "error": "…", "sqlstate": "…"}    it failed: a failed test; expected errors belong in the result
 //
 //	password     log in as client_password (cleartext method), then with a wrong password
-//	scram        the same as client_scram (SCRAM-SHA-256)
+//	scram        the same as CLIENT_ROLE (SCRAM-SHA-256)
 //	tls          the same over TLS, the certificate verified against CLIENT_CA
 //	unprepared   SELECT next_snowflake() in the driver's plainest way: column name, type, command tag
 //	prepared     the same, prepared once and executed 20 times, in text and binary where there is a choice
@@ -33,8 +33,9 @@
 // PGSSLMODE=disable. Both roles have the password "right". CLIENT_CA is a file of certificates. CLIENT_MODE is the
 // variant of the driver. The table is item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
 //
-// CLIENT_BARE is set where there are no tables, as in the proxy's ID database: PGUSER is client_scram then, PGPASSWORD
-// its password, and the deeds leave out what they would do with rows.
+// CLIENT_BARE is set where there are no tables, as in the proxy's ID database. PGUSER is CLIENT_ROLE then, PGPASSWORD
+// its password, and the deeds leave out what they would do with rows. Each driver has a role of its own there, because
+// the proxy limits the wrong passwords of each.
 //
 // PGFLURRY_TEST_CLIENTS says which drivers must be there: nothing, only psql; 1, the first group; all, all of them.
 // With the flag -update the test writes its results into docs/clients.md; without it they are compared with that page.

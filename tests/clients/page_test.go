@@ -29,6 +29,7 @@ type table int
 const (
 	idTable table = iota
 	otherTable
+	bareTable // of the ID database
 )
 
 // rows are the cells of drivers' lines, the name first.
@@ -44,7 +45,7 @@ var (
 )
 
 // widths are how many cells a line has: beside the marks the name, and remarks or a version.
-var widths = []int{idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2}
+var widths = []int{idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2, bareTable: len(bareDeeds) + 3}
 
 // drawing are the deeds whose IDs the proxy gives, if it can. In a transaction and between other statements of a batch
 // it depends on whether PostgreSQL has answered those already, so the table does not tell.
@@ -165,7 +166,7 @@ func writePage(t *testing.T, seen tables) {
 	}
 	var page strings.Builder
 	data := map[string]any{
-		"IDs": lines[idTable], "Others": lines[otherTable], "Sections": sections(t),
+		"IDs": lines[idTable], "Others": lines[otherTable], "Bare": lines[bareTable], "Sections": sections(t),
 	}
 	if err := template.Must(template.New("page").Parse(pageText)).Execute(&page, data); err != nil {
 		t.Fatal(err)

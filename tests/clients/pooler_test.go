@@ -142,7 +142,6 @@ func talk(t *testing.T, url string, mode pgx.QueryExecMode, conversation func(*s
 	s := &speaker{t: t, url: url, mode: mode}
 	s.conn = s.connect()
 	defer s.conn.Close(context.Background())
-	s.ask("TRUNCATE item")
 	conversation(s)
 	return s.said, s.ids
 }

@@ -59,6 +59,7 @@ const draw = "SELECT next_snowflake()"
 
 // transactions is a conversation that a pooler in transaction mode allows.
 func transactions(s *speaker) {
+	s.ask("TRUNCATE item")
 	for n := range 5 {
 		s.ask(draw)
 		s.ask("SELECT $1::int + 1", n)

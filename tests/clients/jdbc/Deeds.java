@@ -301,8 +301,8 @@ final class Deeds {
             return;
         }
         Report.deed("password", () -> login("client_password", "sslmode", "disable"));
-        Report.deed("scram", () -> login("client_scram", "sslmode", "disable"));
-        Report.deed("tls", () -> login("client_scram", "sslmode", "verify-full", "sslrootcert", env("CLIENT_CA")));
+        Report.deed("scram", () -> login(env("CLIENT_ROLE"), "sslmode", "disable"));
+        Report.deed("tls", () -> login(env("CLIENT_ROLE"), "sslmode", "verify-full", "sslrootcert", env("CLIENT_CA")));
         Report.deed("unprepared", Deeds::unprepared);
         Report.deed("prepared", Deeds::prepared);
         Report.none("pipeline", "JDBC batches only statements without rows");

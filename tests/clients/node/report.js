@@ -1,7 +1,7 @@
 // What every program here shares: one JSON line a deed.
 import { readFileSync } from 'node:fs'
 
-export const passwordRole = 'client_password', scramRole = 'client_scram', password = 'right'
+export const passwordRole = 'client_password', scramRole = process.env.CLIENT_ROLE, password = 'right'
 export const asleep = `SELECT count(*)::int AS sleepers FROM pg_stat_activity
   WHERE wait_event = 'PgSleep' AND datname = current_database()`
 export const tls = () => ({ ca: readFileSync(process.env.CLIENT_CA, 'utf8'), rejectUnauthorized: true })
@@ -26,7 +26,7 @@ export async function run(version, deeds) {
     try {
       line = await act()
     } catch (problem) {
-      line = { error: String(problem?.stack ?? problem), sqlstate: problem?.code ?? '' }
+      line = { error: String(problem?.stack ?? problem), sqlstate: (problem?.cause ?? problem)?.code ?? '' }
     }
     console.log(JSON.stringify({ deed, ...line }))
   }

@@ -177,8 +177,8 @@ $| = 1;
 my $no_batch = 'DBD::Pg has no batches';
 for (
     [ password => sub { login('client_password') } ],
-    [ scram => sub { login('client_scram') } ],
-    [ tls => sub { login('client_scram', "sslmode=verify-full;sslrootcert=$ENV{CLIENT_CA}") } ],
+    [ scram => sub { login($ENV{CLIENT_ROLE}) } ],
+    [ tls => sub { login($ENV{CLIENT_ROLE}, "sslmode=verify-full;sslrootcert=$ENV{CLIENT_CA}") } ],
     [ unprepared => \&unprepared ],
     [ prepared => \&prepared ],
     [ pipeline => $no_batch ],

@@ -183,8 +183,8 @@ if ($argc > 1) {
 }
 $deeds = [
     'password' => fn () => login('client_password'),
-    'scram' => fn () => login('client_scram'),
-    'tls' => fn () => login('client_scram', 'sslmode=verify-full;sslrootcert=' . getenv('CLIENT_CA')),
+    'scram' => fn () => login(getenv('CLIENT_ROLE')),
+    'tls' => fn () => login(getenv('CLIENT_ROLE'), 'sslmode=verify-full;sslrootcert=' . getenv('CLIENT_CA')),
     'unprepared' => 'unprepared', 'prepared' => 'prepared', 'pipeline' => null, 'mixed' => null,
     'transaction' => 'transaction', 'commit' => 'commit', 'copy' => 'copies', 'notify' => 'notify', 'cancel' => null,
     'default' => 'byDefault', 'pool' => 'pool', 'parallel' => 'parallel',

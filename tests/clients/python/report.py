@@ -5,7 +5,7 @@ import os
 import sys
 import threading
 
-PASSWORD_ROLE, SCRAM_ROLE, PASSWORD = "client_password", "client_scram", "right"
+PASSWORD_ROLE, SCRAM_ROLE, PASSWORD = "client_password", os.environ.get("CLIENT_ROLE"), "right"
 MODE = os.environ.get("CLIENT_MODE", "")
 BARE = bool(os.environ.get("CLIENT_BARE"))  # the database has no tables
 

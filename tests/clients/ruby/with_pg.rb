@@ -195,8 +195,8 @@ end
 $stdout.sync = true
 deeds = {
   password: -> { login('client_password') },
-  scram: -> { login('client_scram') },
-  tls: -> { login('client_scram', sslmode: 'verify-full', sslrootcert: ENV.fetch('CLIENT_CA')) },
+  scram: -> { login(ENV.fetch('CLIENT_ROLE')) },
+  tls: -> { login(ENV.fetch('CLIENT_ROLE'), sslmode: 'verify-full', sslrootcert: ENV.fetch('CLIENT_CA')) },
   unprepared: -> { unprepared }, prepared: -> { prepared }, pipeline: -> { pipeline }, mixed: -> { mixed },
   transaction: -> { transaction }, commit: -> { commit }, copy: -> { copy }, notify: -> { notify },
   cancel: -> { cancel }, default: -> { by_default }, pool: -> { { none: 'ruby-pg has no pool' } },

@@ -58,8 +58,8 @@ if {[lindex $argv 0] eq "draw"} {
 }
 
 deed password {login client_password}
-deed scram {login client_scram}
-deed tls {login client_scram "sslmode=verify-full sslrootcert=$::env(CLIENT_CA)"}
+deed scram {login $::env(CLIENT_ROLE)}
+deed tls {login $::env(CLIENT_ROLE) "sslmode=verify-full sslrootcert=$::env(CLIENT_CA)"}
 deed unprepared {
     set result [pg_exec [connected] "SELECT next_snowflake()"]
     set described [lmap what {-lAttributes -status -cmdTuples} {pg_result $result $what}]

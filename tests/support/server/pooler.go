@@ -32,6 +32,10 @@ func Pooler(t testing.TB, upstream string, connections int, more ...string) stri
 		}
 	}
 	to := Parse(t, upstream)
+	password := ""
+	if secret, given := to.User.Password(); given {
+		password = " password=" + secret
+	}
 	dir, err := os.MkdirTemp("/tmp", "pgflurry-pooler-")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +44,7 @@ func Pooler(t testing.TB, upstream string, connections int, more ...string) stri
 	port := FreePort(t)
 	config := filepath.Join(dir, "pgbouncer.ini")
 	text := fmt.Sprintf(`[databases]
-* = host=%s port=%s user=%s
+* = host=%s port=%s user=%s%s
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = %d
@@ -50,7 +54,7 @@ pool_mode = transaction
 default_pool_size = %d
 max_client_conn = 2000
 %s
-`, to.Hostname(), to.Port(), to.User.Username(), port, connections, strings.Join(more, "\n"))
+`, to.Hostname(), to.Port(), to.User.Username(), password, port, connections, strings.Join(more, "\n"))
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -247,9 +247,9 @@ func main() {
 	report.Run(
 		"gorm.io/gorm",
 		report.Deed{Name: "password", Do: login(report.PasswordRole)},
-		report.Deed{Name: "scram", Do: login(report.SCRAMRole)},
+		report.Deed{Name: "scram", Do: login(report.SCRAMRole())},
 		report.Deed{
-			Name: "tls", Do: login(report.SCRAMRole, "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA")),
+			Name: "tls", Do: login(report.SCRAMRole(), "sslmode=verify-full", "sslrootcert="+os.Getenv("CLIENT_CA")),
 		},
 		report.Deed{Name: "unprepared", Do: with(unprepared)},
 		report.Deed{Name: "prepared", Do: with(prepared)},

@@ -14,10 +14,13 @@ import (
 )
 
 const (
-	PasswordRole, SCRAMRole, Password = "client_password", "client_scram", "right"
+	PasswordRole, Password = "client_password", "right"
 
 	Asleep = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
 )
+
+// SCRAMRole is the one that logs in with SCRAM.
+func SCRAMRole() string { return os.Getenv("CLIENT_ROLE") }
 
 // Bare is whether the database has no tables.
 func Bare() bool { return os.Getenv("CLIENT_BARE") != "" }

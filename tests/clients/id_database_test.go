@@ -1,0 +1,272 @@
+package clients
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/postgres"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *testing.T) {
+	wanted(t)
+	m := newMatrix(t)
+	home := newIDDatabase(t, m, "5m", drivers...)
+	direct, cells := make(map[string][]line), make(rows)
+	for _, d := range drivers {
+		t.Run(d.name, func(t *testing.T) {
+			m.asked(t, d)
+			direct[d.name] = m.visit(t, d, m.direct, bareDeeds)
+			there := m.visit(t, d, home.url, bareDeeds)
+			compare(t, direct[d.name], there)
+			allFromMemory(t, there)
+			cells[d.name] = slices.Concat([]string{d.name}, marks(t, there), []string{"", remarks("", there)})
+			m.refusesTables(t, d, home.url)
+		})
+	}
+	home.stop(3 * time.Minute)
+	for _, d := range drivers {
+		if direct[d.name] == nil {
+			continue // was not asked for
+		}
+		t.Run(d.name+", PostgreSQL stopped", func(t *testing.T) {
+			there := m.visit(t, d, home.url, bareDeeds)
+			compare(t, direct[d.name], there)
+			allFromMemory(t, there)
+			cells[d.name][1+len(bareDeeds)] = "✓" // there would be no page if anything had failed
+		})
+	}
+	if !t.Failed() {
+		settle(t, tables{bareTable: cells})
+	}
+}
+
+// TestTheIDDatabase… needs no driver but those that the tests have anyway.
+func TestTheIDDatabaseIsToPsqlPgxAndPgBouncerWhatPostgreSQLIsAlsoWithItStopped(t *testing.T) {
+	server.Tool(t, "psql")
+	m := newMatrix(t)
+	psql := drivers[slices.IndexFunc(drivers, func(d driver) bool { return d.name == "psql" })]
+	home := newIDDatabase(t, m, "60s", psql)
+	directly := server.As(t, m.direct, "client_scram", "right")
+	expected := m.visit(t, psql, m.direct, bareDeeds)
+	all := func(t *testing.T) {
+		t.Helper()
+		there := m.visit(t, psql, home.url, bareDeeds)
+		compare(t, expected, there)
+		allFromMemory(t, there)
+		for mode := range queryModes {
+			sameButForTheIDs(t, directly, home.url, mode, bareSession)
+		}
+	}
+	t.Run("psql and pgx", all)
+	for _, pooling := range []string{"session", "transaction"} {
+		t.Run("PgBouncer, pool_mode "+pooling, func(t *testing.T) {
+			settings := []string{"pool_mode = " + pooling, "server_reset_query_always = 1", "server_check_delay = 0"}
+			before, there := server.Pooler(t, directly, 2, settings...), server.Pooler(t, home.url, 2, settings...)
+			for range 3 {
+				sameButForTheIDs(t, before, there, pgx.QueryExecModeExec, bareTransactions)
+			}
+		})
+	}
+	t.Run("what needs tables is refused", func(t *testing.T) { refused(t, home.url) })
+	t.Run("questions to the catalogs", func(t *testing.T) { sameColumns(t, directly, home.url) })
+	home.stop(10 * time.Second)
+	t.Run("psql and pgx, PostgreSQL stopped", all)
+}
+
+// refused expects a hint, and that the session goes on.
+func refused(t *testing.T, at string) {
+	t.Helper()
+	conn := server.Connect(t, at)
+	for _, sql := range []string{
+		"CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)",
+		"INSERT INTO item DEFAULT VALUES RETURNING id",
+		"SELECT count(*) FROM information_schema.tables WHERE table_schema = CURRENT_SCHEMA() AND table_name = $1",
+		"SELECT c.relname FROM pg_catalog.pg_class c",
+		"SELECT last_value FROM next_snowflake, item",
+	} {
+		_, err := conn.Prepare(t.Context(), "", sql)
+		said := new(pgconn.PgError)
+		if !errors.As(err, &said) || said.Code != "0A000" || !strings.Contains(said.Hint, "Tables are behind") {
+			t.Errorf("%s gives %v, hint %q; expected 0A000 and where tables are", sql, err, server.Hint(err))
+		}
+		if id := server.Value[int64](t, conn, draw); id <= 0 {
+			t.Errorf("then %d is no ID", id)
+		}
+	}
+}
+
+// sameColumns expects what drivers ask of the catalogs to have the columns that PostgreSQL gives, and no rows.
+func sameColumns(t *testing.T, directly, at string) {
+	t.Helper()
+	paths, err := filepath.Glob("../../idserver/command/lookups/*.sql")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("idserver/command/lookups has no questions: %v", err)
+	}
+	direct, there := server.Connect(t, directly), server.Connect(t, at)
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expected, got := columnsOf(t, direct, string(text)), columnsOf(t, there, string(text))
+		if !slices.Equal(expected, got) {
+			t.Errorf("%s has the columns %v; expected %v", path, got, expected)
+		}
+		if tag, err := there.Exec(t.Context(), string(text)); err != nil || tag.String() != "SELECT 0" {
+			t.Errorf("%s gives %v, %v; expected SELECT 0", path, tag, err)
+		}
+	}
+}
+
+// columnsOf describes a statement.
+func columnsOf(t *testing.T, conn *pgx.Conn, sql string) (columns []string) {
+	t.Helper()
+	statement, err := conn.Prepare(t.Context(), "", sql)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range statement.Fields {
+		columns = append(columns, fmt.Sprint(f.Name, " ", f.DataTypeOID, " ", f.DataTypeSize))
+	}
+	return columns
+}
+
+// idDatabase is a proxy that gives IDs in a database of its own. It leases from a cluster of its own.
+type idDatabase struct {
+	t       *testing.T
+	url     string // of the ID database, for client_scram
+	cluster *postgres.Cluster
+}
+
+// newIDDatabase starts one with that window. It lets client_scram log in and the roles of the drivers.
+func newIDDatabase(t *testing.T, m *matrix, window string, of ...driver) *idDatabase {
+	t.Helper()
+	h := &idDatabase{t: t, cluster: server.Private(t, nil)}
+	lease := h.cluster.URL("postgres")
+	run(t, "", "migrate", "up", "--database", lease, "--max-window", window)
+	run(t, "right\n", "clients", "add", "client_scram", "--database", lease)
+	for _, d := range of {
+		run(t, "right\n", "clients", "add", roleOf(d), "--database", lease)
+		server.Exec(t, m.direct, "CREATE ROLE "+roleOf(d)+" LOGIN PASSWORD 'right' IN ROLE login_scram")
+		m.roles = append(m.roles, roleOf(d))
+	}
+	proxy := m.serve(t, lease, "ids", "--id-database", "pgflurry", "--window", window)
+	proxy.Line("accounts of the ID database are read")
+	h.url = server.As(t, server.In(t, proxy.URL, "pgflurry"), "client_scram", "right")
+	return h
+}
+
+// roleOf is the role of a driver in a database without tables.
+func roleOf(d driver) string {
+	return "client_" + strconv.Itoa(slices.IndexFunc(drivers, func(other driver) bool { return other.name == d.name }))
+}
+
+// run runs the product to its end, which must be a good one.
+func run(t *testing.T, input string, arguments ...string) {
+	t.Helper()
+	command := exec.Command(program.Path(t), arguments...)
+	command.Stdin = strings.NewReader(input)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("pgflurry %s: %v\n%s", strings.Join(arguments, " "), err, out)
+	}
+}
+
+// stop stops PostgreSQL when the lease lasts so long at least.
+func (h *idDatabase) stop(reserve time.Duration) {
+	h.t.Helper()
+	conn := server.Connect(h.t, h.url)
+	defer conn.Close(context.Background())
+	ctx := server.Within(h.t)
+	for lasts := time.Duration(0); lasts < reserve; {
+		rows, _ := conn.Query(ctx, "SHOW LEASE")
+		lease, err := pgx.CollectExactlyOneRow(rows, pgx.RowToMap)
+		if err != nil {
+			h.t.Fatalf("the lease does not last %v, but %v: %v", reserve, lasts, err)
+		}
+		text, _ := lease["lasts"].(string)
+		if lasts, err = time.ParseDuration(text); err != nil {
+			h.t.Fatalf("SHOW LEASE gives %v: %v", lease, err)
+		}
+	}
+	server.Stop(h.t, h.cluster)
+}
+
+// allFromMemory fails if PostgreSQL's function gave an ID.
+func allFromMemory(t *testing.T, lines []line) {
+	t.Helper()
+	for _, l := range lines {
+		for _, id := range l.IDs {
+			if workerOf(t, id) == databaseWorker {
+				t.Errorf("%s: ID %s is PostgreSQL's", l.Deed, id)
+			}
+		}
+	}
+}
+
+// ORMs are those that make and read tables by themselves.
+var orms = []string{"GORM", "Django", "SQLAlchemy", "Drizzle"}
+
+// refusesTables lets an ORM make its table, and a row in it. It must be told that it cannot.
+func (m *matrix) refusesTables(t *testing.T, d driver, at string) {
+	t.Helper()
+	if !slices.Contains(orms, d.name) {
+		return
+	}
+	needsTable := []string{"default"}
+	for _, l := range m.try(t, d, needsTable, m.environment(t, d, at, needsTable)) {
+		if !strings.Contains(l.SQLState+l.Error, "0A000") {
+			t.Errorf("%s: %v %s (SQLSTATE %q); expected 0A000", l.Deed, l.Result, l.Error, l.SQLState)
+		}
+	}
+}
+
+// bareSession is a conversation of all that the ID database answers as PostgreSQL does.
+func bareSession(s *speaker) {
+	bareTransactions(s)
+	s.ask("PREPARE draw AS SELECT next_snowflake()")
+	s.ask("EXECUTE draw")
+	s.ask("DEALLOCATE draw")
+	s.ask("SET application_name = 'bare'")
+	s.ask("SHOW application_name")
+	s.ask("DISCARD ALL")
+	s.ask(draw)
+}
+
+// bareTransactions is its part that a pooler in transaction mode allows.
+func bareTransactions(s *speaker) {
+	for n := range 3 {
+		s.ask(draw)
+		s.ask("SELECT $1::int AS n, current_user, current_schema()", n)
+	}
+	s.ask("SELECT * FROM next_snowflakes(3)")
+	s.ask("SELECT next_snowflake() AS id FROM generate_series(1, 3)")
+	s.ask("BEGIN")
+	s.ask(draw)
+	s.ask("COMMIT")
+	s.ask("BEGIN ISOLATION LEVEL SERIALIZABLE")
+	s.ask("SHOW TRANSACTION ISOLATION LEVEL")
+	s.ask("SAVEPOINT here")
+	s.ask("SELEC 1")
+	s.ask(draw)
+	s.ask("ROLLBACK TO SAVEPOINT here")
+	s.ask(draw)
+	s.ask("SELEC 1")
+	s.ask("COMMIT")
+	s.ask(draw)
+	s.batch()
+	s.ask(draw)
+}
