@@ -92,7 +92,7 @@ func TestInvariant4TheWorkIsLinear(t *testing.T) {
 			"", "SELECT ", "SELECT 1, ", "SELECT $1", "SET a", "SET a = 1, 1", "SELECT version(", "EXECUTE a(1, ",
 			"PREPARE a AS SELECT ", "PREPARE a(int", "SELECT '", "SHOW a", "BEGIN ",
 		} {
-			text := []byte(first + strings.Repeat(part, 1<<20/len(part)))
+			text := []byte(first + strings.Repeat(part, 1<<18/len(part)))
 			commands, err := command.Read(text)
 			if err != nil {
 				checkError(t, string(text[:40]), err)
