@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,6 +30,7 @@ type inside struct {
 	postgres func() (net.Conn, error)
 	ours     func() (net.Conn, error)
 	database string
+	url      string
 }
 
 func newInside(t *testing.T) *inside {
@@ -55,6 +58,7 @@ func newInside(t *testing.T) *inside {
 		postgres: func() (net.Conn, error) { return net.Dial(network, address) },
 		ours:     serveInside(t, v),
 		database: config.Database,
+		url:      url,
 	}
 }
 
@@ -264,6 +268,24 @@ func TestASessionWithoutPostgreSQLSaysWhatPostgreSQLSays(t *testing.T) {
 	for range 500 {
 		if !x.check(t, drawInside(r)) {
 			return
+		}
+	}
+}
+
+// A client may take any encoding that PostgreSQL has: what this database says is ASCII.
+func TestASessionWithoutPostgreSQLTakesEveryEncodingOfPostgreSQL(t *testing.T) {
+	x := newInside(t)
+	names := server.Values[string](t, server.Connect(t, x.url),
+		"SELECT pg_encoding_to_char(i) FROM generate_series(0, 99) i WHERE pg_encoding_to_char(i) <> ''")
+	if len(names) < 40 {
+		t.Fatalf("PostgreSQL has the encodings %q; expected more", names)
+	}
+	for _, name := range names {
+		lines, err := x.hear(x.ours, []message{
+			Query("SET client_encoding TO '" + strings.ToLower(name) + "'"), Query("SHOW client_encoding"),
+		})
+		if row := fmt.Sprintf("DataRow %q", name); err != nil || !slices.Contains(lines, row) {
+			t.Errorf("%s: %v, %q; expected %s", name, err, lines, row)
 		}
 	}
 }
