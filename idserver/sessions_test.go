@@ -87,6 +87,34 @@ func TestADrainThatHasWaitedLongEnoughEndsAll(t *testing.T) {
 	}
 }
 
+// soon gives no ID before its context ends, and says why that did.
+type soon struct{ asked, ended chan error }
+
+func (soon) TryNextN(int) (int64, int, error) { return 0, 0, nil }
+
+func (s soon) NextN(ctx context.Context, _ int) (int64, int, error) {
+	s.asked <- nil
+	<-ctx.Done()
+	s.ended <- context.Cause(ctx)
+	return 0, 0, ctx.Err()
+}
+
+func TestADrainEndsASessionThatWaitsForIDs(t *testing.T) {
+	ids := soon{make(chan error, 1), make(chan error, 1)}
+	h := newHall(t, func(s *Settings) { s.IDs = ids })
+	v := h.knocks("ann")
+	v.enters(password)
+	v.send(wire.Encoded(&query{"SELECT next_snowflake()"}))
+	<-ids.asked
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	<-h.drains(ctx)
+	if cause := <-ids.ended; cause != context.Canceled {
+		t.Errorf("its wait ended with %v", cause)
+	}
+	v.refused("57P01", "terminating connection")
+}
+
 // A client that has asked for much and reads nothing holds its session up.
 func TestADrainEndsAClientThatDoesNotRead(t *testing.T) {
 	h := newHall(t)

@@ -136,6 +136,7 @@ func TestWhatIsNotKnownOfTheProtocolIsNegotiatedInFrontOfTheLogin(t *testing.T) 
 		key    int
 	}{
 		"3.0": {hello(3<<16, "user", "ann", "database", "ids"), nil, 8},
+		"3.1": {hello(3<<16|1, "user", "ann", "database", "ids"), nil, 8},
 		"3.2": {hello(3<<16|2, "user", "ann", "database", "ids"), nil, 36},
 		"3.9999 and an extension, as the newest libpq asks": {
 			hello(3<<16|9999, "user", "ann", "database", "ids", "_pq_.test_protocol_negotiation", ""),
