@@ -214,3 +214,21 @@ func TestSIGHUPChangesLimitsAndKeepsSessions(t *testing.T) {
 	}
 	server.Says(t, err, "57P05")
 }
+
+func TestNumbersAreGivenWhileTheirDatabasePermitsIt(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	server.Exec(t, direct, "INSERT INTO pgflurry.segment (biz_tag) VALUES ('order')")
+	d := trusting(t, direct)
+	conn := d.anybody(t)
+	d.Line("next_segment() is answered from memory")
+	server.Do(t, conn, "SELECT next_segment('order')")
+	from := d.Printed()
+	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION public.next_segment(text) FROM PUBLIC")
+	d.LineFrom(from, "next_segment() is relayed to PostgreSQL")
+	said := server.Refused(t, conn, "0A000", "SELECT next_segment('order')")
+	if !strings.Contains(said.Message, "does not permit it now") {
+		t.Errorf("the client is told %v", said)
+	}
+	server.Do(t, conn, "SELECT next_snowflake()") // which no database has to permit
+}
