@@ -11,7 +11,7 @@ import "bytes"
 //	value      [public.] next_snowflake() | [public. | pgflurry.] next_segment(tag)
 //	series     generate_series(1, count) [alias]
 //	ids        [public.] next_snowflakes(count) [alias] | [public. | pgflurry.] next_segments(tag, count) [alias]
-//	count      1 … 10000 | $1, or $2 where the tag is $1
+//	count      1 … 10000, also in single quotes | $1, or $2 where the tag is $1
 //	tag        'text' without a backslash | $1
 //	alias      [AS] name [(name)]
 //
@@ -241,6 +241,9 @@ func (p *parser) count() bool {
 		p.next()
 		return true
 	}
+	if p.kind == KindString { // from a driver that puts parameters into the text; PostgreSQL makes a number of it
+		p.kind = KindNumber
+	}
 	n, ok := p.number()
 	p.form.Rows = n
 	return ok && n >= 1
@@ -252,6 +255,9 @@ func (p *parser) number() (n int, ok bool) {
 		return 0, false
 	}
 	for _, digit := range p.tokens.text() {
+		if digit < '0' || digit > '9' {
+			return 0, false
+		}
 		if n = 10*n + int(digit-'0'); n > MaxIDs {
 			return 0, false
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -226,12 +227,28 @@ func (f *Form) names(n node) bool {
 	return reflect.DeepEqual(f.Tag, t)
 }
 
+// number is the value of an integer, or of a string of digits, which becomes one; else 0.
+func (n node) number() int {
+	switch {
+	case n.AConst == nil:
+		return 0
+	case n.AConst.Sval == nil:
+		return n.AConst.Ival.Ival
+	case strings.Trim(n.AConst.Sval.Sval, "0123456789") != "":
+		return 0
+	}
+	if number, err := strconv.Atoi(n.AConst.Sval.Sval); err == nil {
+		return number
+	}
+	return 0
+}
+
 func (f *Form) count(n node) error {
 	switch {
 	case n.Param != nil && n.Param.Number == 1+f.Params():
 		f.Rows, f.CountParam = 0, true
-	case n.AConst != nil && n.AConst.Ival.Ival >= 1 && n.AConst.Ival.Ival*len(f.Columns) <= 10_000:
-		f.Rows = n.AConst.Ival.Ival
+	case n.number() >= 1 && n.number()*len(f.Columns) <= 10_000:
+		f.Rows = n.number()
 	default:
 		return errors.New("the count is neither $1 nor within 1 and 10000 IDs")
 	}

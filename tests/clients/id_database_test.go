@@ -252,7 +252,8 @@ func bareTransactions(s *speaker) {
 		s.ask(draw)
 		s.ask("SELECT $1::int AS n, current_user, current_schema()", n)
 	}
-	s.ask("SELECT * FROM next_snowflakes(3)")
+	s.ask("SELECT * FROM next_snowflakes($1)", 3)
+	s.ask("SELECT next_snowflake() AS id FROM generate_series(1, $1)", 3)
 	s.ask("SELECT next_snowflake() AS id FROM generate_series(1, 3)")
 	s.ask("BEGIN")
 	s.ask(draw)

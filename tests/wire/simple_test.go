@@ -14,7 +14,9 @@ func TestSimpleQueriesAreAnsweredAsByPostgreSQL(t *testing.T) {
 			say(Query("SELECT * FROM next_snowflakes(3)")),
 			say(Query("SELECT * FROM next_snowflakes(2) x; -- why")),
 			say(Query("SELECT * FROM next_snowflakes(2) AS x(id)")),
-		}, local: 1 + 3 + 12 + 3 + 2 + 2},
+			say(Query("SELECT * FROM next_snowflakes( '4' )")),
+			say(Query("SELECT next_snowflake() FROM generate_series(1, '05')")),
+		}, local: 1 + 3 + 12 + 3 + 2 + 2 + 4 + 5},
 		{name: "however it is written", steps: []step{
 			say(Query("--a\r/* b /* c */ */ sElEcT\tPublic . \"next_snowflake\" ( ) :: TEXT As \"a\"\"B\" ; -- d")),
 			say(Query("SELECT next_snowflake()is, next_snowflake() AS from, next_snowflake()\"\fx\", " +
