@@ -145,8 +145,9 @@ func (o *objects) portal(name []byte) *portal {
 	return nil
 }
 
-// newPortal makes an empty portal. The unnamed one is replaced, another must not be there.
-func (o *objects) newPortal(name []byte) (*portal, error) {
+// newPortal makes an empty portal of a statement that costs so much, which a named one may outlive. The unnamed one is
+// replaced, another must not be there.
+func (o *objects) newPortal(name []byte, statement int) (*portal, error) {
 	if len(name) == 0 {
 		o.dropPortal(nil)
 		o.unnamedPortal.reset()
@@ -156,7 +157,7 @@ func (o *objects) newPortal(name []byte) (*portal, error) {
 		return nil, problem{"42P03", `cursor "` + string(name) + `" already exists`, ""}
 	}
 	key := string(cut(name))
-	p := &portal{cost: costOf(key)}
+	p := &portal{cost: costOf(key) + statement}
 	if err := o.keep(p.cost); err != nil {
 		return nil, err
 	}

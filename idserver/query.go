@@ -92,15 +92,9 @@ func (s *session) newPortal(name []byte, p *prepared) (*portal, error) {
 	if err != nil {
 		return nil, err
 	}
-	portal, err := s.objects.newPortal(name)
+	portal, err := s.objects.newPortal(name, p.cost)
 	if err != nil {
 		return nil, err
-	}
-	if len(name) > 0 { // it may outlive the statement
-		if err := s.objects.keep(p.cost); err != nil {
-			return nil, err
-		}
-		portal.cost += p.cost
 	}
 	portal.statement, portal.shape, portal.level = p, shape, len(s.transaction.savepoints)
 	return portal, nil
