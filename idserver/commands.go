@@ -98,7 +98,7 @@ func (s *session) closeCommand(c command.Close, p *portal) error {
 }
 
 func (s *session) prepareCommand(c command.Prepare, cost int) error {
-	p, err := prepare(c.Query, c.Types, 0)
+	p, err := prepare(c.Query, c.Types, nil)
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *session) declare(c command.Declare, cost int) error {
 	if !c.Hold && !s.inTransaction() {
 		return needsBlock("DECLARE CURSOR")
 	}
-	p, err := prepare(c.Query, nil, 0)
+	p, err := prepare(c.Query, nil, nil)
 	if err != nil {
 		return err
 	}

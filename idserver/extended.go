@@ -3,6 +3,7 @@ package idserver
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"pgflurry/idserver/command"
@@ -26,9 +27,9 @@ func (s *session) parse(body []byte) error {
 			return s.parsed(name, p)
 		}
 	}
-	var declared []uint32
-	for range n {
-		declared = append(declared, m.number())
+	declared := make([]uint32, n)
+	for i := range declared {
+		declared[i] = m.number()
 	}
 	if !m.ended() {
 		return errMessage
@@ -37,7 +38,7 @@ func (s *session) parse(body []byte) error {
 	if err != nil {
 		return err
 	}
-	p := &prepared{types: declared, cost: 256}
+	p := &prepared{types: declared, cost: costOfStatement(nil, declared)}
 	switch {
 	case len(commands) > 1:
 		return errSeveral
@@ -46,7 +47,7 @@ func (s *session) parse(body []byte) error {
 	case s.transaction.block == blockFailed && !endsBlock(commands[0]):
 		err = errFailedBlock
 	default:
-		p, err = prepare(commands[0], declared, len(text))
+		p, err = prepare(commands[0], declared, text)
 	}
 	if err == nil {
 		_, err = s.shapeOf(p)
@@ -104,16 +105,18 @@ func (s *session) bind(body []byte) error {
 	if err := portal.setFormats(results); err != nil {
 		return err
 	}
-	if err := s.objects.keep(len(body)); err != nil {
+	bound := len(body) + costOfValue*len(portal.params)
+	if err := s.objects.keep(bound); err != nil {
 		return err
 	}
-	portal.cost += len(body)
+	portal.cost += bound
 	s.out = append(s.out, wire.BindComplete...)
 	return nil
 }
 
 // setParams takes the values of the parameters off a Bind.
 func (p *portal) setParams(m *reader, formats codes) error {
+	p.params = slices.Grow(p.params, len(p.statement.types))
 	for i, oid := range p.statement.types {
 		raw, ok := m.parameter()
 		if !ok {
@@ -238,25 +241,6 @@ func (s *session) execute(body []byte) error {
 		s.transaction.piped = true
 	}
 	s.complete(tag, n)
-	return nil
-}
-
-// keepRows counts rows of text that a suspended portal keeps.
-func (s *session) keepRows(p *portal) error {
-	size := 0
-	for _, row := range p.rows.table {
-		for _, text := range row {
-			size += costOf(text)
-		}
-	}
-	if size == 0 || p.tabled {
-		return nil
-	}
-	p.tabled = true
-	if err := s.objects.keep(size); err != nil {
-		return err
-	}
-	p.cost += size
 	return nil
 }
 

@@ -1,7 +1,9 @@
 package idserver
 
 import (
+	"fmt"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -45,6 +47,69 @@ func TestAPortalForWhichThereIsNoRoomIsNotThere(t *testing.T) {
 					break
 				}
 			}
+		})
+	}
+}
+
+// Whatever is kept most cheaply: what is counted is what it takes in memory, more or less.
+func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
+	few, many := strings.Repeat("1,", 99)+"1", strings.Repeat("1,", 1600)+"1"
+	types := make([]uint32, 1900)
+	for i := range types {
+		types[i] = 23
+	}
+	nulls := pgproto3.Bind{Parameters: make([][]byte, len(types))}
+	for name, c := range map[string]func(i int) said{
+		"types of parameters": func(i int) said { return said{parse(fmt.Sprint("t", i), "", types...), syncs} },
+		"parameters that are null": func(i int) said {
+			bound := nulls
+			bound.DestinationPortal = fmt.Sprint("p", i)
+			return said{&pgproto3.Query{String: "BEGIN"}, parse("", "", types...), &bound, flushes}
+		},
+		"columns": func(i int) said { return said{parse(fmt.Sprint("s", i), "SELECT "+few), syncs} },
+		"columns by SQL": func(i int) said {
+			return said{&pgproto3.Query{String: fmt.Sprintf("PREPARE s%d AS SELECT %s", i, few)}}
+		},
+		"arguments": func(i int) said { return said{parse(fmt.Sprint("s", i), "EXECUTE a("+few+")"), syncs} },
+		"values":    func(i int) said { return said{parse(fmt.Sprint("s", i), "SET a.b TO "+many), syncs} },
+		"tables": func(i int) said {
+			return said{
+				&pgproto3.Query{String: "BEGIN"}, parse("", "SHOW ALL"), bind(fmt.Sprint("p", i), ""),
+				execute(fmt.Sprint("p", i), 0), flushes,
+			}
+		},
+		"tables that were not read to their end": func(i int) said {
+			return said{
+				&pgproto3.Query{String: "BEGIN"}, parse("", "SHOW ALL"), bind(fmt.Sprint("p", i), ""),
+				parse("", fmt.Sprintf("FETCH 1 FROM p%d", i)), bind("", ""), execute("", 0), flushes,
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := &scripted{piece: 8192}
+			s, err := sessionOn(testServer(t, &counter{}), conn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.cancel()
+			before := heap()
+			for i := 0; !strings.Contains(conn.heard.String(), "54000"); i++ {
+				conn.heard.Reset()
+				conn.says = encoded(c(i)...)
+				if err := s.run(); err != io.EOF || i > 3000 {
+					t.Fatalf("%v after %d; %d bytes are kept; %.300q", err, i, s.objects.kept, conn.heard.String())
+				}
+			}
+			conn.heard.Reset()
+			conn.says = nil
+			kept := heap() - before
+			t.Logf("%d bytes are kept", kept)
+			if kept > 2*maxKept || s.objects.kept > maxKept {
+				t.Errorf("the session keeps %d bytes, %d by its count; expected at most %d", kept, s.objects.kept,
+					maxKept)
+			}
+			s.forgetAll(t)
+			runtime.KeepAlive(s)
 		})
 	}
 }

@@ -47,8 +47,17 @@ func (o *objects) keep(bytes int) error {
 	return nil
 }
 
+// costOfValue is what a command.Value takes beside its text, in bytes.
+const costOfValue = 32
+
 // costOf is what is kept of a name, or of anything else that is as short, beside its bytes.
 func costOf[T string | []byte](name T) int { return 96 + len(name) }
+
+// costOfStatement is what is kept of one: what its text says, and the types of its parameters. In a list of short
+// values, such as SELECT 1,1,1, each takes much more than its text.
+func costOfStatement(text []byte, types []uint32) int {
+	return 256 + 10*len(text) + 128*bytes.Count(text, []byte{','}) + 4*len(types)
+}
 
 // cut is the part of a name that counts.
 func cut[T string | []byte](name T) T { return name[:min(len(name), wire.NameBytes)] }

@@ -27,8 +27,18 @@ type portal struct {
 	cost      int
 }
 
-// reset empties it. What it had memory for it keeps.
-func (p *portal) reset() { *p = portal{params: p.params[:0], formats: p.formats[:0]} }
+// fewParams is for how many parameters and formats a portal keeps its memory when it is emptied.
+const fewParams = 32
+
+// reset empties it. Memory for a few parameters it keeps.
+func (p *portal) reset() {
+	params, formats := p.params[:0], p.formats[:0]
+	clear(p.params) // their texts
+	if cap(params) > fewParams || cap(formats) > fewParams {
+		params, formats = nil, nil
+	}
+	*p = portal{params: params, formats: formats}
+}
 
 // shape is what rows look like: as a form says, or as columns do. The zero one has none.
 type shape struct {
@@ -183,14 +193,37 @@ func (s *session) executed(c command.Execute) (rows, error) {
 	return s.rowsOf(of.command, params)
 }
 
-// beginRows finds out which rows a portal gives.
+// beginRows finds out which rows a portal gives. Those of a named one may stay for long.
 func (s *session) beginRows(p *portal) (err error) {
 	if p.begun {
 		return nil
 	}
 	p.begun = true
 	p.rows, err = s.rowsOf(p.statement.command, p.params)
+	if err == nil && p != &s.objects.unnamedPortal {
+		err = s.keepRows(p)
+	}
 	return err
+}
+
+// keepRows counts rows of text that a portal keeps.
+func (s *session) keepRows(p *portal) error {
+	size := 0
+	for _, row := range p.rows.table {
+		for _, text := range row {
+			size += costOf(text)
+		}
+	}
+	if size == 0 || p.tabled {
+		return nil
+	}
+	if err := s.objects.keep(size); err != nil {
+		p.rows.table, p.rows.left = nil, 0
+		return err
+	}
+	p.tabled = true
+	p.cost += size
+	return nil
 }
 
 // writeRows writes up to most of a portal's rows, and says how many.

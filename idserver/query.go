@@ -40,7 +40,7 @@ func (s *session) query(body []byte) error {
 		if s.transaction.block == blockFailed && !endsBlock(c) {
 			return errFailedBlock
 		}
-		p, err := prepare(c, nil, len(text))
+		p, err := prepare(c, nil, text)
 		if err != nil {
 			return err
 		}
@@ -125,9 +125,9 @@ func (s *session) complete(tag string, n int) {
 	s.out = wire.End(append(b, 0), at)
 }
 
-// prepare makes a statement of a command, whose text has so many bytes.
-func prepare(c command.Command, declared []uint32, text int) (*prepared, error) {
-	p := &prepared{command: c, types: declared, cost: 256 + 2*text}
+// prepare makes a statement of a command that has this text.
+func prepare(c command.Command, declared []uint32, text []byte) (*prepared, error) {
+	p := &prepared{command: c, types: declared, cost: costOfStatement(text, declared)}
 	query, ok := c.(command.Query)
 	if !ok {
 		return p, determined(declared)
@@ -136,10 +136,9 @@ func prepare(c command.Command, declared []uint32, text int) (*prepared, error) 
 	if err != nil {
 		return nil, err
 	}
-	p.types = types
+	p.types, p.cost = types, costOfStatement(text, types)
 	if _, draws := c.(command.Draw); !draws {
 		p.columns = query.Columns(types)
-		p.cost += 16 * text
 	}
 	return p, nil
 }
