@@ -53,6 +53,8 @@ func (s *session) showColumns(c command.Show) ([]command.Column, error) {
 	switch {
 	case c.All:
 		names = []string{"name", "setting", "description"}
+	case strings.EqualFold(c.Name, "sessions"): // there may be ten thousand
+		names = sessionColumns()
 	case make != nil:
 		names = make().Columns
 	case known:

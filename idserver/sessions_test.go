@@ -257,13 +257,14 @@ func TestManyClientsAtOnceGetAsManyPlacesAsThereAre(t *testing.T) {
 
 func TestSessionsAreShown(t *testing.T) {
 	h := newHall(t)
-	one, two := h.knocks("bob", "application_name", "shop"), h.knocks("ann")
+	long := "shop" + strings.Repeat("x", 59) // as much as pg_stat_activity shows
+	one, two := h.knocks("bob", "application_name", long+strings.Repeat("y", 500)), h.knocks("ann")
 	one.enters(password)
 	one.answers("BEGIN", "T")
 	h.clock.Store(1)
 	two.enters(password)
 	all := h.server.Sessions()
-	if len(all) != 2 || all[0].User != "bob" || all[0].Application != "shop" || all[0].State != "in_transaction" ||
+	if len(all) != 2 || all[0].User != "bob" || all[0].Application != long || all[0].State != "in_transaction" ||
 		all[1].User != "ann" || all[1].State != "idle" {
 		t.Errorf("sessions: %+v", all)
 	}
@@ -271,7 +272,7 @@ func TestSessionsAreShown(t *testing.T) {
 		t.Errorf("open: %v", st.Open)
 	}
 	two.send(wire.Encoded(&query{"SHOW SESSIONS"}))
-	for _, text := range []string{"application_name", "bob", "shop", "in_transaction", one.conn.LocalAddr().String()} {
+	for _, text := range []string{"application_name", "bob", long, "in_transaction", one.conn.LocalAddr().String()} {
 		for !strings.Contains(string(two.heard), text) {
 			if kind, _ := two.next(); kind == 'Z' && !strings.Contains(string(two.heard), text) {
 				t.Fatalf("SHOW SESSIONS does not show %q: %q", text, two.heard)

@@ -81,7 +81,7 @@ func (v *Server) Stats() Stats {
 // Session is what can be said of one that is open.
 type Session struct {
 	User        string
-	Application string // "": it has not said
+	Application string // its first 63 bytes, as in pg_stat_activity; "": it has not said
 	Client      string // its address
 	PID         int32  // of its key
 	Since       time.Time
@@ -102,7 +102,7 @@ func (v *Server) Sessions() []Session {
 			State: openLabels[s.state()], IDs: s.counts.ids.Load(), Numbers: s.counts.numbers.Load(),
 		}
 		if name := s.application.Load(); name != nil {
-			one.Application = *name
+			one.Application = cut(*name)
 		}
 		all = append(all, one)
 	}
@@ -148,11 +148,14 @@ func labelled[N int | int64](labels []string, counts []N) map[string]N {
 	return m
 }
 
+// sessionColumns are those of sessionsTable, for who asks for them alone.
+func sessionColumns() []string {
+	return []string{"pid", "user_name", "application_name", "client_addr", "connected_at", "state", "ids", "numbers"}
+}
+
 // sessionsTable is what SHOW SESSIONS shows.
 func (v *Server) sessionsTable() Table {
-	t := Table{Columns: []string{
-		"pid", "user_name", "application_name", "client_addr", "connected_at", "state", "ids", "numbers",
-	}}
+	t := Table{Columns: sessionColumns()}
 	for _, s := range v.Sessions() {
 		t.Rows = append(t.Rows, []string{
 			strconv.Itoa(int(s.PID)), s.User, s.Application, s.Client, s.Since.UTC().Format(time.RFC3339), s.State,
