@@ -6,8 +6,8 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// What drivers ask of the catalogs before an application has asked anything. They give up where it is refused, and need
-// no row of the answer. So these texts have none, and no other text that reads a table is answered.
+// What drivers ask of the catalogs by themselves. Refused, they give up, or have broken a transaction. They need no row
+// of the answer. So these texts have none, and no other text that reads a table is answered.
 var (
 	//go:embed lookups/postgres_js.sql
 	postgresJS []byte // types of arrays, by postgres.js
