@@ -123,7 +123,8 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldAsAShortReserve(t *testing.T) {
 	if err := migrations.Up(t.Context(), direct, migrations.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	tab, p := page(t, direct)
+	// a third of it is longer than the two seconds after which the page looks again
+	tab, p := page(t, direct, "--window", (3 * window).String())
 	p.Leased()
 	tab.Await(`document.querySelector("#part-warnings").hidden`)
 	server.Freeze(t, cluster)
