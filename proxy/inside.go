@@ -46,12 +46,21 @@ func (p *Proxy) cancelsInside(o opening) bool {
 }
 
 // host serves a guest until its end. A Drain that is over does not end it.
-func (p *Proxy) host(g *guest, a *admitted, login time.Time, log *slog.Logger) {
+func (p *Proxy) host(v *visit, g *guest) {
 	p.guests.Add(1)
-	defer p.guests.Add(-1)
-	defer g.arrived(p)
-	p.inside.Serve(g.client, g.startup, login, func() {
+	defer p.unhost(g)
+	p.inside.Serve(g.client, g.startup, v.login, g.loggedIn(p, v.admitted), v.log)
+}
+
+func (p *Proxy) unhost(g *guest) {
+	g.arrived(p)
+	p.guests.Add(-1)
+}
+
+// loggedIn is to be called once it is known who the guest is.
+func (g *guest) loggedIn(p *Proxy, a *admitted) func() {
+	return func() {
 		a.loggedIn()
 		g.arrived(p)
-	}, log)
+	}
 }

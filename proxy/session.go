@@ -66,27 +66,25 @@ type session struct {
 // serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so
 // the words for the log are elsewhere.
 func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
-	log := p.log.With("session", id, "client", conn.RemoteAddr())
-	defer a.leave()
-	defer conn.Close()
-	defer recoverTo(log)
-	keep := context.AfterFunc(p.ctx, func() { conn.Close() })
-	defer keep()
-	login := time.Now().Add(a.rules.loginTimeout)
-
-	client, s, g := p.begin(conn, a, login, log)
-	defer client.Close()
+	v := p.visit(conn, id, a)
+	defer v.end()
+	var s *session
+	var g *guest
+	v.client, s, g = p.begin(conn, a, v.login, v.log)
 	switch {
 	case g != nil:
-		keep()
-		p.host(g, a, login, log)
-		return
-	case s == nil:
-		return
+		v.keep()
+		p.host(v, g)
+	case s != nil:
+		p.live(v, s)
 	}
+}
+
+// live is the life of a session that upstream serves.
+func (p *Proxy) live(v *visit, s *session) {
 	defer s.cancel()
 	defer p.forget(s)
-	s.ended(s.relay(login))
+	s.ended(s.relay(v.login))
 	s.countLogin()
 }
 
@@ -294,6 +292,10 @@ func (c upstreamConn) Write(b []byte) (int, error) {
 // recoverTo keeps a fault in one session from ending the others.
 func recoverTo(log *slog.Logger) {
 	if fault := recover(); fault != nil {
-		log.Error("a session failed; please report this", "fault", fault, "stack", string(debug.Stack()))
+		logFault(log, fault)
 	}
+}
+
+func logFault(log *slog.Logger, fault any) {
+	log.Error("a session failed; please report this", "fault", fault, "stack", string(debug.Stack()))
 }

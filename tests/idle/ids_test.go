@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -68,8 +70,9 @@ func beIDs() {
 	list := account.NewList([]account.Account{{Name: idUser, Verifier: verifier, ConnectionLimit: account.NoLimit}},
 		make([]byte, 32), time.Now())
 	settings := proxytest.Settings("127.0.0.1:1")
+	settings.Log = slog.New(slog.NewTextHandler(io.Discard, nil)) // what it keeps of a session is what it keeps in use
 	ids, err := idserver.New(idserver.Settings{
-		Database: idDatabase, IDs: settings.IDs, Accounts: func() *account.List { return list },
+		Database: idDatabase, IDs: settings.IDs, Log: settings.Log, Accounts: func() *account.List { return list },
 		Unavailable: func(error) idserver.Reason { return idserver.Reason{SQLState: "57P03"} },
 		Parameters: func() map[string]string {
 			return map[string]string{
