@@ -67,17 +67,13 @@ func (s *session) draw(tag []byte, n int) (drawn run, err error) {
 
 // wait takes what comes next. For IDs it waits for its turn.
 func (s *session) wait(tag []byte, n int) (drawn run, err error) {
-	ctx, cancel := context.WithTimeoutCause(s.ctx, patience, errLate)
+	ctx, cancel := context.WithTimeout(s.ctx, patience)
 	defer cancel()
 	if tag != nil {
 		drawn.first, drawn.count, err = s.server.settings.Segments.NextN(ctx, tag, n)
 	} else if err = s.server.turns.take(ctx); err == nil {
 		drawn.first, drawn.count, err = s.server.settings.IDs.NextN(ctx, n)
 		s.server.turns.give()
-
-	}
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
 	}
 	return drawn, err
 }
@@ -92,7 +88,8 @@ func (s *session) tryNextN(tag []byte, n int) (first int64, count int, err error
 	return s.server.settings.Segments.TryNextN(tag, n)
 }
 
-// unavailable is what a client is told of an error of IDs or Segments. What ends the session stays what it is.
+// unavailable is what a client is told of an error of IDs or Segments, or of patience that is over. What ends the
+// session stays what it is.
 func (s *session) unavailable(err error) error {
 	if _, own := err.(problem); own || s.ctx.Err() != nil {
 		return err

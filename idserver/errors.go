@@ -57,9 +57,6 @@ var (
 	errFunctionCall = problem{
 		"0A000", "this database answers no FunctionCall", "Send the call as a statement: SELECT next_snowflake().",
 	}
-	errLate = problem{
-		"57P03", "no ID could be had within " + patience.String(), "Try again; many clients draw at this moment.",
-	}
 	errNoSegments = problem{
 		"0A000", "this database gives no numbers of tags",
 		"The proxy's --id-segments names the database that has them.",

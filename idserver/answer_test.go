@@ -1,0 +1,50 @@
+package idserver
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+)
+
+// hung has nothing, now and later.
+type hung struct{}
+
+func (hung) TryNextN([]byte, int) (int64, int, error) { return 0, 0, nil }
+
+func (hung) NextN(ctx context.Context, _ []byte, _ int) (int64, int, error) {
+	<-ctx.Done()
+	return 0, 0, ctx.Err()
+}
+
+type hungIDs struct{ hung }
+
+func (h hungIDs) TryNextN(int) (int64, int, error) { return 0, 0, nil }
+
+func (h hungIDs) NextN(ctx context.Context, n int) (int64, int, error) {
+	return h.hung.NextN(ctx, nil, n)
+}
+
+// Who knows why nothing came is whoever gives IDs and numbers: for want of numbers an answer says nothing of IDs.
+func TestAnAnswerThatWaitsInVainIsToldByWhoeverHadNothing(t *testing.T) {
+	for name, tag := range map[string][]byte{"IDs": nil, "numbers": []byte("order")} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				v := testServer(t, hungIDs{})
+				v.settings.Segments = hung{}
+				var asked error
+				v.settings.Unavailable = func(err error) Reason {
+					asked = err
+					return Reason{"57P03", "told", "hint"}
+				}
+				s := &session{server: v, ctx: t.Context()}
+				_, err := s.draw(tag, 1)
+				if told := (problem{"57P03", "told", "hint"}); err != told ||
+					!errors.Is(asked, context.DeadlineExceeded) {
+					t.Errorf("the client is told %#v of %v; expected %#v of %v",
+						err, asked, told, context.DeadlineExceeded)
+				}
+			})
+		})
+	}
+}
