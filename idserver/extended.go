@@ -22,7 +22,7 @@ func (s *session) parse(body []byte) error {
 	if len(name) == 0 {
 		s.objects.dropUnnamed()
 	}
-	if n == 0 {
+	if n == 0 && m.ended() {
 		if p := s.objects.remembered(text); p != nil && s.transaction.block != blockFailed {
 			return s.parsed(name, p)
 		}

@@ -92,6 +92,12 @@ func TestABatchIsCarriedOut(t *testing.T) {
 			},
 			"1 ERROR:42P05 ZI 3 1 ZI",
 		},
+		"a text with parameters that was parsed before, as a Query": {
+			said{
+				parse("", "SELECT next_segment($1)"), syncs, &pgproto3.Query{String: "SELECT next_segment($1)"}, syncs,
+			},
+			"1 ZI ERROR:42P02 ZI ZI",
+		},
 		"a function call": {
 			said{&pgproto3.FunctionCall{Function: 1}},
 			"ERROR:0A000 ZI",

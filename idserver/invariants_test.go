@@ -330,7 +330,12 @@ func TestWhatCannotBeFollowedEndsTheSession(t *testing.T) {
 			"B\x00\x00\x00\x07\x00\x00\x00S\x00\x00\x00\x04X\x00\x00\x00\x04", "ERROR:26000 ZI end",
 		},
 		"Describe of nothing": {"D\x00\x00\x00\x06x\x00S\x00\x00\x00\x04X\x00\x00\x00\x04", "ERROR:08P01 ZI end"},
-		"half a message":      {"Q\x00\x00\x00\x10SEL", ""},
+		"Parse with too much, of a text that came before": {
+			"P\x00\x00\x00\x1f\x00SELECT next_snowflake()\x00\x00\x00S\x00\x00\x00\x04" +
+				"P\x00\x00\x00\x20\x00SELECT next_snowflake()\x00\x00\x00xS\x00\x00\x00\x04X\x00\x00\x00\x04",
+			"1 ZI ERROR:08P01 ZI end",
+		},
+		"half a message": {"Q\x00\x00\x00\x10SEL", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newTalk(t, testServer(t, &counter{}))

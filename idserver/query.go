@@ -20,7 +20,7 @@ func (s *session) query(body []byte) error {
 	}
 	s.start()
 	s.objects.dropUnnamed()
-	if p := s.objects.remembered(text); p != nil {
+	if p := s.objects.remembered(text); p != nil && len(p.types) == 0 {
 		return s.runStatement(p, true)
 	}
 	commands, err := command.Read(text)
