@@ -51,6 +51,10 @@ var (
 	errFailedBlock = problem{
 		"25P02", "current transaction is aborted, commands ignored until end of transaction block", "",
 	}
+	errChanged = problem{
+		"0A000", "cached plan must not change result type",
+		"The cursor or statement is another one than when this was bound. Bind it again.",
+	}
 	errNoUnnamed   = problem{"26000", "unnamed prepared statement does not exist", ""}
 	errNoParameter = problem{"42P02", "there is no parameter $1", ""}
 

@@ -98,6 +98,26 @@ func TestABatchIsCarriedOut(t *testing.T) {
 			},
 			"1 ZI ERROR:42P02 ZI ZI",
 		},
+		"a cursor that became another one behind the Bind of its FETCH": {
+			said{
+				parse("", "BEGIN"), bind("", ""), execute("", 0),
+				parse("", "DECLARE c CURSOR FOR SELECT 1, 2"), bind("", ""), execute("", 0),
+				parse("", "FETCH c"),
+				&pgproto3.Bind{DestinationPortal: "p", ResultFormatCodes: []int16{0, 1}},
+				closes('P', "c"), parse("", "DECLARE c CURSOR FOR SELECT 1, 2, 3"), bind("", ""), execute("", 0),
+				execute("p", 0), syncs,
+			},
+			"1 2 [BEGIN] 1 2 [DECLARE CURSOR] 1 2 3 1 2 [DECLARE CURSOR] ERROR:0A000 ZE",
+		},
+		"a statement that became another one behind the Bind of its EXECUTE": {
+			said{
+				parse("a", "SELECT 1"), parse("", "EXECUTE a"), bind("p", ""), closes('S', "a"),
+				parse("a", "SELECT 'text'"), execute("p", 0), syncs,
+				parse("", "EXECUTE a"), bind("p", ""), closes('S', "a"),
+				parse("a", "SELECT 'like it'"), execute("p", 0), syncs,
+			},
+			"1 1 2 3 1 ERROR:0A000 ZI 1 2 3 1 (like it) [SELECT 1] ZI",
+		},
 		"a function call": {
 			said{&pgproto3.FunctionCall{Function: 1}},
 			"ERROR:0A000 ZI",

@@ -2,6 +2,7 @@ package idserver
 
 import (
 	"encoding/binary"
+	"slices"
 	"strconv"
 
 	"pgflurry/idserver/command"
@@ -52,6 +53,14 @@ func (h *shape) width() int {
 		return len(h.form.Columns)
 	}
 	return len(h.columns)
+}
+
+// same says that rows of both look alike.
+func (h *shape) same(other *shape) bool {
+	if h.form != nil && other.form != nil {
+		return slices.Equal(h.form.Columns, other.form.Columns)
+	}
+	return h.form == other.form && slices.Equal(h.columns, other.columns)
 }
 
 // appendTo writes a RowDescription, or NoData.
@@ -199,11 +208,24 @@ func (s *session) beginRows(p *portal) (err error) {
 		return nil
 	}
 	p.begun = true
+	if s.changed(p) {
+		return errChanged
+	}
 	p.rows, err = s.rowsOf(p.statement.command, p.params)
 	if err == nil && p != &s.objects.unnamedPortal {
 		err = s.keepRows(p)
 	}
 	return err
+}
+
+// changed says that a portal was described by a cursor or a statement that is another one now, with other columns.
+func (s *session) changed(p *portal) bool {
+	switch p.statement.command.(type) {
+	case command.Fetch, command.Execute:
+		now, _ := s.shapeOf(p.statement)
+		return now.told && !now.same(&p.shape)
+	}
+	return false
 }
 
 // keepRows counts rows of text that a portal keeps.
