@@ -43,7 +43,7 @@ func (s *session) parse(body []byte) error {
 	case len(commands) > 1:
 		return errSeveral
 	case len(commands) == 0:
-		err = determined(declared)
+		err = command.Determined(declared)
 	case s.transaction.block == blockFailed && !endsBlock(commands[0]):
 		err = errFailedBlock
 	default:

@@ -3,6 +3,8 @@ package idserver
 import (
 	"strconv"
 	"strings"
+
+	"pgflurry/idserver/command"
 )
 
 // preset is what the real server says of itself, or else a default: of settings that drivers read.
@@ -186,15 +188,14 @@ func oneOf(name, value string, words ...string) (string, error) {
 }
 
 func boolean(name, value string) (string, error) {
-	word := strings.ToLower(value)
-	is := func(full string, least int) bool { return len(word) >= least && strings.HasPrefix(full, word) }
+	truth, ok := command.ParseBool(value)
 	switch {
-	case is("true", 1), is("yes", 1), is("on", 2), word == "1":
+	case !ok:
+		return "", problem{"22023", `parameter "` + name + `" requires a Boolean value`, ""}
+	case truth:
 		return "on", nil
-	case is("false", 1), is("no", 1), is("off", 2), word == "0":
-		return "off", nil
 	}
-	return "", problem{"22023", `parameter "` + name + `" requires a Boolean value`, ""}
+	return "off", nil
 }
 
 // ascii has a question mark for each byte that is no printable ASCII.

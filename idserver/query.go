@@ -130,7 +130,7 @@ func prepare(c command.Command, declared []uint32, text []byte) (*prepared, erro
 	p := &prepared{command: c, types: declared, cost: costOfStatement(text, declared)}
 	query, ok := c.(command.Query)
 	if !ok {
-		return p, determined(declared)
+		return p, command.Determined(declared)
 	}
 	types, err := query.Types(declared)
 	if err != nil {
@@ -141,16 +141,6 @@ func prepare(c command.Command, declared []uint32, text []byte) (*prepared, erro
 		p.columns = query.Columns(types)
 	}
 	return p, nil
-}
-
-// determined refuses a parameter without a type.
-func determined(types []uint32) error {
-	for i, oid := range types {
-		if oid == 0 || oid == command.Unknown {
-			return problem{"42P18", "could not determine data type of parameter $" + strconv.Itoa(i+1), ""}
-		}
-	}
-	return nil
 }
 
 // endsBlock: a failed transaction takes nothing else.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"strings"
 
+	"pgflurry/idserver/command"
 	"pgflurry/proxy/wire"
 )
 
@@ -89,9 +90,9 @@ func (w *wish) take(name, value string) error {
 
 // noReplication refuses what begins a replication session.
 func noReplication(value string) error {
-	no, isBool := parseBool(value)
+	wanted, isBool := command.ParseBool(value)
 	switch {
-	case isBool && !no:
+	case isBool && !wanted:
 		return nil
 	case isBool || value == "database":
 		return problemf("0A000", "Connect to a database of the PostgreSQL server for it.",
@@ -99,19 +100,6 @@ func noReplication(value string) error {
 	}
 	return problemf("22023", `Valid values are: "false", 0, "true", 1, "database".`,
 		`invalid value for parameter "replication": "%s"`, value)
-}
-
-// parseBool reads what PostgreSQL takes for a truth value: a unique beginning of a word, or a digit.
-func parseBool(value string) (truth, ok bool) {
-	v := strings.ToLower(value)
-	begins := func(word string, least int) bool { return len(v) >= least && strings.HasPrefix(word, v) }
-	switch {
-	case begins("true", 1), begins("yes", 1), v == "on", v == "1":
-		return true, true
-	case begins("false", 1), begins("no", 1), begins("off", 2), v == "0":
-		return false, true
-	}
-	return false, false
 }
 
 // appendNegotiation says which version is spoken, and what of the client's wishes is not known. It is nothing where all

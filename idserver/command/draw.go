@@ -33,7 +33,7 @@ func (d Draw) Types(declared []uint32) ([]uint32, error) {
 			return nil, noFunction(d.function(), types[at:at+1])
 		}
 	}
-	return types, determined(types)
+	return types, Determined(types)
 }
 
 // function is the name of the function with the parameters, for errors.

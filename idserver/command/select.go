@@ -118,7 +118,7 @@ func (s *Select) Types(declared []uint32) ([]uint32, error) {
 			return nil, failf(codeAmbiguous, "", "inconsistent types deduced for parameter $%d", n)
 		}
 	}
-	return types, determined(types)
+	return types, Determined(types)
 }
 
 // Columns are the labels and types. What stays without a type is text.
@@ -167,10 +167,10 @@ func startTypes(declared []uint32, params int) ([]uint32, error) {
 
 const hintTypes = "Parameters of this database are boolean, smallint, integer, bigint, text, varchar, name or oid."
 
-// determined refuses a parameter that nothing gave a type.
-func determined(types []uint32) error {
+// Determined refuses a parameter that nothing gave a type.
+func Determined(types []uint32) error {
 	for i, oid := range types {
-		if oid == 0 {
+		if oid == 0 || oid == Unknown {
 			return failf(codeIndeterminate, "", "could not determine data type of parameter $%d", i+1)
 		}
 	}

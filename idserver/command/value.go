@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/binary"
 	"strconv"
 	"strings"
@@ -175,17 +174,25 @@ func invalidText(text string, oid uint32) *Error {
 	return failf(codeText, "", `invalid input syntax for type %s: "%s"`, nameOf(oid), quote(text))
 }
 
-// parseBool reads a boolean as PostgreSQL does: the beginning of a word that says which.
+// parseBool reads a boolean, with white space around it.
 func parseBool(text string) (Value, error) {
-	word := bytes.ToLower([]byte(strings.Trim(text, spaces)))
-	is := func(full string, least int) bool {
-		return len(word) >= least && len(word) <= len(full) && full[:len(word)] == string(word)
+	truth, ok := ParseBool(strings.Trim(text, spaces))
+	if !ok {
+		return Value{}, invalidText(text, Bool)
 	}
+	return boolValue(truth), nil
+}
+
+// ParseBool reads what PostgreSQL takes for a truth value everywhere (parse_bool): a beginning of a word that says
+// which, or a digit.
+func ParseBool(text string) (truth, ok bool) {
+	word := strings.ToLower(text)
+	begins := func(full string, least int) bool { return len(word) >= least && strings.HasPrefix(full, word) }
 	switch {
-	case is("true", 1), is("yes", 1), is("on", 2), is("1", 1):
-		return boolValue(true), nil
-	case is("false", 1), is("no", 1), is("off", 2), is("0", 1):
-		return boolValue(false), nil
+	case begins("true", 1), begins("yes", 1), begins("on", 2), word == "1":
+		return true, true
+	case begins("false", 1), begins("no", 1), begins("off", 2), word == "0":
+		return false, true
 	}
-	return Value{}, invalidText(text, Bool)
+	return false, false
 }
