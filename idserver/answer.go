@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"time"
 
-	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
 )
 
@@ -96,14 +95,4 @@ func (s *session) unavailable(err error) error {
 	}
 	reason := s.server.settings.Unavailable(err)
 	return problem{reason.SQLState, reason.Message, reason.Hint}
-}
-
-func kindOf(f *statement.Form) kind {
-	switch {
-	case f.Tag != nil:
-		return kindSegment
-	case f.Rows == 1:
-		return kindSnowflake
-	}
-	return kindSnowflakes
 }

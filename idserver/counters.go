@@ -8,18 +8,6 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// kind is a group of answered forms, as the proxy counts them.
-type kind uint8
-
-const (
-	kindSnowflake  kind = iota // one row
-	kindSnowflakes             // several rows, or as many as a parameter says
-	kindSegment                // numbers of a tag
-	kinds
-)
-
-var kindLabels = [kinds]string{"snowflake", "snowflakes", "segment"}
-
 // refusal is a group of statements that were answered by an ERROR.
 type refusal uint8
 
@@ -35,13 +23,13 @@ var refusalLabels = [refusals]string{"no_ids", "not_supported", "other"}
 // counts are a session's own, so that no processor waits for another one's cache line. Its goroutine is the only one
 // to add.
 type counts struct {
-	answers      [kinds]atomic.Int64 // statements that gave IDs or numbers
-	ids, numbers atomic.Int64        // in them
+	answers      [statement.FormKinds]atomic.Int64 // statements that gave IDs or numbers
+	ids, numbers atomic.Int64                      // in them
 	refused      [refusals]atomic.Int64
 }
 
 // answered counts a statement that gives IDs or numbers, drew those.
-func (c *counts) answered(f *statement.Form) { c.answers[kindOf(f)].Add(1) }
+func (c *counts) answered(f *statement.Form) { c.answers[f.Kind()].Add(1) }
 
 func (c *counts) drew(f *statement.Form, n int) {
 	if f.Tag != nil {
@@ -108,7 +96,7 @@ func (s *session) closedFor() reason {
 // sums are those of many sessions.
 type sums struct {
 	opened       int64
-	answers      [kinds]int64
+	answers      [statement.FormKinds]int64
 	ids, numbers int64
 	refused      [refusals]int64
 	toClient     int64

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pgflurry/histogram"
+	"pgflurry/proxy/statement"
 	"pgflurry/proxy/wire"
 )
 
@@ -64,7 +65,7 @@ func (v *Server) Stats() Stats {
 	limit := max(v.rules.Load().maxSessions, 0)
 	st := Stats{
 		Sessions: placed, Opened: sum.opened, Open: labelled(openLabels[:], open[:]), Limit: limit,
-		Full: limit > 0 && placed >= limit, ByKind: labelled(kindLabels[:], sum.answers[:]), IDs: sum.ids,
+		Full: limit > 0 && placed >= limit, ByKind: labelled(statement.FormKindLabels[:], sum.answers[:]), IDs: sum.ids,
 		Numbers: sum.numbers, Refused: labelled(refusalLabels[:], sum.refused[:]),
 		Closed: labelled(reasonLabels[1:], sum.closed[1:]), Logins: make(map[string]int64, results),
 		LoginDurations: v.loginTimes.Snapshot(), ToClient: sum.toClient,

@@ -73,7 +73,7 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 			return false, err
 		}
 		c.answeredQuery()
-		s.count(kindOf(form), 1, n)
+		s.count(form.Kind(), 1, n)
 	} else {
 		s.waited = 0
 		if err := s.reserveBatch(); err != nil {
@@ -90,7 +90,7 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 		}
 		for k, n := range count.statements {
 			if n > 0 {
-				s.count(kind(k), n, count.values[k])
+				s.count(statement.FormKind(k), n, count.values[k])
 			}
 		}
 		c.answeredBatch(in.Held())
@@ -104,23 +104,23 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 }
 
 // batchCount is what a batch gives, by kind: as a rule all its statements are of one.
-type batchCount struct{ statements, values [kinds]int }
+type batchCount struct{ statements, values [statement.FormKinds]int }
 
 func (x *batchCount) add(u *request) {
-	k := kindOf(u.form)
+	k := u.form.Kind()
 	x.statements[k] += u.times
 	x.values[k] += u.times * u.ids()
 }
 
 // count counts statements of one kind that were answered, and the IDs or numbers of tags in them.
-func (s *session) count(k kind, statements, values int) {
+func (s *session) count(k statement.FormKind, statements, values int) {
 	if s.waited > 0 {
 		s.slow += int64(statements)
 		s.proxy.counters.answeredSlowly(k, statements, s.waited)
 	} else {
 		s.counts.answers[k].Add(int64(statements))
 	}
-	if k == kindSegment {
+	if k == statement.FormSegment {
 		s.counts.numbers.Add(int64(values))
 	} else {
 		s.counts.ids.Add(int64(values))

@@ -11,28 +11,6 @@ import (
 // What Stats is made of. What is counted for each statement or write is the session's own, so that no processor waits
 // for another one's cache line. What is counted once a connection, or where an answer fails, is the proxy's.
 
-// kind is a group of answered forms.
-type kind uint8
-
-const (
-	kindSnowflake kind = iota
-	kindSnowflakes
-	kindSegment
-	kinds
-)
-
-var kindLabels = [kinds]string{"snowflake", "snowflakes", "segment"}
-
-func kindOf(f *statement.Form) kind {
-	switch {
-	case f.Tag != nil:
-		return kindSegment
-	case f.Rows == 1:
-		return kindSnowflake
-	}
-	return kindSnowflakes
-}
-
 // openState is what a connection does.
 type openState uint8
 
@@ -48,7 +26,7 @@ var openLabels = [openStates]string{"login", "idle", "in_transaction", "failed"}
 
 // counts are a session's own. The goroutine that reads the client is the only one to add.
 type counts struct {
-	answers      [kinds]atomic.Int64 // statements that did not wait
+	answers      [statement.FormKinds]atomic.Int64 // statements that did not wait
 	ids, numbers atomic.Int64
 	toUpstream   atomic.Int64 // bytes
 }
@@ -64,7 +42,7 @@ func (c *counts) all() (n int64) {
 // sums are those of many sessions.
 type sums struct {
 	opened               int64
-	answers              [kinds]int64
+	answers              [statement.FormKinds]int64
 	ids, numbers         int64
 	toUpstream, toClient int64
 	closed               [reasons]int64
@@ -99,8 +77,8 @@ const (
 type counters struct {
 	results      [results]atomic.Int64
 	declined     [declines]atomic.Int64
-	slow         [kinds]atomic.Int64  // answers that waited
-	waits        *histogram.Histogram // of those
+	slow         [statement.FormKinds]atomic.Int64 // answers that waited
+	waits        *histogram.Histogram              // of those
 	loginTimes   *histogram.Histogram
 	connectTimes *histogram.Histogram
 }
@@ -119,7 +97,7 @@ func newCounters() counters {
 }
 
 // answeredSlowly counts statements that waited so long together.
-func (c *counters) answeredSlowly(k kind, statements int, waited time.Duration) {
+func (c *counters) answeredSlowly(k statement.FormKind, statements int, waited time.Duration) {
 	c.slow[k].Add(int64(statements))
 	c.waits.ObserveMany(waited, statements)
 }
@@ -128,10 +106,10 @@ func (c *counters) count(r result) { c.results[r].Add(1) }
 
 // tell fills in what is the proxy's. atOnce are the answers that did not wait, by kind. They and those that did are
 // counted apart, so that no bucket ever falls.
-func (c *counters) tell(st *Stats, atOnce [kinds]int64) {
+func (c *counters) tell(st *Stats, atOnce [statement.FormKinds]int64) {
 	st.Waits = c.waits.Snapshot()
-	st.ByKind = make(map[string]int64, kinds)
-	for k, label := range kindLabels {
+	st.ByKind = make(map[string]int64, statement.FormKinds)
+	for k, label := range statement.FormKindLabels {
 		n := atOnce[k] + c.slow[k].Load()
 		st.ByKind[label] = n
 		st.Answers += n

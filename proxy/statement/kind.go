@@ -1,0 +1,25 @@
+package statement
+
+// FormKind is a group of answered forms, by which they are counted.
+type FormKind uint8
+
+const (
+	FormSnowflake  FormKind = iota // one row
+	FormSnowflakes                 // several rows, or as many as a parameter says
+	FormSegment                    // numbers of a tag
+	FormKinds
+)
+
+// FormKindLabels are what metrics call them.
+var FormKindLabels = [FormKinds]string{"snowflake", "snowflakes", "segment"}
+
+// Kind is the group of a form.
+func (f *Form) Kind() FormKind {
+	switch {
+	case f.Tag != nil:
+		return FormSegment
+	case f.Rows == 1:
+		return FormSnowflake
+	}
+	return FormSnowflakes
+}
