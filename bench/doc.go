@@ -13,7 +13,7 @@
 //	report             samples become figures and verdicts, tables and files; two runs are compared
 //	driver             clients that load a server: pgbench, pgx, go-redis, go-sql-driver, fixed bytes
 //	servers            PostgreSQL, what stands in front of it, Redis and MariaDB: started, or known by their URLs
-//	suites             what the commands run, insert, proxy and targets measure
+//	suites             what the commands run, insert, proxy, connections and targets measure
 //	suites/inprocess   what the command inprocess measures: the generator beside other libraries, without a server
 //	charts             a report drawn, and the folder of results
 //	console            a plan that runs before somebody's eyes

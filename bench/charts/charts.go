@@ -56,6 +56,9 @@ func chartsOf(r *report.Report) ([]chart, error) {
 			{"index", some(func(f report.Figure) bool { return f.Index != nil }), func() (chart, error) {
 				return indexSize(r, at)
 			}},
+			{"memory", some(func(f report.Figure) bool { return f.Memory != nil }), func() (chart, error) {
+				return memory(r, at)
+			}},
 			{r.ByWhat(), len(clients) > 1, func() (chart, error) { return byClients(r, figures, clients) }},
 		} {
 			if !c.has {

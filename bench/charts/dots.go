@@ -76,6 +76,13 @@ func indexSize(r *report.Report, figures []report.Figure) (chart, error) {
 		})
 }
 
+// memory draws that of all servers for a connection, the least on top.
+func memory(r *report.Report, figures []report.Figure) (chart, error) {
+	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Memory == nil })
+	return single(r, "Memory", "KiB of all servers together for a connection, logarithmic", least,
+		figures, func(f report.Figure) statistics.Spread { return f.Memory.Times(1.0 / 1024) })
+}
+
 // single draws one spread of each figure, with its value beside it, the best on top.
 func single(
 	r *report.Report, what, unit string, best order, figures []report.Figure, of func(report.Figure) statistics.Spread,

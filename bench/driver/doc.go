@@ -4,6 +4,8 @@
 //	RedisDraw     go-redis
 //	MariaDBDraw   go-sql-driver
 //	FixedBytes    fixed bytes on a plain socket, so that no driver has a part in what servers spend
+//	Connect       any of these that connect and leave, or (Stay) connect and stay, or (Beside) draw one by one beside
+//	              others that draw many
 //	Pgbench       pgbench, so that anyone can check with a tool that is not ours
 //	Rows          a million rows out and in, which pgbench would keep, and cannot copy in
 //

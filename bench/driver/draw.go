@@ -52,6 +52,15 @@ type client interface {
 	close(ctx context.Context)
 }
 
+// resting is a client that has something to do between two trips, which is in no time of a trip.
+type resting interface{ rest(ctx context.Context) }
+
+// Source is what clients draw from: a Draw or a RedisDraw.
+type Source interface {
+	// dialer makes clients of a server.
+	dialer(target string) func(context.Context) (client, error)
+}
+
 // drawer is a client and what it has done.
 type drawer struct {
 	client client
@@ -61,8 +70,10 @@ type drawer struct {
 }
 
 // From is the draw as a trial's turn; target is a connection string.
-func (d Draw) From(target string) trial.Turn {
-	return drawFrom(d.Clients, func(ctx context.Context) (client, error) {
+func (d Draw) From(target string) trial.Turn { return drawFrom(d.Clients, d.dialer(target)) }
+
+func (d Draw) dialer(target string) func(context.Context) (client, error) {
+	return func(ctx context.Context) (client, error) {
 		conn, err := pgconn.Connect(ctx, target)
 		if err != nil {
 			return nil, err
@@ -73,7 +84,7 @@ func (d Draw) From(target string) trial.Turn {
 			}
 		}
 		return &postgresClient{Draw: d, conn: conn}, nil
-	})
+	}
 }
 
 // postgresClient is one connection of a Draw.
@@ -88,20 +99,38 @@ func (c *postgresClient) close(ctx context.Context) { _ = c.conn.Close(ctx) }
 // after that time counts nowhere.
 func drawFrom(clients int, dial func(context.Context) (client, error)) trial.Turn {
 	return func(ctx context.Context, duration time.Duration, measure trial.Measure) (trial.Count, error) {
-		drawers := make([]*drawer, clients)
-		for i := range drawers {
-			c, err := dial(ctx)
-			if err != nil {
-				return trial.Count{}, err
-			}
-			defer c.close(context.WithoutCancel(ctx))
-			if _, err := c.trip(ctx); err != nil {
-				return trial.Count{}, err
-			}
-			drawers[i] = &drawer{client: c, trips: hdrhistogram.New(shortest, longest, digits)}
+		drawers, leave, err := connectAll(ctx, clients, dial)
+		defer leave()
+		if err != nil {
+			return trial.Count{}, err
 		}
 		return measure(func() (trial.Count, error) { return together(ctx, drawers, duration) })
 	}
+}
+
+// connectAll connects clients, each of which makes one trip. The caller calls leave, also after an error.
+func connectAll(
+	ctx context.Context, clients int, dial func(context.Context) (client, error),
+) (drawers []*drawer, leave func(), err error) {
+	leave = func() {
+		for _, w := range drawers {
+			w.client.close(context.WithoutCancel(ctx))
+		}
+	}
+	for range clients {
+		c, err := dial(ctx)
+		if err != nil {
+			return drawers, leave, err
+		}
+		drawers = append(drawers, &drawer{client: c, trips: hdrhistogram.New(shortest, longest, digits)})
+		if _, err := c.trip(ctx); err != nil {
+			return drawers, leave, err
+		}
+		if r, is := c.(resting); is {
+			r.rest(ctx)
+		}
+	}
+	return drawers, leave, nil
 }
 
 // together lets all clients draw at once until the time is over.
@@ -134,11 +163,13 @@ func together(ctx context.Context, drawers []*drawer, duration time.Duration) (t
 	}
 	if n := trips.TotalCount(); n > 0 {
 		count.Latency[trial.Mean] = took / time.Duration(n)
+		count.Latency[trial.Max] = time.Duration(trips.Max()) * time.Microsecond
 	}
 	return count, nil
 }
 
 func (w *drawer) drawUntil(ctx context.Context, until time.Time) error {
+	between, rests := w.client.(resting)
 	for at := time.Now(); at.Before(until); {
 		ids, err := w.client.trip(ctx)
 		if err != nil {
@@ -150,7 +181,10 @@ func (w *drawer) drawUntil(ctx context.Context, until time.Time) error {
 		}
 		w.took += now.Sub(at)
 		w.ids += int64(ids)
-		at = now
+		if at = now; rests {
+			between.rest(ctx)
+			at = time.Now()
+		}
 	}
 	return nil
 }

@@ -21,8 +21,10 @@ type RedisDraw struct {
 }
 
 // From is the draw as a trial's turn; target is a redis:// URL.
-func (d RedisDraw) From(target string) trial.Turn {
-	return drawFrom(d.Clients, func(ctx context.Context) (client, error) {
+func (d RedisDraw) From(target string) trial.Turn { return drawFrom(d.Clients, d.dialer(target)) }
+
+func (d RedisDraw) dialer(target string) func(context.Context) (client, error) {
+	return func(ctx context.Context) (client, error) {
 		pool, err := openRedis(target)
 		if err != nil {
 			return nil, err
@@ -33,7 +35,7 @@ func (d RedisDraw) From(target string) trial.Turn {
 			return nil, err
 		}
 		return c, nil
-	})
+	}
 }
 
 // openRedis gives a pool of one connection that repeats nothing.

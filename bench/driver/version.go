@@ -19,3 +19,13 @@ func PostgresVersion(ctx context.Context, target string) (version string, err er
 	defer conn.Close(context.WithoutCancel(ctx))
 	return version, conn.QueryRow(ctx, versionSQL, pgx.QueryExecModeSimpleProtocol).Scan(&version)
 }
+
+// IDDatabaseVersion asks a proxy's virtual database which PostgreSQL it says it is: it takes no query for that.
+func IDDatabaseVersion(ctx context.Context, target string) (string, error) {
+	conn, err := pgx.Connect(ctx, target)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return "unknown, greets as PostgreSQL " + conn.PgConn().ParameterStatus("server_version"), nil
+}

@@ -20,6 +20,7 @@ const (
 	KindInserts     = "inserts"
 	KindTargets     = "targets"
 	KindInProcess   = "in-process"
+	KindConnections = "connections"
 )
 
 // Report is everything that a run has to say; results.json is its encoding, and results.md is made from it alone.
@@ -68,6 +69,8 @@ type Figure struct {
 	WAL     *statistics.Spread           `json:"wal_bytes,omitempty"` // bytes per operation; nil if not measured
 	// of the whole primary key; nil if there was none
 	Index *statistics.Spread `json:"index_bytes,omitempty"`
+	// Memory is that of all servers for a connection, in bytes; nil if not measured
+	Memory *statistics.Spread `json:"memory_bytes,omitempty"`
 }
 
 // Tabulate folds samples into figures, in the order of the plan's trials. Trials without a sample have no line; bases
@@ -81,7 +84,7 @@ func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Fi
 			CPU: make(map[string]statistics.Spread), CPURatios: make(map[string]statistics.Spread),
 			Latency: make(map[string]statistics.Spread),
 		}
-		var speeds, logged, indexes, busy, together []float64
+		var speeds, logged, indexes, busy, together, kept []float64
 		cpu, trips := make(map[string][]float64), make(map[string][]float64)
 		for _, s := range samples {
 			if s.Workload != t.Workload.Name || s.Contender != t.Contender {
@@ -108,6 +111,9 @@ func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Fi
 			if size, measured := s.IndexBytes(); measured {
 				indexes = append(indexes, size)
 			}
+			if each, measured := s.MemoryEach(); measured {
+				kept = append(kept, each)
+			}
 		}
 		if len(speeds) == 0 {
 			continue
@@ -120,6 +126,7 @@ func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Fi
 			f.Latency[name] = statistics.SpreadOf(took)
 		}
 		f.WAL, f.Index, f.Busy, f.ServerCPU = measured(logged), measured(indexes), measured(busy), measured(together)
+		f.Memory = measured(kept)
 		f.compare(samples, bases)
 		figures = append(figures, f)
 	}
@@ -174,6 +181,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	if r.Kind == KindTargets { // what people came for; the figures are its ground
 		writeVerdicts(&b, r.Verdicts)
 		b.WriteString("\n")
+	}
+	if r.Kind == KindConnections {
+		r.writeAcross(&b)
 	}
 	r.writeFigures(&b)
 	if r.Kind != KindTargets {

@@ -41,6 +41,10 @@ func (r *Report) columns() []column {
 			column{"to PgBouncer", false, func(f Figure) string { return ratio(f, PgBouncer) }}), tail...)
 	}
 	head = append(head, column{"to nextval", false, func(f Figure) string { return ratio(f, Nextval) }})
+	if r.Kind == KindConnections {
+		return append(append(append(head, trips(trial.Mean, "p50", "p99", trial.Max)...), tail...),
+			column{"KiB of memory, each", false, memory})
+	}
 	tail = append(tail, column{"WAL bytes, each", false, wal})
 	if r.Kind == KindTargets {
 		tail = append(tail, column{"CPU to Redis INCR's", false, func(f Figure) string {
@@ -51,10 +55,15 @@ func (r *Report) columns() []column {
 	if r.Kind == KindInserts {
 		return append(append(head, tail...), column{"index of the key, MiB", false, index})
 	}
-	for _, of := range []string{trial.Mean, "p50", "p99", "p99.9"} {
-		head = append(head, column{of + " of a round trip, µs", false, func(f Figure) string { return trip(f, of) }})
+	return append(append(head, trips(trial.Mean, "p50", "p99", "p99.9")...), tail...)
+}
+
+// trips are columns of the time of a round trip.
+func trips(names ...string) (all []column) {
+	for _, of := range names {
+		all = append(all, column{of + " of a round trip, µs", false, func(f Figure) string { return trip(f, of) }})
 	}
-	return append(head, tail...)
+	return all
 }
 
 func (r *Report) writeFigures(b *strings.Builder) {
@@ -169,7 +178,15 @@ func index(f Figure) string {
 	return fmt.Sprintf("%.1f", f.Index.Median/(1<<20))
 }
 
-// grouped is a number in groups of three digits.
+func memory(f Figure) string {
+	if f.Memory == nil {
+		return notMeasured
+	}
+	each := f.Memory.Times(1.0 / 1024)
+	return withQuartiles(&each, small)
+}
+
+// Grouped is a number in groups of three digits.
 func Grouped(f float64) string {
 	digits := fmt.Sprintf("%.0f", f)
 	for i := len(digits) - 3; i > 0; i -= 3 {

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pgflurry/bench/driver"
 	"pgflurry/postgres"
 )
 
@@ -24,6 +25,9 @@ type Private struct {
 	program  string // pgflurry
 	cluster  *postgres.Cluster
 	children []*child
+	logins   string // file with the verifier of Login, which PgBouncer and pgflurry read alike; empty: nobody needs it
+	// transactions says that PgBouncer pools them, and not sessions.
+	transactions bool
 }
 
 // PrivateSettings say what to start.
@@ -52,6 +56,7 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	s.Say("data in " + p.Folder)
 	p.cluster, err = postgres.Start(ctx, postgres.Settings{
 		Provider: postgres.Provider{Binaries: binaries}, Data: filepath.Join(p.Folder, "data"), Options: s.Options,
+		HBA: accessRules,
 	})
 	if err != nil {
 		return p, err
@@ -64,6 +69,12 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	p.program = s.Pgflurry
 	return p, p.startProxy(ctx)
 }
+
+// accessRules let everybody on this machine in, and ask Login for its password.
+const accessRules = `host all ` + driver.Login + ` 127.0.0.1/32 scram-sha-256
+local all all trust
+host all all 127.0.0.1/32 trust
+`
 
 // settingsOf is how a report names settings: "max_connections = 500".
 func settingsOf(options map[string]string) string {
@@ -110,60 +121,6 @@ func (p *Private) serve(ctx context.Context, name, node string, options ...strin
 	p.children = append(p.children, proxy)
 	return Server{URL: at(p.Postgres.URL, address), PID: proxy.pid()}, nil
 }
-
-// startPooler runs PgBouncer in session mode, as it comes but for what it must know and a pool that is large enough.
-// Where it is not installed Pooler says so.
-func (p *Private) startPooler(ctx context.Context) error {
-	program, err := exec.LookPath("pgbouncer")
-	if err != nil {
-		if program = "/usr/sbin/pgbouncer"; !isFile(program) {
-			p.Pooler.Missing = "pgbouncer is not installed"
-			return nil
-		}
-	}
-	version, err := exec.CommandContext(ctx, program, "--version").Output()
-	if err != nil {
-		return fmt.Errorf("%s --version: %w", program, err)
-	}
-	address, err := freeAddress()
-	if err != nil {
-		return err
-	}
-	_, port, _ := net.SplitHostPort(address)
-	config := filepath.Join(p.Folder, "pgbouncer.ini")
-	err = writePublic(config, fmt.Sprintf(poolerConfig, p.cluster.Port, port)+poolerSettings)
-	if err != nil {
-		return err
-	}
-	args := []string{config}
-	if os.Geteuid() == 0 {
-		args = []string{"-u", "nobody", config} // it refuses root
-	}
-	pooler, err := startChild(ctx, "PgBouncer", address, exec.Command(program, args...))
-	if err != nil {
-		return err
-	}
-	p.children = append(p.children, pooler)
-	name, _, _ := strings.Cut(string(version), "\n")
-	p.Pooler = Server{
-		URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name,
-		Setting: strings.ReplaceAll(poolerSettings, "\n", ", "),
-	}
-	return nil
-}
-
-const poolerConfig = `[databases]
-* = host=127.0.0.1 port=%d user=postgres
-[pgbouncer]
-listen_addr = 127.0.0.1
-listen_port = %s
-unix_socket_dir =
-`
-
-const poolerSettings = `auth_type = any
-pool_mode = session
-default_pool_size = 200
-max_client_conn = 1000`
 
 // Stop ends what was started and removes the folder.
 func (p *Private) Stop() error {

@@ -14,11 +14,19 @@ import (
 
 // Start runs what a benchmark needs beside PostgreSQL and the proxy. What is not installed says so in its Missing.
 func (p *Private) Start(ctx context.Context, n Needs) error {
-	p.Pooler.Missing, p.Redis.Missing, p.MariaDB.Missing = notAsked, notAsked, notAsked
+	p.Pooler.Missing, p.Redis.Missing, p.MariaDB.Missing, p.IDDatabase.Missing = notAsked, notAsked, notAsked, notAsked
+	p.transactions = n.Passwords
 	for _, server := range []struct {
 		needed bool
 		start  func(context.Context) error
-	}{{n.Pooler, p.startPooler}, {n.Redis, p.startRedis}, {n.MariaDB, p.startMariaDB}, {n.Idle, p.startIdle}} {
+	}{
+		{n.Passwords || n.IDDatabase, p.startLogins},
+		{n.Pooler, p.startPooler},
+		{n.Redis, p.startRedis},
+		{n.MariaDB, p.startMariaDB},
+		{n.Idle, p.startIdle},
+		{n.IDDatabase, p.startIDDatabase},
+	} {
 		if server.needed {
 			if err := server.start(ctx); err != nil {
 				return err

@@ -3,6 +3,7 @@ package servers
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strings"
 
 	"pgflurry/bench/driver"
@@ -20,6 +21,10 @@ type Server struct {
 // Servers are PostgreSQL, what stands in front of it, and those of other makers.
 type Servers struct {
 	Postgres, Proxy, Pooler, Redis, MariaDB Server
+	// IDDatabase is the virtual database of a proxy, of one of its own where it is private.
+	IDDatabase Server
+	// Login is the role that clients log in as with a password, by SCRAM; nil: whoever the URLs name.
+	Login *url.Userinfo
 	// Idle is a proxy that has no clients, with a window of IdleWindow.
 	Idle Server
 	// Binaries is the folder of PostgreSQL's programs; empty if not known.
@@ -27,7 +32,11 @@ type Servers struct {
 }
 
 // Needs are the servers that a benchmark wants beside PostgreSQL and the proxy.
-type Needs struct{ Pooler, Redis, MariaDB, Idle bool }
+type Needs struct {
+	Pooler, Redis, MariaDB, Idle, IDDatabase bool
+	// Passwords: clients log in with a password, and PgBouncer pools transactions, as servers in use do.
+	Passwords bool
+}
 
 // option is a flag that names a server that runs already.
 type option struct {
@@ -41,6 +50,7 @@ func (s *Servers) options() []option {
 	return []option{
 		{&s.Postgres, "--postgres", driver.PostgresVersion, maskedURL},
 		{&s.Proxy, "--proxy", behind, maskedURL},
+		{&s.IDDatabase, "--id-database", driver.IDDatabaseVersion, maskedURL},
 		{&s.Pooler, "--pgbouncer", behind, maskedURL},
 		{&s.Redis, "--redis", driver.RedisVersion, maskedURL},
 		{&s.MariaDB, "--mysql", driver.MariaDBVersion, maskedMariaDB},

@@ -3,6 +3,7 @@
 //	IDs           run       the sources of IDs over a connection (sources.go), drawn from by drivers
 //	Inserts       insert    a table that is filled with keys of each kind
 //	PassThrough   proxy     statements that are passed on: directly, through PgBouncer, through the proxy
+//	Connections   connections   a connection to each server: its memory, the time until it is there, an ID of it
 //	Targets       targets   what pgflurry has to reach, with pgbench wherever it can
 //
 // Statements are files, so that they run with psql and pgbench as they are: sources has draws, pgbench other

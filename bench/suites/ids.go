@@ -88,7 +88,10 @@ func (b IDs) Plan() (trial.Plan, error) {
 				}
 				database := server.PID
 				if s.from == fromPostgres || s.from.inFront() {
-					database, run = b.Servers.Postgres.PID, walOf(b.Servers.Postgres.URL, run)
+					database = b.Servers.Postgres.PID
+				}
+				if s.from.logs() {
+					run = walOf(b.Servers.Postgres.URL, run)
 				}
 				p.WatchProcess(s.name, trial.Database, database)
 				if s.from.inFront() {

@@ -26,6 +26,7 @@ var (
 // Names of sources that have a target, beside report.Nextval and report.Redis.
 const (
 	proxied    = "next_snowflake, proxy"
+	unbacked   = "next_snowflake, ID database"
 	inDatabase = "next_snowflake, function in the database"
 	inBatches  = "next_snowflakes(1000), proxy"
 )
@@ -33,6 +34,7 @@ const (
 // Names of sources that fill tables too.
 const (
 	cachedNextval = "nextval, CACHE 1000"
+	pooledNextval = "nextval, PgBouncer"
 	offsetNextval = "nextval, offset 1 of 2"
 	uuidv4        = "UUID v4"
 	uuidv7        = "UUID v7"
@@ -56,14 +58,19 @@ const (
 	fromPooler
 	fromRedis
 	fromMariaDB
+	fromIDDatabase
 )
 
 // of is that server among those that there are.
 func (p place) of(s servers.Servers) servers.Server {
 	return [...]servers.Server{
 		fromPostgres: s.Postgres, fromProxy: s.Proxy, fromPooler: s.Pooler, fromRedis: s.Redis, fromMariaDB: s.MariaDB,
+		fromIDDatabase: s.IDDatabase,
 	}[p]
 }
+
+// logs says that what it gives may be in PostgreSQL's log: the marks of a worker are, and those of an ID database too.
+func (p place) logs() bool { return p == fromPostgres || p == fromIDDatabase || p.inFront() }
 
 // inFront says that PostgreSQL is behind it.
 func (p place) inFront() bool { return p == fromProxy || p == fromPooler }
@@ -81,8 +88,9 @@ var (
 	oneAtATime = []source{
 		{"nextval", report.Nextval, "nextval.sql", fromPostgres},
 		{"snowflake-proxy", proxied, "next_snowflake.sql", fromProxy},
+		{"snowflake-id-database", unbacked, "next_snowflake.sql", fromIDDatabase},
 		{"snowflake-function", inDatabase, "next_snowflake.sql", fromPostgres},
-		{"nextval-pgbouncer", "nextval, PgBouncer", "nextval.sql", fromPooler},
+		{"nextval-pgbouncer", pooledNextval, "nextval.sql", fromPooler},
 		{"nextval-cached", cachedNextval, "nextval_cached.sql", fromPostgres},
 		{"nextval-offset", offsetNextval, "nextval_offset.sql", fromPostgres},
 		{"nextval-clock", "nextval % 4096 + clock (can repeat)", "nextval_clock.sql", fromPostgres},
@@ -97,11 +105,12 @@ var (
 		{"mariadb-auto-increment", "MariaDB auto_increment (offset 1 of 2)", "", fromMariaDB},
 		{mariadbReplace, "MariaDB REPLACE INTO, LAST_INSERT_ID()", "", fromMariaDB},
 	}
-	redisIncr       = source{"redis-incr", report.Redis, "", fromRedis}
-	proxyAndNextval = oneAtATime[:2]
-	batches         = []source{
+	redisIncr = source{"redis-incr", report.Redis, "", fromRedis}
+	quickest  = oneAtATime[:3]
+	batches   = []source{
 		{"nextval", report.Nextval, "nextval_1000.sql", fromPostgres},
 		{"snowflake-proxy", inBatches, "next_snowflakes_1000.sql", fromProxy},
+		{"snowflake-id-database", "next_snowflakes(1000), ID database", "next_snowflakes_1000.sql", fromIDDatabase},
 		{"series-proxy", "generate_series, proxy", "next_snowflake_1000.sql", fromProxy},
 		{
 			"snowflake-function", "next_snowflakes(1000), function in the database",
@@ -125,8 +134,8 @@ type group struct {
 
 var groups = []group{
 	{singlePrepared, driver.Prepared, 1, oneAtATime},
-	{singleSimple, driver.Simple, 1, proxyAndNextval},
-	{pipelinedPrepared(), driver.Pipelined, 1, append(slices.Clone(proxyAndNextval), redisIncr)},
+	{singleSimple, driver.Simple, 1, quickest},
+	{pipelinedPrepared(), driver.Pipelined, 1, append(slices.Clone(quickest), redisIncr)},
 	{batchPrepared, driver.Prepared, batchSize, batches},
 }
 
@@ -166,6 +175,7 @@ func (b IDs) Needs() (n servers.Needs) {
 		if b.chosen(s) {
 			n.Pooler, n.Redis, n.MariaDB = n.Pooler || s.from == fromPooler, n.Redis || s.from == fromRedis,
 				n.MariaDB || s.from == fromMariaDB
+			n.IDDatabase = n.IDDatabase || s.from == fromIDDatabase
 		}
 	}
 	return n

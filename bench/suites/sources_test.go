@@ -35,7 +35,7 @@ func TestEverySourceHasItsStatementAndEveryStatementASource(t *testing.T) {
 			t.Errorf("%q is watched as %v", name, plan.Watch[one.Contender])
 		}
 	}
-	if len(names) != 2*(len(oneAtATime)+2*len(proxyAndNextval)+1+len(batches)) {
+	if len(names) != 2*(len(oneAtATime)+2*len(quickest)+1+len(batches)) {
 		t.Errorf("%d trials", len(names))
 	}
 }
@@ -53,7 +53,7 @@ func everywhere() servers.Servers {
 	return servers.Servers{
 		Postgres: servers.Server{URL: "p", PID: 1}, Proxy: servers.Server{URL: "x", PID: 2},
 		Pooler: servers.Server{URL: "b", PID: 3}, Redis: servers.Server{URL: "r", PID: 4},
-		MariaDB: servers.Server{URL: "m", PID: 5},
+		MariaDB: servers.Server{URL: "m", PID: 5}, IDDatabase: servers.Server{URL: "i", PID: 6},
 	}
 }
 
@@ -77,13 +77,13 @@ func TestASourceWithoutAServerIsListedAsNotRunAndHasNoTrial(t *testing.T) {
 func TestOnlyTheServersThatChosenSourcesAskAreNeeded(t *testing.T) {
 	for key, want := range map[string]servers.Needs{
 		"nextval": {}, "redis-incr": {Redis: true}, "mariadb-replace": {MariaDB: true},
-		"nextval-pgbouncer": {Pooler: true},
+		"nextval-pgbouncer": {Pooler: true}, "snowflake-id-database": {IDDatabase: true},
 	} {
 		if got := (IDs{Sources: []string{key}}).Needs(); got != want {
 			t.Errorf("%s needs %+v; expected %+v", key, got, want)
 		}
 	}
-	if got := (IDs{}).Needs(); got != (servers.Needs{Pooler: true, Redis: true, MariaDB: true}) {
+	if got := (IDs{}).Needs(); got != (servers.Needs{Pooler: true, Redis: true, MariaDB: true, IDDatabase: true}) {
 		t.Errorf("all sources need %+v", got)
 	}
 }

@@ -42,7 +42,9 @@ func startAll(t *testing.T) servers.Servers {
 		}
 	})
 	if err == nil {
-		err = private.Start(t.Context(), servers.Needs{Pooler: true, Redis: true, MariaDB: true})
+		err = private.Start(t.Context(), servers.Needs{
+			Pooler: true, Redis: true, MariaDB: true, IDDatabase: true,
+		})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -127,6 +129,8 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 			args = append(args, flag, withPassword(of.URL, password))
 		}
 	}
+	args = append(args, "--id-database", given.IDDatabase.URL) // which asks for its own password
+	own, _ := given.Login.Password()
 	out := t.TempDir()
 	said, err := exec.Command(binary, append(args, "--out", out)...).CombinedOutput()
 	if err != nil {
@@ -153,12 +157,12 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	}
 	for _, name := range []string{"results.md", "results.json"} {
 		content, err := os.ReadFile(filepath.Join(out, name))
-		if err != nil || strings.Contains(string(content), password) ||
+		if err != nil || strings.Contains(string(content), password) || strings.Contains(string(content), own) ||
 			!strings.Contains(string(content), "--proxy 'postgres://postgres:xxxxx@") {
 			t.Errorf("%s has the password, or not how the servers were given (error %v)", name, err)
 		}
 	}
-	if strings.Contains(string(said), password) {
+	if strings.Contains(string(said), password) || strings.Contains(string(said), own) {
 		t.Error("the password is printed")
 	}
 }
@@ -177,7 +181,9 @@ func withPassword(target, password string) string {
 // figuresOf is how many the sources have of those servers that are there.
 func figuresOf(s servers.Servers) int {
 	n := 21
-	for of, figures := range map[string]int{s.Pooler.URL: 1, s.Redis.URL: 2, s.MariaDB.URL: 2} {
+	for of, figures := range map[string]int{
+		s.Pooler.URL: 1, s.Redis.URL: 2, s.MariaDB.URL: 2, s.IDDatabase.URL: 4,
+	} {
 		if of != "" {
 			n += figures
 		}

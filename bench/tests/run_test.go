@@ -37,8 +37,8 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 			missing += len(sources)
 		}
 	}
-	if len(r.Figures) != 26-missing || r.Incomplete != "" || r.Kind != report.KindIDs {
-		t.Errorf("%d figures, incomplete: %q; expected 26 less the %d that were not run (%v)",
+	if len(r.Figures) != 30-missing || r.Incomplete != "" || r.Kind != report.KindIDs {
+		t.Errorf("%d figures, incomplete: %q; expected 30 less the %d that were not run (%v)",
 			len(r.Figures), r.Incomplete, missing, r.NotRun)
 	}
 	for _, f := range r.Figures {
@@ -46,7 +46,7 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 		_, database := f.CPU[trial.Database]
 		_, compared := f.Ratios[report.Nextval]
 		switch {
-		case f.PerSecond.Median <= 0 || len(f.Latency) != 4 || (f.WAL == nil) != ofAnotherMaker(f) || !database ||
+		case f.PerSecond.Median <= 0 || len(f.Latency) != 5 || (f.WAL == nil) != ofAnotherMaker(f) || !database ||
 			front != f.Through || compared != (f.Contender != report.Nextval):
 			t.Errorf("incomplete: %+v", f)
 		case f.Latency["p50"].Median > f.Latency["p99"].Median || f.Latency["p99"].Median > f.Latency["p99.9"].Median:

@@ -13,8 +13,11 @@ const (
 	Self     = "self"     // this process; a turn has it in Count.Spent, and nothing is watched
 )
 
-// Mean is the name of the mean beside those of the percentiles in Count.Latency.
-const Mean = "mean"
+// The names of the mean and of the longest beside those of the percentiles in Count.Latency.
+const (
+	Mean = "mean"
+	Max  = "max"
+)
 
 // Count is what one run of a trial did.
 type Count struct {
@@ -31,6 +34,9 @@ type Count struct {
 	Opening *Opening `json:"opening,omitempty"`
 	// Index is the size of the primary key's index at the end, in bytes; nil if there was none.
 	Index *int64 `json:"index_bytes,omitempty"`
+	// Memory is what the servers have for all connections that the operations are, in bytes; nil if that was not looked
+	// at.
+	Memory *int64 `json:"memory_bytes,omitempty"`
 }
 
 // Opening is what a driver that connects within its run took for the same clients to connect, do the work once each,
@@ -111,6 +117,14 @@ func (s Sample) IndexBytes() (size float64, measured bool) {
 		return 0, false
 	}
 	return float64(*s.Index), true
+}
+
+// MemoryEach is how many bytes of memory the servers have for one connection, if that was looked at.
+func (s Sample) MemoryEach() (each float64, measured bool) {
+	if s.Memory == nil {
+		return 0, false
+	}
+	return float64(*s.Memory) / float64(s.Operations), true
 }
 
 // CPUEach is the processor time of a role for one operation, in microseconds and without the Opening,

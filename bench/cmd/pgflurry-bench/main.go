@@ -40,5 +40,6 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newRun())
 	root.AddCommand(newInsert())
 	root.AddCommand(newInprocess())
+	root.AddCommand(newConnections())
 	return root
 }

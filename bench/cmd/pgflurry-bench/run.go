@@ -28,15 +28,15 @@ for all, and beside it from Redis (go-redis) and MariaDB (go-sql-driver). Withou
 servers, as far as they are installed; with it only the servers that flags name. What is missing is listed as
 not run.
 
-  one per round trip, prepared   next_snowflake through the proxy and by the function in the database, nextval with
-                                 CACHE 1 and 1000, nextval % 4096 with the clock (which can repeat), UUID v4 and v7,
-                                 next_segment through the proxy and in the database, next_auto_increment,
-                                 next_replace_id, a counter row, nextval through PgBouncer and with an offset; Redis
-                                 INCR, MariaDB auto_increment and REPLACE INTO
-  one per round trip, simple     next_snowflake through the proxy, nextval
-  50 pipelined, prepared         the same two, and Redis INCR
-  1,000 per statement, prepared  next_snowflakes(1000) and generate_series through the proxy, the function in the
-                                 database, nextval
+  one per round trip, prepared   next_snowflake through the proxy, from the ID database and by the function in the
+                                 database, nextval with CACHE 1 and 1000, nextval % 4096 with the clock (which can
+                                 repeat), UUID v4 and v7, next_segment through the proxy and in the database,
+                                 next_auto_increment, next_replace_id, a counter row, nextval through PgBouncer and
+                                 with an offset; Redis INCR, MariaDB auto_increment and REPLACE INTO
+  one per round trip, simple     next_snowflake through the proxy and from the ID database, nextval
+  50 pipelined, prepared         the same three, and Redis INCR
+  1,000 per statement, prepared  next_snowflakes(1000) through the proxy and from the ID database, generate_series
+                                 through the proxy, the function in the database, nextval
 
 for each number of --clients. The sources take turns in every round. It prints a table: throughput, its ratio to
 nextval of the same round, mean and percentiles of a round trip, processor time of the servers and bytes of
@@ -55,13 +55,14 @@ it early and still writes what is finished. Nothing stays running, and no data s
 		},
 	}
 	f := cmd.Flags()
-	m.clientsFlag(cmd, "clients", "numbers of clients", []int{1, 16, 64}, mostClients)
+	m.clientsFlag(cmd, "clients", "numbers of clients", usualClients, mostClients)
 	f.StringSliceVar(&chosen, "sources", nil,
 		"what to measure, some of "+strings.Join(suites.SourceKeys(), ", ")+" (default: all)")
 	f.BoolVar(&demo, "demo", false, "start private servers, which is what happens without --postgres too")
 	f.StringVar(&m.running.Postgres.URL, "postgres", "",
 		"a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
 	f.StringVar(&m.running.Proxy.URL, "proxy", "", "the proxy before it: postgres://…")
+	f.StringVar(&m.running.IDDatabase.URL, "id-database", "", "a proxy's ID database: postgres://…")
 	f.StringVar(&m.running.Pooler.URL, "pgbouncer", "", "a PgBouncer before it: postgres://…")
 	f.StringVar(&m.running.Redis.URL, "redis", "", "a Redis that runs: redis://…")
 	f.StringVar(&m.running.MariaDB.URL, "mysql", "",
@@ -87,14 +88,15 @@ func checkSources(chosen []string) error {
 
 // checkServers refuses servers that do not go together.
 func (m *measurement) checkServers(demo bool) error {
-	given := m.running.Proxy.URL + m.running.Pooler.URL + m.running.Redis.URL + m.running.MariaDB.URL
+	given := m.running.Proxy.URL + m.running.IDDatabase.URL + m.running.Pooler.URL + m.running.Redis.URL +
+		m.running.MariaDB.URL
 	switch {
 	case demo && m.running.Postgres.URL+given != "":
 		return errors.New("--demo starts servers of its own; " +
-			"expected it without --postgres, --proxy, --pgbouncer, --redis and --mysql")
+			"expected it without --postgres, --proxy, --id-database, --pgbouncer, --redis and --mysql")
 	case m.running.Postgres.URL == "" && given != "":
-		return errors.New("--postgres is missing; expected it with --proxy, --pgbouncer, --redis and --mysql, " +
-			"because the other sources are compared with its nextval")
+		return errors.New("--postgres is missing; expected it with --proxy, --id-database, --pgbouncer, --redis " +
+			"and --mysql, because the other sources are compared with its nextval")
 	}
 	return nil
 }

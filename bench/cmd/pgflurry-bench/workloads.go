@@ -16,8 +16,8 @@ import (
 )
 
 // choosing makes a command of the workloads that --workloads chooses from all; turn is how long one takes by default,
-// which pgbench counts in seconds. clientsOf is the workload that --clients is for.
-func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Duration,
+// which pgbench counts in seconds. clientsOf is the workload that --clients is for, numbers are those by default.
+func choosing(cmd *cobra.Command, all []string, clientsOf string, numbers []int, turn time.Duration,
 	of func(workloads []string, clients []int) subject,
 ) *cobra.Command {
 	var m measurement
@@ -38,12 +38,15 @@ func choosing(cmd *cobra.Command, all []string, clientsOf string, turn time.Dura
 		return m.run(cmd.Context(), of(workloads, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	cmd.Flags().StringSliceVar(&workloads, "workloads", all, "what to run")
-	m.clientsFlag(cmd, "clients", "numbers of clients of "+clientsOf, []int{1, 16, 64}, mostClients)
+	m.clientsFlag(cmd, "clients", "numbers of clients of "+clientsOf, numbers, mostClients)
 	m.turnFlags(cmd, turn, time.Second, time.Second)
 	m.serverFlags(cmd)
 	m.commonFlags(cmd)
 	return cmd
 }
+
+// usualClients are how many load a server, where nothing else is said.
+var usualClients = []int{1, 16, 64}
 
 // mostClients is how many clients a server is loaded with, which PgBouncer has a pool for.
 const mostClients = 200

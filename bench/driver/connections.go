@@ -1,0 +1,123 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"pgflurry/bench/trial"
+)
+
+// Connect is clients that connect and leave, again and again; a turn counts connections. The time of a trip is that of
+// connecting, to the answer that the client is known. Leaving is in no time of a trip, and in the processor time.
+func Connect(s Source, target string, clients int) trial.Turn {
+	dial := s.dialer(target)
+	return drawFrom(clients, func(context.Context) (client, error) { return &connecting{dial: dial}, nil })
+}
+
+// connecting is a client of Connect.
+type connecting struct {
+	dial func(context.Context) (client, error)
+	is   client // nil: not connected
+}
+
+func (c *connecting) trip(ctx context.Context) (connections int, err error) {
+	c.is, err = c.dial(ctx)
+	return 1, err
+}
+
+func (c *connecting) rest(ctx context.Context) { c.close(ctx) }
+
+func (c *connecting) close(ctx context.Context) {
+	if c.is != nil {
+		c.is.close(ctx)
+		c.is = nil
+	}
+}
+
+// openers is how many clients Stay lets connect at the same time.
+const openers = 8
+
+// Stay opens so many connections, each of which draws once and stays idle. A turn counts connections, takes as long as
+// it takes to open them, and asks weigh for the memory of the servers when all are idle.
+func Stay(s Source, target string, connections int, weigh func() (int64, error)) trial.Turn {
+	dial := s.dialer(target)
+	return func(ctx context.Context, _ time.Duration, measure trial.Measure) (trial.Count, error) {
+		all := make([]client, connections)
+		defer func() {
+			for _, c := range all {
+				if c != nil {
+					c.close(context.WithoutCancel(ctx))
+				}
+			}
+		}()
+		return measure(func() (trial.Count, error) {
+			began := time.Now()
+			if err := open(ctx, all, dial); err != nil {
+				return trial.Count{}, err
+			}
+			count := trial.Count{Operations: int64(connections), Elapsed: time.Since(began)}
+			memory, err := weigh()
+			count.Memory = &memory
+			return count, err
+		})
+	}
+}
+
+// open fills a list with clients that have made a trip.
+func open(ctx context.Context, all []client, dial func(context.Context) (client, error)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	next := make(chan int)
+	var opening sync.WaitGroup
+	for range openers {
+		opening.Go(func() {
+			for i := range next {
+				var err error
+				if all[i], err = dial(ctx); err == nil {
+					_, err = all[i].trip(ctx)
+				}
+				if err != nil {
+					cancel(err) // the first is the cause
+				}
+			}
+		})
+	}
+	for i := range all {
+		if ctx.Err() != nil {
+			break
+		}
+		next <- i
+	}
+	close(next)
+	opening.Wait()
+	return context.Cause(ctx)
+}
+
+// Beside is one client that draws as one says, while others draw as many says. A turn counts the IDs of all of them.
+// The times of round trips are those of the one.
+func Beside(one, many Draw, target string) trial.Turn {
+	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
+		quick, leave, err := connectAll(ctx, one.Clients, one.dialer(target))
+		defer leave()
+		if err != nil {
+			return trial.Count{}, err
+		}
+		busy, leaveToo, err := connectAll(ctx, many.Clients, many.dialer(target))
+		defer leaveToo()
+		if err != nil {
+			return trial.Count{}, err
+		}
+		return measure(func() (count trial.Count, err error) {
+			var crowd trial.Count
+			var failed error
+			var all sync.WaitGroup
+			all.Go(func() { crowd, failed = together(ctx, busy, d) })
+			count, err = together(ctx, quick, d)
+			all.Wait()
+			count.Operations += crowd.Operations
+			return count, errors.Join(err, failed)
+		})
+	}
+}

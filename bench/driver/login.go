@@ -1,0 +1,35 @@
+package driver
+
+import (
+	"context"
+	_ "embed" // the SQL
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Login is the role of PostgreSQL that CreateLogin makes.
+const Login = "pgflurry_bench"
+
+var (
+	//go:embed sql/create_login.sql
+	createLoginSQL string
+	//go:embed sql/verifier.sql
+	verifierSQL string
+)
+
+// CreateLogin makes the role Login with a password, and gives its SCRAM verifier, as PostgreSQL keeps it.
+func CreateLogin(ctx context.Context, target, password string) (verifier string, err error) {
+	conn, err := pgx.Connect(ctx, target)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var create string
+	if err := conn.QueryRow(ctx, createLoginSQL, Login, password).Scan(&create); err != nil {
+		return "", err
+	}
+	if _, err := conn.Exec(ctx, create); err != nil {
+		return "", err
+	}
+	return verifier, conn.QueryRow(ctx, verifierSQL, Login).Scan(&verifier)
+}

@@ -1,0 +1,1 @@
+SELECT rolpassword FROM pg_authid WHERE rolname = $1;

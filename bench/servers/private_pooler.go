@@ -1,0 +1,75 @@
+package servers
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// startPooler runs PgBouncer as it comes but for what it must know and a pool that is large enough: in session mode, or
+// where clients have passwords in transaction mode. Where it is not installed Pooler says so.
+func (p *Private) startPooler(ctx context.Context) error {
+	program, err := exec.LookPath("pgbouncer")
+	if err != nil {
+		if program = "/usr/sbin/pgbouncer"; !isFile(program) {
+			p.Pooler.Missing = "pgbouncer is not installed"
+			return nil
+		}
+	}
+	version, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return fmt.Errorf("%s --version: %w", program, err)
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	_, port, _ := net.SplitHostPort(address)
+	config, settings, logins := filepath.Join(p.Folder, "pgbouncer.ini"), sessionSettings, ""
+	if p.transactions {
+		settings, logins = transactionSettings, "\nauth_file = "+p.logins
+	}
+	err = writePublic(config, fmt.Sprintf(poolerConfig, p.cluster.Port, port)+settings+logins)
+	if err != nil {
+		return err
+	}
+	args := []string{config}
+	if os.Geteuid() == 0 {
+		args = []string{"-u", "nobody", config} // it refuses root
+	}
+	pooler, err := startChild(ctx, "PgBouncer", address, exec.Command(program, args...))
+	if err != nil {
+		return err
+	}
+	p.children = append(p.children, pooler)
+	name, _, _ := strings.Cut(string(version), "\n")
+	p.Pooler = Server{
+		URL: at(p.Postgres.URL, address), PID: pooler.pid(), Version: name,
+		Setting: strings.ReplaceAll(settings, "\n", ", "),
+	}
+	return nil
+}
+
+const poolerConfig = `[databases]
+* = host=127.0.0.1 port=%d user=postgres
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %s
+unix_socket_dir =
+`
+
+const (
+	sessionSettings = `auth_type = any
+pool_mode = session
+default_pool_size = 200
+max_client_conn = 1000`
+	// twenty is the size of a pool that PgBouncer comes with
+	transactionSettings = `auth_type = scram-sha-256
+pool_mode = transaction
+default_pool_size = 20
+max_client_conn = 12000`
+)

@@ -1,0 +1,1 @@
+SELECT nextval('pgflurry_bench.ids') FROM generate_series(1, 10000);
