@@ -135,7 +135,12 @@ func (a *accounts) read(ctx context.Context) bool {
 func (a *accounts) take(list *account.List) {
 	before := a.list.Swap(list)
 	a.trouble.Store(&trouble{})
-	if before != nil && !before.Same(list) {
+	switch {
+	case before == nil || before.Same(list):
+	case list.Len() == 0: // as after a restore without the rows
+		a.log.Warn("accounts of the ID database are gone: nobody can log in to it", "before", before.Len(),
+			"from", source(a.file.Load()))
+	default:
 		a.log.Info("accounts of the ID database have changed", "accounts", list.Len(), "before", before.Len())
 	}
 }
