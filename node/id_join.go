@@ -51,6 +51,9 @@ func (n *Node) prepareIDDatabase(next Settings) (commit func(), err error) {
 	if id == nil {
 		return func() {}, nil
 	}
+	if place := elsewhere(n.Addr()); place != "" && next.IDDatabase.Auth == idAuthTrust {
+		return nil, trustedElsewhere(place) // as openListener has it
+	}
 	read, err := id.accounts.prepare(next.IDDatabase)
 	if err != nil {
 		return nil, err
