@@ -48,15 +48,15 @@ func (s *session) help() Table {
 // showColumns are those of a SHOW.
 func (s *session) showColumns(c command.Show) ([]command.Column, error) {
 	var names []string
-	make := s.consoleTable(c.Name)
+	table := s.consoleTable(c.Name)
 	_, known := s.settings.get(strings.ToLower(c.Name))
 	switch {
 	case c.All:
 		names = []string{"name", "setting", "description"}
 	case strings.EqualFold(c.Name, "sessions"): // there may be ten thousand
 		names = sessionColumns()
-	case make != nil:
-		names = make().Columns
+	case table != nil:
+		names = table().Columns
 	case known:
 		names = []string{s.settings.spelling(c.Name)}
 	default:
@@ -74,8 +74,8 @@ func (s *session) show(c command.Show) ([][]string, error) {
 	if c.All {
 		return s.settings.all(), nil
 	}
-	if make := s.consoleTable(c.Name); make != nil {
-		return make().Rows, nil
+	if table := s.consoleTable(c.Name); table != nil {
+		return table().Rows, nil
 	}
 	value, known := s.settings.get(strings.ToLower(c.Name))
 	if !known {
