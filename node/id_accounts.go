@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ const (
 // accounts are who may log in to the ID database, as read last: from the table, or from a file. Where they cannot be
 // read, those that were read before stay.
 type accounts struct {
+	taking  sync.Mutex                   // of file and list together
 	wanted  atomic.Bool                  // false: everybody may log in, and nothing is read
 	file    atomic.Pointer[account.File] // nil: the table
 	list    atomic.Pointer[account.List] // nil: not read yet
@@ -61,7 +63,7 @@ func (a *accounts) prepare(d IDDatabase) (commit func(), err error) {
 	case d.AuthFile == "":
 		return func() {
 			a.wanted.Store(d.accounts())
-			a.file.Store(nil)
+			a.goOn(nil, nil)
 			a.soon()
 		}, nil
 	case file == nil || file.Path() != d.AuthFile:
@@ -73,9 +75,29 @@ func (a *accounts) prepare(d IDDatabase) (commit func(), err error) {
 	}
 	return func() {
 		a.wanted.Store(true)
-		a.file.Store(file)
-		a.take(list)
+		a.goOn(file, list)
 	}, nil
+}
+
+// goOn reads another source from now on. list is what it has; nil: it is to be read.
+func (a *accounts) goOn(file *account.File, list *account.List) {
+	a.taking.Lock()
+	defer a.taking.Unlock()
+	a.file.Store(file)
+	if list != nil {
+		a.take(list)
+	}
+}
+
+// takeFrom takes what was read, unless another source is asked for meanwhile. It says whether it did.
+func (a *accounts) takeFrom(file *account.File, list *account.List) bool {
+	a.taking.Lock()
+	defer a.taking.Unlock()
+	if a.file.Load() != file {
+		return false
+	}
+	a.take(list)
+	return true
 }
 
 // soon asks for a reading at once.
@@ -122,11 +144,8 @@ func (a *accounts) read(ctx context.Context) bool {
 	case ctx.Err() != nil || a.file.Load() != file: // what was asked for has changed meanwhile
 	case err != nil:
 		a.failed(err)
-	default:
-		a.take(list)
-		if a.failing.Right("read") {
-			a.log.Info("accounts of the ID database are read", "accounts", list.Len(), "from", source(file))
-		}
+	case a.takeFrom(file, list) && a.failing.Right("read"):
+		a.log.Info("accounts of the ID database are read", "accounts", list.Len(), "from", source(file))
 	}
 	return err == nil
 }

@@ -48,3 +48,22 @@ func TestAReloadTrustsNobodyWhereOtherMachinesReachTheListener(t *testing.T) {
 		t.Errorf("localhost that is another machine: %v; expected a refusal with its address", err)
 	}
 }
+
+// A reading of the table may take seconds. A reload that names a file meanwhile has the last word.
+func TestWhatWasReadOfASourceThatIsNotAskedForAnyMoreIsNotTaken(t *testing.T) {
+	t.Parallel()
+	a := &accounts{log: slog.New(slog.DiscardHandler)}
+	table := account.NewList([]account.Account{{Name: "ann"}}, nil, time.Now())
+	file, named := account.NewFile("clients"), account.NewList([]account.Account{{Name: "bob"}}, nil, time.Now())
+	if !a.takeFrom(nil, table) || a.list.Load() != table {
+		t.Error("the table, which is asked for, is not taken")
+	}
+	a.goOn(file, named)
+	if a.takeFrom(nil, table) || a.list.Load() != named {
+		t.Errorf("%v is in use; expected that of the file, %v", a.list.Load(), named)
+	}
+	a.goOn(nil, nil)
+	if a.takeFrom(file, table) || a.list.Load() != named {
+		t.Errorf("%v is in use; expected %v until the table is read", a.list.Load(), named)
+	}
+}
