@@ -74,8 +74,8 @@ type Settings struct {
 	// Parameters are what the real server says of itself when a client has logged in, as last seen: server_version and
 	// whatever else drivers read. Required.
 	Parameters func() map[string]string
-	// Accounts are those who may log in, as last read; nil: they were never read. It is called once a login. Required,
-	// but for Trust.
+	// Accounts are those who may log in, as last read; nil: they were never read. It is called once a login, and may
+	// wait for the first reading. Required, but for Trust.
 	Accounts func() *account.List
 	// Console are the tables of SHOW LEASE, SHOW WORKERS and so on, by the word behind SHOW, in upper case. SHOW HELP
 	// and SHOW SESSIONS are the Server's own.

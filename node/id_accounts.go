@@ -27,6 +27,9 @@ const (
 	mostBetweenReadings = time.Minute
 	// leastMaxAge is the least age for which --id-auth-max-age may ask: that of two readings that have failed.
 	leastMaxAge = 3 * accountsEvery
+	// firstReading is how long a client waits at most for the first reading, which takes milliseconds as a rule. Those
+	// that a socket has kept for a new process come before it.
+	firstReading = 3 * time.Second
 )
 
 // accounts are who may log in to the ID database, as read last: from the table, or from a file. Where they cannot be
@@ -38,6 +41,7 @@ type accounts struct {
 	list    atomic.Pointer[account.List] // nil: not read yet
 	trouble atomic.Pointer[trouble]      // why they could not be read; the zero value: they were
 	again   chan struct{}                // asks for a reading at once
+	tried   chan struct{}                // closed behind the first reading, whether or not it succeeded
 
 	kept    keptConnection // to the lease database
 	role    string
@@ -48,9 +52,9 @@ type accounts struct {
 
 func (n *Node) newAccounts() *accounts {
 	a := &accounts{
-		again: make(chan struct{}, 1),
-		kept:  keptConnection{config: named(n.lease, accountsName), timeout: n.pauses.timeout},
-		role:  n.lease.User, clock: n.clock, log: n.log, failing: reminder.Reminder{Every: n.pauses.remind},
+		again: make(chan struct{}, 1), tried: make(chan struct{}),
+		kept: keptConnection{config: named(n.lease, accountsName), timeout: n.pauses.timeout},
+		role: n.lease.User, clock: n.clock, log: n.log, failing: reminder.Reminder{Every: n.pauses.remind},
 	}
 	a.trouble.Store(&trouble{})
 	return a
@@ -108,14 +112,34 @@ func (a *accounts) soon() {
 	}
 }
 
+// last are the accounts as read last; nil: they were never read. Whoever comes before the first reading waits for it.
+func (a *accounts) last() *account.List {
+	if list := a.list.Load(); list != nil {
+		return list
+	}
+	timer := time.NewTimer(firstReading)
+	defer timer.Stop()
+	select {
+	case <-a.tried:
+	case <-timer.C:
+	}
+	return a.list.Load()
+}
+
 // run reads again and again until ctx ends.
 func (a *accounts) run(ctx context.Context) {
 	defer a.kept.close()
+	tried := sync.OnceFunc(func() { close(a.tried) })
+	defer tried()
 	for ctx.Err() == nil {
 		began := a.clock.monotonic()
 		pause := accountsEvery
-		if a.wanted.Load() && a.read(ctx) { // how long a failure took says nothing of the table
-			pause = min(max(pause, accountsRest*(a.clock.monotonic()-began)), mostBetweenReadings)
+		if a.wanted.Load() {
+			read := a.read(ctx)
+			tried()
+			if read { // how long a failure took says nothing of the table
+				pause = min(max(pause, accountsRest*(a.clock.monotonic()-began)), mostBetweenReadings)
+			}
 		}
 		timer := time.NewTimer(pause + rand.N(pause/10))
 		select {

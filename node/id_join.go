@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 
-	"pgflurry/account"
 	"pgflurry/idserver"
 )
 
@@ -39,7 +38,7 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
 	return idserver.Settings{
 		Database: d.Name, IDs: n.ids, Segments: id.segments, Unavailable: n.unavailable, Parameters: id.real.last,
-		Accounts: func() *account.List { return id.accounts.list.Load() }, Console: n.console(),
+		Accounts: id.accounts.last, Console: n.console(),
 		Method: idMethods[d.Auth], MaxSessions: d.MaxSessions, IdleTimeout: d.IdleTimeout, MaxAge: d.AuthMaxAge,
 		Log: n.log,
 	}
