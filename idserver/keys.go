@@ -18,10 +18,7 @@ const (
 	// lowestID keeps process IDs out of the range that those of real processes have.
 	lowestID = 1 << 30
 
-	// backendKeyData is the kind of the message.
-	backendKeyData = 'K'
-	// A CancelRequest has a length, a code and a process ID in front of its secret.
-	cancelCode = 80877102
+	// cancelHead is what a CancelRequest has in front of its secret, in bytes: a length, a code and a process ID.
 	cancelHead = 12
 )
 
@@ -61,7 +58,7 @@ func (k *keys) free(pid int32) {
 // has says that a CancelRequest names one of the keys.
 func (k *keys) has(request []byte) bool {
 	if len(request) <= cancelHead || int(binary.BigEndian.Uint32(request)) != len(request) ||
-		binary.BigEndian.Uint32(request[4:]) != cancelCode {
+		binary.BigEndian.Uint32(request[4:]) != wire.CancelRequest {
 		return false
 	}
 	k.mu.Lock()
@@ -72,7 +69,7 @@ func (k *keys) has(request []byte) bool {
 
 // appendKey tells the client the key of its session.
 func appendKey(b []byte, pid int32, secret []byte) []byte {
-	b, at := wire.Begin(b, backendKeyData)
+	b, at := wire.Begin(b, wire.BackendKeyData)
 	b = binary.BigEndian.AppendUint32(b, uint32(pid))
 	return wire.End(append(b, secret...), at)
 }

@@ -140,7 +140,7 @@ func TestAKeyIsOfOneSessionAndARequestWithItGoesNoFurther(t *testing.T) {
 	h := newHall(t)
 	request := func(key []byte) []byte {
 		b := binary.BigEndian.AppendUint32(nil, uint32(8+len(key)))
-		return append(binary.BigEndian.AppendUint32(b, cancelCode), key...)
+		return append(binary.BigEndian.AppendUint32(b, wire.CancelRequest), key...)
 	}
 	keys := make(map[string]bool)
 	for i, version := range []uint32{3 << 16, 3<<16 | 2, 3<<16 | 2, 3 << 16} {

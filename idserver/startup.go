@@ -13,8 +13,7 @@ import (
 // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
 
 const (
-	startupHead = 8         // its length and the version, in bytes
-	maxStartup  = 10000 + 4 // PostgreSQL's limit in bytes, and the length itself
+	startupHead = 8 // its length and the version, in bytes
 	// newestVersion is that of PostgreSQL 18: 3.2, whose one novelty are longer keys of cancel requests.
 	newestVersion = 3<<16 | 2
 	// ofProtocol is how a parameter begins that asks for an extension of the protocol; there are none yet.
@@ -34,7 +33,7 @@ type wish struct {
 // parseStartup reads a packet with its length. It is strict: two readers of one packet who disagree are how a check is
 // passed by. The first error is that of PostgreSQL.
 func parseStartup(raw []byte) (w wish, err error) {
-	if len(raw) < startupHead || len(raw) > maxStartup || binary.BigEndian.Uint32(raw) != uint32(len(raw)) {
+	if len(raw) < startupHead || len(raw) > wire.MaxStartup || binary.BigEndian.Uint32(raw) != uint32(len(raw)) {
 		return w, problemf("08P01", "", "invalid length of startup packet")
 	}
 	version := binary.BigEndian.Uint32(raw[4:])

@@ -82,7 +82,7 @@ func TestAStartupPacketThatPostgreSQLRefusesIsRefused(t *testing.T) {
 		"too long":                  {hello(3<<16, "user", strings.Repeat("u", 10000)), "08P01"},
 		"version 2":                 {hello(2<<16, "user", "u"), "0A000"},
 		"version 4":                 {hello(4<<16, "user", "u"), "0A000"},
-		"a request to cancel":       {hello(cancelCode), "0A000"},
+		"a request to cancel":       {hello(wire.CancelRequest), "0A000"},
 		"replication":               {hello(3<<16, "user", "u", "replication", "true"), "0A000"},
 		"replication of a database": {hello(3<<16, "user", "u", "replication", "database"), "0A000"},
 		"what is not true or false": {hello(3<<16, "user", "u", "replication", "o"), "22023"},

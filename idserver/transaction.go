@@ -1,5 +1,7 @@
 package idserver
 
+import "pgflurry/proxy/wire"
+
 // block is where the session is with transactions. The words are PostgreSQL's (xact.c).
 type block uint8
 
@@ -27,11 +29,11 @@ type savepoint struct {
 func (t *transaction) status() byte {
 	switch t.block {
 	case blockOpen:
-		return 'T'
+		return wire.StatusTransaction
 	case blockFailed:
-		return 'E'
+		return wire.StatusFailed
 	}
-	return 'I'
+	return wire.StatusIdle
 }
 
 // start begins a transaction where there is none.

@@ -8,6 +8,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"pgflurry/proxy/wire"
 )
 
 // echo serves a database of its own: it lets everybody in, and says what it hears.
@@ -138,7 +140,7 @@ func TestACancelRequestWithAKeyFromInsideIsNotPassedOn(t *testing.T) {
 	r, e := newInsideRig(t)
 	request := func(key string) []byte {
 		b := binary.BigEndian.AppendUint32(nil, 16)
-		return append(binary.BigEndian.AppendUint32(b, codeCancel), key...)
+		return append(binary.BigEndian.AppendUint32(b, wire.CancelRequest), key...)
 	}
 	r.send(request(string(e.ours)))
 	if rest := r.rest(r.client); len(rest) > 0 {

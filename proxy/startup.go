@@ -9,15 +9,14 @@ import (
 	"strings"
 
 	"pgflurry/proxy/pgtls"
+	"pgflurry/proxy/wire"
 )
 
-// Codes of the first packet, https://www.postgresql.org/docs/current/protocol-message-formats.html.
+// Codes of the first packet, beside wire.CancelRequest:
+// https://www.postgresql.org/docs/current/protocol-message-formats.html.
 const (
-	codeCancel = 80877102
 	codeSSL    = 80877103
 	codeGSSENC = 80877104
-	// maxStartup is PostgreSQL's own limit in bytes: MAX_STARTUP_PACKET_LENGTH, and the length itself.
-	maxStartup = 10000 + 4
 	// tlsHandshake is the first byte of a client that starts TLS without asking.
 	tlsHandshake = 0x16
 )
@@ -96,7 +95,7 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 // PostgreSQL judges it, so nothing here is an error.
 func parseOpening(raw []byte, code uint32) opening {
 	switch {
-	case code == codeCancel:
+	case code == wire.CancelRequest:
 		return opening{raw: raw, cancel: true}
 	case code>>16 != 3:
 		return opening{raw: raw, refused: true}
@@ -120,7 +119,7 @@ func readHead(conn net.Conn, first bool) ([]byte, error) {
 			return head[:n], nil
 		}
 		if n >= lengthSize {
-			if length := binary.BigEndian.Uint32(head); length < lengthSize+codeSize || length > maxStartup {
+			if length := binary.BigEndian.Uint32(head); length < lengthSize+codeSize || length > wire.MaxStartup {
 				return nil, impossibleLength(length)
 			}
 		}
@@ -151,7 +150,7 @@ type impossibleLength uint32
 
 func (e impossibleLength) Error() string {
 	return fmt.Sprintf("the first packet claims %d bytes; expected %d to %d",
-		uint32(e), lengthSize+codeSize, maxStartup)
+		uint32(e), lengthSize+codeSize, wire.MaxStartup)
 }
 
 // tornPacket is a connection that ended inside its first packet; one that ended before it is a probe.

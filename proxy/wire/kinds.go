@@ -1,5 +1,7 @@
 package wire
 
+import "pgflurry/proxy/statement"
+
 // Kinds of messages.
 const (
 	FrontendBind         = 'B'
@@ -26,6 +28,7 @@ const (
 	BackendCopyIn               = 'G'
 	BackendDataRow              = 'D'
 	BackendErrorResponse        = 'E'
+	BackendKeyData              = 'K'
 	BackendNegotiateVersion     = 'v'
 	BackendNoticeResponse       = 'N'
 	BackendNotificationResponse = 'A'
@@ -60,8 +63,14 @@ const (
 	AuthSASLFinal    = 12
 )
 
-// NameBytes is how much of a name PostgreSQL looks at (NAMEDATALEN - 1): names that are equal so far are one name.
-const NameBytes = 63
+// CancelRequest is the code in place of a version with which a startup packet asks to cancel a statement.
+const CancelRequest = 80877102
+
+// MaxStartup is PostgreSQL's own limit in bytes: MAX_STARTUP_PACKET_LENGTH, and the length itself.
+const MaxStartup = 10000 + 4
+
+// NameBytes is how much of a name PostgreSQL looks at: names that are equal so far are one name.
+const NameBytes = statement.IdentifierBytes
 
 // Type OIDs (pg_type.dat): of columns, of a row count (the integers), of a tag (text and varchar).
 const (
