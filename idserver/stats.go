@@ -35,7 +35,8 @@ type Stats struct {
 	// Logins are clients that asked for a session, by how that ended:
 	//
 	//	ok         the first ReadyForQuery
-	//	password   a wrong password, or a name that has none, which a client cannot tell apart
+	//	password   a wrong password, or a name that has none, which a client cannot tell apart; or a certificate that
+	//	           does not name the user
 	//	attempts   too many wrong passwords before
 	//	limit      a limit on sessions, of all or of the account
 	//	unready    nobody knows who may log in, or not since long ago
