@@ -103,6 +103,9 @@ func (d *door) authenticate() (allows func(sessions int) bool, err error) {
 	v, now := d.server, d.server.now()
 	rules := v.rules.Load()
 	if rules.method == Trust {
+		if err := account.CheckName(d.user); err != nil { // SHOW SESSIONS shows it to others
+			return nil, problemf("28000", "Give a name of 1 to 63 bytes in UTF-8.", "invalid user name: %v", err)
+		}
 		return func(int) bool { return true }, nil
 	}
 	list := v.settings.Accounts()

@@ -199,7 +199,7 @@ func TestWithoutACertificateNobodyLogsInByOne(t *testing.T) {
 	v.refused("28000", "connection requires a valid client certificate")
 }
 
-func TestTrustBelievesAnyNameAndNeedsNoAccounts(t *testing.T) {
+func TestTrustBelievesANameAndNeedsNoAccounts(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.Method, s.Accounts = Trust, nil })
 	v := h.knocks("whoever")
 	v.isIn()
@@ -207,6 +207,16 @@ func TestTrustBelievesAnyNameAndNeedsNoAccounts(t *testing.T) {
 		t.Error("it is not known who it is")
 	}
 	v.leaves()
+}
+
+// Names that no account can have would stand in SHOW SESSIONS, where terminals and drivers of others read them.
+func TestTrustTakesNoNameThatNoAccountCanHave(t *testing.T) {
+	h := newHall(t, func(s *Settings) { s.Method, s.Accounts = Trust, nil })
+	h.knocks("\x1b[2J").refused("28000", "invalid user name: the name has a control character")
+	h.knocks("\xff").refused("28000", "invalid user name: the name is not UTF-8")
+	if st := h.server.Stats(); st.Logins["refused"] != 2 {
+		t.Errorf("logins: %v", st.Logins)
+	}
 }
 
 func TestNobodyLogsInBeforeTheAccountsWereReadOrWhenTheyAreTooOld(t *testing.T) {
