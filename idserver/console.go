@@ -18,7 +18,7 @@ func (s *session) consoleTable(name string) func() Table {
 	case "SESSIONS":
 		return s.server.sessionsTable
 	default:
-		return s.server.settings.Console[word]
+		return s.server.settings.Console[word].Table
 	}
 }
 
@@ -33,7 +33,7 @@ func (s *session) help() Table {
 		{"SHOW SESSIONS", "who is logged in to this database"},
 	}}
 	for _, word := range slices.Sorted(maps.Keys(s.server.settings.Console)) {
-		t.Rows = append(t.Rows, []string{"SHOW " + word, "a table of the proxy's own"})
+		t.Rows = append(t.Rows, []string{"SHOW " + word, s.server.settings.Console[word].Tells})
 	}
 	t.Rows = append(t.Rows,
 		[]string{"BEGIN, COMMIT, ROLLBACK, SAVEPOINT", "transactions, in which nothing is at stake but settings"},

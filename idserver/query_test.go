@@ -1,6 +1,9 @@
 package idserver
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestStatementsOfAQueryAreCarriedOutOneAfterTheOther(t *testing.T) {
 	for _, c := range []struct{ sql, heard string }{
@@ -67,5 +70,17 @@ func TestStatementsOfAQueryAreCarriedOutOneAfterTheOther(t *testing.T) {
 			x := newTalk(t, testServer(t, &counter{}))
 			x.says(x.query(c.sql), c.heard)
 		})
+	}
+}
+
+// A table that is not the Server's own is told with what is in it, not with its name alone.
+func TestHelpSaysWhatEachTableTells(t *testing.T) {
+	v := testServer(t, &counter{})
+	x := newTalk(t, v)
+	help := x.query("SHOW HELP")
+	for word, topic := range v.settings.Console {
+		if row := "(SHOW " + word + "," + topic.Tells + ")"; !strings.Contains(help, row) {
+			t.Errorf("there is no row %s: %s", row, help)
+		}
 	}
 }

@@ -72,8 +72,8 @@ func testServer(t testing.TB, ids IDs) *Server {
 		Database: "pgflurry", IDs: ids, Segments: &tags{}, Method: Trust,
 		Unavailable: func(err error) Reason { return Reason{"57P03", "no ID: " + err.Error(), "Wait."} },
 		Parameters:  func() map[string]string { return real },
-		Console: map[string]func() Table{
-			"LEASE": func() Table { return Table{[]string{"worker"}, [][]string{{"7"}}} },
+		Console: map[string]Topic{
+			"LEASE": {"which worker", func() Table { return Table{[]string{"worker"}, [][]string{{"7"}}} }},
 		},
 	})
 	if err != nil {

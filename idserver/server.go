@@ -61,6 +61,14 @@ type Table struct {
 	Rows    [][]string
 }
 
+// A Topic is a table of the console that is not the Server's own.
+type Topic struct {
+	// Tells is what is in it, for SHOW HELP.
+	Tells string
+	// Table makes it, each time that it is asked for.
+	Table func() Table
+}
+
 // Settings configures a Server. Change replaces MaxSessions, IdleTimeout, MaxAge and Method while it runs.
 type Settings struct {
 	// Database is the name of the database that is served. Required.
@@ -79,7 +87,7 @@ type Settings struct {
 	Accounts func() *account.List
 	// Console are the tables of SHOW LEASE, SHOW WORKERS and so on, by the word behind SHOW, in upper case. SHOW HELP
 	// and SHOW SESSIONS are the Server's own.
-	Console map[string]func() Table
+	Console map[string]Topic
 	// Method is how clients prove who they are.
 	Method Method
 	// MaxSessions is how many sessions may be open at once; no limit if zero or less.

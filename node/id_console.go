@@ -16,11 +16,20 @@ import (
 const mostWorkers = 1000
 
 // console are the tables by the word behind SHOW.
-func (n *Node) console() map[string]func() idserver.Table {
-	return map[string]func() idserver.Table{
-		"VERSION": func() idserver.Table { return versionTable(n.settings, n.leaseState()) },
-		"LEASE":   func() idserver.Table { return leaseTable(n.leaseState()) },
-		"WORKERS": func() idserver.Table { return workersTable(n.surveyed.Load()) },
+func (n *Node) console() map[string]idserver.Topic {
+	return map[string]idserver.Topic{
+		"VERSION": {
+			Tells: "version and node of the proxy, and the layout of its IDs",
+			Table: func() idserver.Table { return versionTable(n.settings, n.leaseState()) },
+		},
+		"LEASE": {
+			Tells: "the worker in its IDs, and until when there are any; the cause, if there are none",
+			Table: func() idserver.Table { return leaseTable(n.leaseState()) },
+		},
+		"WORKERS": {
+			Tells: "workers that were ever in use and up to when, as last read from the lease database",
+			Table: func() idserver.Table { return workersTable(n.surveyed.Load()) },
+		},
 	}
 }
 

@@ -103,6 +103,12 @@ func TestShowTellsTheLeaseTheWorkersAndWhatServesThem(t *testing.T) {
 		!strings.HasPrefix(fmt.Sprint(version[0]["version"]), "pgflurry ") {
 		t.Errorf("SHOW VERSION is %v", version)
 	}
+	help := fmt.Sprint(show("HELP"))
+	for _, says := range []string{"SHOW LEASE", "until when", "SHOW WORKERS", "as last read"} {
+		if !strings.Contains(help, says) {
+			t.Errorf("SHOW HELP has no %q: %s", says, help)
+		}
+	}
 	lease := show("LEASE")
 	if len(lease) != 1 || lease[0]["state"] != "held" || lease[0]["worker"] != worker ||
 		lease[0]["window"] != "1m0s" || lease[0]["until"] == "" || lease[0]["cause"] != "" {
