@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
+	"pgflurry/namespace"
 )
 
 // Settings say what a namespace shall be. The zero value is right for most: what exists stays, what is new gets the
@@ -44,11 +45,11 @@ func (s Settings) validate() error {
 			"--copy says that this is a copy, but not what it shall be")
 	case s.Disposable && (s.JoinURL != "" || s.NewNamespace || s.Moved || s.Copy):
 		return refuse("Leave --disposable out.", "--disposable is for a new namespace")
-	case s.MaxWindow != 0 && (s.MaxWindow < shortestMaxWindow || s.MaxWindow > longestMaxWindow ||
+	case s.MaxWindow != 0 && (s.MaxWindow < namespace.ShortestWindow || s.MaxWindow > namespace.LongestWindow ||
 		s.MaxWindow%time.Millisecond != 0):
 		return refuse("Give a duration such as 10m or 1h.",
 			"--max-window is %v; expected %v to %v, in whole milliseconds",
-			s.MaxWindow, shortestMaxWindow, longestMaxWindow)
+			s.MaxWindow, namespace.ShortestWindow, namespace.LongestWindow)
 	case s.MaxWindow != 0 && s.JoinURL != "":
 		return refuse("Run it without --join, with the URL of the home.",
 			"--max-window is the namespace's, and is changed in its home")

@@ -30,10 +30,6 @@ var (
 )
 
 const (
-	// shortestMaxWindow is the shortest --window that serve takes.
-	shortestMaxWindow = time.Second
-	// longestMaxWindow keeps a vanished worker's rest at two days, and its mark within the same days as its IDs.
-	longestMaxWindow = 24 * time.Hour
 	// usualQuarantine is that of a new namespace, long enough for windows of nearly two minutes.
 	usualQuarantine = 120 * time.Second
 	// patienceForStandbys is how long windows waits for those that are behind.

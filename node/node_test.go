@@ -34,6 +34,7 @@ func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {
 		"--lease-database is missing": func(s *node.Settings) { s.LeaseDatabase = "" },
 		"--node is missing":           func(s *node.Settings) { s.Name = "" },
 		"--window is 10ms":            func(s *node.Settings) { s.Window = 10 * time.Millisecond },
+		"--window is 24h0m0.001s":     func(s *node.Settings) { s.Window = 24*time.Hour + time.Millisecond },
 		"--drain-timeout is -1s":      func(s *node.Settings) { s.DrainTimeout = -time.Second },
 		"--max-connections is -1":     func(s *node.Settings) { s.Limits.MaxConnections = -1 },
 		"--client-tls-cert":           func(s *node.Settings) { s.TLS.ClientCert, s.TLS.ClientKey = "/none", "/none" },

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pgflurry/connstring"
+	"pgflurry/namespace"
 )
 
 // maxAddress is how many characters the worker table takes.
@@ -156,8 +157,9 @@ func (s *Settings) checkLease() error {
 		wrong = append(wrong, fmt.Errorf("--advertise is %s; expected an address of at most %d characters, "+
 			"such as HOST:PORT", connstring.Shown(s.Advertise), maxAddress))
 	}
-	if s.Window < time.Second {
-		wrong = append(wrong, fmt.Errorf("--window is %v; expected at least 1s", s.Window))
+	if s.Window < namespace.ShortestWindow || s.Window > namespace.LongestWindow {
+		wrong = append(wrong, fmt.Errorf("--window is %v; expected %v to %v", s.Window, namespace.ShortestWindow,
+			namespace.LongestWindow))
 	}
 	if s.DrainTimeout < 0 {
 		wrong = append(wrong, fmt.Errorf("--drain-timeout is %v; expected 0 or more", s.DrainTimeout))

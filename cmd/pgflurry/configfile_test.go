@@ -94,7 +94,7 @@ func TestWhatIsWrongWithAFileIsToldWithItsLine(t *testing.T) {
 		"node = 3":                         "is a number; expected a text in quotes",
 		"node = 1979-05-27":                "is a date or a time; expected a text in quotes",
 		"window = \"long\"":                `key window in line 1 of FILE is "long", which --window does not take; exp`,
-		"window = \"10ms\"":                "at least 1s (--window is from key window in line 1 of FILE)",
+		"window = \"10ms\"":                "1s to 24h0m0s (--window is from key window in line 1 of FILE)",
 		"window =":                         "line 1 of FILE, at column 8, is not TOML",
 		"window = \"1s\"\nwindow = \"2s\"": "line 2 of FILE",
 		"lease-database-file = 3":          "is a number; expected the name of a file in quotes",
