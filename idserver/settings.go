@@ -136,7 +136,7 @@ func have(m map[string]string, name string) *string {
 // set sets a setting, whose name is in lower case; to what it was at login if value is nil.
 func (s *session) set(name string, value *string, local bool) error {
 	x := &s.settings
-	if err := s.note(name); err != nil {
+	if err := s.note(name, value == nil && !local); err != nil {
 		return err
 	}
 	x.changed = true
@@ -167,8 +167,9 @@ func (s *session) swap(m *map[string]string, name string, value *string) error {
 	return nil
 }
 
-// note writes in the journal what a setting is, once between two savepoints.
-func (s *session) note(name string) error {
+// note writes in the journal what a setting is, once between two savepoints. gone: it goes from where it is, so that
+// there is room for it in a session that is full.
+func (s *session) note(name string, gone bool) error {
 	x := &s.settings
 	marks := 0
 	if n := len(s.transaction.savepoints); n > 0 {
@@ -180,7 +181,9 @@ func (s *session) note(name string) error {
 		}
 	}
 	c := change{name, have(x.session, name), have(x.local, name)}
-	if err := s.objects.keep(c.cost()); err != nil {
+	if gone && (c.session != nil || c.local != nil) {
+		s.objects.kept += c.cost()
+	} else if err := s.objects.keep(c.cost()); err != nil {
 		return err
 	}
 	x.journal = append(x.journal, c)
