@@ -221,7 +221,7 @@ func (s *session) execute(body []byte) error {
 	if s.transaction.block == blockFailed && (!endsBlock(c) || p.failed) {
 		return errFailedBlock
 	}
-	if p.begun && !p.shape.told {
+	if p.broken || p.begun && !p.shape.told {
 		return cannotRun(string(name))
 	}
 	if most <= 0 {

@@ -68,6 +68,19 @@ func TestABatchIsCarriedOut(t *testing.T) {
 			},
 			"1 2 [BEGIN] 1 2 (1) s ZT (2) s ZT 1 2 [COMMIT] ERROR:34000 ZI",
 		},
+		"what has failed is not run again": {
+			said{
+				parse("s", "SELECT * FROM next_snowflakes($1)"), parse("t", "SELECT $1::text::int"),
+				&pgproto3.Query{String: "BEGIN"}, bind("p", "s", "0"), bind("q", "t", "x"),
+				&pgproto3.Query{String: "SAVEPOINT a"}, execute("p", 0), syncs,
+				&pgproto3.Query{String: "ROLLBACK TO a"}, execute("p", 0), syncs,
+				&pgproto3.Query{String: "ROLLBACK TO a; FETCH p"},
+				&pgproto3.Query{String: "ROLLBACK TO a"}, execute("q", 0), syncs,
+				&pgproto3.Query{String: "ROLLBACK TO a"}, execute("q", 0), syncs,
+			},
+			"1 1 [BEGIN] ZT 2 2 [SAVEPOINT] ZT ERROR:22023 ZE [ROLLBACK] ZT ERROR:55000 ZE [ROLLBACK] " +
+				"<next_snowflakes> ERROR:55000 ZE [ROLLBACK] ZT ERROR:22P02 ZE [ROLLBACK] ZT ERROR:55000 ZE",
+		},
 		"an error skips to the Sync": {
 			said{
 				parse("", "SELECT nonsense"), bind("", ""), execute("", 0), flushes,

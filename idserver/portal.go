@@ -22,6 +22,7 @@ type portal struct {
 	hold      bool // it outlives its transaction
 	held      bool // it has
 	failed    bool // the transaction has
+	broken    bool // its rows could not be had, and are not had again
 	binary    bool // FETCH in a Query gives it in binary
 	tabled    bool // what is left of its table is counted as kept
 	level     int  // how many savepoints there were when it was made
@@ -166,7 +167,7 @@ func (s *session) fetch(c command.Fetch) (rows, error) {
 	if cursor == nil {
 		return rows{}, noCursor(c.Cursor)
 	}
-	if !cursor.shape.told {
+	if !cursor.shape.told || cursor.broken {
 		return rows{}, cannotRun(c.Cursor)
 	}
 	if err := s.beginRows(cursor); err != nil {
@@ -208,6 +209,7 @@ func (s *session) beginRows(p *portal) (err error) {
 		return nil
 	}
 	p.begun = true
+	defer func() { p.broken = err != nil }()
 	if s.changed(p) {
 		return errChanged
 	}

@@ -111,6 +111,7 @@ func (s *session) runPortal(p *portal, most int) (tag string, n int, err error) 
 		return "", 0, err
 	}
 	n, err = s.writeRows(p, most)
+	p.broken = err != nil
 	return c.Tag(), n, err
 }
 
