@@ -131,6 +131,17 @@ func TestABatchIsCarriedOut(t *testing.T) {
 			},
 			"1 1 2 3 1 ERROR:0A000 ZI 1 2 3 1 (like it) [SELECT 1] ZI",
 		},
+		"an unnamed portal of a savepoint that was released": {
+			said{
+				&pgproto3.Query{String: "BEGIN; SAVEPOINT a"},
+				parse("", "SELECT * FROM next_snowflakes(3)"), bind("", ""), execute("", 1),
+				parse("r", "RELEASE a"), bind("r", "r"), execute("r", 0),
+				parse("s", "SAVEPOINT b"), bind("s", "s"), execute("s", 0),
+				parse("t", "ROLLBACK TO b"), bind("t", "t"), execute("t", 0),
+				execute("", 1), syncs,
+			},
+			"[BEGIN] [SAVEPOINT] ZT 1 2 (1) s 1 2 [RELEASE] 1 2 [SAVEPOINT] 1 2 [ROLLBACK] (2) s ZT",
+		},
 		"a function call": {
 			said{&pgproto3.FunctionCall{Function: 1}},
 			"ERROR:0A000 ZI",

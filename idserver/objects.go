@@ -211,6 +211,14 @@ func (o *objects) dropNew() {
 	}
 }
 
+// release gives those of a savepoint, and of what is behind it, to the one before.
+func (o *objects) release(level int) {
+	o.unnamedPortal.level = min(o.unnamedPortal.level, level)
+	for _, p := range o.portals {
+		p.level = min(p.level, level)
+	}
+}
+
 // fail marks those that were made since the last savepoint. They stay, and cannot be executed.
 func (o *objects) fail(level int) {
 	o.unnamedPortal.failed = o.unnamedPortal.level >= level

@@ -132,9 +132,7 @@ func (s *session) release(name string) error {
 		return err
 	}
 	s.cutSavepoints(i)
-	for _, p := range s.objects.portals {
-		p.level = min(p.level, i)
-	}
+	s.objects.release(i)
 	return nil
 }
 
