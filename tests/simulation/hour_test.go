@@ -102,7 +102,7 @@ func (p *path) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, er
 		}
 	}
 	worker := int(a[4].(int64))
-	p.acknowledged = a[7].(int64)
+	p.tell(a[7].(int64))
 	return lease.Acquired{
 		Lease:          lease.Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: a[5].(int64)},
 		Grant:          lease.Grant{Worker: worker, From: a[6].(int64), Until: a[7].(int64)},
@@ -124,7 +124,7 @@ func (p *path) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error
 	case a[3] == nil:
 		return lease.Renewed{}, &lease.Lost{Worker: r.Worker, Expired: a[9].(bool)}
 	}
-	p.acknowledged = a[3].(int64)
+	p.tell(a[3].(int64))
 	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
 }
 
@@ -137,6 +137,20 @@ func (p *path) Release(ctx context.Context, l lease.Lease, acknowledged int64) e
 }
 
 func (p *path) Close() {}
+
+// tell tells the process a mark.
+func (p *path) tell(mark int64) {
+	p.mu.Lock()
+	p.acknowledged = mark
+	p.mu.Unlock()
+}
+
+// told is the mark that the process was told last.
+func (p *path) told() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.acknowledged
+}
 
 func (p *path) set(how away) {
 	p.mu.Lock()
@@ -156,7 +170,9 @@ type proxy struct {
 // drawn is every ID of a test.
 type drawn map[int64]bool
 
-func startProxy(t *testing.T, s *shared, node string, jitter func() float64) *proxy {
+// startProxy starts one, with a jitter of its own: random is the story's.
+func startProxy(t *testing.T, s *shared, node string, random *rand.Rand) *proxy {
+	jitter := rand.New(rand.NewPCG(random.Uint64(), 17)).Float64
 	clock := lease.NewClock(time.Millisecond)
 	ids, err := generator.New(generator.Settings{Layout: layout, Now: clock.Now})
 	must(err)
@@ -189,9 +205,7 @@ func (p *proxy) draw(all drawn) bool {
 	}
 	parts, err := layout.Decode(id)
 	must(err)
-	p.mu.Lock()
-	mark := p.acknowledged
-	p.mu.Unlock()
+	mark := p.told()
 	switch {
 	case all[id]:
 		p.t.Fatalf("ID %d came twice", id)
@@ -232,7 +246,7 @@ func inHours(t *testing.T, story func(*testing.T, *rand.Rand)) {
 func TestWithAWindowOfAnHourIDsGoOnForNearlyAllOfItWheneverTheDatabaseGoesAway(t *testing.T) {
 	inHours(t, func(t *testing.T, random *rand.Rand) {
 		s, all := newShared(2), drawn{}
-		p := startProxy(t, s, "a", random.Float64)
+		p := startProxy(t, s, "a", random)
 		defer p.stop()
 		time.Sleep(grown)
 		for range 3 {
@@ -242,7 +256,7 @@ func TestWithAWindowOfAnHourIDsGoOnForNearlyAllOfItWheneverTheDatabaseGoesAway(t
 			p.set(away(1 + random.IntN(3)))
 			cut := s.now()
 			lasted := p.lasts(all, 2*hour)
-			switch mark := p.acknowledged; {
+			switch mark := p.told(); {
 			case lasted < hour*2/3, lasted < hour-between-time.Second, lasted > hour:
 				t.Fatalf("IDs went on for %v, expected from two thirds of the window, and all but %v, to all of it",
 					lasted, between)
@@ -268,7 +282,7 @@ func TestWithAWindowOfAnHourIDsGoOnForNearlyAllOfItWheneverTheDatabaseGoesAway(t
 func TestWithAWindowOfAnHourAVanishedProxysWorkerRestsForUpToTwoAndAReleasedOneForUpToOne(t *testing.T) {
 	inHours(t, func(t *testing.T, random *rand.Rand) {
 		s, all := newShared(1), drawn{}
-		p := startProxy(t, s, "a", random.Float64)
+		p := startProxy(t, s, "a", random)
 		defer p.stop()
 		time.Sleep(grown)
 		p.lasts(all, time.Duration(random.Int64N(int64(hour))))
@@ -279,7 +293,7 @@ func TestWithAWindowOfAnHourAVanishedProxysWorkerRestsForUpToTwoAndAReleasedOneF
 		}
 		p.stop()
 		mark, gone := s.table.Rows[1].Mark, time.Now()
-		next := startProxy(t, s, "b", random.Float64)
+		next := startProxy(t, s, "b", random)
 		defer next.stop()
 		const pause = 16 * time.Second // the longest of a keeper that waits for a worker
 		time.Sleep(time.Duration(mark-s.now())*time.Millisecond + rest)
