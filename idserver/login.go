@@ -149,7 +149,8 @@ func namesOf(c *x509.Certificate) []string {
 	for _, uri := range c.URIs {
 		names = append(names, uri.String())
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names) // a common name is often among the others, too
 }
 
 // whyNot is why an account may not log in, for the log.

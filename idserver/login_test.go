@@ -173,6 +173,7 @@ func TestACertificateLetsInWhomItNamesAndNobodyElse(t *testing.T) {
 		user, cause string
 	}{
 		"another name":           {authority.Leaf{CommonName: "bob"}, "ann", "its certificate names"},
+		"one name at two places": {authority.Leaf{CommonName: "eve", Hosts: []string{"eve"}}, "ann", `[\"eve\"]`},
 		"no name":                {authority.Leaf{}, "ann", "its certificate names"},
 		"a name in other case":   {authority.Leaf{CommonName: "ANN"}, "ann", "its certificate names"},
 		"a pattern":              {authority.Leaf{CommonName: "*"}, "ann", "its certificate names"},
