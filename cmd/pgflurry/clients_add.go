@@ -114,7 +114,7 @@ func (a *addition) mayAdd(name string) func(context.Context, *pgx.Conn, namespac
 // secret is the verifier of the client, made of its password or read.
 func (a *addition) secret(cmd *cobra.Command, name string) (scram.Verifier, error) {
 	if a.verifier {
-		text, err := secretLine(cmd, "verifier")
+		text, err := readVerifier(cmd)
 		if err != nil {
 			return scram.Verifier{}, err
 		}

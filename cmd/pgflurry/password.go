@@ -23,7 +23,8 @@ const longestSecret = 4 << 10
 func askPassword(cmd *cobra.Command, client string) (string, error) {
 	in, is := cmd.InOrStdin().(*os.File)
 	if !is || !term.IsTerminal(int(in.Fd())) {
-		return secretLine(cmd, "password")
+		text, err := line(cmd.Context(), atMost(cmd.InOrStdin()))
+		return secretLine("password", text, err)
 	}
 	var typed [2]string
 	for i, question := range []string{"Password of client %q: ", "The same again: "} {
@@ -73,9 +74,30 @@ func unseen(ctx context.Context, terminal *os.File, questions io.Writer, questio
 	}
 }
 
-// secretLine is the one line of standard input.
-func secretLine(cmd *cobra.Command, what string) (string, error) {
-	text, err := line(cmd.Context(), io.LimitReader(cmd.InOrStdin(), longestSecret+1))
+// readVerifier is the one line of standard input. Several are refused, as a question to PostgreSQL about several roles
+// gives them: the client would get the password of any of these. At a terminal the line ends it.
+func readVerifier(cmd *cobra.Command) (string, error) {
+	if in, is := cmd.InOrStdin().(*os.File); is && term.IsTerminal(int(in.Fd())) {
+		text, err := line(cmd.Context(), atMost(in))
+		return secretLine("verifier", text, err)
+	}
+	text, err := awaited(cmd.Context(), func() (string, error) {
+		all, err := io.ReadAll(atMost(cmd.InOrStdin()))
+		return string(all), err
+	})
+	first, more, _ := strings.Cut(text, "\n")
+	if err == nil && first != "" && strings.TrimSpace(more) != "" {
+		return "", outcome.As(outcome.Usage, hint.With(errors.New("standard input has more than one line"),
+			"Give the verifier of one role: WHERE rolname = 'shop'."))
+	}
+	return secretLine("verifier", first, err)
+}
+
+// atMost keeps what is read from growing without end.
+func atMost(from io.Reader) io.Reader { return io.LimitReader(from, longestSecret+1) }
+
+// secretLine is a line of standard input without its end.
+func secretLine(what, text string, err error) (string, error) {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return "", fmt.Errorf("nothing was changed: %w", err)

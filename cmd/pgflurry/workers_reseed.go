@@ -108,15 +108,20 @@ Type yes to go on: `, ns.Database, held, ns.Quarantine, ns.MaxWindow)
 	return hint.With(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
 }
 
-// line reads one line, or until ctx ends: then nobody waits for what is still being read.
-func line(ctx context.Context, from io.Reader) (text string, err error) {
+// line reads one line, or until ctx ends.
+func line(ctx context.Context, from io.Reader) (string, error) {
+	return awaited(ctx, func() (string, error) { return bufio.NewReader(from).ReadString('\n') })
+}
+
+// awaited reads, or waits until ctx ends: then nobody waits for what is still being read.
+func awaited(ctx context.Context, reads func() (string, error)) (string, error) {
 	type read struct {
 		text string
 		err  error
 	}
 	done := make(chan read, 1)
 	go func() {
-		text, err := bufio.NewReader(from).ReadString('\n')
+		text, err := reads()
 		done <- read{text, err}
 	}()
 	select {

@@ -149,6 +149,7 @@ func TestAVerifierOfPostgreSQLIsTakenAndNothingElseInItsPlace(t *testing.T) {
 		text[:len(text)-2] + "\n":           "malformed server key",
 		"":                                  "no verifier was given",
 		"\n" + text:                         "no verifier was given",
+		text + "\n" + text + "\n":           "more than one line",
 		strings.Repeat("long", 2000) + "\n": "longer than 4096 bytes",
 	} {
 		e := told(t, input, clients(url, "add", "a", "--verifier-stdin")...)
