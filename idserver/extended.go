@@ -50,7 +50,7 @@ func (s *session) parse(body []byte) error {
 		p, err = prepare(commands[0], declared, text)
 	}
 	if err == nil {
-		_, err = s.shapeOf(p)
+		err = s.see(p)
 	}
 	if err != nil {
 		return err
@@ -59,6 +59,17 @@ func (s *session) parse(body []byte) error {
 		s.objects.remember(text, p)
 	}
 	return s.parsed(name, p)
+}
+
+// see keeps what the rows of a statement look like now, as its Parse has seen them: what it names may be another one, or
+// none, when it is described.
+func (s *session) see(p *prepared) (err error) {
+	if _, own := p.command.(command.Query); own {
+		return nil
+	}
+	p.seen, err = s.shapeOf(p)
+	p.cost += p.seen.cost()
+	return err
 }
 
 func (s *session) parsed(name []byte, p *prepared) error {
@@ -184,11 +195,7 @@ func (s *session) describeStatement(name []byte) error {
 	if err != nil {
 		return err
 	}
-	shape, err := s.shapeOf(p)
-	if err != nil {
-		return err
-	}
-	if s.transaction.block == blockFailed && shape.told {
+	if s.transaction.block == blockFailed && p.seen.told {
 		return errFailedBlock
 	}
 	b, at := wire.Begin(s.out, wire.BackendParameterDescription)
@@ -196,7 +203,7 @@ func (s *session) describeStatement(name []byte) error {
 	for _, oid := range p.types {
 		b = binary.BigEndian.AppendUint32(b, oid)
 	}
-	s.out = shape.appendTo(wire.End(b, at), nil)
+	s.out = p.seen.appendTo(wire.End(b, at), nil)
 	return nil
 }
 

@@ -68,6 +68,16 @@ func TestABatchIsCarriedOut(t *testing.T) {
 			},
 			"1 2 [BEGIN] 1 2 (1) s ZT (2) s ZT 1 2 [COMMIT] ERROR:34000 ZI",
 		},
+		"a statement is described as its Parse saw it": {
+			said{
+				parse("early", "FETCH ALL FROM c"), &pgproto3.Query{String: "BEGIN"},
+				&pgproto3.Query{String: "DECLARE c CURSOR FOR SELECT next_snowflake()"}, parse("late", "FETCH ALL FROM c"),
+				describe('S', "early"), describe('S', "late"), bind("", "early"), describe('P', ""), syncs,
+				&pgproto3.Query{String: "CLOSE c"}, describe('S', "late"), syncs,
+			},
+			"1 [BEGIN] ZT [DECLARE CURSOR] ZT 1 types[] n types[] <next_snowflake> 2 <next_snowflake> ZT " +
+				"[CLOSE CURSOR] ZT types[] <next_snowflake> ZT",
+		},
 		"what has failed is not run again": {
 			said{
 				parse("s", "SELECT * FROM next_snowflakes($1)"), parse("t", "SELECT $1::text::int"),

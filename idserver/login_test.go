@@ -290,7 +290,7 @@ func TestNamesOfACertificate(t *testing.T) {
 	leaf := ca.Issue(t, authority.Leaf{CommonName: "cn", Hosts: []string{"dns"}}).TLS.Leaf
 	leaf.EmailAddresses = []string{"a@b"}
 	leaf.URIs = []*url.URL{{Scheme: "spiffe", Host: "h", Path: "/s"}}
-	if got := strings.Join(namesOf(leaf), " "); got != "cn dns a@b spiffe://h/s" {
+	if got := strings.Join(namesOf(leaf), " "); got != "a@b cn dns spiffe://h/s" {
 		t.Errorf("names %q", got)
 	}
 }

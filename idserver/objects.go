@@ -28,9 +28,9 @@ type objects struct {
 
 // prepared is a statement that was read.
 type prepared struct {
-	command command.Command  // nil: an empty one
-	types   []uint32         // of its parameters
-	columns []command.Column // of a Select
+	command command.Command // nil: an empty one
+	types   []uint32        // of its parameters
+	seen    shape           // what its rows looked like when it was parsed; those of a Query never change
 	cost    int
 }
 

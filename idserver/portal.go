@@ -64,6 +64,19 @@ func (h *shape) same(other *shape) bool {
 	return h.form == other.form && slices.Equal(h.columns, other.columns)
 }
 
+// cost is what is kept of it by a statement that has it from another one.
+func (h *shape) cost() (bytes int) {
+	for _, c := range h.columns {
+		bytes += costOf(c.Label)
+	}
+	if h.form != nil {
+		for _, c := range h.form.Columns {
+			bytes += costOf(c.Name)
+		}
+	}
+	return bytes
+}
+
 // appendTo writes a RowDescription, or NoData.
 func (h *shape) appendTo(b []byte, formats []uint16) []byte {
 	switch {
@@ -83,10 +96,8 @@ func (h *shape) appendTo(b []byte, formats []uint16) []byte {
 // shapeOf says what the rows of a statement look like.
 func (s *session) shapeOf(p *prepared) (shape, error) {
 	switch c := p.command.(type) {
-	case command.Draw:
-		return shape{form: c.Form, told: true}, nil
-	case *command.Select:
-		return shape{columns: p.columns, told: true}, nil
+	case command.Query:
+		return p.seen, nil
 	case command.Show:
 		columns, err := s.showColumns(c)
 		return shape{columns: columns, told: true}, err

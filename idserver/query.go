@@ -138,8 +138,11 @@ func prepare(c command.Command, declared []uint32, text []byte) (*prepared, erro
 		return nil, err
 	}
 	p.types, p.cost = types, costOfStatement(text, types)
-	if _, draws := c.(command.Draw); !draws {
-		p.columns = query.Columns(types)
+	p.seen = shape{told: true}
+	if draw, draws := c.(command.Draw); draws {
+		p.seen.form = draw.Form
+	} else {
+		p.seen.columns = query.Columns(types)
 	}
 	return p, nil
 }

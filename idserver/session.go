@@ -130,7 +130,7 @@ func (s *session) mayWait() error {
 	switch {
 	case s.server.draining.Load() && rest && s.transaction.block == blockNone && !s.skips:
 		return errDraining
-	case s.isLate.Load():
+	case s.isLate.Load() && s.server.rules.Load().idleTimeout > 0: // a reload may have lifted it
 		return errIdle
 	}
 	s.watch()

@@ -283,6 +283,17 @@ func TestSessionsAreShown(t *testing.T) {
 	two.conn.Close()
 }
 
+func TestOfVeryManySessionsTheLatestAreShown(t *testing.T) {
+	all := make([]Session, mostSessions+1)
+	all[0].User, all[1].User = "first", "second"
+	if shown := latest(all); len(shown) != mostSessions || shown[0].User != "second" {
+		t.Errorf("%d are shown, first that of %q; expected %d from the second on", len(shown), shown[0].User, mostSessions)
+	}
+	if shown := latest(all[:1]); len(shown) != 1 {
+		t.Errorf("of one %d are shown", len(shown))
+	}
+}
+
 func TestTheTimeForWhichASessionMayBeIdleIsThatOfTheLastReload(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.IdleTimeout = giveUp })
 	settings := h.server.settings

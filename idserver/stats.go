@@ -158,7 +158,7 @@ func sessionColumns() []string {
 // sessionsTable is what SHOW SESSIONS shows.
 func (v *Server) sessionsTable() Table {
 	t := Table{Columns: sessionColumns()}
-	for _, s := range v.Sessions() {
+	for _, s := range latest(v.Sessions()) {
 		t.Rows = append(t.Rows, []string{
 			strconv.Itoa(int(s.PID)), s.User, s.Application, s.Client, s.Since.UTC().Format(time.RFC3339), s.State,
 			strconv.FormatInt(s.IDs, 10), strconv.FormatInt(s.Numbers, 10),
@@ -166,3 +166,9 @@ func (v *Server) sessionsTable() Table {
 	}
 	return t
 }
+
+// mostSessions is how many rows SHOW SESSIONS has at most: who asks and does not read keeps them in memory.
+const mostSessions = 1000
+
+// latest are those that began last.
+func latest(all []Session) []Session { return all[max(len(all)-mostSessions, 0):] }
