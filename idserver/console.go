@@ -16,7 +16,7 @@ func (s *session) consoleTable(name string) func() Table {
 	case "HELP":
 		return s.help
 	case "SESSIONS":
-		return s.server.sessionsTable
+		return s.sessionsTable
 	default:
 		return s.server.settings.Console[word].Table
 	}

@@ -61,8 +61,8 @@ func (s *session) parse(body []byte) error {
 	return s.parsed(name, p)
 }
 
-// see keeps what the rows of a statement look like now, as its Parse has seen them: what it names may be another one, or
-// none, when it is described.
+// see keeps what the rows of a statement look like now, as its Parse has seen them. What it names may be another one,
+// or none, when it is described.
 func (s *session) see(p *prepared) (err error) {
 	if _, own := p.command.(command.Query); own {
 		return nil

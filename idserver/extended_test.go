@@ -71,8 +71,9 @@ func TestABatchIsCarriedOut(t *testing.T) {
 		"a statement is described as its Parse saw it": {
 			said{
 				parse("early", "FETCH ALL FROM c"), &pgproto3.Query{String: "BEGIN"},
-				&pgproto3.Query{String: "DECLARE c CURSOR FOR SELECT next_snowflake()"}, parse("late", "FETCH ALL FROM c"),
-				describe('S', "early"), describe('S', "late"), bind("", "early"), describe('P', ""), syncs,
+				&pgproto3.Query{String: "DECLARE c CURSOR FOR SELECT next_snowflake()"},
+				parse("late", "FETCH ALL FROM c"), describe('S', "early"), describe('S', "late"),
+				bind("", "early"), describe('P', ""), syncs,
 				&pgproto3.Query{String: "CLOSE c"}, describe('S', "late"), syncs,
 			},
 			"1 [BEGIN] ZT [DECLARE CURSOR] ZT 1 types[] n types[] <next_snowflake> 2 <next_snowflake> ZT " +

@@ -272,11 +272,16 @@ func TestSessionsAreShown(t *testing.T) {
 		t.Errorf("open: %v", st.Open)
 	}
 	two.send(wire.Encoded(&query{"SHOW SESSIONS"}))
-	for _, text := range []string{"application_name", "bob", long, "in_transaction", one.conn.LocalAddr().String()} {
+	for _, text := range []string{"application_name", "bob", "in_transaction", two.conn.LocalAddr().String()} {
 		for !strings.Contains(string(two.heard), text) {
 			if kind, _ := two.next(); kind == 'Z' && !strings.Contains(string(two.heard), text) {
 				t.Fatalf("SHOW SESSIONS does not show %q: %q", text, two.heard)
 			}
+		}
+	}
+	for _, text := range []string{long, one.conn.LocalAddr().String()} {
+		if strings.Contains(string(two.heard), text) {
+			t.Errorf("SHOW SESSIONS shows %q to another user: %q", text, two.heard)
 		}
 	}
 	one.leaves()
@@ -287,7 +292,8 @@ func TestOfVeryManySessionsTheLatestAreShown(t *testing.T) {
 	all := make([]Session, mostSessions+1)
 	all[0].User, all[1].User = "first", "second"
 	if shown := latest(all); len(shown) != mostSessions || shown[0].User != "second" {
-		t.Errorf("%d are shown, first that of %q; expected %d from the second on", len(shown), shown[0].User, mostSessions)
+		t.Errorf("%d are shown, first that of %q; expected %d from the second on",
+			len(shown), shown[0].User, mostSessions)
 	}
 	if shown := latest(all[:1]); len(shown) != 1 {
 		t.Errorf("of one %d are shown", len(shown))

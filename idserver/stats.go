@@ -155,13 +155,17 @@ func sessionColumns() []string {
 	return []string{"pid", "user_name", "application_name", "client_addr", "connected_at", "state", "ids", "numbers"}
 }
 
-// sessionsTable is what SHOW SESSIONS shows.
-func (v *Server) sessionsTable() Table {
+// sessionsTable is what SHOW SESSIONS shows. As in pg_stat_activity, what clients of other users call themselves and
+// where they come from is not for everybody.
+func (s *session) sessionsTable() Table {
 	t := Table{Columns: sessionColumns()}
-	for _, s := range latest(v.Sessions()) {
+	for _, one := range latest(s.server.Sessions()) {
+		if one.User != s.user {
+			one.Application, one.Client = "", ""
+		}
 		t.Rows = append(t.Rows, []string{
-			strconv.Itoa(int(s.PID)), s.User, s.Application, s.Client, s.Since.UTC().Format(time.RFC3339), s.State,
-			strconv.FormatInt(s.IDs, 10), strconv.FormatInt(s.Numbers, 10),
+			strconv.Itoa(int(one.PID)), one.User, one.Application, one.Client, one.Since.UTC().Format(time.RFC3339),
+			one.State, strconv.FormatInt(one.IDs, 10), strconv.FormatInt(one.Numbers, 10),
 		})
 	}
 	return t
