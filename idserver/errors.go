@@ -75,6 +75,9 @@ func noPortal(name string) problem {
 	return problem{"34000", `portal "` + name + `" does not exist`, ""}
 }
 
+// errNoRows is what PostgreSQL says of a FETCH from a portal whose statement gives no rows.
+var errNoRows = problem{"XX000", "unsupported portal strategy", "FETCH from a cursor, or from a portal of a SELECT."}
+
 func cannotRun(name string) problem {
 	return problem{"55000", `portal "` + name + `" cannot be run`, "It has run: bind the statement again."}
 }

@@ -239,6 +239,7 @@ func (s *session) execute(body []byte) error {
 		return err
 	}
 	if p.shape.told && n == most {
+		s.transaction.piped = true
 		s.out = append(s.out, wire.PortalSuspended...)
 		return s.keepRows(p)
 	}

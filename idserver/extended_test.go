@@ -79,6 +79,19 @@ func TestABatchIsCarriedOut(t *testing.T) {
 			"1 [BEGIN] ZT [DECLARE CURSOR] ZT 1 types[] n types[] <next_snowflake> 2 <next_snowflake> ZT " +
 				"[CLOSE CURSOR] ZT types[] <next_snowflake> ZT",
 		},
+		"what is suspended has begun a pipeline": {
+			said{
+				parse("", "SELECT next_snowflake()"), bind("", ""), execute("", 1),
+				&pgproto3.Query{String: "DISCARD ALL"}, syncs,
+			},
+			"1 2 (1) s ERROR:25001 ZI ZI",
+		},
+		"a FETCH needs a portal with rows": {
+			said{
+				parse("", "FETCH c"), bind("x", ""), &pgproto3.Query{String: "FETCH x"}, syncs,
+			},
+			"1 2 ERROR:XX000 ZI ZI",
+		},
 		"what has failed is not run again": {
 			said{
 				parse("s", "SELECT * FROM next_snowflakes($1)"), parse("t", "SELECT $1::text::int"),
@@ -90,7 +103,7 @@ func TestABatchIsCarriedOut(t *testing.T) {
 				&pgproto3.Query{String: "ROLLBACK TO a"}, execute("q", 0), syncs,
 			},
 			"1 1 [BEGIN] ZT 2 2 [SAVEPOINT] ZT ERROR:22023 ZE [ROLLBACK] ZT ERROR:55000 ZE [ROLLBACK] " +
-				"<next_snowflakes> ERROR:55000 ZE [ROLLBACK] ZT ERROR:22P02 ZE [ROLLBACK] ZT ERROR:55000 ZE",
+				"ERROR:55000 ZE [ROLLBACK] ZT ERROR:22P02 ZE [ROLLBACK] ZT ERROR:55000 ZE",
 		},
 		"an error skips to the Sync": {
 			said{

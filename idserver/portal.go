@@ -178,8 +178,11 @@ func (s *session) fetch(c command.Fetch) (rows, error) {
 	if cursor == nil {
 		return rows{}, noCursor(c.Cursor)
 	}
-	if !cursor.shape.told || cursor.broken {
+	switch {
+	case cursor.broken, cursor.begun && !cursor.shape.told:
 		return rows{}, cannotRun(c.Cursor)
+	case !cursor.shape.told:
+		return rows{}, errNoRows
 	}
 	if err := s.beginRows(cursor); err != nil {
 		return rows{}, err

@@ -16,7 +16,7 @@ const (
 // transaction is the one there is. A rollback can take back nothing but settings and cursors.
 type transaction struct {
 	block      block
-	piped      bool // an Execute of it has succeeded
+	piped      bool // an Execute of it has succeeded, or was suspended
 	savepoints []savepoint
 }
 
