@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"pgflurry/idserver/command"
+	"pgflurry/proxy/wire"
 )
 
 // preset is what the real server says of itself, or else a default: of settings that drivers read.
@@ -188,7 +188,7 @@ func oneOf(name, value string, words ...string) (string, error) {
 }
 
 func boolean(name, value string) (string, error) {
-	truth, ok := command.ParseBool(value)
+	truth, ok := wire.ParseBool(value)
 	switch {
 	case !ok:
 		return "", problem{"22023", `parameter "` + name + `" requires a Boolean value`, ""}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"strings"
 
-	"pgflurry/idserver/command"
 	"pgflurry/proxy/wire"
 )
 
@@ -89,7 +88,7 @@ func (w *wish) take(name, value string) error {
 
 // noReplication refuses what begins a replication session.
 func noReplication(value string) error {
-	wanted, isBool := command.ParseBool(value)
+	wanted, isBool := wire.ParseBool(value)
 	switch {
 	case isBool && !wanted:
 		return nil

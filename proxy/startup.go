@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"strings"
 
 	"pgflurry/proxy/pgtls"
 	"pgflurry/proxy/wire"
@@ -177,7 +176,8 @@ func parseStartup(raw []byte) opening {
 		case "database":
 			o.database = value
 		case "replication":
-			o.replication = !isFalse(value)
+			truth, isBool := wire.ParseBool(value)
+			o.replication = truth || !isBool // what is no truth value never makes a session that is answered
 		}
 		rest = after
 	}
@@ -197,12 +197,4 @@ func cutParameter(b []byte) (name, value string, rest []byte, ok bool) {
 	}
 	v, b, ok := bytes.Cut(b, []byte{0})
 	return string(n), string(v), b, ok
-}
-
-// isFalse: what PostgreSQL reads as false (parse_bool: any prefix of a word that is unique). Anything else counts as a
-// replication session, which is never answered.
-func isFalse(value string) bool {
-	v := strings.ToLower(value)
-	return v != "" &&
-		(v == "0" || v == "of" || v == "off" || strings.HasPrefix("false", v) || strings.HasPrefix("no", v))
 }

@@ -1,18 +1,21 @@
 package command
 
-import "pgflurry/proxy/statement"
+import (
+	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
+)
 
 // OIDs of the types that values have here (pg_type.dat). Unknown is that of a literal whose type nothing says yet.
 const (
 	Bool    = 16
 	Name    = 19
-	Int8    = 20
-	Int2    = 21
-	Int4    = 23
-	Text    = 25
+	Int8    = wire.OIDInt8
+	Int2    = wire.OIDInt2
+	Int4    = wire.OIDInt4
+	Text    = wire.OIDText
 	OID     = 26
 	Unknown = 705
-	Varchar = 1043
+	Varchar = wire.OIDVarchar
 	Void    = 2278
 )
 

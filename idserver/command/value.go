@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/wire"
 )
 
 // Value is a value of SQL: a constant, a parameter, or what a SELECT gives.
@@ -176,23 +177,9 @@ func invalidText(text string, oid uint32) *Error {
 
 // parseBool reads a boolean, with white space around it.
 func parseBool(text string) (Value, error) {
-	truth, ok := ParseBool(strings.Trim(text, spaces))
+	truth, ok := wire.ParseBool(strings.Trim(text, spaces))
 	if !ok {
 		return Value{}, invalidText(text, Bool)
 	}
 	return boolValue(truth), nil
-}
-
-// ParseBool reads what PostgreSQL takes for a truth value everywhere (parse_bool): a beginning of a word that says
-// which, or a digit.
-func ParseBool(text string) (truth, ok bool) {
-	word := strings.ToLower(text)
-	begins := func(full string, least int) bool { return len(word) >= least && strings.HasPrefix(full, word) }
-	switch {
-	case begins("true", 1), begins("yes", 1), begins("on", 2), word == "1":
-		return true, true
-	case begins("false", 1), begins("no", 1), begins("off", 2), word == "0":
-		return false, true
-	}
-	return false, false
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"strconv"
+	"strings"
 
 	"pgflurry/proxy/statement"
 )
@@ -81,4 +82,18 @@ func ReadCount(value []byte, oid uint32, binaryFormat bool) (int64, bool) {
 		return int64(binary.BigEndian.Uint64(value)), true
 	}
 	return 0, false
+}
+
+// ParseBool reads what PostgreSQL takes for a truth value everywhere (parse_bool): a beginning of a word that says
+// which, or a digit.
+func ParseBool(text string) (truth, ok bool) {
+	word := strings.ToLower(text)
+	begins := func(full string, least int) bool { return len(word) >= least && strings.HasPrefix(full, word) }
+	switch {
+	case begins("true", 1), begins("yes", 1), begins("on", 2), word == "1":
+		return true, true
+	case begins("false", 1), begins("no", 1), begins("off", 2), word == "0":
+		return false, true
+	}
+	return false, false
 }
