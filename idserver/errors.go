@@ -36,6 +36,10 @@ var (
 	errIdle = problem{
 		"57P05", "terminating connection due to idle-session timeout", "The proxy's --id-idle-timeout says how long.",
 	}
+	// of a FETCH from a portal whose statement gives no rows
+	errNoRows = problem{
+		"XX000", "unsupported portal strategy", "FETCH from a cursor, or from a portal of a SELECT.",
+	}
 	errInternal = problem{
 		"XX000", "internal error of the proxy", "Connect again, and report the proxy's log line to its makers.",
 	}
@@ -74,9 +78,6 @@ func noStatement(name string) problem {
 func noPortal(name string) problem {
 	return problem{"34000", `portal "` + name + `" does not exist`, ""}
 }
-
-// errNoRows is what PostgreSQL says of a FETCH from a portal whose statement gives no rows.
-var errNoRows = problem{"XX000", "unsupported portal strategy", "FETCH from a cursor, or from a portal of a SELECT."}
 
 func cannotRun(name string) problem {
 	return problem{"55000", `portal "` + name + `" cannot be run`, "It has run: bind the statement again."}
@@ -172,23 +173,11 @@ func problemf(sqlstate, hint, format string, values ...any) problem {
 	return problem{sqlstate: sqlstate, message: fmt.Sprintf(format, values...), hint: hint}
 }
 
-// appendFatal writes the ErrorResponse that ends a session, with a detail if there is one.
-func appendFatal(b []byte, p problem, detail string) []byte {
+// appendError writes an ErrorResponse, with a detail if there is one.
+func appendError(b []byte, severity string, p problem, detail string) []byte {
 	m := pgproto3.ErrorResponse{
-		Severity: "FATAL", SeverityUnlocalized: "FATAL", Code: p.sqlstate, Message: p.message, Detail: detail,
+		Severity: severity, SeverityUnlocalized: severity, Code: p.sqlstate, Message: p.message, Detail: detail,
 		Hint: p.hint,
-	}
-	longer, err := m.Encode(b)
-	if err != nil {
-		return b // no text here comes near the largest message
-	}
-	return longer
-}
-
-// appendError writes an ErrorResponse.
-func appendError(b []byte, severity string, p problem) []byte {
-	m := pgproto3.ErrorResponse{
-		Severity: severity, SeverityUnlocalized: severity, Code: p.sqlstate, Message: p.message, Hint: p.hint,
 	}
 	longer, err := m.Encode(b)
 	if err != nil {

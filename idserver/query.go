@@ -72,10 +72,8 @@ func (s *session) runStatement(p *prepared, last bool) error {
 		}
 	}
 	if portal.shape.told {
-		if _, query := p.command.(command.Query); !query { // what fails in another one comes before its rows
-			if err := s.beginRows(portal); err != nil {
-				return err
-			}
+		if err := s.beginRows(portal); err != nil { // before its rows are described
+			return err
 		}
 		s.out = portal.shape.appendTo(s.out, portal.formats)
 	}

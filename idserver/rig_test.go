@@ -134,7 +134,7 @@ func newTalk(t testing.TB, v *Server, options ...option) *talk {
 		err := s.run()
 		var p problem
 		if errors.As(err, &p) {
-			s.toClient.Farewell(appendError(nil, "FATAL", p))
+			s.toClient.Farewell(appendError(nil, "FATAL", p, ""))
 		}
 		server.Close()
 		x.ended <- err

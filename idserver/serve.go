@@ -62,7 +62,7 @@ func (s *session) farewell(err error) {
 		return
 	}
 	s.because(reasonOf(p))
-	s.toClient.Farewell(appendFatal(s.out, p, detail))
+	s.toClient.Farewell(appendError(s.out, "FATAL", p, detail))
 	s.out = nil
 }
 

@@ -250,7 +250,7 @@ func (s *session) failed(err error) error {
 	if err := s.gather(); err != nil {
 		return err
 	}
-	s.out = appendError(s.out, "ERROR", p)
+	s.out = appendError(s.out, "ERROR", p, "")
 	return nil
 }
 

@@ -128,6 +128,6 @@ func (s *session) interrupt() { _ = s.conn.SetReadDeadline(longAgo) }
 func (s *session) kill() {
 	s.because(closedDrain)
 	s.cancel() // what waits for IDs
-	s.toClient.Farewell(appendError(nil, "FATAL", errDraining))
+	s.toClient.Farewell(appendError(nil, "FATAL", errDraining, ""))
 	s.conn.Close()
 }
