@@ -8,6 +8,7 @@ import (
 
 	"pgflurry/histogram"
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/tally"
 	"pgflurry/proxy/wire"
 )
 
@@ -58,17 +59,17 @@ func (v *Server) Stats() Stats {
 	all, sum, placed := r.sessionsLocked(), r.ended, r.placed
 	r.mu.Unlock()
 
-	var open [openStates]int
+	var open [tally.States]int
 	for _, s := range all { // each may end meanwhile; sum has none of them
 		sum.add(s)
 		open[s.state()]++
 	}
 	limit := max(v.rules.Load().maxSessions, 0)
 	st := Stats{
-		Sessions: placed, Opened: sum.opened, Open: labelled(openLabels[:], open[:]), Limit: limit,
-		Full: limit > 0 && placed >= limit, ByKind: labelled(statement.FormKindLabels[:], sum.answers[:]), IDs: sum.ids,
-		Numbers: sum.numbers, Refused: labelled(refusalLabels[:], sum.refused[:]),
-		Closed: labelled(reasonLabels[1:], sum.closed[1:]), Logins: make(map[string]int64, results),
+		Sessions: placed, Opened: sum.opened, Open: tally.Labelled(tally.StateLabels[:], open[:]), Limit: limit,
+		Full: limit > 0 && placed >= limit, ByKind: tally.Labelled(statement.FormKindLabels[:], sum.answers[:]),
+		IDs: sum.ids, Numbers: sum.numbers, Refused: tally.Labelled(refusalLabels[:], sum.refused[:]),
+		Closed: tally.Labelled(reasonLabels[1:], sum.closed[1:]), Logins: make(map[string]int64, results),
 		LoginDurations: v.loginTimes.Snapshot(), ToClient: sum.toClient,
 	}
 	for _, n := range sum.answers {
@@ -96,12 +97,12 @@ type Session struct {
 func (v *Server) Sessions() []Session {
 	var all []Session
 	for _, s := range v.register.sessions() {
-		if s.state() == openLogin {
+		if s.state() == tally.Login {
 			continue
 		}
 		one := Session{
 			User: s.user, Client: s.conn.RemoteAddr().String(), PID: s.pid, Since: s.since,
-			State: openLabels[s.state()], IDs: s.counts.ids.Load(), Numbers: s.counts.numbers.Load(),
+			State: tally.StateLabels[s.state()], IDs: s.counts.ids.Load(), Numbers: s.counts.numbers.Load(),
 		}
 		if name := s.application.Load(); name != nil {
 			one.Application = cut(*name)
@@ -114,40 +115,18 @@ func (v *Server) Sessions() []Session {
 	return all
 }
 
-// openState is what a client does.
-type openState uint8
-
-const (
-	openLogin openState = iota
-	openIdle
-	openInTransaction
-	openFailed
-	openStates
-)
-
-var openLabels = [openStates]string{"login", "idle", "in_transaction", "failed"}
-
 // state may be asked by any goroutine. What a session has been given before its first status is visible to who sees
 // that.
-func (s *session) state() openState {
+func (s *session) state() tally.State {
 	switch s.status.Load() {
 	case 0:
-		return openLogin
+		return tally.Login
 	case wire.StatusTransaction:
-		return openInTransaction
+		return tally.InTransaction
 	case wire.StatusFailed:
-		return openFailed
+		return tally.Failed
 	}
-	return openIdle
-}
-
-// labelled is one map of Stats.
-func labelled[N int | int64](labels []string, counts []N) map[string]N {
-	m := make(map[string]N, len(labels))
-	for i, label := range labels {
-		m[label] = counts[i]
-	}
-	return m
+	return tally.Idle
 }
 
 // sessionColumns are those of sessionsTable, for who asks for them alone.

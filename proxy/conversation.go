@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"pgflurry/proxy/statement"
+	"pgflurry/proxy/tally"
 	"pgflurry/proxy/wire"
 )
 
@@ -294,18 +295,18 @@ func (c *conversation) takeUnpermitted() int {
 }
 
 // state is what the session does, for who looks from outside. Of one that only relays the last ReadyForQuery decides.
-func (c *conversation) state() openState {
+func (c *conversation) state() tally.State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
 	case !c.started.Load():
-		return openLogin
+		return tally.Login
 	case c.status == wire.StatusFailed:
-		return openFailed
+		return tally.Failed
 	case c.status == wire.StatusTransaction, !c.relaying && c.owed.Load() > 0:
-		return openInTransaction
+		return tally.InTransaction
 	}
-	return openIdle
+	return tally.Idle
 }
 
 // forwardsParse forgets the statement that its name had, and learns the new one if it is worth it and the batch does

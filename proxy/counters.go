@@ -11,19 +11,6 @@ import (
 // What Stats is made of. What is counted for each statement or write is the session's own, so that no processor waits
 // for another one's cache line. What is counted once a connection, or where an answer fails, is the proxy's.
 
-// openState is what a connection does.
-type openState uint8
-
-const (
-	openLogin openState = iota
-	openIdle
-	openInTransaction
-	openFailed
-	openStates
-)
-
-var openLabels = [openStates]string{"login", "idle", "in_transaction", "failed"}
-
 // counts are a session's own. The goroutine that reads the client is the only one to add.
 type counts struct {
 	answers      [statement.FormKinds]atomic.Int64 // statements that did not wait

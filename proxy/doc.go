@@ -35,7 +35,8 @@
 // answered, reason.go why a session ended.
 //
 // The rooms below: frame reads and writes messages, wire knows what they are, statement knows which text is an answered
-// form, origin where a client comes from, scram is the exchange of passwords, pgtls is TLS on both sides.
+// form, origin where a client comes from, tally what operators are told that clients do, scram is the exchange of
+// passwords, pgtls is TLS on both sides.
 //
 // # A batch is answered whole or forwarded whole
 //

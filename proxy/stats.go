@@ -1,6 +1,9 @@
 package proxy
 
-import "pgflurry/histogram"
+import (
+	"pgflurry/histogram"
+	"pgflurry/proxy/tally"
+)
 
 // Stats counts since the proxy was made. Each map has all its labels, also those at zero.
 type Stats struct {
@@ -64,18 +67,18 @@ func (p *Proxy) Stats() Stats {
 	p.mu.Unlock()
 	guests := p.guests.Load()
 
-	open := [openStates]int{}
+	open := [tally.States]int{}
 	for _, s := range all { // each may end meanwhile; sum has none of them
 		sum.add(s)
 		open[s.conversation.state()]++
 	}
-	open[openLogin] += max(int(clients)-len(all)-int(guests), 0)
+	open[tally.Login] += max(int(clients)-len(all)-int(guests), 0)
 
-	st := Stats{Sessions: len(all), Opened: sum.opened, Open: labelled(openLabels[:], open[:])}
+	st := Stats{Sessions: len(all), Opened: sum.opened, Open: tally.Labelled(tally.StateLabels[:], open[:])}
 	st.Limit, st.Full = limit, limit > 0 && places >= limit || p.limits.full(clients, guests)
 	st.IDs, st.Numbers = sum.ids, sum.numbers
 	st.ToUpstream, st.ToClient = sum.toUpstream, sum.toClient
-	st.Closed = labelled(reasonLabels[1:], sum.closed[1:])
+	st.Closed = tally.Labelled(reasonLabels[1:], sum.closed[1:])
 	st.TurnedAway = p.limits.turnedAway.Load()
 	p.counters.tell(&st, sum.answers)
 	return st
@@ -88,13 +91,4 @@ func (p *Proxy) limitLocked() int {
 		most = p.maxSessions
 	}
 	return max(most, 0)
-}
-
-// labelled is one map of Stats.
-func labelled[N int | int64](labels []string, counts []N) map[string]N {
-	m := make(map[string]N, len(labels))
-	for i, label := range labels {
-		m[label] = counts[i]
-	}
-	return m
 }
