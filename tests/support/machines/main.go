@@ -1,0 +1,126 @@
+//go:build linux
+
+package machines
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// stageVariable says which process of the world this one is. Without it, the process is outside.
+const stageVariable = "PGFLURRY_TEST_WORLD"
+
+// The stages; a last one is "lacking: " and what is.
+const (
+	stageInit    = "init"    // PID 1 of the world
+	stageTests   = "tests"   // its child, which runs the tests
+	stageMachine = "machine" // PID 1 of a machine
+	stageLacking = "lacking: "
+)
+
+// allNamespaces are those of the world, and of a machine in it.
+const allNamespaces = syscall.CLONE_NEWPID | syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWIPC |
+	syscall.CLONE_NEWUTS
+
+// Main runs the tests of a package inside a private world, and exits.
+func Main(m *testing.M) {
+	Enter()
+	os.Exit(m.Run())
+}
+
+// Enter returns in a process inside the world. For a package with another Main to run there:
+//
+//	func TestMain(m *testing.M) { machines.Enter(); program.Main(m) }
+//
+// The process that calls it outside waits for that one, and exits as it does. Where no world can be, Enter returns
+// outside, and New skips.
+func Enter() {
+	switch stage := os.Getenv(stageVariable); {
+	case stage == stageInit:
+		os.Exit(beInit())
+	case stage == stageMachine:
+		os.Exit(beMachine())
+	case stage == stageTests || strings.HasPrefix(stage, stageLacking):
+		return
+	}
+	if lack := lacking(); lack != nil {
+		lackOf(lack)
+		return
+	}
+	code, err := outside()
+	if err != nil {
+		lackOf(err)
+		return
+	}
+	os.Exit(code)
+}
+
+// lackOf ends the process, or lets the tests skip.
+func lackOf(err error) {
+	if os.Getenv("PGFLURRY_TEST_HA") != "" {
+		fmt.Fprintf(os.Stderr, "PGFLURRY_TEST_HA is set, but there can be no machines here: %v\n", err)
+		os.Exit(1)
+	}
+	os.Setenv(stageVariable, stageLacking+err.Error())
+}
+
+// lacking is what can be seen beforehand.
+func lacking() error {
+	if os.Geteuid() != 0 {
+		return errors.New("namespaces need root")
+	}
+	for program, of := range map[string]string{"ip": "iproute2", "nft": "nftables"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is not installed (Debian's package %s)", program, of)
+		}
+	}
+	return nil
+}
+
+// outside starts the world, hands signals on, and returns its exit code. An error says that the world did not start.
+func outside() (int, error) {
+	// The kernel ends the world when the thread that began it ends, so that thread must be the one that waits.
+	runtime.LockOSThread()
+	signals := make(chan os.Signal, 8)
+	signal.Notify(signals, passed...)
+	defer signal.Stop(signals)
+	world := exec.Command("/proc/self/exe", os.Args[1:]...)
+	world.Args[0] = os.Args[0]
+	world.Env = append(os.Environ(), stageVariable+"="+stageInit)
+	world.Stdin, world.Stdout, world.Stderr = os.Stdin, os.Stdout, os.Stderr
+	world.SysProcAttr = &syscall.SysProcAttr{Cloneflags: allNamespaces, Pdeathsig: syscall.SIGKILL}
+	if err := world.Start(); err != nil {
+		return 0, fmt.Errorf("no namespaces: %w", err)
+	}
+	go passOn(signals, world.Process)
+	err := world.Wait()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return 0, err
+	}
+	return codeOf(world.ProcessState.Sys().(syscall.WaitStatus)), nil
+}
+
+// passed are the signals by which others end tests.
+var passed = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
+
+func passOn(signals <-chan os.Signal, to *os.Process) {
+	for s := range signals {
+		_ = to.Signal(s) // it may have ended
+	}
+}
+
+// codeOf is the exit code that a shell makes of a status.
+func codeOf(status syscall.WaitStatus) int {
+	if status.Signaled() {
+		return 128 + int(status.Signal())
+	}
+	return status.ExitStatus()
+}

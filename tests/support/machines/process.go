@@ -1,0 +1,135 @@
+//go:build linux
+
+package machines
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+)
+
+// Command is a program and how it is started.
+type Command struct {
+	Name string // a path, or a name that PATH has
+	Args []string
+	Env  []string // beside PATH, HOME, USER, LOGNAME and LANG, which is all that it gets otherwise
+	As   string   // the user; root if empty
+	Dir  string   // the working folder; / if empty
+	Log  string   // the file that its output is added to; a new one if empty
+}
+
+// Process is a program that runs, or ran, on a machine.
+type Process struct {
+	command *exec.Cmd
+	log     string
+	exited  chan struct{}
+}
+
+// Start runs a command on the machine, which it boots if it is off. It ends with the machine, or with the world.
+func (m *Machine) Start(t testing.TB, c Command) *Process {
+	t.Helper()
+	m.boot()
+	account, err := accountOf(c.As)
+	if err != nil {
+		t.Fatalf("%s on %s: %v", c.Name, m.name, err)
+	}
+	log, err := m.openLog(c)
+	if err != nil {
+		t.Fatalf("%s on %s: %v", c.Name, m.name, err)
+	}
+	defer log.Close()
+	p := &Process{command: exec.Command(c.Name, c.Args...), log: log.Name(), exited: make(chan struct{})}
+	p.command.Env = append([]string{
+		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + account.home, "USER=" + account.name,
+		"LOGNAME=" + account.name,
+	}, c.Env...)
+	p.command.Dir = c.Dir
+	if c.Dir == "" {
+		p.command.Dir = "/"
+	}
+	p.command.Stdout, p.command.Stderr = log, log
+	p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: account.credential}
+	if err := m.inside(p.command.Start); err != nil {
+		t.Fatalf("%s on %s: %v", c.Name, m.name, err)
+	}
+	go func() {
+		_ = p.command.Wait() // its state tells
+		close(p.exited)
+	}()
+	return p
+}
+
+func (m *Machine) openLog(c Command) (*os.File, error) {
+	if c.Log == "" {
+		return os.CreateTemp("", m.name+"-"+filepath.Base(c.Name)+"-*.log")
+	}
+	return os.OpenFile(c.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+}
+
+// account is a user of this machine.
+type account struct {
+	name, home string
+	credential *syscall.Credential
+}
+
+func accountOf(name string) (account, error) {
+	if name == "" {
+		name = "root"
+	}
+	u, err := user.Lookup(name)
+	if err != nil {
+		return account{}, err
+	}
+	ids, err := u.GroupIds()
+	if err != nil {
+		return account{}, err
+	}
+	numbers := []uint32{}
+	for _, id := range append([]string{u.Uid, u.Gid}, ids...) {
+		number, err := strconv.ParseUint(id, 10, 32)
+		if err != nil {
+			return account{}, fmt.Errorf("user %s has the number %q: %w", name, id, err)
+		}
+		numbers = append(numbers, uint32(number))
+	}
+	return account{name, u.HomeDir, &syscall.Credential{Uid: numbers[0], Gid: numbers[1], Groups: numbers[2:]}}, nil
+}
+
+// PID is its number in the world; on its machine it has another one.
+func (p *Process) PID() int { return p.command.Process.Pid }
+
+// Signal sends it a signal, unless it has ended.
+func (p *Process) Signal(s os.Signal) { _ = p.command.Process.Signal(s) }
+
+// Kill ends it alone, at once. Its children go on.
+func (p *Process) Kill() { p.Signal(syscall.SIGKILL); <-p.exited }
+
+// Interrupt asks it to end, as Ctrl-C does.
+func (p *Process) Interrupt() { p.Signal(syscall.SIGINT) }
+
+// Exited is closed when it has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// Running says whether it has not ended.
+func (p *Process) Running() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// Log is what it has printed, and others to the same file.
+func (p *Process) Log() string {
+	text, err := os.ReadFile(p.log)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}

@@ -1,0 +1,79 @@
+//go:build linux
+
+package machines
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// World is the machines of one test. Its methods, and those of its machines, are for one goroutine at a time, but for
+// Start, Process and what only tells.
+type World struct {
+	t        testing.TB
+	machines map[string]*Machine
+}
+
+// New makes machines of these names, with the addresses 10.93.0.1 and so on, and boots them. They end with the test.
+// One test at a time may have machines.
+func New(t testing.TB, names ...string) *World {
+	t.Helper()
+	switch stage := os.Getenv(stageVariable); {
+	case strings.HasPrefix(stage, stageLacking):
+		t.Skip("no machines: " + strings.TrimPrefix(stage, stageLacking))
+	case stage != stageTests:
+		t.Fatal("no machines: the test package needs func TestMain(m *testing.M) { machines.Main(m) }")
+	}
+	w := &World{t: t, machines: map[string]*Machine{}}
+	hosts, err := os.ReadFile(hostsBefore)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hosts = fmt.Appendf(hosts, "\n%s %s\n", clientAddress, clientName)
+	for i, name := range names {
+		if w.machines[name] != nil || name == clientName || len(name) > 15 {
+			t.Fatalf("a machine cannot be named %q: expected a name of its own, of at most 15 bytes", name)
+		}
+		m := &Machine{w: w, name: name, number: i + 1}
+		w.machines[name] = m
+		hosts = fmt.Appendf(hosts, "%s %s\n", m.Address(), name)
+	}
+	if err := os.WriteFile(hostsFile, hosts, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.end)
+	for _, name := range names {
+		w.machines[name].makeDisk()
+		w.machines[name].boot()
+	}
+	return w
+}
+
+// Machine is the one with this name.
+func (w *World) Machine(name string) *Machine {
+	w.t.Helper()
+	m := w.machines[name]
+	if m == nil {
+		w.t.Fatalf("there is no machine %q", name)
+	}
+	return m
+}
+
+// address also knows the machine of the tests.
+func (w *World) address(name string) string {
+	w.t.Helper()
+	if name == clientName {
+		return clientAddress
+	}
+	return w.Machine(name).Address()
+}
+
+func (w *World) end() {
+	for _, m := range w.machines {
+		m.Crash()
+		m.removeDisk()
+	}
+	w.Heal()
+}
