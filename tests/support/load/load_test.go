@@ -1,0 +1,134 @@
+package load
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/migrations"
+	"pgflurry/postgres"
+	"pgflurry/tests/support/network"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+// stand is a server that a test may stop, with a proxy in front of it.
+func stand(t *testing.T) (*postgres.Cluster, Targets) {
+	t.Helper()
+	server.Binaries(t)
+	cluster := server.Private(t, nil)
+	direct := cluster.URL("postgres")
+	if err := migrations.Up(t.Context(), direct, migrations.Settings{Layout: "41/0/10/12"}); err != nil {
+		t.Fatal(err)
+	}
+	_, through := network.To(t, direct)
+	proxy := program.Serve(t, through, "a proxy", "--id-database", "pgflurry", "--id-auth", "trust")
+	ids := server.Parse(t, proxy.URL)
+	ids.Path = "/pgflurry"
+	_, err := exec.LookPath("java")
+	if err == nil {
+		_, err = os.Stat(driver)
+	}
+	return cluster, Targets{
+		Direct: direct + "&target_session_attrs=read-write", HAProxy: through,
+		Proxies: []string{proxy.URL}, AllProxies: proxy.URL, IDDatabases: []string{ids.String()}, JDBC: err == nil,
+	}
+}
+
+func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
+	cluster, targets := stand(t)
+	l := Start(t, targets, Settings{})
+	l.Mark("a crash")
+	server.Crash(t, cluster)
+	away := time.Now()
+	drawnAway := l.total(idSession).Load()
+	for l.total(idSession).Load() < drawnAway+10 { // it gives IDs meanwhile
+		server.Pause(t.Context(), time.Millisecond)
+	}
+	least := time.Since(away)
+	server.Again(t, cluster.Data, cluster.Port)
+	l.Settled()
+	before := map[string]int64{}
+	for kind, n := range l.Report().ByClient {
+		before[kind] = n
+	}
+	for kind, n := range before { // every kind of client draws again
+		for deadline := time.Now().Add(server.Patience); l.total(kind).Load() <= n; {
+			if strings.HasPrefix(kind, "rows ") {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Errorf("no more IDs of %q", kind)
+				break
+			}
+			server.Pause(t.Context(), time.Millisecond)
+		}
+	}
+	l.Stop()
+	r := l.Report()
+	t.Logf("\n%s", r.Markdown())
+	line := r.Faults.Lines[len(r.Faults.Lines)-1]
+	if line.Fault != "a crash" || line.Times != 1 {
+		t.Fatalf("the last line is %+v", line)
+	}
+	for _, service := range []string{postgresql, haproxy, function, proxyNew} {
+		if away := time.Duration(line.Without[service].Worst); away < least {
+			t.Errorf("%s was away for %v, but the server for %v at least", service, away, least)
+		}
+	}
+	if line.Without[idSession].Worst >= line.Without[postgresql].Worst {
+		t.Errorf("the ID database was away for %v, PostgreSQL for %v",
+			line.Without[idSession].Worst, line.Without[postgresql].Worst)
+	}
+	if line.Given[ofIDDatabases] < 10 {
+		t.Errorf("the ID database gave %d IDs meanwhile, expected 10 at least", line.Given[ofIDDatabases])
+	}
+	if line.Lost+line.Twice+r.Commits.Lost != 0 || r.Commits.Acknowledged == 0 {
+		t.Errorf("commits: %+v, in the fault %d lost, %d IDs twice", r.Commits, line.Lost, line.Twice)
+	}
+	if !strings.Contains(r.Markdown(), "| a crash | writer of one host | ") {
+		t.Error("no writer says that the server went")
+	}
+}
+
+func TestARowThatIsDeletedBehindTheBackOfTheWritersIsALostCommit(t *testing.T) {
+	direct := server.Migrated(t)
+	l := Start(t, Targets{Direct: direct}, Settings{})
+	conn := server.Connect(t, direct)
+	l.Mark("a deletion")
+	deleted := server.Values[int64](t, conn,
+		"DELETE FROM load_commit WHERE number IN (SELECT number FROM load_commit LIMIT 3) RETURNING number")
+	l.Settled()
+	if lost := l.Report().Commits.Lost; lost != len(deleted) || lost != 3 {
+		t.Errorf("%d commits are lost; deleted were %v", lost, deleted)
+	}
+	server.Do(t, conn, "DELETE FROM load_commit WHERE number = (SELECT max(number) / 2 FROM load_commit)")
+	l.Stop()
+	r := l.Report()
+	if r.Commits.Lost != 4 || r.Faults.Total.Lost != 4 || r.Faults.Lines[1].Lost != 3 {
+		t.Errorf("%d commits are lost in the end, expected 4: %+v", r.Commits.Lost, r.Faults.Lines)
+	}
+}
+
+func TestAFunctionThatRepeatsItselfIsNoticed(t *testing.T) {
+	direct := server.Database(t)
+	server.Exec(t, direct, `CREATE SEQUENCE repeats MAXVALUE 40 CYCLE;
+		CREATE FUNCTION next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT nextval(''repeats'')'`)
+	l := Start(t, Targets{Direct: direct}, Settings{CountTwice: true})
+	conn, err := pgx.Connect(t.Context(), direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	server.Eventually(t, conn, "(SELECT count(*) > 41 FROM load_commit)")
+	l.Stop()
+	if r := l.Report(); r.Faults.Total.Twice == 0 || r.IDs != 40 {
+		t.Errorf("%d IDs, %d twice; expected 40, and many", r.IDs, r.Faults.Total.Twice)
+	}
+}

@@ -1,0 +1,216 @@
+package load
+
+import (
+	"bufio"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"pgflurry/tests/support/server"
+)
+
+//go:embed Draws.java
+var drawsJava []byte
+
+// driver is JDBC's, of Debian.
+const driver = "/usr/share/java/postgresql.jar"
+
+// startPrograms starts clients that are programs: psql, which is libpq, and JDBC.
+func (l *Load) startPrograms() {
+	l.t.Helper()
+	for where, list := range map[string]string{"the primary": l.targets.Direct, "the proxies": l.targets.AllProxies} {
+		if list == "" {
+			continue
+		}
+		c := &client{Load: l, kind: "psql, several hosts, " + where, name: "psql, " + where, url: list}
+		psql := server.Tool(l.t, "psql")
+		l.running.Go(func() {
+			for l.ctx.Err() == nil {
+				c.psql(psql)
+				server.Pause(l.ctx, 5*l.set.Breath)
+			}
+		})
+		if l.targets.JDBC {
+			l.jdbc(where, list)
+		}
+	}
+}
+
+// psql runs it until it ends, which it does when it loses its connection.
+func (c *client) psql(path string) {
+	p, err := c.run(path, "-XAtq", "-v", "VERBOSITY=verbose", c.url)
+	if err != nil {
+		c.t.Error(err)
+		return
+	}
+	defer p.end()
+	for c.ctx.Err() == nil {
+		if _, err := io.WriteString(p.in, single+";\n"); err != nil {
+			p.last(c)
+			return
+		}
+		// Its connection may need the time for each of its hosts.
+		if !p.line(c, 5*c.set.Patience) {
+			return
+		}
+		server.Pause(c.ctx, c.set.Breath)
+	}
+}
+
+// running is a program that prints IDs and errors.
+type running struct {
+	cmd   *exec.Cmd
+	in    io.WriteCloser
+	lines chan string // of both of its outputs
+}
+
+// run starts a program. PG… variables of the test are not its business.
+func (c *client) run(path string, args ...string) (*running, error) {
+	p := &running{cmd: exec.Command(path, args...), lines: make(chan string, 16)}
+	for _, variable := range os.Environ() {
+		if !strings.HasPrefix(variable, "PG") {
+			p.cmd.Env = append(p.cmd.Env, variable)
+		}
+	}
+	out, write, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	p.cmd.Stdout, p.cmd.Stderr = write, write
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	err = p.cmd.Start()
+	write.Close()
+	if err != nil {
+		out.Close()
+		return nil, err
+	}
+	go func() {
+		defer close(p.lines)
+		defer out.Close()
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			p.lines <- lines.Text()
+		}
+	}()
+	return p, nil
+}
+
+func (p *running) end() {
+	p.in.Close()
+	_ = p.cmd.Process.Kill()
+	for range p.lines { // until its end
+	}
+	_ = p.cmd.Wait()
+}
+
+// line takes the next line, which is an ID or tells what went wrong. It says whether the program goes on.
+func (p *running) line(c *client, patience time.Duration) bool {
+	limit := time.NewTimer(patience)
+	defer limit.Stop()
+	select {
+	case text, more := <-p.lines:
+		if more {
+			p.take(c, text)
+		}
+		return more
+	case <-limit.C:
+		c.failed(fmt.Errorf("no answer within %v", patience))
+		return false
+	case <-c.ctx.Done():
+		return false
+	}
+}
+
+// last takes what is printed before the end.
+func (p *running) last(c *client) {
+	for p.line(c, c.set.Patience) {
+	}
+}
+
+func (p *running) take(c *client, text string) {
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+		c.got(time.Now(), []int64{id})
+		return
+	}
+	for _, level := range []string{"ERROR:  ", "FATAL:  ", "psql: error: "} {
+		if at := strings.Index(text, level); at >= 0 {
+			c.failed(errors.New(strings.Replace(text[at+len(level):], ": ", " ", 1)))
+			return
+		}
+	}
+}
+
+// jdbc starts the program of Draws.java, which connects again by itself.
+func (l *Load) jdbc(where, list string) {
+	l.t.Helper()
+	source := filepath.Join(l.t.TempDir(), "Draws.java")
+	if err := os.WriteFile(source, drawsJava, 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+	c := &client{Load: l, kind: "JDBC, several hosts, " + where, name: "JDBC, " + where}
+	at, err := jdbcURL(list)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	p, err := c.run("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-cp", driver, source, at,
+		strconv.FormatInt(l.set.Breath.Milliseconds(), 10))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.running.Go(func() {
+		defer p.end()
+		for l.ctx.Err() == nil {
+			select {
+			case <-l.ctx.Done():
+			case text, more := <-p.lines:
+				if !more {
+					l.t.Errorf("%s has ended", c.name)
+					return
+				}
+				c.jdbcLine(text)
+			}
+		}
+	})
+}
+
+// jdbcLine takes a line of Draws.java: an ID, or SQLSTATE and message of an error.
+func (c *client) jdbcLine(text string) {
+	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
+		c.got(time.Now(), []int64{id})
+		return
+	}
+	text, _, _ = strings.Cut(text, " Hint: ") // it is a part of the message there
+	if said, is := strings.CutPrefix(text, "error "); is {
+		c.failed(errors.New(said))
+		return
+	}
+	c.t.Errorf("%s prints %q, expected an ID or an error", c.name, text)
+}
+
+// jdbcURL is a libpq URL as JDBC has it. Time-outs are an application's: without them JDBC waits for ever.
+func jdbcURL(list string) (string, error) {
+	u, err := url.Parse(list)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{
+		"user": {u.User.Username()}, "sslmode": {"disable"}, "connectTimeout": {"2"}, "socketTimeout": {"2"},
+		"loginTimeout": {"5"}, "hostRecheckSeconds": {"1"}, "tcpKeepAlive": {"true"},
+	}
+	if password, is := u.User.Password(); is {
+		query.Set("password", password)
+	}
+	if u.Query().Get("target_session_attrs") == "read-write" {
+		query.Set("targetServerType", "primary")
+	}
+	return "jdbc:postgresql://" + u.Host + u.Path + "?" + query.Encode(), nil
+}

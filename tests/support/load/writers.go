@@ -1,0 +1,165 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/support/meter"
+)
+
+// The table of the writers.
+const table = `DROP TABLE IF EXISTS load_commit;
+	CREATE TABLE load_commit (number bigint PRIMARY KEY, writer text, id bigint DEFAULT next_snowflake());
+	GRANT ALL ON load_commit TO PUBLIC`
+
+// The statements of writers tell the ID, and which server of which timeline it is that acknowledges. Those that measure
+// PostgreSQL do not ask the function.
+const (
+	keyed    = "INSERT INTO load_commit (number, writer) VALUES ($1, $2) RETURNING id, " + here
+	keyless  = "INSERT INTO load_commit (number, writer, id) VALUES ($1, $2, NULL) RETURNING 0, " + here
+	here     = "coalesce(host(inet_server_addr()), 'socket') || ' timeline ' || " + timeline
+	timeline = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
+)
+
+func (l *Load) makeTable() {
+	l.t.Helper()
+	if l.targets.Owner == "" {
+		return
+	}
+	conn, err := l.owner()
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.PgConn().Exec(context.Background(), table).ReadAll(); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+func (l *Load) owner() (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), settling)
+	defer cancel()
+	return pgx.Connect(ctx, l.targets.Owner)
+}
+
+// startWriters starts a writer for each host of PostgreSQL, which are the probes of it, and some as applications have.
+func (l *Load) startWriters() {
+	if l.targets.Direct != "" {
+		place := l.meter.Watch(postgresql, "")
+		for i, url := range hosts(l.t, l.targets.Direct) {
+			l.writer(&client{
+				kind: "writer of one host", name: fmt.Sprint("writer of host ", i+1), url: url, stays: true,
+				patience: l.set.Patience / 2, pause: l.pause,
+			}, keyless, place.Success)
+		}
+		l.writer(&client{
+			kind: "pgx, writer of several hosts", name: "writer of all hosts", url: l.targets.Direct, pause: l.breath,
+		}, keyed, unmeasured)
+	}
+	if l.targets.HAProxy != "" {
+		l.writer(&client{
+			kind: haproxy, name: "writer through HAProxy, new connections", url: l.targets.HAProxy, fresh: true,
+			patience: l.set.Patience / 2, pause: l.pauseNew,
+		}, keyless, l.meter.Watch(haproxy, "").Success)
+		l.writer(&client{
+			kind: "pgx, writer through HAProxy", name: "writer through HAProxy", url: l.targets.HAProxy,
+			pause: l.breath,
+		}, keyed, unmeasured)
+	}
+	for i, url := range l.targets.Proxies {
+		l.writer(&client{
+			kind: "pgx, writer through a proxy", name: fmt.Sprint("writer through proxy ", i+1), url: url,
+			pause: l.breath,
+		}, keyed, unmeasured)
+	}
+}
+
+// writer starts a client whose turn is a row, in a transaction of its own.
+func (l *Load) writer(c *client, insert string, success func(time.Time)) {
+	c.Load = l
+	c.do = func(ctx context.Context, s *session) error {
+		number := l.commits.Begin()
+		s.notice = nil
+		began := time.Now()
+		args := [][]byte{strconv.AppendInt(nil, number, 10), []byte(c.name)}
+		read := s.ExecParams(ctx, insert, args, nil, nil, nil).Read()
+		id, host := int64(0), ""
+		if len(read.Rows) == 1 {
+			id, _ = strconv.ParseInt(string(read.Rows[0][0]), 10, 64)
+			host = string(read.Rows[0][1])
+		}
+		if id != 0 {
+			l.commits.Told(number, id)
+			c.got(began, []int64{id})
+		}
+		if read.Err != nil {
+			return read.Err
+		}
+		if host == "" || read.CommandTag.String() != "INSERT 0 1" {
+			return fmt.Errorf("%s with %d rows, expected INSERT 0 1 and its row", read.CommandTag, len(read.Rows))
+		}
+		now := time.Now()
+		l.commits.Acknowledged(number, id, host, now, s.notice == nil)
+		if s.notice != nil {
+			c.meter.Saw(c.kind, c.name, "acknowledged, but: "+s.notice.Code+" "+meter.Plain(s.notice.Message))
+		}
+		success(now)
+		return nil
+	}
+	c.start()
+}
+
+// compare looks for acknowledged commits that are gone, and records IDs of rows whose writers never learned them.
+func (l *Load) compare(all bool) {
+	l.t.Helper()
+	if l.targets.Owner == "" {
+		return
+	}
+	rows, read, err := l.rows(l.commits.From(all))
+	if err != nil {
+		l.t.Errorf("the table cannot be read for comparison: %v", err)
+		return
+	}
+	losses, untold, err := l.commits.Check(rows, read)
+	if err != nil {
+		l.t.Error(err)
+	}
+	l.meter.Lost(len(losses))
+	for i, loss := range losses {
+		if i == 5 {
+			l.t.Logf("… and %d more commits", len(losses)-i)
+			break
+		}
+		l.t.Logf("commit %d (clean: %t) was acknowledged by %s at %s and is gone",
+			loss.Number, loss.Clean, loss.Host, loss.At.Format("15:04:05.000"))
+	}
+	c := &client{Load: l, kind: "rows whose writer never learned their ID", name: "rows of the table"}
+	for _, row := range untold {
+		if row.ID == 0 {
+			continue // it has none
+		}
+		c.got(time.Now(), []int64{row.ID})
+	}
+}
+
+// rows are those of the table from a number on, and when they were read.
+func (l *Load) rows(from int64) ([]meter.Row, time.Time, error) {
+	conn, err := l.owner()
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer conn.Close(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), settling)
+	defer cancel()
+	read := time.Now()
+	list, err := conn.Query(ctx, "SELECT number, coalesce(id, 0) FROM load_commit WHERE number >= $1", from)
+	if err != nil {
+		return nil, read, err
+	}
+	rows, err := pgx.CollectRows(list, pgx.RowToStructByPos[meter.Row])
+	return rows, read, err
+}

@@ -1,0 +1,217 @@
+package meter
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Report is what faults cost, a line a kind.
+type Report struct {
+	Services []string `json:"services"` // the columns, in order
+	Sources  []string `json:"sources"`
+	Lines    []Line   `json:"faults"`
+	Total    Line     `json:"total"`
+	Seen     []Seen   `json:"seen"`
+}
+
+// Line is a kind of fault.
+type Line struct {
+	Fault   string            `json:"fault"`
+	Times   int               `json:"times"`
+	Without map[string]Spread `json:"without"` // by service
+	Given   map[string]int64  `json:"given"`   // by source: IDs while the reference was away
+	Lost    int               `json:"commitsLost"`
+	Twice   int               `json:"idsTwice"`
+}
+
+// Spread is how long a service was away, over all places and faults of a kind.
+type Spread struct {
+	Samples int      `json:"samples"`
+	P50     Duration `json:"p50"`
+	P90     Duration `json:"p90"`
+	Worst   Duration `json:"worst"`
+	NotBack int      `json:"notBack,omitempty"` // it had not come back when the fault was over
+}
+
+// Seen is what clients of a kind saw first in faults of a kind.
+type Seen struct {
+	Fault  string `json:"fault"`
+	Client string `json:"client"`
+	Says   string `json:"says"`
+	Times  int    `json:"times"`
+}
+
+// Duration is one of a table: seconds in JSON, and two digits that count in text.
+type Duration time.Duration
+
+// MarshalJSON gives seconds.
+func (d Duration) MarshalJSON() ([]byte, error) {
+	return fmt.Appendf(nil, "%.3f", time.Duration(d).Seconds()), nil
+}
+
+func (d Duration) String() string {
+	switch s := time.Duration(d).Seconds(); {
+	case s < 0.0995:
+		return fmt.Sprintf("%.0f ms", math.Round(s*1000))
+	case s < 0.995:
+		return fmt.Sprintf("%.2f s", s)
+	case s < 9.95:
+		return fmt.Sprintf("%.1f s", s)
+	default:
+		return fmt.Sprintf("%.0f s", s)
+	}
+}
+
+// Report sums up. Faults that last are not in it.
+func (m *Meter) Report() Report {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := Report{}
+	for _, s := range m.series {
+		if !slices.Contains(r.Services, s.service) {
+			r.Services = append(r.Services, s.service)
+		}
+	}
+	total := &kind{
+		name: "all", away: map[string][]time.Duration{}, open: map[string]int{}, given: map[string]int64{},
+	}
+	for _, k := range m.kinds {
+		for source := range k.given {
+			if !slices.Contains(r.Sources, source) {
+				r.Sources = append(r.Sources, source)
+			}
+		}
+		for saw, times := range k.seen {
+			r.Seen = append(r.Seen, Seen{k.name, saw.client, saw.says, times})
+		}
+		if k.faults > 0 || k.lost+k.twice > 0 {
+			r.Lines = append(r.Lines, k.line())
+		}
+		total.add(k)
+	}
+	slices.Sort(r.Sources)
+	slices.SortFunc(r.Seen, func(a, b Seen) int {
+		return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.Client, b.Client), b.Times-a.Times,
+			cmp.Compare(a.Says, b.Says))
+	})
+	r.Total = total.line()
+	return r
+}
+
+func (k *kind) add(other *kind) {
+	k.faults += other.faults
+	k.lost += other.lost
+	k.twice += other.twice
+	for service, away := range other.away {
+		k.away[service] = append(k.away[service], away...)
+	}
+	for service, times := range other.open {
+		k.open[service] += times
+	}
+	for source, ids := range other.given {
+		k.given[source] += ids
+	}
+}
+
+func (k *kind) line() Line {
+	l := Line{
+		Fault: k.name, Times: k.faults, Without: map[string]Spread{}, Given: maps.Clone(k.given),
+		Lost: k.lost, Twice: k.twice,
+	}
+	for service, away := range k.away {
+		away = slices.Sorted(slices.Values(away))
+		l.Without[service] = Spread{
+			Samples: len(away), P50: rank(away, 50), P90: rank(away, 90), Worst: rank(away, 100),
+			NotBack: k.open[service],
+		}
+	}
+	return l
+}
+
+// rank is the smallest value that so many percent do not exceed.
+func rank(sorted []time.Duration, percent int) Duration {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return Duration(sorted[max(0, (len(sorted)*percent+99)/100-1)])
+}
+
+// JSON is the report for programs.
+func (r Report) JSON() []byte {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		panic(err) // it has nothing that JSON lacks
+	}
+	return append(text, '\n')
+}
+
+// Markdown is the report for people, as three tables: times as p50 / worst, counts, and what clients saw.
+func (r Report) Markdown() string {
+	lines := append(slices.Clone(r.Lines), r.Total)
+	var b strings.Builder
+	head(&b, append([]string{"time without", "faults"}, r.Services...))
+	for _, l := range lines {
+		cells := []string{l.Fault, fmt.Sprint(l.Times)}
+		for _, service := range r.Services {
+			cells = append(cells, l.Without[service].String())
+		}
+		row(&b, cells)
+	}
+	b.WriteString("\n")
+	given := []string{"counts", "faults"}
+	for _, source := range r.Sources {
+		given = append(given, "IDs of "+source+" during it")
+	}
+	head(&b, append(given, "commits lost", "IDs twice"))
+	for _, l := range lines {
+		cells := []string{l.Fault, fmt.Sprint(l.Times)}
+		for _, source := range r.Sources {
+			cells = append(cells, Thousands(l.Given[source]))
+		}
+		row(&b, append(cells, fmt.Sprint(l.Lost), fmt.Sprint(l.Twice)))
+	}
+	if len(r.Seen) == 0 {
+		return b.String()
+	}
+	b.WriteString("\n")
+	row(&b, []string{"fault", "client", "its first error", "times"})
+	b.WriteString("|---|---|---|---:|\n")
+	for _, s := range r.Seen {
+		row(&b, []string{s.Fault, s.Client, strings.ReplaceAll(s.Says, "|", "\\|"), fmt.Sprint(s.Times)})
+	}
+	return b.String()
+}
+
+// head is a table's, with numbers in all columns but the first.
+func head(b *strings.Builder, names []string) {
+	row(b, names)
+	fmt.Fprintf(b, "|---%s|\n", strings.Repeat("|---:", len(names)-1))
+}
+
+func row(b *strings.Builder, cells []string) { fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | ")) }
+
+func (s Spread) String() string {
+	if s.Samples == 0 {
+		return "–"
+	}
+	text := fmt.Sprintf("%v / %v", s.P50, s.Worst)
+	if s.NotBack > 0 {
+		text += fmt.Sprintf(" (%d not back)", s.NotBack)
+	}
+	return text
+}
+
+// Thousands writes 1234567 as 1,234,567.
+func Thousands(n int64) string {
+	text := fmt.Sprint(n)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
+}
