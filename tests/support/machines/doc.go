@@ -28,7 +28,8 @@
 //     The disk stays as it was.
 //  4. A paused machine sends and answers nothing, and goes on afterwards as if no time had passed for its programs.
 //  5. A full disk takes nothing more until it is free again.
+//  6. A clock that is set is set on that machine alone, for all its programs at once.
 //
-// It needs Linux, root, iproute2 and nftables. Tests skip where these are lacking, and fail
+// It needs Linux, root, iproute2, nftables and a C compiler. Tests skip where these are lacking, and fail
 // if PGFLURRY_TEST_HA is set.
 package machines

@@ -71,10 +71,11 @@ func furnish() error {
 	if err := ownFolders(); err != nil {
 		return err
 	}
-	for path, mode := range map[string]os.FileMode{ground: 0o755, ground + "/tmp": 0o777 | os.ModeSticky} {
-		if err := makeFolder(path, mode); err != nil {
-			return err
-		}
+	if err := makeFolder(ground, 0o755); err != nil {
+		return err
+	}
+	if err := makeFolder(ground+"/tmp", 0o777|os.ModeSticky); err != nil {
+		return err
 	}
 	hosts, err := os.ReadFile("/etc/hosts")
 	if err != nil {

@@ -76,7 +76,7 @@ func lacking() error {
 	if os.Geteuid() != 0 {
 		return errors.New("namespaces need root")
 	}
-	for program, of := range map[string]string{"ip": "iproute2", "nft": "nftables"} {
+	for program, of := range map[string]string{"ip": "iproute2", "nft": "nftables", "cc": "gcc"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return fmt.Errorf("%s is not installed (Debian's package %s)", program, of)
 		}

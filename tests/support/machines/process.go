@@ -17,7 +17,7 @@ import (
 type Command struct {
 	Name string // a path, or a name that PATH has
 	Args []string
-	Env  []string // beside PATH, HOME, USER, LOGNAME and LANG, which is all that it gets otherwise
+	Env  []string // beside PATH, HOME, USER, LOGNAME, LANG and what sets its clock
 	As   string   // the user; root if empty
 	Dir  string   // the working folder; / if empty
 	Log  string   // the file that its output is added to; a new one if empty
@@ -47,7 +47,7 @@ func (m *Machine) Start(t testing.TB, c Command) *Process {
 	p.command.Env = append([]string{
 		"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "HOME=" + account.home, "USER=" + account.name,
 		"LOGNAME=" + account.name,
-	}, c.Env...)
+	}, append(m.clockEnvironment(), c.Env...)...)
 	p.command.Dir = c.Dir
 	if c.Dir == "" {
 		p.command.Dir = "/"

@@ -43,9 +43,13 @@ func New(t testing.TB, names ...string) *World {
 	if err := os.WriteFile(hostsFile, hosts, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	if err := makeClockLibrary(); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(w.end)
 	for _, name := range names {
 		w.machines[name].makeDisk()
+		w.machines[name].SetClock(0)
 		w.machines[name].boot()
 	}
 	return w
