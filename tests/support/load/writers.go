@@ -13,14 +13,14 @@ import (
 
 // The table of the writers.
 const table = `DROP TABLE IF EXISTS load_commit;
-	CREATE TABLE load_commit (number bigint PRIMARY KEY, writer text, id bigint DEFAULT next_snowflake());
+	CREATE TABLE load_commit (number bigint PRIMARY KEY, id bigint DEFAULT next_snowflake());
 	GRANT ALL ON load_commit TO PUBLIC`
 
 // The statements of writers tell the ID, and which server of which timeline it is that acknowledges. Those that measure
 // PostgreSQL do not ask the function.
 const (
-	keyed    = "INSERT INTO load_commit (number, writer) VALUES ($1, $2) RETURNING id, " + here
-	keyless  = "INSERT INTO load_commit (number, writer, id) VALUES ($1, $2, NULL) RETURNING 0, " + here
+	keyed    = "INSERT INTO load_commit (number) VALUES ($1) RETURNING id, " + here
+	keyless  = "INSERT INTO load_commit (number, id) VALUES ($1, NULL) RETURNING 0, " + here
 	here     = "coalesce(host(inet_server_addr()), 'socket') || ' timeline ' || " + timeline
 	timeline = "substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
 )
@@ -57,7 +57,8 @@ func (l *Load) startWriters() {
 			}, keyless, place.Success)
 		}
 		l.writer(&client{
-			kind: "pgx, writer of several hosts", name: "writer of all hosts", url: l.targets.Direct, pause: l.breath,
+			kind: "pgx, writer of several hosts", name: "writer of all hosts", url: l.targets.Direct,
+			pause: l.breathWriting,
 		}, keyed, unmeasured)
 	}
 	if l.targets.HAProxy != "" {
@@ -67,16 +68,19 @@ func (l *Load) startWriters() {
 		}, keyless, l.meter.Watch(haproxy, "").Success)
 		l.writer(&client{
 			kind: "pgx, writer through HAProxy", name: "writer through HAProxy", url: l.targets.HAProxy,
-			pause: l.breath,
+			pause: l.breathWriting,
 		}, keyed, unmeasured)
 	}
 	for i, url := range l.targets.Proxies {
 		l.writer(&client{
 			kind: "pgx, writer through a proxy", name: fmt.Sprint("writer through proxy ", i+1), url: url,
-			pause: l.breath,
+			pause: l.breathWriting,
 		}, keyed, unmeasured)
 	}
 }
+
+// breathWriting is longer than breath: each row waits for a synchronous standby.
+func (l *Load) breathWriting() time.Duration { return 3 * l.set.Breath }
 
 // writer starts a client whose turn is a row, in a transaction of its own.
 func (l *Load) writer(c *client, insert string, success func(time.Time)) {
@@ -85,7 +89,7 @@ func (l *Load) writer(c *client, insert string, success func(time.Time)) {
 		number := l.commits.Begin()
 		s.notice = nil
 		began := time.Now()
-		args := [][]byte{strconv.AppendInt(nil, number, 10), []byte(c.name)}
+		args := [][]byte{strconv.AppendInt(nil, number, 10)}
 		read := s.ExecParams(ctx, insert, args, nil, nil, nil).Read()
 		id, host := int64(0), ""
 		if len(read.Rows) == 1 {

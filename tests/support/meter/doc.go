@@ -4,7 +4,8 @@
 // A fault lasts from Mark to Settled. Everything between is counted for it. Faults of one kind make one row.
 //
 //  1. The time without a service is the longest time between two successes that follow one another. It begins with
-//     the last success before the fault, so a fault that stops a service at once is measured from there.
+//     the last success before the fault, so a fault that stops a service at once is measured from there. Of several
+//     places of a service, each fault counts the one that was without it for longest.
 //  2. A service that has not come back when a fault is over is told as such, and its time runs on to that moment.
 //  3. IDs were given during an outage if their statement began after the reference's last success and ended before
 //     its next one.

@@ -33,7 +33,7 @@ type series struct {
 type kind struct {
 	name   string
 	faults int
-	away   map[string][]time.Duration // by service
+	away   map[string][]time.Duration // by service, one a fault: at the place where it was worst
 	open   map[string]int             // by service: how often it was not back in the end
 	given  map[string]int64           // by source: IDs during the reference's outages
 	lost   int
@@ -70,7 +70,7 @@ type Place struct {
 	s *series
 }
 
-// Watch adds a place of a service. A service with several places has a sample of each in a fault.
+// Watch adds a place of a service, such as one of several proxies.
 func (m *Meter) Watch(service, place string) Place {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,6 +190,7 @@ func (m *Meter) Settled(at time.Time) (outages []Outage) {
 	if m.fault == nil {
 		return nil
 	}
+	worst := map[string]time.Duration{} // by service
 	for _, s := range m.series {
 		from, to, back := s.from, s.to, true
 		since := s.last
@@ -199,19 +200,21 @@ func (m *Meter) Settled(at time.Time) (outages []Outage) {
 		if running := at.Sub(since); running > to.Sub(from) {
 			from, to, back = since, at, running < awhile
 		}
-		k := m.fault.kind
-		k.away[s.service] = append(k.away[s.service], to.Sub(from))
+		worst[s.service] = max(worst[s.service], to.Sub(from))
 		if !back {
-			k.open[s.service]++
+			m.fault.open[s.service]++
 		}
 		outages = append(outages, Outage{s.service, s.place, from, to, back})
 		if s.service == m.reference {
 			for _, g := range m.fault.gifts {
 				if g.began.After(from) && g.ended.Before(to) {
-					k.given[g.source] += int64(g.ids)
+					m.fault.given[g.source] += int64(g.ids)
 				}
 			}
 		}
+	}
+	for service, away := range worst {
+		m.fault.away[service] = append(m.fault.away[service], away)
 	}
 	m.fault = nil
 	return outages

@@ -76,12 +76,16 @@ func TestInvariant3OnlyIDsOfStatementsWithinTheOutageWereGivenDuringIt(t *testin
 
 func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 	m := New("writes")
-	writes := m.Watch("writes", "")
+	writes, elsewhere := m.Watch("writes", "here"), m.Watch("writes", "elsewhere")
 	now := 0.0
 	happen := func(kind string, away float64) {
 		writes.Success(at(now))
+		elsewhere.Success(at(now))
 		m.Mark(kind, at(now))
-		now += away
+		for range 5 { // which is better off
+			now += away / 5
+			elsewhere.Success(at(now))
+		}
 		writes.Success(at(now))
 		m.Settled(at(now))
 		now++
@@ -92,6 +96,7 @@ func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 	happen("switchover", 0.04)
 	m.Twice()
 	writes.Success(at(now))
+	elsewhere.Success(at(now))
 	m.Mark("kill", at(now))
 	m.Lost(3)
 	m.Saw("pgx", "pgx 1", "57P01 going")
@@ -103,7 +108,7 @@ func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 		t.Fatalf("got %+v", r)
 	}
 	kill := r.Lines[1].Without["writes"]
-	if kill.P50 != Duration(5*time.Second) || kill.Worst != Duration(10*time.Second) || kill.Samples != 11 {
+	if kill.P50 != Duration(5*time.Second) || kill.Worst != Duration(10*time.Second) || kill.Faults != 11 {
 		t.Errorf("kill: %+v; expected p50 5 s of eleven, worst 10 s", kill)
 	}
 	if r.Total.Lost != 3 || r.Total.Twice != 1 || r.Lines[1].Lost != 3 || r.Lines[0].Twice != 1 {

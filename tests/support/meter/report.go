@@ -30,9 +30,9 @@ type Line struct {
 	Twice   int               `json:"idsTwice"`
 }
 
-// Spread is how long a service was away, over all places and faults of a kind.
+// Spread is how long a service was away in faults of a kind.
 type Spread struct {
-	Samples int      `json:"samples"`
+	Faults  int      `json:"faults"`
 	P50     Duration `json:"p50"`
 	P90     Duration `json:"p90"`
 	Worst   Duration `json:"worst"`
@@ -127,7 +127,7 @@ func (k *kind) line() Line {
 	for service, away := range k.away {
 		away = slices.Sorted(slices.Values(away))
 		l.Without[service] = Spread{
-			Samples: len(away), P50: rank(away, 50), P90: rank(away, 90), Worst: rank(away, 100),
+			Faults: len(away), P50: rank(away, 50), P90: rank(away, 90), Worst: rank(away, 100),
 			NotBack: k.open[service],
 		}
 	}
@@ -197,7 +197,7 @@ func head(b *strings.Builder, names []string) {
 func row(b *strings.Builder, cells []string) { fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | ")) }
 
 func (s Spread) String() string {
-	if s.Samples == 0 {
+	if s.Faults == 0 {
 		return "–"
 	}
 	text := fmt.Sprintf("%v / %v", s.P50, s.Worst)
