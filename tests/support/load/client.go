@@ -100,9 +100,11 @@ func (s *session) end() {
 	_ = s.Close(ctx) // it may be gone already
 }
 
-// failed tells what the client saw, unless the load is over.
+// failed tells what the client saw, unless the load is over, or it is what a standby says to those who asked for it.
 func (c *client) failed(err error) {
-	if c.ctx.Err() == nil {
+	said, is := errors.AsType[*pgconn.PgError](err)
+	standby := is && said.Code == "25006" && c.stays
+	if c.ctx.Err() == nil && !standby {
 		c.meter.Saw(c.kind, c.name, meter.Says(err))
 	}
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -18,8 +19,8 @@ import (
 
 func TestMain(m *testing.M) { program.Main(m) }
 
-// stand is a server that a test may stop, with a proxy in front of it.
-func stand(t *testing.T) (*postgres.Cluster, Targets) {
+// stand is a server that a test may stop, with a proxy in front of it. The link is what HAProxy is elsewhere.
+func stand(t *testing.T) (*postgres.Cluster, *network.Link, Targets) {
 	t.Helper()
 	server.Binaries(t)
 	cluster := server.Private(t, nil)
@@ -27,7 +28,7 @@ func stand(t *testing.T) (*postgres.Cluster, Targets) {
 	if err := migrations.Up(t.Context(), direct, migrations.Settings{Layout: "41/0/10/12"}); err != nil {
 		t.Fatal(err)
 	}
-	_, through := network.To(t, direct)
+	link, through := network.To(t, direct)
 	proxy := program.Serve(t, through, "a proxy", "--id-database", "pgflurry", "--id-auth", "trust")
 	ids := server.Parse(t, proxy.URL)
 	ids.Path = "/pgflurry"
@@ -35,14 +36,31 @@ func stand(t *testing.T) (*postgres.Cluster, Targets) {
 	if err == nil {
 		_, err = os.Stat(driver)
 	}
-	return cluster, Targets{
+	return cluster, link, Targets{
 		Direct: direct + "&target_session_attrs=read-write", HAProxy: through,
 		Proxies: []string{proxy.URL}, AllProxies: proxy.URL, IDDatabases: []string{ids.String()}, JDBC: err == nil,
 	}
 }
 
+// everybody waits until each kind of client has got IDs again.
+func everybody(t *testing.T, l *Load) {
+	t.Helper()
+	for kind, n := range l.Report().ByClient {
+		if strings.HasPrefix(kind, "rows ") {
+			continue // no client
+		}
+		for deadline := time.Now().Add(server.Patience); l.total(kind).Load() <= n; {
+			if time.Now().After(deadline) {
+				t.Errorf("no more IDs of %q", kind)
+				break
+			}
+			server.Pause(t.Context(), time.Millisecond)
+		}
+	}
+}
+
 func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
-	cluster, targets := stand(t)
+	cluster, _, targets := stand(t)
 	l := Start(t, targets, Settings{})
 	l.Mark("a crash")
 	server.Crash(t, cluster)
@@ -54,22 +72,7 @@ func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
 	least := time.Since(away)
 	server.Again(t, cluster.Data, cluster.Port)
 	l.Settled()
-	before := map[string]int64{}
-	for kind, n := range l.Report().ByClient {
-		before[kind] = n
-	}
-	for kind, n := range before { // every kind of client draws again
-		for deadline := time.Now().Add(server.Patience); l.total(kind).Load() <= n; {
-			if strings.HasPrefix(kind, "rows ") {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Errorf("no more IDs of %q", kind)
-				break
-			}
-			server.Pause(t.Context(), time.Millisecond)
-		}
-	}
+	everybody(t, l)
 	l.Stop()
 	r := l.Report()
 	t.Logf("\n%s", r.Markdown())
@@ -94,6 +97,36 @@ func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
 	}
 	if !strings.Contains(r.Markdown(), "| a crash | writer of one host | ") {
 		t.Error("no writer says that the server went")
+	}
+}
+
+func TestAFailoverThatForgetsCommitsIsCountedAndEveryClientFindsTheNewPrimary(t *testing.T) {
+	cluster, link, targets := stand(t)
+	standby := server.Standby(t, cluster, "standby", "", nil) // it hears nothing from now on
+	both := server.Parse(t, targets.Direct)
+	address := fmt.Sprint("127.0.0.1:", standby.Port)
+	targets.Owner, both.Host = both.String(), both.Host+","+address
+	targets.Direct = both.String()
+	l := Start(t, targets, Settings{})
+	everybody(t, l)
+	l.Mark("a failover")
+	server.Crash(t, cluster)
+	conn := server.Connect(t, standby.URL("postgres"))
+	server.Do(t, conn, "SELECT pg_promote()")
+	server.Do(t, conn, table) // it was made later than the standby
+	l.targets.Owner = standby.URL("postgres")
+	link.Lead(address)
+	l.Settled()
+	everybody(t, l)
+	l.Stop()
+	r := l.Report()
+	t.Logf("\n%s", r.Markdown())
+	if r.Commits.Lost == 0 || r.Faults.Lines[0].Lost != r.Commits.Lost {
+		t.Errorf("%d commits are lost, %d of them in the fault; all before it are", r.Commits.Lost,
+			r.Faults.Lines[0].Lost)
+	}
+	if r.Faults.Total.Twice > 0 {
+		t.Errorf("%d IDs came twice", r.Faults.Total.Twice)
 	}
 }
 

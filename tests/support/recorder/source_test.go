@@ -13,7 +13,7 @@ func TestAnIDThatComesTwiceNamesBothWhoGotIt(t *testing.T) {
 	if twice := s.AddFrom("the first", at, id(1000, 7, 1), id(1000, 7, 2), id(1001, 7, 1)); twice != nil {
 		t.Fatal(twice)
 	}
-	if twice := s.AddFrom("another worker's", at, id(1000, 8, 1), id(1002, 8, 1)); twice != nil {
+	if twice := s.AddFrom("another worker's", at, id(999, 8, 1), id(1002, 8, 1)); twice != nil {
 		t.Fatal(twice)
 	}
 	if twice := s.AddFrom("the first", at.Add(5*time.Second), id(2000, 7, 1)); twice != nil {
