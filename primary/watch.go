@@ -1,0 +1,283 @@
+package primary
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"pgflurry/reminder"
+)
+
+const (
+	usualPause = time.Second
+	// While nobody reigns the pause is so many times shorter.
+	hurry = 5
+	// patience is how long the first reign waits for hosts that were not heard yet: a primary of former times may have
+	// been quicker.
+	patience = time.Second
+)
+
+// A Server is one host, as it is asked. One goroutine uses it.
+type Server struct {
+	Name string // for people
+	// Ask asks it, and gives up by itself.
+	Ask func(context.Context) (Answer, error)
+	// Close comes behind the last question.
+	Close func()
+}
+
+// Settings of a Watch.
+type Settings struct {
+	// Servers are in the order of preference. Required.
+	Servers []Server
+	// Pause between two questions to a host; 1 s if zero.
+	Pause time.Duration
+	// Now is a reading of a monotonic clock, and Wall of the wall clock. Required.
+	Now  func() time.Duration
+	Wall func() time.Time
+	// Log is required.
+	Log *slog.Logger
+}
+
+// A Reign is the time for which one host is the primary.
+type Reign struct {
+	Host     int
+	Timeline int64
+	Since    time.Time
+	Over     context.Context // ends with it
+}
+
+// A Watch knows which host is the primary. Its methods are safe for concurrent use.
+type Watch struct {
+	settings Settings
+
+	mu         sync.Mutex
+	succession *succession
+	reign      *Reign // nil: nobody reigns
+	end        context.CancelFunc
+	begun      int           // reigns
+	changed    chan struct{} // closed and replaced when a reign begins or ends, and when one may begin
+	heard      []time.Time   // the last answer of each host; zero: none
+	reported   []reminder.Reminder
+	vacant     reminder.Reminder
+}
+
+// New makes a Watch. Nothing is asked before Run.
+func New(s Settings) *Watch {
+	if s.Pause == 0 {
+		s.Pause = usualPause
+	}
+	w := &Watch{
+		settings: s, succession: newSuccession(s.Servers), changed: make(chan struct{}),
+		heard: make([]time.Time, len(s.Servers)), reported: make([]reminder.Reminder, len(s.Servers)),
+		vacant: reminder.Reminder{Every: reminder.Usual},
+	}
+	for i := range w.reported {
+		w.reported[i].Every = reminder.Usual
+	}
+	return w
+}
+
+// Run asks until ctx ends. The last reign does not end with it.
+func (w *Watch) Run(ctx context.Context) {
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	for i := range w.settings.Servers {
+		asking.Go(func() { w.ask(ctx, i) })
+	}
+	asking.Go(func() {
+		sleep(ctx, patience, nil)
+		w.learn(func() change { return w.succession.settle() })
+	})
+}
+
+// ask asks one host again and again. One that hangs delays no other.
+func (w *Watch) ask(ctx context.Context, host int) {
+	server := w.settings.Servers[host]
+	defer server.Close()
+	for {
+		a, err := server.Ask(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		w.learn(func() change {
+			if err != nil {
+				return w.succession.isSilent(host, err.Error())
+			}
+			w.heard[host] = w.settings.Wall()
+			return w.succession.answers(host, a)
+		})
+		w.rest(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// rest pauses before the next question. A change ends the pause, but not its shortest: two hosts that contradict each
+// other are not asked without an end.
+func (w *Watch) rest(ctx context.Context) {
+	shortest := w.settings.Pause / hurry
+	sleep(ctx, shortest+rand.N(shortest/10+1), nil)
+	w.mu.Lock()
+	reign, changed := w.reign, w.changed
+	w.mu.Unlock()
+	if reign != nil {
+		sleep(ctx, w.settings.Pause-shortest, changed)
+	}
+}
+
+// learn takes in what a host has said, or has not.
+func (w *Watch) learn(hear func() change) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	settled := w.succession.settled
+	c := hear()
+	if c.ended != nil {
+		w.end()
+		w.reign = nil
+	}
+	if c.begun != nil {
+		over, end := context.WithCancel(context.Background())
+		w.begun++
+		w.end = end
+		w.reign = &Reign{Host: c.begun.host, Timeline: c.begun.timeline, Since: w.settings.Wall(), Over: over}
+	}
+	if c != (change{}) || settled != w.succession.settled {
+		close(w.changed)
+		w.changed = make(chan struct{})
+	}
+	w.report(c)
+}
+
+// report logs each change, and what stays wrong from time to time.
+func (w *Watch) report(c change) {
+	log, hosts, now := w.settings.Log, w.succession.hosts, w.settings.Now()
+	switch {
+	case c.begun != nil && c.ended != nil:
+		log.Warn("upstream has another primary: sessions of the former one are ended",
+			"primary", hosts[c.begun.host].name, "timeline", c.begun.timeline, "former", hosts[c.ended.host].name,
+			"cause", c.why)
+	case c.begun != nil:
+		log.Info("upstream primary found", "primary", hosts[c.begun.host].name, "timeline", c.begun.timeline)
+	case c.ended != nil:
+		log.Warn("upstream has no primary any more: its sessions are ended", "former", hosts[c.ended.host].name,
+			"cause", c.why)
+	}
+	if s := w.succession; w.reign != nil || !s.settled {
+		w.vacant.Right("")
+	} else if due, lasted := w.vacant.Wrong("vacant", now); due {
+		log.Warn("no upstream host is the primary: new sessions are refused",
+			append([]any{"hosts", s.all()}, reminder.Fields(lasted)...)...)
+	}
+	for i := range hosts {
+		w.reportHost(i, now)
+	}
+}
+
+func (w *Watch) reportHost(i int, now time.Duration) {
+	s, r := w.succession, &w.reported[i]
+	if s.hosts[i].word == unasked {
+		return
+	}
+	says := s.says(i)
+	what, advice := s.trouble(i)
+	if what == "" {
+		if r.Right(says) {
+			w.settings.Log.Info("upstream host", "host", s.hosts[i].name, "says", says)
+		}
+		return
+	}
+	due, lasted := r.Wrong(what+says, now)
+	if !due {
+		return
+	}
+	level := slog.LevelWarn
+	if s.hosts[i].word == foreign {
+		level = slog.LevelError
+	}
+	fields := []any{"host", s.hosts[i].name, "cause", says}
+	if advice != "" {
+		fields = append(fields, "hint", advice)
+	}
+	w.settings.Log.Log(context.Background(), level, what, append(fields, reminder.Fields(lasted)...)...)
+}
+
+var errNone = errors.New("no upstream host is the primary")
+
+// Reign is the present one. Before the first it waits until every host was heard, for as long as that may take. Without
+// one it fails, and the error has what each host said.
+func (w *Watch) Reign(ctx context.Context) (Reign, error) {
+	for {
+		w.mu.Lock()
+		reign, settled, changed, said := w.reign, w.succession.settled, w.changed, ""
+		if reign == nil && settled {
+			said = w.succession.all()
+		}
+		w.mu.Unlock()
+		switch {
+		case reign != nil:
+			return *reign, nil
+		case settled:
+			return Reign{}, fmt.Errorf("%w: %s", errNone, said)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return Reign{}, fmt.Errorf("%w: they were not heard yet", errNone)
+		}
+	}
+}
+
+// Changed is closed at the next change.
+func (w *Watch) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+// Host is what is known of one.
+type Host struct {
+	Name    string
+	Primary bool      // it reigns
+	Says    string    // what it said last
+	Trouble string    // what is wrong with that; empty: nothing
+	Heard   time.Time // its last answer; zero: none
+}
+
+// State is what operators are told.
+type State struct {
+	Hosts []Host
+	Since time.Time // of the present reign; zero: nobody reigns
+	Begun int       // reigns
+}
+
+// State waits for nobody but for whoever asks it just now.
+func (w *Watch) State() State {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := State{Begun: w.begun, Hosts: make([]Host, len(w.settings.Servers))}
+	for i, server := range w.settings.Servers {
+		trouble, _ := w.succession.trouble(i)
+		s.Hosts[i] = Host{Name: server.Name, Says: w.succession.says(i), Trouble: trouble, Heard: w.heard[i]}
+	}
+	if w.reign != nil {
+		s.Since, s.Hosts[w.reign.Host].Primary = w.reign.Since, true
+	}
+	return s
+}
+
+// sleep returns after d, when ctx ends, or when woken is closed.
+func sleep(ctx context.Context, d time.Duration, woken <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-woken:
+	case <-ctx.Done():
+	}
+}

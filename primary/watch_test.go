@@ -1,0 +1,119 @@
+package primary
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// speaker is a server that says what the test wants.
+type speaker struct {
+	answer chan Answer // each question takes one
+	asked  int
+}
+
+// rig runs a Watch over servers that answer when the test says so. It is for tests in a bubble.
+type rig struct {
+	*Watch
+	speakers []*speaker
+	closed   int
+}
+
+func newRig(t *testing.T, n int) *rig {
+	r := &rig{}
+	began := time.Now()
+	all := servers(n)
+	for i := range all {
+		s := &speaker{answer: make(chan Answer)}
+		r.speakers = append(r.speakers, s)
+		all[i].Ask = func(ctx context.Context) (Answer, error) {
+			s.asked++
+			select {
+			case a := <-s.answer:
+				return a, nil
+			case <-ctx.Done():
+				return Answer{}, ctx.Err()
+			case <-time.After(10 * time.Second):
+				return Answer{}, errors.New("no answer in time")
+			}
+		}
+		all[i].Close = func() { r.closed++ }
+	}
+	r.Watch = New(Settings{
+		Servers: all, Now: func() time.Duration { return time.Since(began) }, Wall: time.Now,
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-done
+		if r.closed != n {
+			t.Errorf("%d of %d connections were closed", r.closed, n)
+		}
+	})
+	return r
+}
+
+func TestInvariant6AHostThatHangsDelaysNoOtherAndTheFirstReignByASecondAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 3)
+		began := time.Now()
+		r.speakers[1].answer <- primaryOn(1) // the others hang
+		reign, err := r.Reign(t.Context())
+		if took := time.Since(began); err != nil || reign.Host != 1 || took > patience {
+			t.Fatalf("%+v, %v after %v", reign, err, took)
+		}
+		r.speakers[1].answer <- primaryOn(1)
+		r.speakers[1].answer <- primaryOn(1)
+		if took := time.Since(began); took > 4*usualPause || r.speakers[0].asked != 1 {
+			t.Errorf("three answers took %v, and one that hangs was asked %d times", took, r.speakers[0].asked)
+		}
+	})
+}
+
+func TestInvariant7EachReignIsOverBeforeTheNextOneBeginsForWhoeverHoldsIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 2)
+		r.speakers[0].answer <- primaryOn(1)
+		r.speakers[1].answer <- aStandby
+		first, err := r.Reign(t.Context())
+		if err != nil || first.Host != 0 || first.Over.Err() != nil {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		changed := r.Changed()
+		r.speakers[1].answer <- primaryOn(2)
+		<-changed
+		second, err := r.Reign(t.Context())
+		if err != nil || second.Host != 1 || first.Over.Err() == nil || second.Over.Err() != nil {
+			t.Fatalf("%+v, %v behind %+v", second, err, first)
+		}
+		if s := r.State(); s.Begun != 2 || !s.Hosts[1].Primary || s.Hosts[0].Primary || s.Since.IsZero() {
+			t.Errorf("it tells %+v", s)
+		}
+	})
+}
+
+func TestWithoutAPrimaryItIsAskedSoonerAndWhatEachSaidIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, 1)
+		began := time.Now()
+		r.speakers[0].answer <- aStandby
+		_, err := r.Reign(t.Context())
+		if err == nil || err.Error() != "no upstream host is the primary: db1: standby" {
+			t.Fatalf("%v", err)
+		}
+		r.speakers[0].answer <- primaryOn(2)
+		if took := time.Since(began); took > usualPause/2 {
+			t.Errorf("the next question came after %v", took)
+		}
+	})
+}
