@@ -102,7 +102,7 @@ var families = []family{
 	},
 	counts("sessions_closed_total", "Sessions that ended, by reason.", "reason",
 		func(s State) map[string]int64 { return s.Sessions.Closed },
-		"client", "drain", "fault", "limit", "protocol", "refused", "timeout", "upstream"),
+		"client", "demoted", "drain", "fault", "limit", "protocol", "refused", "timeout", "upstream"),
 	counts("logins_total", "Logins of clients, by result.", "result",
 		func(s State) map[string]int64 { return s.Sessions.Logins }, "ok", "refused", "failed"),
 	counts("upstream_connects_total", "Connections to the upstream, by result.", "result",

@@ -67,7 +67,7 @@ type described[T any] struct {
 
 func newCollector(node Node) *collector {
 	c := &collector{node: node, tags: make(map[tag]bool)}
-	for _, f := range slices.Concat(families, idFamilies) {
+	for _, f := range slices.Concat(families, upstreamFamilies, idFamilies) {
 		as := prometheus.NewDesc(prefix+f.name, f.help, f.labels, nil)
 		c.families = append(c.families, described[family]{as, f})
 	}

@@ -93,6 +93,10 @@ func full() State {
 	s.Sessions.Open, s.Sessions.Relayed = map[string]int{"idle": 5}, map[string]int64{"to_client": 1 << 40}
 	s.Segments = []Segment{{Database: "app", Tag: "order", Left: 900, Fetches: 2, Skipped: 50}}
 	s.Certificates = []Certificate{{File: "/etc/tls.crt", Until: time.Unix(18e8, 0)}}
+	s.Upstreams.Found = 16
+	s.Upstreams.Hosts = []UpstreamHost{
+		{Name: "db1:5432"}, {Name: "db2:5432", Primary: true, Heard: time.Unix(20e8, 0)},
+	}
 	s.IDDatabase = IDDatabase{
 		Name: "pgflurry", Open: map[string]int{"idle": 9_000, "login": 3}, Limit: 10_000, IDs: 77, Numbers: 6,
 		Closed: map[string]int64{"idle": 8}, Logins: map[string]int64{"password": 11},
@@ -108,6 +112,9 @@ func TestMetricsAreWhatTheStateSays(t *testing.T) {
 	for want, got := range map[string]string{
 		"1":                  e.value("pgflurry_worker_info", "worker", "137", "node", "east-1", "namespace", "5b7e"),
 		"12":                 e.value("pgflurry_ids_total"),
+		"16":                 e.value("pgflurry_upstream_primaries_total"),
+		"0":                  e.value("pgflurry_upstream_primary", "host", "db1:5432"),
+		"2e+09":              e.value("pgflurry_upstream_answered_timestamp_seconds", "host", "db2:5432"),
 		"2":                  e.value("pgflurry_answers_total", "kind", "snowflake"),
 		"4":                  e.value("pgflurry_declined_total", "reason", "mark"),
 		"60":                 e.value("pgflurry_lease_reserve_seconds"),

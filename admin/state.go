@@ -203,6 +203,19 @@ type Accounts struct {
 type Upstreams struct {
 	Connects   map[string]int64 // by result
 	ConnectsIn histogram.Snapshot
+	// Hosts are those of which only the primary gets connections; nil: each gets some.
+	Hosts []UpstreamHost
+	Since time.Time // that the present primary is known; zero: none is
+	Found int64     // primaries, one after the other
+}
+
+// UpstreamHost is one of several servers behind the proxy.
+type UpstreamHost struct {
+	Name    string
+	Primary bool      // connections go to it
+	Says    string    // what it said last
+	Trouble string    // what is wrong with that; empty: nothing
+	Heard   time.Time // its last answer; zero: none
 }
 
 // Database is one whose sessions are answered.

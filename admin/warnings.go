@@ -41,7 +41,7 @@ func Warnings(s State) []Warning {
 	var severe, others []Warning
 	for _, find := range []func(State) []Warning{
 		leaseWarnings, reserveWarnings, lateWarnings, gateWarnings, freeWarnings, clockWarnings, functionWarnings,
-		databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings, idWarnings,
+		primaryWarnings, databaseWarnings, certificateWarnings, layoutWarnings, sessionWarnings, idWarnings,
 	} {
 		for _, w := range find(s) {
 			if w.Severe {

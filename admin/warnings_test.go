@@ -35,6 +35,13 @@ func faults() map[string]func(*State) {
 			s.Databases[0].IDs, s.Databases[0].IDsWhy = "none", "the function next_snowflake() was changed"
 			s.Databases[0].IDsHint = "Run \"pgflurry migrate up\" again."
 		},
+		"no_primary": func(s *State) {
+			s.Upstreams.Hosts = []UpstreamHost{{Name: "db-1:5432", Says: "standby"}}
+		},
+		"upstream_host": func(s *State) {
+			s.Upstreams.Since = now
+			s.Upstreams.Hosts = []UpstreamHost{{Name: "db-2:5432", Says: "no answer", Trouble: "it does not answer"}}
+		},
 		"sessions": func(s *State) { s.Sessions.Full = true },
 		"accounts": func(s *State) {
 			s.IDDatabase = idDatabase()

@@ -5,12 +5,14 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
 	"pgflurry/connstring"
 	"pgflurry/hint"
 	"pgflurry/outcome"
+	"pgflurry/proxy"
 )
 
 // ParseAddress reads an address as people give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it.
@@ -36,6 +38,24 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 				flag, connstring.Shown(address)))
 	}
 	return "tcp", address, nil
+}
+
+// parseUpstream reads the list of hosts behind the proxy.
+func parseUpstream(list string) ([]proxy.Host, error) {
+	var hosts []proxy.Host
+	for address := range strings.SplitSeq(list, ",") {
+		network, place, err := ParseAddress("upstream", strings.TrimSpace(address))
+		if err != nil {
+			return nil, err
+		}
+		h := proxy.Host{Network: network, Address: place}
+		if slices.Contains(hosts, h) {
+			return nil, outcome.As(outcome.Usage,
+				fmt.Errorf("--upstream names %s twice; expected each host once", place))
+		}
+		hosts = append(hosts, h)
+	}
+	return hosts, nil
 }
 
 // address is the node's own, as others can use it. A loopback address and a socket's path are for this machine alone,

@@ -23,6 +23,7 @@
 //	permissions.go   what each database's sessions may get from memory
 //	watch.go         may this database be answered, and findings.go, what the log has of it
 //	session.go       the node's own session to a database, and meaning.go, what its failure says
+//	primary.go       which host of the upstream is the primary, where only that one will do
 //	admin.go         the operators' side
 //	flood.go         the log                      clock*.go            the machine's clocks
 //	id_database.go   the ID database, its settings  id_join.go         its server, joined
@@ -91,7 +92,8 @@
 //
 // Run starts one for each part and waits for all: Serve of the proxy, with its own for the sessions; supply, which runs
 // the keeper and starts the watch, one goroutine a database, and the survey; the reader of accounts; a source of
-// segments, with its own, a database. Operators ask in goroutines of their own, and one History at a time opens a
-// connection. Nothing here reads flags. The environment is read by the clock of a program that is built for tests
-// (clock_steered.go), and by pgx for what a connection string leaves out.
+// segments, with its own, a database; with UpstreamPrimary the watch over the hosts, with one a host. Operators ask in
+// goroutines of their own, and one History at a time opens a connection. Nothing here reads flags. The environment is
+// read by the clock of a program that is built for tests (clock_steered.go), and by pgx for what a connection string
+// leaves out.
 package node

@@ -14,6 +14,8 @@ const (
 	// databaseDescriptors is kept free for each database: its look and its blocks of numbers, and one more of each
 	// while it is replaced.
 	databaseDescriptors = 4
+	// hostDescriptors is kept free for each host of the upstream that is asked whether it is the primary.
+	hostDescriptors = 2
 )
 
 // Limits bound the clients of a node.
@@ -72,13 +74,13 @@ func limit(most int) any {
 
 // apply puts the limits into the settings of a proxy, and the one that follows from the descriptors a process may have.
 // Strangers get half of those at most, so that they cannot keep clients out who would log in.
-func (l Limits) apply(s *proxy.Settings, databases, descriptors int) {
+func (l Limits) apply(s *proxy.Settings, databases, hosts, descriptors int) {
 	s.MaxSessions, s.MaxLogins, s.MaxLoginsPerAddress = l.MaxConnections, l.MaxLogins, l.MaxLoginsPerAddress
 	s.LoginTimeout, s.HandshakeTimeout = l.LoginTimeout, l.ClientTLSTimeout
 	if descriptors == 0 {
 		return
 	}
-	reserve := ownDescriptors + databaseDescriptors*databases
+	reserve := ownDescriptors + databaseDescriptors*databases + hostDescriptors*hosts
 	s.MaxClients = max((descriptors-reserve)/2, 1)
 	if half := max(s.MaxClients/2, 1); s.MaxLogins == 0 || s.MaxLogins > half {
 		s.MaxLogins = half

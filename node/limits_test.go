@@ -17,7 +17,7 @@ func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 		{10, 512, 1, 1},
 	} {
 		var s proxy.Settings
-		Limits{MaxLogins: c.logins}.apply(&s, 1, c.descriptors)
+		Limits{MaxLogins: c.logins}.apply(&s, 1, 0, c.descriptors)
 		if s.MaxClients != c.clients || s.MaxLogins != c.want {
 			t.Errorf("with %d descriptors and --max-logins %d: %d clients and %d logins; expected %d and %d",
 				c.descriptors, c.logins, s.MaxClients, s.MaxLogins, c.clients, c.want)

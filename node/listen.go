@@ -11,6 +11,7 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/outcome"
+	"pgflurry/proxy"
 )
 
 // Listen opens the clients' side. A Unix socket that nobody serves any more is taken over.
@@ -45,14 +46,14 @@ func listen(flag, address string) (net.Listener, error) {
 }
 
 // openListener opens the clients' side of a proxy that does not lead to itself, or takes the one that was handed over.
-func (s *Settings) openListener(network, upstream string, leaseDatabase *pgx.ConnConfig) (ln net.Listener, err error) {
+func (s *Settings) openListener(upstream []proxy.Host, leaseDatabase *pgx.ConnConfig) (ln net.Listener, err error) {
 	if ln = s.Listener; ln == nil {
 		ln, err = Listen(s.Listen)
 	}
 	if err != nil {
 		return nil, err
 	}
-	err = notItself(ln.Addr(), network, upstream, leaseDatabase)
+	err = notItself(ln.Addr(), upstream, leaseDatabase)
 	if place := elsewhere(ln.Addr()); err == nil && place != "" && s.IDDatabase.Auth == idAuthTrust {
 		err = trustedElsewhere(place) // "localhost" may be another machine
 	}
@@ -65,9 +66,12 @@ func (s *Settings) openListener(network, upstream string, leaseDatabase *pgx.Con
 
 // notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through
 // itself could not be given back at the end.
-func notItself(own net.Addr, network, upstream string, leaseDatabase *pgx.ConnConfig) error {
-	if isOwn(own, network, upstream) {
-		return fmt.Errorf("--upstream %s is this proxy's own --listen; name the PostgreSQL server behind it", upstream)
+func notItself(own net.Addr, upstream []proxy.Host, leaseDatabase *pgx.ConnConfig) error {
+	for _, h := range upstream {
+		if isOwn(own, h.Network, h.Address) {
+			return fmt.Errorf("--upstream %s is this proxy's own --listen; name the PostgreSQL server behind it",
+				h.Address)
+		}
 	}
 	leaseNetwork, leaseAddress := pgconn.NetworkAddress(leaseDatabase.Host, leaseDatabase.Port)
 	if isOwn(own, leaseNetwork, leaseAddress) {

@@ -12,6 +12,7 @@ import (
 
 	"pgflurry/admin"
 	"pgflurry/outcome"
+	"pgflurry/primary"
 	"pgflurry/proxy"
 	"pgflurry/segment"
 )
@@ -30,8 +31,9 @@ type Node struct {
 	pauses    pauses
 	lease     *pgx.ConnConfig // of the lease role, to the lease database
 	look      *pgx.ConnConfig // of the same role, through the upstream
+	hosts     []proxy.Host    // of the upstream
+	primary   *primary.Watch  // nil: any of them will do
 	ids       *lateIDs
-	upstream  struct{ network, address string } // where sessions go
 	databases *databases
 	id        *idDatabase // nil: there is none
 	proxy     *proxy.Proxy
@@ -81,7 +83,7 @@ func New(s Settings) (_ *Node, err error) {
 	}
 	n.unread.Store(&namespaceUnread)
 	n.lease = n.withPassword(leaseConfig)
-	if n.upstream.network, n.upstream.address, err = ParseAddress("upstream", s.Upstream); err != nil {
+	if n.hosts, err = parseUpstream(s.Upstream); err != nil {
 		return nil, err
 	}
 	if err = n.join(); err != nil {
@@ -90,7 +92,7 @@ func New(s Settings) (_ *Node, err error) {
 	if n.admin, err = openAdmin(s.Admin); err != nil {
 		return nil, err
 	}
-	if n.listener, err = s.openListener(n.upstream.network, n.upstream.address, leaseConfig); err != nil {
+	if n.listener, err = s.openListener(n.hosts, leaseConfig); err != nil {
 		if n.admin != nil {
 			n.admin.Close()
 		}
@@ -106,6 +108,7 @@ func (n *Node) join() error {
 	if n.id, err = n.openIDDatabase(); err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
+	n.primary = n.newPrimary()
 	s, err := n.proxySettings(n.settings)
 	if err != nil {
 		return err
@@ -113,7 +116,7 @@ func (n *Node) join() error {
 	if n.proxy, err = proxy.New(s); err != nil {
 		return err
 	}
-	n.look = throughUpstream(n.lease, n.upstream.network, n.upstream.address, n.proxy.DialUpstream)
+	n.look = throughUpstream(n.lease, n.hosts, n.proxy.DialUpstream)
 	list, err := n.databases.prepare(n.settings.Databases)
 	if err != nil {
 		return err
@@ -158,6 +161,9 @@ func (n *Node) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	wrong := make(chan error, 1)
 	parts.Go(func() { n.clock.follow(supplied) })
+	if n.primary != nil {
+		parts.Go(func() { n.primary.Run(supplied) })
+	}
 	parts.Go(func() {
 		if err := n.supply(supplied); err != nil {
 			wrong <- err

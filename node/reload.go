@@ -70,13 +70,17 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 // proxySettings are those of the proxy. The files of TLS are read.
 func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	p := proxy.Settings{
-		Network: n.upstream.network, Address: n.upstream.address, Log: n.log,
+		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
 		IDs: n.ids, Permission: n.databases.permissionOf, Segments: n.databases.numbersOf, WhyNot: whyNot,
 	}
 	if n.id != nil {
 		p.Inside = n.id.server
 	}
-	s.Limits.apply(&p, len(s.Databases), descriptors())
+	asked := 0
+	if n.primary != nil {
+		asked = len(n.hosts)
+	}
+	s.Limits.apply(&p, len(s.Databases), asked, descriptors())
 	err := s.TLS.apply(&p)
 	return p, outcome.As(outcome.Usage, err)
 }
@@ -89,6 +93,6 @@ func (n *Node) tellLimits(s Settings, p proxy.Settings) {
 			"max_logins", limit(p.MaxLogins), "max_logins_per_address", limit(p.MaxLoginsPerAddress))
 	}
 	if before == nil || before.TLS != s.TLS {
-		s.TLS.warn(n.log, p.Network, p.Address)
+		s.TLS.warn(n.log, p.Upstream)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/connstring"
+	"pgflurry/proxy"
 )
 
 // lookName is the application_name of a kept connection, unless the connection string has one.
@@ -92,16 +93,20 @@ func (e *brokenError) Unwrap() error { return e.cause }
 
 // throughUpstream is the lease role's way to the upstream: the one that sessions take, TLS included.
 func throughUpstream(
-	config *pgx.ConnConfig, network, upstream string, dial func(context.Context) (net.Conn, error),
+	config *pgx.ConnConfig, upstream []proxy.Host, dial func(context.Context) (net.Conn, error),
 ) *pgx.ConnConfig {
 	there := config.Copy()
 	there.Fallbacks, there.TLSConfig, there.ValidateConnect = nil, nil, nil
-	there.Host, there.Port = upstream, 0
-	if network == "tcp" {
-		host, port, err := net.SplitHostPort(upstream)
+	first := upstream[0] // which messages name; dial goes where it will
+	there.Host, there.Port = first.Address, 0
+	if first.Network == "tcp" {
+		host, port, err := net.SplitHostPort(first.Address)
 		if number, bad := strconv.ParseUint(port, 10, 16); err == nil && bad == nil {
 			there.Host, there.Port = host, uint16(number)
 		}
+	}
+	if len(upstream) > 1 {
+		there.Host += ",…"
 	}
 	there.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }
 	there.LookupFunc = func(_ context.Context, host string) ([]string, error) { return []string{host}, nil }

@@ -29,8 +29,12 @@ type Settings struct {
 	Advertise string
 	// Host is the name of this machine. Empty: it is not known.
 	Host string
-	// Upstream is PostgreSQL or a pooler: HOST:PORT, a Unix socket, or the directory of one. Required.
+	// Upstream is PostgreSQL or a pooler: HOST:PORT, a Unix socket, or the directory of one. Several have commas
+	// between them: a connection goes to the first that takes it. Required.
 	Upstream string
+	// UpstreamPrimary makes connections go to the one of them that says that it is the primary, and end when it is not
+	// any more.
+	UpstreamPrimary bool
 	// LeaseDatabase is the connection string of the database with the worker table. Required.
 	LeaseDatabase string
 	// Databases are those whose sessions are answered. Empty: the lease database.
@@ -95,7 +99,7 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	if s.Listener == nil {
 		_, _, noListen = ParseAddress("listen", s.Listen)
 	}
-	_, _, noUpstream := ParseAddress("upstream", s.Upstream)
+	_, noUpstream := parseUpstream(s.Upstream)
 	var noAdmin error
 	if s.Admin.Listen != "" {
 		_, _, noAdmin = ParseAddress("admin-listen", s.Admin.Listen)

@@ -57,6 +57,7 @@ func (n *Node) tellProxy(s *admin.State) {
 		Relayed: map[string]int64{"to_upstream": st.ToUpstream, "to_client": st.ToClient},
 	}
 	s.Upstreams = admin.Upstreams{Connects: st.Connects, ConnectsIn: st.ConnectTimes}
+	n.tellPrimary(&s.Upstreams)
 }
 
 func tellNamespace(ns namespace.Namespace) admin.Namespace {

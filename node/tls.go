@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 
 	"pgflurry/connstring"
 	"pgflurry/proxy"
@@ -178,19 +179,20 @@ func (t *TLS) load(log *slog.Logger) (client *pgtls.Client, upstream pgtls.Upstr
 }
 
 // warn logs what is allowed and may surprise.
-func (t *TLS) warn(log *slog.Logger, network, address string) {
+func (t *TLS) warn(log *slog.Logger, upstream []proxy.Host) {
 	mode, _ := pgtls.ParseMode(t.Upstream) // complete has looked
 	if mode == pgtls.Disable {
-		if host, _, err := net.SplitHostPort(address); t.Client != clientDisable && network == "tcp" && err == nil &&
-			!isLoopback(host) {
+		if i := slices.IndexFunc(upstream, isRemote); i >= 0 && t.Client != clientDisable {
 			log.Warn("what clients send inside TLS goes on to the upstream in plain text",
-				"upstream", address, "hint", "Use --upstream-tls verify-full.")
+				"upstream", upstream[i].Address, "hint", "Use --upstream-tls verify-full.")
 		}
 		return
 	}
-	if network == "unix" {
-		log.Warn("--upstream-tls has no effect on a Unix socket", "upstream", address)
-		return
+	if i := slices.IndexFunc(upstream, isSocket); i >= 0 {
+		log.Warn("--upstream-tls has no effect on a Unix socket", "upstream", upstream[i].Address)
+		if len(upstream) == 1 {
+			return
+		}
 	}
 	if t.Client != clientDisable && t.Auth == authRelay {
 		log.Warn("TLS on both sides: clients that bind SCRAM to the certificate are refused, unless the proxy has "+
@@ -207,6 +209,13 @@ func (t *TLS) warn(log *slog.Logger, network, address string) {
 			"that --upstream-tls-cert names",
 			"hint", "Let only those clients reach it: --client-tls-ca, loopback, or a Unix socket.")
 	}
+}
+
+func isSocket(h proxy.Host) bool { return h.Network == "unix" }
+
+func isRemote(h proxy.Host) bool {
+	host, _, err := net.SplitHostPort(h.Address)
+	return h.Network == "tcp" && err == nil && !isLoopback(host)
 }
 
 func isLoopback(host string) bool {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/proxy"
 	"pgflurry/tests/support/authority"
 )
 
@@ -96,7 +97,8 @@ func TestServeSaysWhatTLSDoesNotProtect(t *testing.T) {
 		if err := c.settings.complete(); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		c.settings.warn(slog.New(slog.NewTextHandler(&log, nil)), c.network, c.address)
+		c.settings.warn(slog.New(slog.NewTextHandler(&log, nil)),
+			[]proxy.Host{{Network: c.network, Address: c.address}})
 		if said := log.String(); (c.says == "") != (said == "") || !strings.Contains(said, c.says) {
 			t.Errorf("%s: the log says %q; expected %q", name, said, c.says)
 		}

@@ -44,6 +44,8 @@ type watcher struct {
 	clock     clock
 	log       *slog.Logger
 	server    *realServer // nil: there is no ID database
+	// moved is what is closed when connections through the upstream go elsewhere, or nil; it may be nil itself
+	moved func() <-chan struct{}
 
 	mu        sync.Mutex
 	functions map[int]*listing // by function worker, the database
@@ -53,6 +55,7 @@ func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	return &watcher{
 		databases: n.databases, config: n.look, id: ns.ID,
 		pauses: n.pauses, clock: n.clock, log: n.log, functions: make(map[int]*listing), server: n.realServer(),
+		moved: n.moved,
 	}
 }
 
@@ -101,6 +104,7 @@ func (w *watcher) of(l *listing) *databaseWatch {
 func (d *databaseWatch) watch(ctx context.Context) error {
 	defer d.kept.close()
 	for {
+		moved := d.moved()
 		err := d.look(ctx)
 		var wrong *wrongDatabase
 		switch {
@@ -112,7 +116,7 @@ func (d *databaseWatch) watch(ctx context.Context) error {
 			d.unanswered(err)
 		}
 		pause := d.pauses.look
-		sleep(ctx, pause+rand.N(pause/10))
+		sleepUnless(ctx, pause+rand.N(pause/10), moved)
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -228,11 +232,15 @@ func (w *watcher) fits(l *listing, ns namespace.Namespace) error {
 	return nil
 }
 
-func sleep(ctx context.Context, d time.Duration) {
+func sleep(ctx context.Context, d time.Duration) { sleepUnless(ctx, d, nil) }
+
+// sleepUnless returns early once woken is closed.
+func sleepUnless(ctx context.Context, d time.Duration, woken <-chan struct{}) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
+	case <-woken:
 	case <-ctx.Done():
 	}
 }

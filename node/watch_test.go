@@ -37,6 +37,7 @@ func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *l
 	w := &watcher{
 		databases: all, config: config,
 		pauses: p, clock: ownClock(), log: slog.New(slog.NewTextHandler(log, nil)), functions: make(map[int]*listing),
+		moved: func() <-chan struct{} { return nil },
 	}
 	d := w.of(all.listed[0])
 	d.permit = permitted.permit

@@ -18,6 +18,10 @@
 //
 // What a connection is held to stays the same until its end, even if Change (rules.go) has new rules for others.
 //
+// Upstream is one host or several (upstream.go): the first of a list that takes the connection, or the one that reigns.
+// Whoever knows that tells it by Settings.Reign. way.go leads to one host. A request to cancel a statement goes to the
+// host of its session (cancel.go).
+//
 // Until upstream has let a client in, limits.go bounds what it can take. crowd.go says who gives way to whom,
 // places.go who gets a connection to upstream, handshake.go who may begin TLS. A packet that begins no session is
 // passed on by once.go.
@@ -93,4 +97,6 @@
 //  11. The end of a connection is noticed at once, also one that comes in one event with the last message. That of a
 //     client is not while relayClient does not read: while it is thousands of batches ahead, or while upstream or the
 //     client takes nothing more. What the client sent before it left is then still to be decided.
+//  12. A session ends with the reign of its host, whatever its client does. From then on nothing more reaches that
+//     host, and none of the proxy's own connections to it is left.
 package proxy

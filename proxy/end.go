@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -113,6 +114,22 @@ func (s *session) farewell(code failure) {
 	})
 	defer late.Stop()
 	s.toClient.Farewell(fatalMessage(code))
+}
+
+// endsWithReign ends the session when the reign of its host is over, unless that is called off.
+func (s *session) endsWithReign() (callOff func() bool) {
+	if s.over == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(s.over, s.demoted)
+}
+
+// demoted ends a session whose host is not the primary any more. Nothing more of it reaches that host, however long the
+// client takes to be told: what it would write there might be lost.
+func (s *session) demoted() {
+	_ = s.upstream.SetWriteDeadline(longAgo)
+	s.log.Info("session ended: its server is not the primary any more")
+	s.kill(failDemoted)
 }
 
 // kill ends the session at once.

@@ -31,6 +31,8 @@ const (
 	failEncryptionTwice
 	failAfterSSL
 	failAfterGSSENC
+	failNoPrimary
+	failDemoted
 )
 
 // clientText is one row of the table of errors a client can get from the proxy itself. All are FATAL.
@@ -50,6 +52,15 @@ var clientTexts = map[failure]clientText{
 	failDial: {
 		"57P03", "could not connect to the PostgreSQL server behind the proxy",
 		"Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause.",
+	},
+	// libpq tries the next host behind 57P03. Behind 57P01 pools throw a connection away and open another one.
+	failNoPrimary: {
+		"57P03", "none of the PostgreSQL servers behind the proxy says that it is the primary",
+		"Connect again: a failover may be under way. The proxy's log has what each server said.",
+	},
+	failDemoted: {
+		"57P01", "terminating connection because its PostgreSQL server is not the primary any more",
+		"Whether the last transaction was committed is unknown. Connect again: new connections go to the primary.",
 	},
 	failLogin: {
 		"08006", "the connection was not established within the login timeout",

@@ -91,7 +91,7 @@ func TestALoginThatFailsGivesItsPlaceBack(t *testing.T) {
 func TestASessionThatDoesNotReachUpstreamGivesItsPlaceBack(t *testing.T) {
 	away := t.TempDir() + "/none"
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-		s.Network, s.Address, s.MaxSessions = "unix", away, 1
+		s.Upstream, s.MaxSessions = []Host{{Network: "unix", Address: away}}, 1
 	})
 	for range 3 {
 		r.send(startup("user", "u"))

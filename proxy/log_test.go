@@ -38,7 +38,8 @@ func loggedAfter(t *testing.T, said ...[]byte) string {
 	back := listen(t)
 	back.Close() // upstream is away
 	p, err := New(Settings{
-		Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: &counter{},
+		Log: slog.New(slog.NewTextHandler(&log, nil)),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logg
 		return
 	}
 	defer p.limits.cancels.leave(place)
-	err := p.relayOnce(ctx, client, o.raw)
+	err := p.relayOnce(ctx, client, o)
 	switch {
 	case ctx.Err() != nil: // it gave way, or the proxy ends
 		p.countOnce(o, cancelDropped, loginFailed)
@@ -49,8 +49,8 @@ func (p *Proxy) countOnce(o opening, cancel, login result) {
 
 // relayOnce passes on one packet, and whatever upstream says to it until it closes. To a CancelRequest it says nothing;
 // as libpq does, the client waits for the close: then it was handled.
-func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, raw []byte) error {
-	upstream, err := p.dialUpstream(ctx)
+func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, o opening) error {
+	upstream, err := p.dialOnce(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, raw []byte) erro
 	if err := errors.Join(upstream.SetDeadline(deadline), client.SetDeadline(deadline)); err != nil {
 		return err
 	}
-	if _, err := upstream.Write(raw); err != nil {
+	if _, err := upstream.Write(o.raw); err != nil {
 		return err
 	}
 	_, err = io.Copy(client, upstream)

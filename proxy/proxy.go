@@ -3,7 +3,6 @@ package proxy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -75,9 +74,12 @@ func (p *Permission) allows(f *statement.Form) bool {
 
 // Settings configures a Proxy. Change replaces limits, time-outs of clients and TLS while it runs.
 type Settings struct {
-	// Network and Address of the upstream as net.Dial takes them:
-	// "tcp" and "host:port", or "unix" and the socket's path.
-	Network, Address string
+	// Upstream are the hosts behind the proxy, at least one. A connection goes to the first that takes it, unless there
+	// is Reign.
+	Upstream []Host
+	// Reign finds the one host that connections go to now, where not every host will do; nil: each does. It may wait
+	// until ctx ends. It is called for each connection, concurrently.
+	Reign func(ctx context.Context) (Reign, error)
 	// IDs answers from memory. Required.
 	IDs IDs
 	// Permission finds what sessions to a database may get from memory; nil for none. It is called once a session.
@@ -107,7 +109,7 @@ type Settings struct {
 	HandshakeTimeout time.Duration
 	// LoginTimeout bounds the time from accept to the first ReadyForQuery, but for DialTimeout; 60 s if zero.
 	LoginTimeout time.Duration
-	// DialTimeout bounds connecting to upstream; 10 s if zero.
+	// DialTimeout bounds connecting to upstream; 10 s if zero. Each host has its share of it.
 	DialTimeout time.Duration
 	// ClientTLS is what clients get that ask for TLS; they are refused it if nil.
 	ClientTLS *pgtls.Client
@@ -125,37 +127,39 @@ type Settings struct {
 	Log *slog.Logger
 }
 
-// Proxy relays between clients and one upstream. Its methods are safe for concurrent use.
+// Proxy relays between clients and the hosts of one upstream. Its methods are safe for concurrent use.
 type Proxy struct {
-	network, address string
-	ids              IDs
-	permission       func(string) *Permission
-	segments         func(string) Segments
-	dialTimeout      time.Duration
-	limits           limits
-	rules            atomic.Pointer[rules]
-	upstreamTLS      atomic.Pointer[pgtls.Negotiator]
-	log              *slog.Logger
-	inside           Inside
-	guests           atomic.Int64 // sessions of inside
-	draining         atomic.Bool
-	lastID           atomic.Int64
-	made             time.Time
-	counters         counters
-	whyNot           func(error) Decline
-	buffers          *frame.Buffers
-	batches          *batches
-	ctx              context.Context // ends when Drain has
-	stop             context.CancelFunc
+	hosts       []Host
+	reign       func(context.Context) (Reign, error) // nil: each host will do
+	ids         IDs
+	permission  func(string) *Permission
+	segments    func(string) Segments
+	dialTimeout time.Duration
+	limits      limits
+	rules       atomic.Pointer[rules]
+	ways        atomic.Pointer[[]way] // to the hosts
+	log         *slog.Logger
+	inside      Inside
+	guests      atomic.Int64 // sessions of inside
+	draining    atomic.Bool
+	lastID      atomic.Int64
+	made        time.Time
+	counters    counters
+	whyNot      func(error) Decline
+	buffers     *frame.Buffers
+	batches     *batches
+	ctx         context.Context // ends when Drain has
+	stop        context.CancelFunc
 
 	mu sync.Mutex
 	// maxSessions is Settings.MaxSessions.
 	maxSessions int
 	sessions    map[*session]struct{}
-	arriving    int  // connections that were accepted, and are neither sessions yet nor over
-	places      int  // taken, by sessions and by those that are on their way to upstream
-	closed      bool // no further session
-	ended       sums // of the sessions that are over
+	keys        map[string]*session // by what upstream gave them to cancel with
+	arriving    int                 // connections that were accepted, and are neither sessions yet nor over
+	places      int                 // taken, by sessions and by those that are on their way to upstream
+	closed      bool                // no further session
+	ended       sums                // of the sessions that are over
 	conns       sync.WaitGroup
 	changed     chan struct{} // closed and replaced when a session ends, a place is given back, or one has arrived
 }
@@ -165,13 +169,13 @@ func New(s Settings) (*Proxy, error) {
 	if s.IDs == nil {
 		return nil, errors.New("proxy settings have no IDs; expected a generator")
 	}
-	if s.Network != "tcp" && s.Network != "unix" || s.Address == "" {
-		return nil, fmt.Errorf("proxy settings name the upstream %q %q; expected tcp and host:port, or unix and a path",
-			s.Network, s.Address)
+	if err := checkHosts(s.Upstream); err != nil {
+		return nil, err
 	}
 	p := &Proxy{
-		network: s.Network, address: s.Address, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
-		dialTimeout: s.DialTimeout, sessions: make(map[*session]struct{}), changed: make(chan struct{}),
+		hosts: s.Upstream, reign: s.Reign, ids: s.IDs, permission: s.Permission, segments: s.Segments, log: s.Log,
+		dialTimeout: s.DialTimeout, sessions: make(map[*session]struct{}), keys: make(map[string]*session),
+		changed: make(chan struct{}),
 		buffers: frame.NewBuffers(), batches: newBatches(), limits: newLimits(fairTime),
 		inside: s.Inside, whyNot: s.WhyNot, made: time.Now(), counters: newCounters(),
 	}
@@ -284,6 +288,9 @@ func (p *Proxy) forget(s *session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.sessions, s)
+	if p.keys[s.key] == s {
+		delete(p.keys, s.key)
+	}
 	p.ended.add(s)
 	p.ended.closed[s.closedFor()]++
 	p.givePlaceLocked(s.stranger)

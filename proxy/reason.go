@@ -13,11 +13,13 @@ const (
 	closedTimeout         // the login timeout
 	closedProtocol        // the client broke the protocol, or asked for what the proxy does not allow
 	closedFault           // a fault of the proxy
+	closedDemoted         // its host is not the primary any more
 	reasons
 )
 
 var reasonLabels = [reasons]string{
 	"", "client", "refused", "upstream", "drain", "limit", "timeout", "protocol", "fault",
+	"demoted",
 }
 
 // reason is that of a session which ends for the failure; 0 for none of the table's.
@@ -25,7 +27,8 @@ func (f failure) reason() reason {
 	switch f {
 	case failProtocol, failTLSRequired, failALPN, failBinding, failEncryptionTwice, failAfterSSL, failAfterGSSENC:
 		return closedProtocol
-	case failDial, failUpstreamLost, failUpstreamTLS, failUpstreamCertificate, failCleartext, failProof:
+	case failDial, failUpstreamLost, failUpstreamTLS, failUpstreamCertificate, failCleartext, failProof,
+		failNoPrimary:
 		return closedUpstream
 	case failDraining, failNotAccepting:
 		return closedDrain
@@ -33,6 +36,8 @@ func (f failure) reason() reason {
 		return closedLimit
 	case failLogin:
 		return closedTimeout
+	case failDemoted:
+		return closedDemoted
 	case failDesync, failInternal:
 		return closedFault
 	}

@@ -102,7 +102,7 @@ func TestEveryFailureOfTheTableHasAReason(t *testing.T) {
 
 func TestLoginsThatNeverBecomeSessionsAreCountedAndProbesAreNot(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
-		s.Network, s.Address = "unix", t.TempDir()+"/none"
+		s.Upstream = []Host{{Network: "unix", Address: t.TempDir() + "/none"}}
 	})
 	r.client.Close() // a probe
 	says := func(said []byte) {

@@ -58,6 +58,8 @@ func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 	switch f.Kind {
 	case wire.BackendAuthentication:
 		return s.relayAuthentication(f.Body)
+	case wire.BackendKeyData:
+		s.rememberKey(f.Body)
 	case wire.BackendErrorResponse:
 		if s.sawFatal = isFatal(f.Body); s.sawFatal {
 			s.upstreamFatal(f.Body)

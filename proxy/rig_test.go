@@ -82,7 +82,7 @@ func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig 
 	all.Set(AnswerAll)
 	all.SetSegments(AnswerAll)
 	settings := Settings{
-		Network: "tcp", Address: back.Addr().String(), IDs: ids,
+		Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: ids,
 		Segments: func(database string) Segments {
 			if database == "d" {
 				return &tags{}

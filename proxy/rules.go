@@ -22,7 +22,7 @@ func (p *Proxy) Change(s Settings) error {
 		return errors.New("proxy settings ask for passwords without requiring TLS, " +
 			"or require TLS without a certificate")
 	}
-	upstream, err := p.negotiator(s.UpstreamTLS)
+	ways, err := p.waysTo(s.UpstreamTLS)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (p *Proxy) Change(s Settings) error {
 	if s.HandshakeTimeout == 0 {
 		s.HandshakeTimeout = defaultHandshakeTimeout
 	}
-	p.upstreamTLS.Store(upstream)
+	p.ways.Store(&ways)
 	p.rules.Store(&rules{
 		loginTimeout: s.LoginTimeout, handshakeTimeout: s.HandshakeTimeout,
 		clientTLS: s.ClientTLS, requireTLS: s.RequireTLS, askPassword: s.AskPassword,

@@ -34,9 +34,12 @@ type session struct {
 	admitted   *admitted
 	stranger   *member // of those that have a place and have not logged in; it leaves them when it has
 	permission *Permission
-	segments   Segments // nil: none
-	client     net.Conn // client ↔ proxy
-	upstream   net.Conn // proxy ↔ upstream
+	segments   Segments        // nil: none
+	client     net.Conn        // client ↔ proxy
+	upstream   net.Conn        // proxy ↔ upstream
+	host       int             // of Settings.Upstream, where that leads
+	over       context.Context // ends with the host's reign; nil: never
+	key        string          // by which a statement of it is cancelled; guarded by Proxy.mu
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
 	conversation *conversation
@@ -84,6 +87,7 @@ func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 func (p *Proxy) live(v *visit, s *session) {
 	defer s.cancel()
 	defer p.forget(s)
+	defer s.endsWithReign()()
 	s.ended(s.relay(v.login))
 	s.countLogin()
 }

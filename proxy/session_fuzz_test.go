@@ -108,9 +108,12 @@ func newFuzzed(f *testing.F) (*Proxy, *atomic.Pointer[part]) {
 	})
 	all := &Permission{}
 	all.Set(AnswerAll)
-	p, err := New(Settings{Network: "unix", Address: address, IDs: &counter{}, Permission: func(string) *Permission {
-		return all
-	}})
+	p, err := New(Settings{
+		Upstream: []Host{{Network: "unix", Address: address}}, IDs: &counter{},
+		Permission: func(string) *Permission {
+			return all
+		},
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -73,7 +73,9 @@ func TestAPacketThatPostgreSQLRefusesIsPassedOnAndSoIsItsRefusal(t *testing.T) {
 	})
 	t.Run("upstream is away", func(t *testing.T) {
 		away := t.TempDir() + "/none"
-		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) { s.Network, s.Address = "unix", away })
+		r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+			s.Upstream = []Host{{Network: "unix", Address: away}}
+		})
 		r.send([]byte{0, 0, 0, 8, 0, 2, 0, 0})
 		r.toClient(fatalMessage(failDial))
 	})
@@ -101,7 +103,8 @@ func TestAnUnreachableUpstreamIsAFatalWithAHint(t *testing.T) {
 	gone := listen(t)
 	gone.Close()
 	front := listen(t)
-	p, got, err := serveOne(t, front, Settings{Network: "tcp", Address: gone.Addr().String(), IDs: &counter{}},
+	p, got, err := serveOne(t, front,
+		Settings{Upstream: []Host{{Network: "tcp", Address: gone.Addr().String()}}, IDs: &counter{}},
 		startup("user", "u"))
 	if err != nil || !bytes.Contains(got, []byte("57P03")) || !bytes.Contains(got, []byte("--upstream")) {
 		t.Fatalf("the client got %q (%v); expected FATAL 57P03 with a hint", got, err)
@@ -244,7 +247,9 @@ func TestTheDrainTimeoutEndsEverySession(t *testing.T) {
 func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 	front := listen(t)
 	p, got, _ := serveOne(t, front,
-		Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}, LoginTimeout: time.Millisecond}, []byte{0, 0})
+		Settings{
+			Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: &counter{}, LoginTimeout: time.Millisecond,
+		}, []byte{0, 0})
 	if !bytes.Contains(got, []byte("08006")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)
 	}
@@ -255,7 +260,10 @@ func TestTheLoginTimeoutEndsAClientThatNeverSaysWhatItWants(t *testing.T) {
 func TestTheLoginTimeoutEndsASessionWhoseUpstreamNeverAnswers(t *testing.T) {
 	back, front := listen(t), listen(t)
 	p, got, _ := serveOne(t, front,
-		Settings{Network: "tcp", Address: back.Addr().String(), IDs: &counter{}, LoginTimeout: 50 * time.Millisecond},
+		Settings{
+			Upstream: []Host{{Network: "tcp", Address: back.Addr().String()}}, IDs: &counter{},
+			LoginTimeout: 50 * time.Millisecond,
+		},
 		startup("user", "u"))
 	if !bytes.Contains(got, []byte("08006")) || !bytes.Contains(got, []byte("login timeout")) {
 		t.Fatalf("the client got %q; expected FATAL 08006", got)

@@ -37,7 +37,7 @@ func is[N int | int64](got map[string]N, above map[string]N) bool {
 }
 
 func TestStatsHaveAllTheirLabelsFromTheStart(t *testing.T) {
-	p, err := New(Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}})
+	p, err := New(Settings{Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: &counter{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +48,7 @@ func TestStatsHaveAllTheirLabelsFromTheStart(t *testing.T) {
 		"ByKind":     {labels(st.ByKind), []string{"segment", "snowflake", "snowflakes"}},
 		"DeclinedBy": {labels(st.DeclinedBy), []string{"mark", "no_lease", "not_answerable", "tick_full", "timeout"}},
 		"Closed": {labels(st.Closed), []string{
-			"client", "drain", "fault", "limit", "protocol", "refused", "timeout", "upstream",
+			"client", "demoted", "drain", "fault", "limit", "protocol", "refused", "timeout", "upstream",
 		}},
 		"Logins":   {labels(st.Logins), []string{"failed", "ok", "refused"}},
 		"Connects": {labels(st.Connects), []string{"failed", "ok"}},
@@ -328,7 +328,7 @@ func TestStatementsThatAPermissionForbidsAreCountedWhereTheDatabaseIsListed(t *t
 }
 
 func BenchmarkStatsOfTenThousandSessions(b *testing.B) {
-	p, err := New(Settings{Network: "tcp", Address: "127.0.0.1:1", IDs: &counter{}})
+	p, err := New(Settings{Upstream: []Host{{Network: "tcp", Address: "127.0.0.1:1"}}, IDs: &counter{}})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -263,9 +263,9 @@ func TestSettingsThatCannotMeanAnythingAreRefused(t *testing.T) {
 		"TLS required without a certificate":  {requires},
 		"passwords without TLS":               {offer, func(s *Settings) { s.AskPassword = true }},
 		"a CA to verify that is not there":    {reaches(pgtls.Upstream{Mode: pgtls.VerifyFull})},
-		"an upstream without a port, for TLS": {func(s *Settings) { s.Address = "db" }},
+		"an upstream without a port, for TLS": {func(s *Settings) { s.Upstream[0].Address = "db" }},
 	} {
-		s := Settings{Network: "tcp", Address: "db:5432", IDs: &counter{}}
+		s := Settings{Upstream: []Host{{Network: "tcp", Address: "db:5432"}}, IDs: &counter{}}
 		for _, f := range change {
 			f(&s)
 		}

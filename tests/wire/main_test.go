@@ -104,7 +104,7 @@ func (st *stand) newHouse(name, upstream string, level proxy.Level, ids *source)
 	}
 	trusts := &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test", NextProtos: []string{"postgresql"}}
 	p, err := proxy.New(proxy.Settings{
-		Network: network, Address: upstream, IDs: ids, ClientTLS: offer,
+		Upstream: []proxy.Host{{Network: network, Address: upstream}}, IDs: ids, ClientTLS: offer,
 		Segments: func(string) proxy.Segments { return tags{ids} },
 		Permission: func(database string) *proxy.Permission {
 			permission := &proxy.Permission{}

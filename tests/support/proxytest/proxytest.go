@@ -27,7 +27,7 @@ func (c *counter) NextN(_ context.Context, n int) (int64, int, error) { return c
 // Settings are those of a proxy in front of host:port that answers IDs in every database.
 func Settings(upstream string) proxy.Settings {
 	return proxy.Settings{
-		Network: "tcp", Address: upstream, IDs: &counter{},
+		Upstream: []proxy.Host{{Network: "tcp", Address: upstream}}, IDs: &counter{},
 		Permission: func(string) *proxy.Permission {
 			permission := &proxy.Permission{}
 			permission.Set(proxy.AnswerAll)

@@ -1,0 +1,43 @@
+package admin
+
+import (
+	"fmt"
+	"strings"
+)
+
+// primaryWarnings say that no host is the primary, and what is wrong with hosts that are none.
+func primaryWarnings(s State) []Warning {
+	hosts := s.Upstreams.Hosts
+	if hosts == nil || s.Draining {
+		return nil
+	}
+	said := make([]string, len(hosts))
+	var all []Warning
+	for i, h := range hosts {
+		said[i] = h.Name + ": " + h.Says
+		if h.Trouble != "" {
+			all = append(all, Warning{
+				Kind: "upstream_host", Why: oneLine(h.Says), Commands: []string{askRecovery(h.Name)},
+				What: fmt.Sprintf("Of %s: %s.", oneLine(h.Name), oneLine(h.Trouble)),
+				Do:   "Look at that server. Sessions go to the primary meanwhile.",
+			})
+		}
+	}
+	if s.Upstreams.Since.IsZero() {
+		return []Warning{{
+			Kind: "no_primary", Why: oneLine(strings.Join(said, "; ")), Commands: []string{askRecovery(hosts[0].Name)},
+			What: "No host of --upstream says that it is the primary: new sessions are refused.",
+			Do:   "Look whether a failover is under way. The proxy asks each host several times a second.",
+		}}
+	}
+	return all
+}
+
+// askRecovery asks a host itself.
+func askRecovery(host string) string {
+	name, port := oneLine(host), ""
+	if i := strings.LastIndexByte(name, ':'); i >= 0 && !strings.HasPrefix(name, "/") {
+		name, port = name[:i], " -p "+name[i+1:]
+	}
+	return fmt.Sprintf("psql -h '%s'%s -c 'SELECT pg_is_in_recovery()'", strings.ReplaceAll(name, "'", `'\''`), port)
+}

@@ -1,0 +1,209 @@
+package proxy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"pgflurry/proxy/pgtls"
+	"pgflurry/tests/support/authority"
+)
+
+// A throne says who reigns, as the test wants.
+type throne struct {
+	mu  sync.Mutex
+	now Reign
+	end context.CancelFunc
+}
+
+// crown begins another reign.
+func (x *throne) crown(host int) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.end != nil {
+		x.end()
+	}
+	var over context.Context
+	over, x.end = context.WithCancel(context.Background())
+	x.now = Reign{host, over}
+}
+
+func (x *throne) reign(context.Context) (Reign, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.end == nil {
+		return Reign{}, errors.New("nobody says so")
+	}
+	return x.now, nil
+}
+
+// reigns puts other hosts behind the rig's own, which is the first.
+func reigns(x *throne, others ...net.Listener) func(*Settings) {
+	return func(s *Settings) {
+		s.Reign = x.reign
+		for _, other := range others {
+			s.Upstream = append(s.Upstream, Host{Network: "tcp", Address: other.Addr().String()})
+		}
+	}
+}
+
+func TestInvariant12ASessionEndsWithTheReignOfItsHostAndNothingMoreReachesThat(t *testing.T) {
+	for name, meanwhile := range map[string]func(r *rig){
+		"it is idle":                   func(*rig) {},
+		"it waits for a reply":         func(r *rig) { r.send(query("SELECT 9")); r.toUpstream(query("SELECT 9")) },
+		"it is in a transaction":       func(r *rig) { r.relays(query("BEGIN"), join(complete("BEGIN"), ready('T'))) },
+		"half a message was sent":      func(r *rig) { r.send(query("SELECT 1")[:6]) },
+		"it was answered a moment ago": func(r *rig) { r.requestAnswered("1", 'I') },
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := &throne{}
+			x.crown(0)
+			r := newRigBeforeStartup(t, &counter{}, reigns(x))
+			r.upstream = r.starts(r.client)
+			meanwhile(r)
+			x.crown(0)
+			r.toClient(fatalMessage(failDemoted))
+			if rest := r.rest(r.upstream); bytes.Contains(rest, query("COMMIT")) {
+				t.Errorf("upstream was sent %q", rest)
+			}
+			r.proxy.Wait()
+			if n := r.proxy.Stats().Closed["demoted"]; n != 1 {
+				t.Errorf("%d sessions were counted as demoted", n)
+			}
+		})
+	}
+}
+
+func TestAClientThatDoesNotReadDelaysNoEndOfAReign(t *testing.T) {
+	x := &throne{}
+	x.crown(0)
+	r := newRigBeforeStartup(t, &counter{}, reigns(x))
+	r.upstream = r.starts(r.client)
+	flooded := make(chan struct{})
+	go func() { // until the proxy takes no more, for its client takes nothing
+		defer close(flooded)
+		row := dataRow(string(bytes.Repeat([]byte("x"), 8000)))
+		for {
+			if _, err := r.upstream.Write(row); err != nil {
+				return
+			}
+		}
+	}()
+	x.crown(0)
+	<-flooded
+	r.proxy.Wait()
+}
+
+func TestWithoutAReignASessionIsRefused(t *testing.T) {
+	r := newRigBeforeStartup(t, &counter{}, reigns(&throne{}))
+	r.send(startup("user", "u"))
+	r.toClient(fatalMessage(failNoPrimary))
+}
+
+func TestADialWhoseReignEndsGoesOnToTheNext(t *testing.T) {
+	ca := authority.New(t, "CA")
+	silent := listen(t) // takes connections, and never answers the request for TLS
+	x := &throne{}
+	x.crown(1)
+	r := newRigBeforeStartup(t, &counter{}, reigns(x, silent), reaches(pgtls.Upstream{Mode: pgtls.Require}))
+	r.send(startup("user", "u", "database", "d"))
+	conn, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	x.crown(0)
+	if err := r.takesTLS(shows(ca.Issue(t, authority.Leaf{}))); err != nil {
+		t.Fatal(err)
+	}
+	r.toUpstream(startup("user", "u", "database", "d"))
+}
+
+func TestAHostThatHangsHasItsShareOfTheTimeAndNoMore(t *testing.T) {
+	ca := authority.New(t, "CA")
+	silent := listen(t)
+	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}), func(s *Settings) {
+		s.Upstream = append([]Host{{Network: "tcp", Address: silent.Addr().String()}}, s.Upstream...)
+		s.DialTimeout = 2 * time.Second
+	})
+	r.send(startup("user", "u", "database", "d"))
+	if err := r.takesTLS(shows(ca.Issue(t, authority.Leaf{}))); err != nil {
+		t.Fatal(err)
+	}
+	r.toUpstream(startup("user", "u", "database", "d"))
+}
+
+func TestAConnectionOfTheProxysOwnEndsWithTheReign(t *testing.T) {
+	x := &throne{}
+	x.crown(0)
+	r := newRigBeforeStartup(t, &counter{}, reigns(x))
+	conn, err := r.proxy.DialUpstream(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := <-r.arrivals
+	x.crown(0)
+	if _, err := io.ReadAll(there); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write([]byte{0}); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("a write behind the end: %v", err)
+	}
+	conn.Close()
+}
+
+func TestACancelRequestGoesToTheHostOfItsSessionWhateverTheLengthOfTheKey(t *testing.T) {
+	for name, key := range map[string][]byte{
+		"a key of protocol 3.0": bytes.Repeat([]byte{1}, 8),
+		"a key of protocol 3.2": bytes.Repeat([]byte{2}, 260),
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := listen(t)
+			x := &throne{}
+			x.crown(0)
+			r := newRigBeforeStartup(t, &counter{}, func(s *Settings) {
+				reigns(x, other)(s)
+				s.Reign = func(ctx context.Context) (Reign, error) { // sessions stay when others go elsewhere
+					reign, err := x.reign(ctx)
+					return Reign{reign.Host, context.Background()}, err
+				}
+			})
+			r.send(startup("user", "u"))
+			r.upstream = <-r.arrivals
+			r.toUpstream(startup("user", "u"))
+			greeting := join(message('R', []byte{0, 0, 0, 0}), message('K', key), ready('I'))
+			r.reply(greeting)
+			r.toClient(greeting)
+			x.crown(1)
+
+			request := join([]byte{0, 0, byte((8 + len(key)) >> 8), byte(8 + len(key)), 4, 210, 22, 46}, key)
+			cancel := r.dial()
+			r.write(cancel, [][]byte{request})
+			there := <-r.arrivals // and not at the other
+			r.expect(there, "the host of the session", [][]byte{request})
+			there.Close()
+
+			nobodys := bytes.Clone(request)
+			nobodys[len(nobodys)-1]++
+			r.write(r.dial(), [][]byte{nobodys})
+			conn, err := other.Accept()
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.expect(conn, "where new sessions go", [][]byte{nobodys})
+			conn.Close()
+
+			r.client.Close()
+			r.upstream.Close()
+			r.proxy.Wait()
+			if n := len(r.proxy.keys); n != 0 {
+				t.Errorf("%d keys are left behind the session", n)
+			}
+		})
+	}
+}

@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"pgflurry/proxy/pgtls"
+)
+
+// A way leads to one host: by all the addresses of its name, which is resolved anew for each connection, and by TLS for
+// that name. It does not change.
+type way struct {
+	Host
+	tls *pgtls.Negotiator
+}
+
+// checkHosts refuses what cannot be dialled.
+func checkHosts(hosts []Host) error {
+	if len(hosts) == 0 {
+		return errors.New("proxy settings have no upstream; expected at least one host")
+	}
+	for _, h := range hosts {
+		if h.Network != "tcp" && h.Network != "unix" || h.Address == "" {
+			return fmt.Errorf("proxy settings name the upstream %q %q; "+
+				"expected tcp and host:port, or unix and a path", h.Network, h.Address)
+		}
+	}
+	return nil
+}
+
+// waysTo makes ready how new sessions, cancel requests and the proxy's own connections reach each host.
+func (p *Proxy) waysTo(u pgtls.Upstream) ([]way, error) {
+	ways := make([]way, len(p.hosts))
+	for i, h := range p.hosts {
+		name, _, err := net.SplitHostPort(h.Address)
+		if err != nil && h.Network == "tcp" {
+			return nil, fmt.Errorf("upstream %q is no host:port: %w", h.Address, err)
+		}
+		negotiator, err := u.ForHost(name)
+		if err != nil {
+			return nil, err
+		}
+		ways[i] = way{h, negotiator}
+	}
+	return ways, nil
+}
+
+// dialWithin is dial in one of so many shares of the time that is left.
+func (w way) dialWithin(ctx context.Context, shares int, u under) (net.Conn, error) {
+	if deadline, bounded := ctx.Deadline(); bounded && shares > 1 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/time.Duration(shares))
+		defer cancel()
+	}
+	return w.dial(ctx, u)
+}
+
+// dial connects, by TLS where that is asked for. An address of the host that takes the connection and fails at TLS is
+// left for the next one.
+func (w way) dial(ctx context.Context, u under) (net.Conn, error) {
+	if w.tls.Mode() == pgtls.Disable || w.Network == "unix" {
+		return w.dialPlain(ctx, nil, u)
+	}
+	var failed error
+	tried := make(map[string]bool)
+	for {
+		conn, err := w.dialPlain(ctx, tried, u)
+		switch {
+		case err != nil && failed != nil:
+			return nil, failed
+		case err != nil:
+			return nil, err
+		}
+		secure, err := w.negotiate(ctx, conn)
+		switch {
+		case err == nil:
+			return secure, nil
+		case err == pgtls.ErrHasNone && w.tls.Mode() == pgtls.Prefer:
+			return conn, nil
+		}
+		conn.Close()
+		if w.tls.Mode() == pgtls.Prefer && ctx.Err() == nil {
+			return w.dialPlain(ctx, nil, u)
+		}
+		code := failUpstreamTLS
+		if errors.As(err, new(pgtls.CertificateError)) {
+			code = failUpstreamCertificate
+		}
+		failed = clientError{code, err}
+		tried[conn.RemoteAddr().String()] = true
+		if w.oneAddress() || ctx.Err() != nil {
+			return nil, failed
+		}
+	}
+}
+
+// negotiate does TLS. Where the host may have another address, half of the time is left for that.
+func (w way) negotiate(ctx context.Context, conn net.Conn) (net.Conn, error) {
+	if deadline, bounded := ctx.Deadline(); bounded && !w.oneAddress() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(deadline)/2)
+		defer cancel()
+	}
+	return w.tls.Negotiate(ctx, conn)
+}
+
+// oneAddress says that the host is no name, which may have several.
+func (w way) oneAddress() bool {
+	_, err := netip.ParseAddrPort(w.Address)
+	return w.Network == "unix" || err == nil
+}
+
+// errTried: TLS has failed at this address.
+var errTried = errors.New("TLS failed at this address")
+
+// dialPlain connects to the first address of the host that takes the connection, but for those that were tried.
+func (w way) dialPlain(ctx context.Context, tried map[string]bool, u under) (net.Conn, error) {
+	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
+		if tried[address] {
+			return errTried
+		}
+		return nil
+	}}
+	conn, err := dialer.DialContext(ctx, w.Network, w.Address)
+	if err != nil {
+		return nil, &dialError{w.Address, err}
+	}
+	if u != nil {
+		conn = u(conn)
+	}
+	return conn, nil
+}
+
+// A dialError says where upstream was looked for, in the words of --upstream, and what came of it.
+type dialError struct {
+	address string
+	cause   error
+}
+
+func (e *dialError) Error() string {
+	var op *net.OpError
+	if !errors.As(e.cause, &op) {
+		return fmt.Sprintf("%s: %v", e.address, e.cause)
+	}
+	cause := op.Err
+	if call := new(os.SyscallError); errors.As(cause, &call) {
+		cause = call.Err
+	}
+	if op.Addr != nil && op.Addr.String() != e.address {
+		return fmt.Sprintf("%s (%s): %v", e.address, op.Addr, cause)
+	}
+	return fmt.Sprintf("%s: %v", e.address, cause)
+}
+
+func (e *dialError) Unwrap() error { return e.cause }

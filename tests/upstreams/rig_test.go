@@ -1,0 +1,107 @@
+// Package upstreams puts several real servers behind a proxy: a primary and its standby, which fail over, servers of
+// other clusters, hosts that refuse and hosts that hang.
+package upstreams
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/migrations"
+	"pgflurry/postgres"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+// A pair is a primary with a standby that follows it.
+type pair struct {
+	t                *testing.T
+	primary, standby *postgres.Cluster
+}
+
+func newPair(t *testing.T) *pair {
+	t.Helper()
+	server.Binaries(t)
+	p := &pair{t: t, primary: server.Private(t, nil)}
+	if err := migrations.Up(t.Context(), p.primary.URL("postgres"), migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	p.standby = server.Standby(t, p.primary, "standby", "host=127.0.0.1 port="+fmt.Sprint(p.primary.Port), nil)
+	server.Eventually(t, server.Connect(t, p.primary.URL("postgres")),
+		"EXISTS (SELECT FROM pg_stat_replication WHERE state = 'streaming')")
+	return p
+}
+
+// serve runs a proxy in front of hosts whose lease database is that of either server.
+func (p *pair) serve(upstream string, more ...string) *program.Proxy {
+	p.t.Helper()
+	return program.Serve(p.t, p.primary.URL("postgres"), "n", append([]string{
+		"--upstream", upstream, "--lease-database", p.lease(),
+	}, more...)...)
+}
+
+// lease is a connection string that names the standby first.
+func (p *pair) lease() string {
+	return fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable",
+		p.standby.Port, p.primary.Port)
+}
+
+// both is the list of both hosts, the standby first.
+func (p *pair) both() string { return at(p.standby) + "," + at(p.primary) }
+
+func (p *pair) promote() {
+	p.t.Helper()
+	if !server.Value[bool](p.t, server.Connect(p.t, p.standby.URL("postgres")), "SELECT pg_promote()") {
+		p.t.Fatal("the standby was not promoted")
+	}
+}
+
+// failOver has the primary hang, and the standby take its place.
+func (p *pair) failOver() (wake func()) {
+	p.t.Helper()
+	wake = server.Freeze(p.t, p.primary)
+	p.promote()
+	return wake
+}
+
+// at is where a server listens.
+func at(c *postgres.Cluster) string { return fmt.Sprint("127.0.0.1:", c.Port) }
+
+// leadsTo checks which server a new session reaches.
+func leadsTo(t *testing.T, url string, c *postgres.Cluster) {
+	t.Helper()
+	conn := server.Connect(t, url)
+	if port := server.Value[int](t, conn, "SELECT inet_server_port()"); port != c.Port {
+		t.Errorf("a new session is at port %d; expected %d", port, c.Port)
+	}
+}
+
+// ends waits for the end of a session that says nothing, and returns why it ended.
+func ends(t *testing.T, conn *pgx.Conn) *pgconn.PgError {
+	t.Helper()
+	_, err := conn.WaitForNotification(server.Within(t))
+	var said *pgconn.PgError
+	if !errors.As(err, &said) {
+		t.Fatalf("the session ended with %v; expected a FATAL", err)
+	}
+	return said
+}
+
+// refused checks that no session begins, and returns the error.
+func refused(t *testing.T, url, sqlstate string) {
+	t.Helper()
+	conn, err := pgx.Connect(server.Within(t), url)
+	if err == nil {
+		conn.Close(t.Context())
+		t.Fatalf("a session began; expected SQLSTATE %s", sqlstate)
+	}
+	if !strings.Contains(err.Error(), sqlstate) {
+		t.Fatalf("a session was refused with %v; expected SQLSTATE %s", err, sqlstate)
+	}
+}
