@@ -36,6 +36,9 @@ func stand(t *testing.T) (*postgres.Cluster, *network.Link, Targets) {
 	if err == nil {
 		_, err = os.Stat(driver)
 	}
+	if err != nil && os.Getenv("PGFLURRY_TEST_CLIENTS") != "" {
+		t.Fatalf("there is no JDBC here, which PGFLURRY_TEST_CLIENTS asks for: %v", err)
+	}
 	return cluster, link, Targets{
 		Direct: direct + "&target_session_attrs=read-write", HAProxy: through,
 		Proxies: []string{proxy.URL}, AllProxies: proxy.URL, IDDatabases: []string{ids.String()}, JDBC: err == nil,

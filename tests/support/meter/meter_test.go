@@ -144,6 +144,8 @@ func TestEqualErrorsOfDifferentPlacesAreEqual(t *testing.T) {
 		"no answer in time":  fmt.Errorf("query: %w", context.DeadlineExceeded),
 		"connection to server at ADDRESS failed: server closed the connection, process N": errors.New(
 			"connection to server at 10.93.0.2:5432 failed:\n  server closed the connection, process 12345"),
+		"57P03 no worker is granted before TIME, in N s": errors.New(
+			"57P03 no worker is granted before 2026-11-23T02:38:20Z, in 1m2s"),
 		"57014 canceling after N ms": errors.New("57014 canceling after 5000 ms"),
 	} {
 		if got := Says(err); got != want {

@@ -40,19 +40,24 @@ func timedOut(err error) bool {
 	return errors.As(err, &network) && network.Timeout()
 }
 
+// What differs from time to time, in the order in which it is left out.
 var (
 	addresses = regexp.MustCompile(`\(?\b\d{1,3}(\.\d{1,3}){3}\b\)?(:\d+)?`)
-	numbers   = regexp.MustCompile(`\b\d{3,}\b`)
+	times     = regexp.MustCompile(`\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`)
+	lengths   = regexp.MustCompile(`\b(\d+(\.\d+)?(h|ms|m|s|µs))+\b`)
+	numbers   = regexp.MustCompile(`\b\d+\b`)
 	spaces    = regexp.MustCompile(`\s+`)
 )
 
-// Plain is a message without addresses and numbers, in one line.
+// Plain is a message without addresses, times and numbers, in one line.
 func Plain(message string) string {
 	state := ""
 	if len(message) > 6 && message[5] == ' ' && !strings.ContainsAny(message[:5], " :") {
 		state, message = message[:6], message[6:] // a SQLSTATE may look like a number
 	}
 	message = addresses.ReplaceAllString(message, "ADDRESS")
+	message = times.ReplaceAllString(message, "TIME")
+	message = lengths.ReplaceAllString(message, "N s")
 	message = numbers.ReplaceAllString(message, "N")
 	message = strings.TrimSpace(spaces.ReplaceAllString(message, " "))
 	if most := 160; len(message) > most {
