@@ -112,7 +112,7 @@ func (p *page) view() view {
 	s := p.node.State()
 	v := view{
 		State: s, Sentence: Sentence(s), Standing: standing(s), Warnings: Warnings(s),
-		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, 0, s.Namespace.Workers),
+		Share: share(s.Lease.Reserve, s.Lease.Window), Map: newWorkerMap(s, s.Namespace.Lowest, s.Namespace.end()),
 		Charts: charts(p.samples.series()), Tags: s.Segments, Open: open(s),
 		Given: s.Answers.IDs + s.IDDatabase.IDs,
 	}

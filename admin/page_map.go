@@ -66,8 +66,8 @@ type workerMap struct {
 
 // newWorkerMap shows the workers from first to before end.
 func newWorkerMap(s State, first, end int) workerMap {
-	total := s.Namespace.Workers
-	first, end = max(0, min(first, total)), max(0, min(end, total))
+	lowest, total := s.Namespace.Lowest, s.Namespace.end()
+	first, end = max(lowest, min(first, total)), max(lowest, min(end, total))
 	m := workerMap{Workers: grouped(end - first), Block: 1, Problem: oneLine(s.Workers.Problem)}
 	for (end-first+m.Block-1)/m.Block > mapCells {
 		m.Block *= 2
@@ -137,7 +137,7 @@ func stateOf(s State, number int, w *Worker) int {
 			return k
 		}
 	}
-	if number < s.Namespace.Functions {
+	if number < s.Namespace.Lowest+s.Namespace.Functions {
 		return kindOf("function")
 	}
 	return kindOf("free")

@@ -54,9 +54,14 @@ type Namespace struct {
 	ID        string    // UUID
 	Layout    string    // such as 41/0/10/12
 	End       time.Time // of its timestamps
-	Workers   int       // that the layout has room for, those of functions included
-	Functions int       // workers 0 to Functions-1 are of databases' functions
+	Region    *int      // of the ID space that the lease database is; nil: the space has no regions
+	Lowest    int       // the first worker
+	Workers   int       // how many there are from Lowest on, those of functions included
+	Functions int       // the first so many of them are of databases' functions
 }
+
+// end is the first number behind the workers.
+func (n Namespace) end() int { return n.Lowest + n.Workers }
 
 // Lease is the worker that the node holds.
 type Lease struct {

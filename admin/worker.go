@@ -76,9 +76,9 @@ func readNumber(s State, text string) (int, string) {
 		return 0, "The workers are not known yet: the namespace was not read."
 	}
 	number, err := strconv.Atoi(strings.TrimSpace(text))
-	if err != nil || number < 0 || number >= s.Namespace.Workers {
-		return 0, fmt.Sprintf("There is no worker %s: expected a number from 0 to %d.",
-			echo(text), s.Namespace.Workers-1)
+	if err != nil || number < s.Namespace.Lowest || number >= s.Namespace.end() {
+		return 0, fmt.Sprintf("There is no worker %s: expected a number from %d to %d.",
+			echo(text), s.Namespace.Lowest, s.Namespace.end()-1)
 	}
 	return number, ""
 }

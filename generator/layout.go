@@ -161,6 +161,11 @@ func (l Layout) String() string {
 	return fmt.Sprintf("%d/%d/%d/%d", l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits)
 }
 
+// Equal says whether two layouts give the same IDs.
+func (l Layout) Equal(other Layout) bool {
+	return l.String() == other.String() && l.Epoch.Equal(other.Epoch) && l.Unit == other.Unit
+}
+
 // Workers is how many workers there are: 0 to Workers()-1.
 func (l Layout) Workers() int { return 1 << (l.DatacenterBits + l.WorkerBits) }
 

@@ -111,8 +111,8 @@ type Retired struct {
 
 // RetireError says why a worker was not retired. Nothing was changed.
 type RetireError struct {
-	Worker  int
-	Highest int // the highest worker there is; Worker is beyond it
+	Worker          int
+	Lowest, Highest int // the workers there are; Worker is not among them
 	// "database": it belongs to the function of a database; "": there is no such worker; "proxy": it is held
 	Kind   string
 	Holder Retired
@@ -121,7 +121,7 @@ type RetireError struct {
 func (e *RetireError) Error() string {
 	switch e.Kind {
 	case "":
-		return fmt.Sprintf("there is no worker %d: this namespace has workers 0 to %d", e.Worker, e.Highest)
+		return fmt.Sprintf("there is no worker %d: this database has workers %d to %d", e.Worker, e.Lowest, e.Highest)
 	case "database":
 		return fmt.Sprintf("worker %d is kept for the function of a database; only workers of proxies can be retired",
 			e.Worker)
@@ -141,14 +141,14 @@ func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, 
 	}
 	done, kind, already := c.Bool(), c.Text(), c.Bool()
 	r := Retired{Worker: worker, Already: already, Node: c.Text(), Address: c.Text(), Held: c.Bool(), Left: c.Micros()}
-	highest := int(c.Number())
+	lowest, highest := int(c.Number()), int(c.Number())
 	switch {
 	case c.Err() != nil:
 		return Retired{}, p.unread(fmt.Sprintf("retiring worker %d", worker), c.Err())
 	case done || already:
 		return r, nil
 	default:
-		return Retired{}, &RetireError{Worker: worker, Highest: highest, Kind: kind, Holder: r}
+		return Retired{}, &RetireError{Worker: worker, Lowest: lowest, Highest: highest, Kind: kind, Holder: r}
 	}
 }
 

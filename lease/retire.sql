@@ -19,6 +19,7 @@ SELECT retired.worker IS NOT NULL AS done,
        -- who holds it, or did until now; a reseed leaves no renewed_at
        w.term > 0 AND w.released_at IS NULL AND w.renewed_at IS NOT NULL AND w.reserved_until > ns.now AS held,
        greatest(0, w.reserved_until - ns.now) * ns.unit_micros AS left_micros,
+       (SELECT min(m.worker) FROM pgflurry.worker m) AS lowest,
        (SELECT max(m.worker) FROM pgflurry.worker m) AS highest
 FROM ns
 LEFT JOIN pgflurry.worker w ON w.worker = $1::integer

@@ -17,6 +17,7 @@
 //  1. Runs exclude each other: one advisory lock per database is held from the first write to the last. The session
 //     that holds it does all the writing, so a session that is lost writes no more.
 //  2. A layout never changes: a run that asks for another one fails and says both.
+//     Nor does a region. A new one takes UUID and layout from a fingerprint and nowhere else.
 //  3. A worker of database functions is given out once, to one database, for good: not even a Down gives it back,
 //     because a physical copy of that database cannot be told from it and may go on. A function that leaves it for
 //     another one leaves it retired. A namespace founded in a copy begins anew, above the old marks. A claim whose

@@ -3,6 +3,7 @@ package migrations
 import (
 	"context"
 	_ "embed"
+	"fmt"
 
 	"pgflurry/namespace"
 )
@@ -22,11 +23,14 @@ var (
 
 // joinNew makes an empty database another one of the namespace.
 func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
+	if err := sameSpace(s, h.row); err != nil {
+		return fmt.Errorf("--join: %w", err)
+	}
 	layout, err := s.layout(h.row.Layout)
 	if err != nil {
 		return err
 	}
-	if !sameLayout(layout, h.row.Layout) {
+	if !layout.Equal(h.row.Layout) {
 		return contradicts("Leave the layout out: a database that joins takes the layout of its home.",
 			"the namespace in %s has layout %s, not %s", address(h.settings), spell(h.row.Layout), spell(layout))
 	}
@@ -36,7 +40,7 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	}
 	_, err = d.Exec(ctx, createJoinedSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), h.row.DatabaseWorkers, h.row.ID, c.worker,
-		address(h.settings), c.id)
+		address(h.settings), c.id, h.row.Region)
 	if err != nil {
 		return failed("making the namespace row", err)
 	}

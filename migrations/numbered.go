@@ -3,11 +3,16 @@ package migrations
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"pgflurry/hint"
 )
 
 //go:embed 0*.sql
@@ -84,7 +89,7 @@ func (d *database) apply(ctx context.Context, list []migration) error {
 		doing := "applying " + m.name
 		err := d.inTransaction(ctx, doing, func() error {
 			if err := d.script(ctx, doing, m.up); err != nil {
-				return err
+				return held(err)
 			}
 			return d.record(ctx, m)
 		})
@@ -101,4 +106,14 @@ func (d *database) record(ctx context.Context, m migration) error {
 		return failed("writing down that "+m.name+" is applied", err)
 	}
 	return nil
+}
+
+// held says what to do where another transaction held a table that a migration changes.
+func held(err error) error {
+	var said *pgconn.PgError
+	if errors.As(err, &said) && said.Code == "55P03" { // lock not available
+		return hint.With(err, "Another transaction holds a table of schema pgflurry, as a dump does until its end. "+
+			"Run the same again when that has ended; pg_locks shows who it is.")
+	}
+	return err
 }

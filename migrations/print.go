@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pgflurry/generator"
+	"pgflurry/namespace"
 	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
 )
@@ -37,6 +38,9 @@ func Print(w io.Writer, s Settings) error {
 	if err != nil {
 		return err
 	}
+	if err := s.region(layout); err != nil {
+		return err
+	}
 	workers, err := s.databaseWorkers(layout)
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
@@ -52,9 +56,16 @@ func Print(w io.Writer, s Settings) error {
 		fmt.Fprintf(&out, "\n-- %s\n%s", file.Name, file.SQL)
 	}
 	out.WriteString("\n")
-	fmt.Fprintf(&out, printNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	id, region := "NULL", "NULL"
+	if s.Space != nil {
+		id = "'" + s.Space.ID + "'"
+	}
+	if s.Region != nil {
+		region = fmt.Sprint(*s.Region)
+	}
+	fmt.Fprintf(&out, printNamespaceSQL, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(),
-		workers, s.Disposable)
+		workers, namespace.WorkersOf(layout, s.Region).Lowest, s.Disposable, region)
 	out.WriteString("\n" + sqlfuncs.Install().SQL + "\n" + printTailSQL)
 	_, err = io.WriteString(w, out.String())
 	return err

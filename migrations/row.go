@@ -37,12 +37,15 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return err
 	}
-	if err := d.unchanged(ctx, s, present); err != nil {
-		return err
-	}
 	why, copied := present.Copied()
 	if s.Copy && !copied {
 		why = fmt.Sprintf("database %q is a copy of the files of a server, as --copy says", present.Database)
+	}
+	if why != "" && s.otherRegion(present) {
+		return d.becomeRegion(ctx, s, h)
+	}
+	if err := d.unchanged(ctx, s, present); err != nil {
+		return err
 	}
 	switch {
 	case h != nil && h.facts.database == d.facts.database && h.facts.started.Equal(d.facts.started):
@@ -90,6 +93,9 @@ func (d *database) found(ctx context.Context, s Settings, h *home) error {
 	if err != nil {
 		return err
 	}
+	if err := s.region(layout); err != nil {
+		return err
+	}
 	if err := d.mayBegin(ctx, layout); err != nil {
 		return err
 	}
@@ -99,6 +105,10 @@ func (d *database) found(ctx context.Context, s Settings, h *home) error {
 
 // unchanged refuses settings that the row contradicts.
 func (d *database) unchanged(ctx context.Context, s Settings, present namespace.Namespace) error {
+	if err := sameSpace(s, present); err != nil {
+		return err
+	}
+	s.Region = present.Region
 	layout, err := s.layout(present.Layout)
 	if err != nil {
 		return err
@@ -211,6 +221,14 @@ func refuseCopy(present namespace.Namespace, why string) error {
 	if present.Home != "" {
 		original, moved = present.Home, "--join HOME --moved"
 	}
+	another := ""
+	if present.Region != nil {
+		another = fmt.Sprintf(`
+  pgflurry migrate up --database URL --region NUMBER --namespace FINGERPRINT
+                                                           to begin another region with these rows, with a number
+                                                           that no region has; FINGERPRINT is
+  %s`, present.Fingerprint())
+	}
 	err := refuse(fmt.Sprintf(`Its function still carries the worker of the original. Run one of:
   pgflurry migrate up --database URL --join HOME           to share one ID space with the original, with a worker
                                                            of its own; HOME is %s
@@ -218,7 +236,7 @@ func refuseCopy(present namespace.Namespace, why string) error {
   pgflurry migrate up --database URL %s
                                                            if it takes the place of the original, which is gone for
                                                            good, and no other copy does; or is the original,
-                                                           restored in place`,
-		original, moved), "%s", why)
+                                                           restored in place%s`,
+		original, moved, another), "%s", why)
 	return outcome.As(outcome.NotInPlace, err)
 }

@@ -14,6 +14,10 @@ type Settings struct {
 	Layout string        // "T/D/W/S" or a preset; "": that of the existing row, else generator.DefaultLayout
 	Epoch  time.Time     // instant of tick 0; zero: as above
 	Unit   time.Duration // length of a tick; zero: as above
+	// which region of its ID space the database is: the workers of that datacenter number; nil: as above, else none
+	Region *int
+	// of which ID space that is, as one of its regions tells; nil: of that of the existing row, else of a new one
+	Space *namespace.Fingerprint
 	// workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
 	DatabaseWorkers int
 	JoinURL         string // make this database another one of the namespace that is at home there
@@ -40,9 +44,22 @@ func (s Settings) validate() error {
 	case s.Moved && s.Copy:
 		return refuse("Say --moved if the original is gone for good, --copy if it lives on.",
 			"--moved and --copy exclude each other")
-	case s.Copy && !s.NewNamespace && s.JoinURL == "":
+	case s.Copy && !s.NewNamespace && s.JoinURL == "" && s.Space == nil:
 		return refuse("Add --join HOME to share one ID space with the original, or --new-namespace for one of its own.",
 			"--copy says that this is a copy, but not what it shall be")
+	case s.Space != nil && s.NewNamespace:
+		return refuse("Choose one.", "--new-namespace and --namespace exclude each other")
+	case s.Space != nil && s.Disposable:
+		return refuse("Leave --disposable out.",
+			"--disposable is for a new namespace, and --namespace names one that exists")
+	case s.Space != nil && s.Region == nil:
+		return refuse("Add --region with a number that no other region of the ID space has.",
+			"--namespace makes the database a region of an ID space, but --region does not say which")
+	case s.Space != nil && !s.Space.Regions:
+		return refuse("Regions begin with a new ID space: pgflurry migrate up --database URL --layout datacenter "+
+			"--region NUMBER, in another database. A database without a region joins by --join.",
+			"the ID space %s of --namespace has no regions: its home gives all workers away, "+
+				"those of region %d as well", s.Space.ID, *s.Region)
 	case s.Disposable && (s.JoinURL != "" || s.NewNamespace || s.Moved || s.Copy):
 		return refuse("Leave --disposable out.", "--disposable is for a new namespace")
 	case s.MaxWindow != 0 && (s.MaxWindow < namespace.ShortestWindow || s.MaxWindow > namespace.LongestWindow ||
@@ -63,15 +80,28 @@ func (s Settings) validate() error {
 	return err
 }
 
-// layout is what was asked for, with the rest from present.
+// layout is what was asked for, with the rest from the ID space that was named, or else from present.
 func (s Settings) layout(present generator.Layout) (generator.Layout, error) {
-	layout := present
+	layout, err := s.asked(present)
+	if err != nil || s.Space == nil {
+		return layout, err
+	}
+	if layout, err = s.asked(s.Space.Layout); err == nil && !layout.Equal(s.Space.Layout) {
+		err = contradicts("Leave --layout, --epoch and --unit out: the fingerprint has them.",
+			"the ID space of --namespace has layout %s, not %s", spell(s.Space.Layout), spell(layout))
+	}
+	return layout, err
+}
+
+// asked is what was asked for, with the rest from base.
+func (s Settings) asked(base generator.Layout) (generator.Layout, error) {
+	layout := base
 	if s.Layout != "" {
 		bits, err := generator.ParseLayout(s.Layout)
 		if err != nil {
 			return generator.Layout{}, err
 		}
-		bits.Epoch, bits.Unit = present.Epoch, present.Unit
+		bits.Epoch, bits.Unit = base.Epoch, base.Unit
 		layout = bits
 	}
 	if !s.Epoch.IsZero() {
@@ -83,26 +113,41 @@ func (s Settings) layout(present generator.Layout) (generator.Layout, error) {
 	return layout, layout.Validate()
 }
 
-// sameLayout says whether two layouts give the same IDs.
-func sameLayout(a, b generator.Layout) bool {
-	return a.String() == b.String() && a.Epoch.Equal(b.Epoch) && a.Unit == b.Unit
-}
-
 // spell is a layout with everything that makes it, for messages.
 func spell(l generator.Layout) string {
 	return fmt.Sprintf("%s, epoch %s, unit %s", l, l.Epoch.UTC().Format(time.RFC3339Nano), l.Unit)
 }
 
-// databaseWorkers is how many workers of a new namespace are kept for database functions.
+// region is an error if a new namespace of a layout cannot have the region that was asked for.
+func (s Settings) region(layout generator.Layout) error {
+	switch {
+	case s.Region == nil:
+		return nil
+	case layout.DatacenterBits == 0:
+		return contradicts("Add --layout datacenter, or another layout with bits for the number of the region.",
+			"--region is %d, but layout %s has no datacenter bits", *s.Region, layout)
+	case *s.Region < 0 || *s.Region >= 1<<layout.DatacenterBits:
+		return contradicts("Choose one of these that no other region has.",
+			"--region is %d, but layout %s has regions 0 to %d", *s.Region, layout, 1<<layout.DatacenterBits-1)
+	}
+	return nil
+}
+
+// databaseWorkers is how many workers of a new namespace, or of its region, are kept for database functions.
 func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
-	if s.DatabaseWorkers >= layout.Workers() {
+	workers := namespace.WorkersOf(layout, s.Region).Size()
+	if s.DatabaseWorkers >= workers {
+		of := fmt.Sprintf("layout %s", layout)
+		if s.Region != nil {
+			of = fmt.Sprintf("a region of layout %s", layout)
+		}
 		return 0, refuse("Ask for fewer, or choose a layout with more worker bits.",
-			"%d database workers were asked for, but layout %s has %d workers, and at least one must be "+
+			"%d database workers were asked for, but %s has %d workers, and at least one must be "+
 				"left for a proxy",
-			s.DatabaseWorkers, layout, layout.Workers())
+			s.DatabaseWorkers, of, workers)
 	}
 	if s.DatabaseWorkers > 0 {
 		return s.DatabaseWorkers, nil
 	}
-	return max(1, min(16, layout.Workers()/4)), nil
+	return max(1, min(16, workers/4)), nil
 }

@@ -13,7 +13,7 @@ func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
 	present.TimestampBits, present.SequenceBits = 40, 13
 	present.Epoch, present.Unit = present.Epoch.AddDate(1, 0, 0), 2*time.Millisecond
 	got, err := Settings{}.layout(present)
-	if err != nil || !sameLayout(got, present) {
+	if err != nil || !got.Equal(present) {
 		t.Errorf("nothing asked for: %s, %v", spell(got), err)
 	}
 	got, err = Settings{Layout: "javascript"}.layout(present)

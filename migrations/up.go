@@ -5,6 +5,7 @@ import (
 	_ "embed"
 
 	"pgflurry/generator"
+	"pgflurry/namespace"
 	"pgflurry/outcome"
 	"pgflurry/sqlfuncs"
 )
@@ -107,14 +108,19 @@ func (d *database) mayBegin(ctx context.Context, layout generator.Layout) error 
 	return outcome.As(outcome.Usage, layout.CheckLifetime(now))
 }
 
-// create writes the row and all worker rows, or compares the layout with the row that is there.
+// create writes the row and all worker rows, or compares layout and region with the row that is there.
 func (d *database) create(ctx context.Context, s Settings, layout generator.Layout) error {
 	workers, err := s.databaseWorkers(layout)
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
+	var id *string
+	if s.Space != nil {
+		id = &s.Space.ID
+	}
 	_, err = d.Exec(ctx, createNamespaceSQL, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
-		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable)
+		layout.SequenceBits, layout.Epoch, layout.Unit.Milliseconds(), workers, s.Disposable, id,
+		namespace.WorkersOf(layout, s.Region).Lowest, s.Region)
 	if err != nil {
 		return failed("making the namespace", err)
 	}

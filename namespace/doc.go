@@ -46,6 +46,12 @@
 // or --copy (it lives on). A claim that moves is used up: the home writes a new one, so a second copy cannot follow.
 // Two machines that reach their servers by the same name and port, and a clone that never asks, stay unnoticed.
 //
+// # Regions
+//
+// An ID space may have regions: databases that never talk, each a home of its own with the workers of one datacenter
+// number. The row says which (region.go). They agree by a text that people carry (fingerprint.go). That no two have one
+// number is the operator's to see to; compare.go is what helps him.
+//
 // # Invariants
 //
 //  1. One judgement: what the lease, the function and the program say of a database is the same.

@@ -19,7 +19,8 @@ import (
 type Namespace struct {
 	ID              string           // UUID, lower case
 	Layout          generator.Layout // with epoch and unit
-	DatabaseWorkers int              // workers 0 to DatabaseWorkers-1 are for database functions
+	Region          *int             // the datacenter number whose workers this is about; nil: all workers
+	DatabaseWorkers int              // the first so many of Workers are for database functions
 	FunctionWorker  int              // the worker in the text of this database's next_snowflake()
 	MaxWindow       time.Duration    // a renewal reserves at most this far ahead
 	Skew            time.Duration    // assumed limit of the difference between two servers' clocks
@@ -39,7 +40,7 @@ type Namespace struct {
 
 // Revision is the revision of schema pgflurry that this program knows: the number of the last migration.
 // A test of package migrations compares the two.
-const Revision = 2
+const Revision = 3
 
 //go:embed read.sql
 var readSQL string
@@ -57,7 +58,7 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	err := row.Scan(&n.ID, &n.Layout.TimestampBits, &n.Layout.DatacenterBits, &n.Layout.WorkerBits,
 		&n.Layout.SequenceBits, &n.Layout.Epoch, &unit, &n.DatabaseWorkers, &n.FunctionWorker, &maxWindow, &skew,
 		&quarantine, &n.AcquireAfter, &n.Home, &n.Disposable, &n.Claim, &n.InstalledBy, &n.Revision, &n.ServesFrom,
-		&n.copied, &n.Database)
+		&n.Region, &n.copied, &n.Database)
 	if err != nil {
 		return Namespace{}, readError(conn, err)
 	}
@@ -68,6 +69,13 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 		err = fmt.Errorf("the namespace row of database %q has a layout that this version does not know: %w",
 			n.Database, err)
 		return Namespace{}, err
+	}
+	if n.Region == nil {
+		return n, nil
+	}
+	if _, _, err := n.Layout.WorkersOf(*n.Region); err != nil {
+		return Namespace{}, fmt.Errorf("the namespace row of database %q has a region that its layout lacks: %w",
+			n.Database, err)
 	}
 	return n, nil
 }

@@ -7,5 +7,7 @@ SELECT n.id::pg_catalog.text, n.timestamp_bits, n.datacenter_bits, n.worker_bits
        (extract(epoch FROM n.quarantine) OPERATOR(pg_catalog.*) 1000000)::bigint,
        n.acquire_after, coalesce(n.home, ''), n.disposable, n.claim::pg_catalog.text,
        coalesce(n.installed_by, ''), pgflurry.revision(), pgflurry.serves_from(),
+       -- read this way it is NULL, and no error, in a schema of before the column
+       (pg_catalog.to_jsonb(n) OPERATOR(pg_catalog.->>) 'region')::integer,
        coalesce(pgflurry.why_copied(), ''), pg_catalog.current_database()::pg_catalog.text
 FROM pgflurry.namespace AS n

@@ -31,9 +31,13 @@ func (n *Node) History(ctx context.Context, worker int) ([]admin.Tenure, error) 
 		return nil, fmt.Errorf("the history of worker %d: %w", worker, errNoNamespace)
 	}
 	layout := known.namespace.Layout
-	if worker < 0 || worker >= layout.Workers() {
+	switch ns := known.namespace; {
+	case worker < 0 || worker >= layout.Workers():
 		return nil, fmt.Errorf("there is no worker %d: layout %v has workers 0 to %d",
 			worker, layout, layout.Workers()-1)
+	case !ns.Workers().Has(worker):
+		return nil, fmt.Errorf("worker %d is of region %d, and only a database of that region knows who had it; "+
+			"this is region %d", worker, worker>>layout.WorkerBits, *ns.Region)
 	}
 	if !n.asking.TryLock() {
 		return nil, errHistoryBusy

@@ -85,16 +85,23 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 		return lease.Range{}, nil
 	}
 	lowest, highest, err := ns.Layout.WorkersOf(*number)
+	functions := ns.Functions()
 	switch {
+	case ns.Region != nil && *ns.Region == *number:
+		return lease.Range{}, nil // its rows are all there are
+	case ns.Region != nil:
+		return lease.Range{}, hint.With(fmt.Errorf("--datacenter is %d, but database %q is region %d of its ID space: "+
+			"it leases workers %v alone", *number, ns.Database, *ns.Region, ns.Workers()),
+			"Leave --datacenter out, or give a --lease-database of that region.")
 	case err != nil && ns.Layout.DatacenterBits > 0:
 		return lease.Range{}, hint.With(fmt.Errorf("--%w", err), "Choose one of these; a layout cannot change later.")
 	case err != nil:
 		return lease.Range{}, hint.With(fmt.Errorf("--%w", err),
 			"A layout with datacenters is chosen when the namespace is made: pgflurry migrate up --layout datacenter. "+
 				"It cannot change later.")
-	case highest < ns.DatabaseWorkers:
-		return lease.Range{}, hint.With(fmt.Errorf("--datacenter %d has workers %d to %d, but workers 0 to %d are for "+
-			"functions of databases", *number, lowest, highest, ns.DatabaseWorkers-1),
+	case highest <= functions.Highest:
+		return lease.Range{}, hint.With(fmt.Errorf("--datacenter %d has workers %d to %d, but workers %v are for "+
+			"functions of databases", *number, lowest, highest, functions),
 			"Choose a higher datacenter.")
 	}
 	return lease.Range{Lowest: lowest, Highest: highest}, nil

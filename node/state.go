@@ -63,7 +63,7 @@ func (n *Node) tellProxy(s *admin.State) {
 func tellNamespace(ns namespace.Namespace) admin.Namespace {
 	return admin.Namespace{
 		ID: ns.ID, Layout: ns.Layout.String(), End: ns.Layout.End(),
-		Workers: ns.Layout.Workers(), Functions: ns.DatabaseWorkers,
+		Region: ns.Region, Lowest: ns.Workers().Lowest, Workers: ns.Workers().Size(), Functions: ns.DatabaseWorkers,
 	}
 }
 
@@ -86,7 +86,7 @@ func (n *Node) Decode(id int64) (admin.Decoded, error) {
 	}
 	d := admin.Decoded{
 		ID: id, Time: parts.Time, Worker: parts.Worker, Sequence: parts.Sequence,
-		Function: parts.Worker < known.namespace.DatabaseWorkers,
+		Function: known.namespace.Functions().Has(parts.Worker),
 	}
 	if layout.DatacenterBits > 0 {
 		d.Datacenter = &parts.Datacenter

@@ -13,7 +13,7 @@ DROP PROCEDURE IF EXISTS pgflurry.install_decode();
 DROP PROCEDURE IF EXISTS pgflurry.install_next_snowflake();
 DROP PROCEDURE IF EXISTS pgflurry.keep_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
-    integer, integer, text, uuid, boolean);
+    integer, integer, text, uuid, boolean, integer);
 DROP PROCEDURE IF EXISTS pgflurry.new_namespace(boolean);
 DROP PROCEDURE IF EXISTS pgflurry.grant_lease(name);
 DROP FUNCTION IF EXISTS pgflurry.is_searched(oid);

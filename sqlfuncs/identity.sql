@@ -141,13 +141,15 @@ BEGIN
     -- Who held the workers, and which were retired, was true of the old space only: nobody holds them here.
     -- Their quarantine stays.
     WITH before AS (
-        SELECT n.*, pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew) AS reach
+        SELECT n.*, pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew) AS reach,
+               coalesce(n.region, 0)::integer << n.worker_bits AS lowest,
+               1 << (CASE WHEN n.region IS NULL THEN n.datacenter_bits ELSE 0 END + n.worker_bits) AS workers
         FROM pgflurry.namespace AS n
     ), filled AS (
         INSERT INTO pgflurry.worker (worker, kind, reserved_until)
-        SELECT w, CASE WHEN w < database_workers THEN 'database' ELSE 'proxy' END,
+        SELECT w, CASE WHEN w < lowest + database_workers THEN 'database' ELSE 'proxy' END,
                CASE WHEN w = function_worker THEN 0 ELSE reach END
-        FROM before, generate_series(0, (1 << (datacenter_bits + worker_bits)) - 1) AS w
+        FROM before, generate_series(lowest, lowest + workers - 1) AS w
         WHERE home IS NOT NULL AND NOT EXISTS (SELECT FROM pgflurry.worker AS known WHERE known.worker = w)
     ), freed AS (
         UPDATE pgflurry.worker AS w

@@ -5,7 +5,7 @@ CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
     new_timestamp_bits integer, new_datacenter_bits integer, new_worker_bits integer, new_sequence_bits integer,
     new_epoch timestamptz, new_unit interval,
     new_database_workers integer, new_function_worker integer, new_home text,
-    new_claim uuid DEFAULT gen_random_uuid(), new_disposable boolean DEFAULT false)
+    new_claim uuid DEFAULT gen_random_uuid(), new_disposable boolean DEFAULT false, new_region integer DEFAULT NULL)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD AS $fn$
 DECLARE
     n      pgflurry.namespace;
@@ -13,6 +13,9 @@ DECLARE
     shape  constant text := '%s/%s/%s/%s, epoch %s, unit %s ms';
     wanted text := format(shape, new_timestamp_bits, new_datacenter_bits, new_worker_bits,
         new_sequence_bits, new_epoch AT TIME ZONE 'UTC', trim_scale(extract(epoch FROM new_unit) * 1000));
+    lowest constant integer := coalesce(new_region, 0) << new_worker_bits;
+    workers constant integer :=
+        1 << (CASE WHEN new_region IS NULL THEN new_datacenter_bits ELSE 0 END + new_worker_bits);
 BEGIN
     SELECT * INTO n FROM pgflurry.namespace;
     IF FOUND THEN
@@ -24,25 +27,37 @@ BEGIN
                       HINT = 'A layout cannot change: IDs of the present one may exist. '
                           'Leave the layout out, or use another database.';
         END IF;
+        IF n.id <> new_id OR n.region IS DISTINCT FROM new_region THEN
+            RAISE EXCEPTION 'this database belongs to namespace %, region %, not to namespace %, region %',
+                n.id, coalesce(n.region::text, 'none'), coalesce(new_id, n.id), coalesce(new_region::text, 'none')
+                USING ERRCODE = 'restrict_violation',
+                      HINT = 'Neither can change: IDs may exist. Leave both out, or use another database.';
+        END IF;
         RETURN;
     END IF;
     INSERT INTO pgflurry.namespace (id, disposable,
-            timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit,
+            timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit, region,
             database_workers, function_worker, claim, home,
             joins_complete_on,
             timeline, acquire_after, system_identifier,
             database_oid, namespace_oid, worker_oid, database_name)
         SELECT coalesce(new_id, gen_random_uuid()), new_disposable,
             new_timestamp_bits, new_datacenter_bits, new_worker_bits, new_sequence_bits, new_epoch, new_unit,
-            new_database_workers, new_function_worker, new_claim, new_home,
+            new_region, new_database_workers, new_function_worker, new_claim, new_home,
             CASE WHEN new_home IS NULL THEN coalesce(pgflurry.wal_timeline(), '') END,
             pgflurry.wal_timeline(), 0, pgflurry.system_identifier(),
             oid, 'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname
         FROM pg_database WHERE datname = current_database();
+    -- Rows of another region's workers, as replication or a dump of the table may bring them, would be leased here too.
+    ALTER TABLE pgflurry.worker DROP CONSTRAINT IF EXISTS worker_is_of_region;
+    IF new_region IS NOT NULL THEN
+        EXECUTE format('ALTER TABLE pgflurry.worker ADD CONSTRAINT worker_is_of_region '
+            'CHECK (worker BETWEEN %s AND %s)', lowest, lowest + workers - 1);
+    END IF;
     IF new_home IS NULL THEN
         INSERT INTO pgflurry.worker (worker, kind)
-            SELECT w, CASE WHEN w < new_database_workers THEN 'database' ELSE 'proxy' END
-            FROM generate_series(0, (1 << (new_datacenter_bits + new_worker_bits)) - 1) AS w;
+            SELECT w, CASE WHEN w < lowest + new_database_workers THEN 'database' ELSE 'proxy' END
+            FROM generate_series(lowest, lowest + workers - 1) AS w;
         UPDATE pgflurry.worker
             SET owner = new_claim, term = 1, node = current_database(), acquired_at = clock_timestamp()
             WHERE worker = new_function_worker;
@@ -60,8 +75,8 @@ BEGIN
 END $fn$;
 
 COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
-    integer, integer, text, uuid, boolean) IS
+    integer, integer, text, uuid, boolean, integer) IS
 'Writes the namespace row, with a random id if new_id is NULL; '
 'with a NULL home also all worker rows, and claims function_worker for this database; '
-'disposable: for tests, whose copies give the same IDs. '
-'Where the row exists: nothing, or error 23001 if its layout differs.';
+'disposable: for tests, whose copies give the same IDs; with a region the rows of its workers alone. '
+'Where the row exists: nothing, or error 23001 if its layout, its id or its region differs.';

@@ -9,6 +9,7 @@ import (
 
 	"pgflurry/connstring"
 	"pgflurry/migrations"
+	"pgflurry/namespace"
 	"pgflurry/outcome"
 )
 
@@ -38,6 +39,7 @@ Connect to the server itself or through a pooler in session mode.`,
 type layoutFlags struct {
 	layout, epoch   string
 	unit            time.Duration
+	region, space   string
 	databaseWorkers int
 	disposable      bool
 }
@@ -50,9 +52,14 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&f.epoch, "epoch", "",
 		"instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
+	flags.StringVar(&f.region, "region", "", "`NUMBER` of the region that this database is, which no other database "+
+		"may have: it gets the workers of that datacenter alone (default none"+otherwise+")")
+	flags.StringVar(&f.space, "namespace", "", "`FINGERPRINT` of the ID space that --region is of, as \"pgflurry "+
+		"namespace show\" prints it in another region (default that of a new ID space"+otherwise+")")
 	flags.IntVar(&f.databaseWorkers, "database-workers", 0,
 		"`NUMBER` of workers kept for database functions, one for each database that ever joins the namespace: "+
-			"each is given out once, for good, and the number cannot be raised (default 16, fewer in a small layout)")
+			"each is given out once, for good, and the number cannot be raised (default 16, fewer in a small layout "+
+			"or a region)")
 	flags.BoolVar(&f.disposable, "disposable", false, "a new namespace is FOR TESTS ONLY: copies of the database, "+
 		"as test runners make from a template, draw without being asked, and give the same IDs")
 }
@@ -71,7 +78,16 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 		}
 		s.Epoch = epoch
 	}
-	return s, nil
+	if f.space != "" {
+		space, err := namespace.ParseFingerprint(f.space)
+		if err != nil {
+			return s, fmt.Errorf("--namespace: %w", err)
+		}
+		s.Space = &space
+	}
+	var err error
+	s.Region, err = numberOf("region", f.region, "none")
+	return s, err
 }
 
 // databaseFlag is required: no command migrates a database that nobody named.
@@ -141,8 +157,15 @@ A copy of a database (restored, cloned, made from a template) is refused until y
   --new-namespace   an ID space of its own
   --moved           the same database as before: its original is gone for good, and no other copy
                     has taken its place; or it was restored in place
+  --region NUMBER --namespace FINGERPRINT
+                    another region of the same ID space, of a copy of a region
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
   --copy --join HOME, or --copy --new-namespace
+
+Regions are databases of one ID space that never talk. Each has the workers of one datacenter number. The first one
+makes the ID space: --layout datacenter --region 0. "pgflurry namespace show" prints its fingerprint there. Another
+one is made with that: --region 1 --namespace FINGERPRINT. No two may have one number, and nothing but you can see to
+that: "pgflurry namespace check URL URL…" compares them.
 
 In a home that was failed over, restored or reseeded, no other database can join until you say --joins-complete:
 every database that ever joined has joined again, or stands in the list of "pgflurry migrate status".
@@ -163,7 +186,8 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
   pgflurry migrate up --database postgres://app@localhost/shop --layout datacenter \
     --epoch 2025-01-01T00:00:00Z
   pgflurry migrate up --database postgres://app@localhost/billing \
-    --join postgres://app@localhost/shop`,
+    --join postgres://app@localhost/shop
+  pgflurry migrate up --database postgres://app@tokyo/shop --region 1 --namespace FINGERPRINT`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := connstring.Parse("database", url); err != nil {
@@ -209,8 +233,8 @@ is a copy and nobody has said what it shall be. It exits 1 if the functions coul
 --json prints one object: in_place, database, migrations (number, name, applied_at), functions that differ (name,
 state: missing, changed or foreign), functions_unchecked (why), kept (name, other), joined (database, worker,
 address, claimed_at), roles_that_may_set_sequences, and namespace: null, or id, copied (why), home, disposable,
-layout, epoch, unit_seconds, last_id_at, left_seconds, workers, database_workers, function_worker,
-max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds, joins_closed.
+layout, epoch, unit_seconds, region, last_id_at, left_seconds, workers, lowest_worker, database_workers,
+function_worker, max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds, joins_closed.
 ` + jsonRules,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io"
 	"time"
 
@@ -52,9 +51,11 @@ type namespaceJSON struct {
 	Layout          string  `json:"layout"`
 	Epoch           string  `json:"epoch"`
 	Unit            float64 `json:"unit_seconds"`
+	Region          *int    `json:"region"`
 	LastID          string  `json:"last_id_at"`
 	Left            float64 `json:"left_seconds"`
 	Workers         int     `json:"workers"`
+	LowestWorker    int     `json:"lowest_worker"`
 	DatabaseWorkers int     `json:"database_workers"`
 	FunctionWorker  int     `json:"function_worker"`
 	MaxWindow       float64 `json:"max_window_seconds"`
@@ -87,10 +88,7 @@ func printStateJSON(w io.Writer, state migrations.State) error {
 	for _, j := range state.Joined {
 		out.Joined = append(out.Joined, joinedJSON{j.Database, j.Worker, j.Address, timestamp(j.Since)})
 	}
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	return encoder.Encode(out)
+	return printObject(w, out)
 }
 
 func namespaceOf(state migrations.State) *namespaceJSON {
@@ -101,7 +99,8 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 	return &namespaceJSON{
 		ID: n.ID, Copied: known(state.Copied), Home: known(n.Home), Disposable: n.Disposable,
 		Layout: n.Layout.String(), Epoch: timestamp(n.Layout.Epoch), Unit: n.Layout.Unit.Seconds(),
-		LastID: timestamp(n.Layout.End()), Left: state.Left.Seconds(), Workers: n.Layout.Workers(),
+		Region: n.Region, LastID: timestamp(n.Layout.End()), Left: state.Left.Seconds(),
+		Workers: n.Workers().Size(), LowestWorker: n.Workers().Lowest,
 		DatabaseWorkers: n.DatabaseWorkers, FunctionWorker: n.FunctionWorker, MaxWindow: n.MaxWindow.Seconds(),
 		Skew: n.Skew.Seconds(), Quarantine: n.Quarantine.Seconds(), GateOpens: state.GateOpens.Seconds(),
 		JoinsClosed: state.JoinsClosed,

@@ -67,8 +67,11 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	}
 	t.add("layout", n.Layout.String(), fmt.Sprintf("epoch %s, unit %s", timestamp(n.Layout.Epoch), n.Layout.Unit))
 	t.add("last ID", timestamp(n.Layout.End()), fmt.Sprintf("in %.1f years", state.Left.Hours()/24/365.2425))
-	t.add("workers", fmt.Sprint(n.Layout.Workers()),
-		fmt.Sprintf("0 to %d for database functions, worker %d for this one", n.DatabaseWorkers-1, n.FunctionWorker))
+	if n.Region != nil {
+		t.add("region", fmt.Sprint(*n.Region), fmt.Sprintf("workers %v of 0 to %d", n.Workers(), n.Layout.Workers()-1))
+	}
+	t.add("workers", fmt.Sprint(n.Workers().Size()),
+		fmt.Sprintf("%v for database functions, worker %d for this one", n.Functions(), n.FunctionWorker))
 	t.add("windows", n.MaxWindow.String(), fmt.Sprintf("skew %s, quarantine %s", n.Skew, n.Quarantine))
 	if n.Home != "" {
 		t.add("home", n.Home, "leases are taken there")

@@ -85,6 +85,14 @@ func (t *table) printJSON(w io.Writer) error {
 	return err
 }
 
+// printObject writes one object for programs.
+func printObject(w io.Writer, object any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(object)
+}
+
 // separator is what stands before item i: nothing needs to be separated from the first.
 func separator(i int, otherwise, first string) string {
 	if i == 0 {

@@ -50,7 +50,7 @@ func (o *serveOptions) settings(c *configuration) node.Settings {
 	s := o.node
 	s.Version = version()
 	var noNumber error
-	s.Datacenter, noNumber = datacenterOf(o.datacenter)
+	s.Datacenter, noNumber = numberOf("datacenter", o.datacenter, "any")
 	c.check(errors.Join(s.Check(), noNumber, o.logs.check()))
 	return s
 }
@@ -148,18 +148,18 @@ func idFlags(f *pflag.FlagSet, d *node.IDDatabase) {
 			"(default the only one; none where there are several)")
 }
 
-// datacenterOf reads the number behind --datacenter. Nothing is nil: any.
-func datacenterOf(text string) (*int, error) {
+// numberOf reads the number behind a flag. Nothing is nil, which means otherwise.
+func numberOf(flag, text, otherwise string) (*int, error) {
 	if text == "" {
 		return nil, nil
 	}
 	number, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
 		return nil, outcome.As(outcome.Usage, fmt.Errorf(
-			"--datacenter is %s; expected a number, such as 3, or nothing for any", connstring.Shown(text)))
+			"--%s is %s; expected a number, such as 3, or nothing for %s", flag, connstring.Shown(text), otherwise))
 	}
-	datacenter := int(number)
-	return &datacenter, nil
+	given := int(number)
+	return &given, nil
 }
 
 // hostname is the default node name; empty, and then asked for, where the system does not tell.

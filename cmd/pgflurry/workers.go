@@ -198,6 +198,10 @@ func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all bool
 	if err := listingTable(l, ns, format).print(w, format.json); err != nil || format.json {
 		return err
 	}
+	if ns.Region != nil {
+		fmt.Fprintf(w, "region %d: workers %v; those of other regions are leased in their own databases\n",
+			*ns.Region, ns.Workers())
+	}
 	if !all {
 		fmt.Fprintf(w, "%d workers for proxies and %d for functions were never used (--all lists them)\n",
 			l.NeverUsed, l.NeverUsedByFuncs)

@@ -1,1 +1,1 @@
-CALL pgflurry.create_namespace(NULL, %d, %d, %d, %d, '%s', '%d ms', %d, 0, NULL, new_disposable => %t);
+CALL pgflurry.create_namespace(%s, %d, %d, %d, %d, '%s', '%d ms', %d, %d, NULL, new_disposable => %t, new_region => %s);

@@ -49,7 +49,9 @@ type status struct {
 		Unit            float64   `json:"unit_seconds"`
 		LastID          time.Time `json:"last_id_at"`
 		Left            float64   `json:"left_seconds"`
+		Region          *int
 		Workers         int
+		LowestWorker    int     `json:"lowest_worker"`
 		DatabaseWorkers int     `json:"database_workers"`
 		FunctionWorker  int     `json:"function_worker"`
 		MaxWindow       float64 `json:"max_window_seconds"`

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"pgflurry/namespace"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -208,10 +210,11 @@ func TestThePrintedScriptRunsWithoutANotice(t *testing.T) {
 
 func TestASchemaWhoseFunctionsAreStillToComeIsNewerByItsMigrations(t *testing.T) {
 	url := server.Migrated(t)
-	server.Exec(t, url, "INSERT INTO pgflurry.migration (version) VALUES (3)")
+	server.Exec(t, url, fmt.Sprintf("INSERT INTO pgflurry.migration (version) VALUES (%d)", namespace.Revision+1))
 	for _, line := range [][]string{{"up"}, {"status"}, {"down"}} {
 		run(t, append([]string{"migrate"}, append(line, "--database", url)...)...).
-			is(t, 3, "has revision 3, and this program knows revision 2")
+			is(t, 3, fmt.Sprintf("has revision %d, and this program knows revision %d", namespace.Revision+1,
+				namespace.Revision))
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 
 // first takes a schema back to revision 1, which has no clients.
 const first = `DROP TABLE pgflurry.client, pgflurry.client_secret; DROP FUNCTION pgflurry.note_client_change();
+	ALTER TABLE pgflurry.namespace DROP COLUMN region;
 	DELETE FROM pgflurry.migration WHERE version > 1; CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 1'`
 

@@ -1,0 +1,53 @@
+package migrations
+
+import (
+	"context"
+	_ "embed"
+
+	"pgflurry/namespace"
+)
+
+//go:embed queries/forget.sql
+var forgetSQL string
+
+// sameSpace refuses another ID space or another region than those of a row.
+func sameSpace(s Settings, present namespace.Namespace) error {
+	switch {
+	case s.Space != nil && s.Space.ID != present.ID:
+		return contradicts("A database belongs to one ID space for good. Give the URL of another database, or the "+
+			"fingerprint of this one: pgflurry namespace show --database URL.",
+			"database %q belongs to namespace %s, not to %s of --namespace", present.Database, present.ID, s.Space.ID)
+	case s.Region == nil || present.Region != nil && *s.Region == *present.Region:
+		return nil
+	case present.Region == nil:
+		return contradicts("Leave --region out. Regions begin with a new ID space in another database: "+
+			"pgflurry migrate up --database URL --layout datacenter --region NUMBER.",
+			"the namespace of database %q has no regions, and cannot be divided: "+
+				"IDs of each of the workers %v may exist, those of region %d as well",
+			present.Database, present.Workers(), *s.Region)
+	}
+	return contradicts("Leave --region out: the number of a region cannot change, because its IDs have it. "+
+		"In a copy of the database, --namespace FINGERPRINT beside it begins another region.",
+		"database %q is region %d of namespace %s, not region %d",
+		present.Database, *present.Region, present.ID, *s.Region)
+}
+
+// otherRegion says that a copy of one region shall be another region of the same ID space.
+func (s Settings) otherRegion(present namespace.Namespace) bool {
+	return s.Space != nil && s.Space.ID == present.ID && present.Region != nil && *s.Region != *present.Region
+}
+
+// becomeRegion makes the copy of a region another one. Nothing that the row and the workers' rows say is true of it,
+// and none of its workers was the original's. So it begins as in a database without them, in whose tables there are
+// IDs. The marks of the function stay: IDs go on above those that were copied.
+func (d *database) becomeRegion(ctx context.Context, s Settings, h *home) error {
+	if h != nil || s.Moved {
+		return contradicts("Choose one.", "--join and --moved leave a copy in the region of its original, "+
+			"and --region %d is another one", *s.Region)
+	}
+	if err := d.script(ctx, "forgetting the region that this is a copy of", forgetSQL); err != nil {
+		return err
+	}
+	s.Copy = false
+	return d.found(ctx, s, nil)
+}
