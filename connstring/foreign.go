@@ -29,7 +29,7 @@ var foreignParameters = map[string][]string{
 }
 
 // foreign says which parameter of a connection string is another library's; nil if none is. Its name is no secret.
-func foreign(flag string, config *pgx.ConnConfig) error {
+func foreign(what string, config *pgx.ConnConfig) error {
 	for library, names := range foreignParameters {
 		for _, name := range names {
 			if _, given := config.RuntimeParams[name]; !given {
@@ -40,8 +40,8 @@ func foreign(flag string, config *pgx.ConnConfig) error {
 				advice = "Leave it out: pgflurry keeps its tables in schema pgflurry, " +
 					"and next_snowflake() in public, whatever schema an application uses."
 			}
-			return hint.With(fmt.Errorf("--%s has the parameter %s, which is for %s, and PostgreSQL does not know it",
-				flag, name, library), advice)
+			return hint.With(fmt.Errorf("%s has the parameter %s, which is for %s, and PostgreSQL does not know it",
+				what, name, library), advice)
 		}
 	}
 	return nil

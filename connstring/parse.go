@@ -30,10 +30,15 @@ var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.$]*$`)
 
 // Parse reads a connection string that came with --flag. Its errors never hold a part of it: where it cannot be read,
 // nobody can say which part is the password.
-func Parse(flag, url string) (*pgx.ConnConfig, error) {
+func Parse(flag, url string) (*pgx.ConnConfig, error) { return parse("--"+flag, url) }
+
+// ParseArgument is Parse for one that came without a flag. what says which it is, such as "URL 2".
+func ParseArgument(what, url string) (*pgx.ConnConfig, error) { return parse(what, url) }
+
+func parse(what, url string) (*pgx.ConnConfig, error) {
 	if url == "" {
 		return nil, outcome.As(outcome.Usage,
-			fmt.Errorf("--%s is missing: give the URL of the database, %s", flag, Form))
+			fmt.Errorf("%s is missing: give the URL of the database, %s", what, Form))
 	}
 	config, err := pgx.ParseConfig(url)
 	reason := ""
@@ -43,7 +48,7 @@ func Parse(flag, url string) (*pgx.ConnConfig, error) {
 	case err != nil:
 		reason = unreadable(url, err)
 	default:
-		if err := foreign(flag, config); err != nil {
+		if err := foreign(what, config); err != nil {
 			return nil, outcome.As(outcome.Usage, err)
 		}
 		for name := range config.RuntimeParams {
@@ -54,7 +59,7 @@ func Parse(flag, url string) (*pgx.ConnConfig, error) {
 	}
 	if reason != "" {
 		return nil, outcome.As(outcome.Usage, hint.With(
-			fmt.Errorf("--%s is not a connection string: %s", flag, reason),
+			fmt.Errorf("%s is not a connection string: %s", what, reason),
 			"Expected "+Form+". Keep a password in PGPASSWORD, or write its special characters as %XX: "+
 				"/ is %2F, ? is %3F, # is %23, @ is %40, : is %3A, % is %25."))
 	}

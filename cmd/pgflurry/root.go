@@ -42,6 +42,7 @@ Exit codes:
 	root.AddCommand(newHealth())
 	root.AddCommand(newMigrate())
 	root.AddCommand(newWorkers())
+	root.AddCommand(newNamespace())
 	root.AddCommand(newClients())
 	root.AddCommand(newDecode())
 	root.SetFlagErrorFunc(usageError)

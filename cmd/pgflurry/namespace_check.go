@@ -1,0 +1,176 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"pgflurry/connstring"
+	"pgflurry/hint"
+	"pgflurry/namespace"
+	"pgflurry/outcome"
+)
+
+func newNamespaceCheck() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check URL [URL…]",
+		Short: "Say whether databases may be parts of one ID space, and which workers would collide",
+		Long: `check looks at each database and compares them: the regions of an ID space, and the databases that have
+joined one of them. Regions never talk, so nothing else notices two that have one number. Run it whenever a region
+was made or restored, with the URLs of all of them, from a place that reaches all of them.
+
+It exits 0 if they may give IDs side by side. It exits 3 if two of them may give the same ID, and names the pair, the
+workers that both have, and why; or if they are two ID spaces, or one of them is a copy. It exits 4 if one of them
+cannot be reached. One database that two URLs lead to, and a replica of one, are no collision.
+
+--json prints one object: may_coexist, databases (as "namespace show --json" prints one), collisions (databases: the
+places of the two in that list, from 0; workers: from, to, or null; why; hint) and notes.
+` + jsonRules,
+		Example: `  pgflurry namespace check postgres://app@frankfurt/shop postgres://app@tokyo/shop`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("no database was given; give the URL of each one to compare")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, urls []string) error {
+			list, err := lookAtAll(cmd, urls)
+			if err != nil {
+				return err
+			}
+			found := namespace.Compare(list)
+			if asJSON {
+				err = printComparisonJSON(cmd.OutOrStdout(), list, found)
+			} else {
+				err = printComparison(cmd.OutOrStdout(), list, found)
+			}
+			if err != nil || len(found.Collisions) == 0 {
+				return err
+			}
+			return outcome.As(outcome.NotInPlace, hint.With(fmt.Errorf(
+				"these databases may not give IDs side by side in one ID space: %s", counted(len(found.Collisions))),
+				found.Collisions[0].Hint))
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "the reason is above"
+	}
+	return fmt.Sprintf("the %d reasons are above", n)
+}
+
+// lookAtAll holds each connection until all databases are seen, so that none is another one meanwhile.
+func lookAtAll(cmd *cobra.Command, urls []string) ([]namespace.Seen, error) {
+	configs := make([]*pgx.ConnConfig, len(urls))
+	for i, url := range urls {
+		var err error
+		if configs[i], err = connstring.ParseArgument(fmt.Sprintf("URL %d", i+1), url); err != nil {
+			return nil, err
+		}
+	}
+	list := make([]namespace.Seen, len(urls))
+	for i, config := range configs {
+		seen, conn, err := look(cmd.Context(), config)
+		if err != nil {
+			return nil, fmt.Errorf("URL %d: %w", i+1, err)
+		}
+		defer conn.Close(cmd.Context())
+		list[i] = seen
+	}
+	return list, nil
+}
+
+// printComparison is for people: what was seen, then what is wrong with it.
+func printComparison(w io.Writer, list []namespace.Seen, found namespace.Comparison) error {
+	t := newTable("url", "database", "namespace", "region", "workers", "home", "detail")
+	for i, s := range list {
+		var region any
+		if s.Region != nil {
+			region = *s.Region
+		}
+		home, workers := "itself", s.Workers().String()
+		if s.Home != "" {
+			home, workers = s.Home, fmt.Sprint(s.FunctionWorker)
+		}
+		t.add(i+1, s.Address, s.ID, region, workers, home, standing(s))
+	}
+	if err := t.print(w, false); err != nil {
+		return err
+	}
+	for _, note := range found.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
+	}
+	for _, c := range found.Collisions {
+		fmt.Fprintf(w, "collision: %s: %s\n", parties(list, c), c.Why)
+	}
+	var err error
+	switch {
+	case len(found.Collisions) > 0:
+	case len(list) == 1:
+		_, err = fmt.Fprintln(w, "nothing is wrong with this database; give the URLs of the others to compare it with")
+	default:
+		_, err = fmt.Fprintln(w, "these databases may give IDs side by side: no worker is of two of them")
+	}
+	return err
+}
+
+// parties says who collides, and where.
+func parties(list []namespace.Seen, c namespace.Collision) string {
+	if c.A == c.B {
+		return fmt.Sprintf("URL %d, %s", c.A+1, list[c.A].Address)
+	}
+	text := fmt.Sprintf("URL %d, %s, and URL %d, %s", c.A+1, list[c.A].Address, c.B+1, list[c.B].Address)
+	switch r := c.Workers; {
+	case r == nil:
+		return text
+	case r.Size() == 1:
+		return fmt.Sprintf("%s, with worker %v", text, r)
+	default:
+		return fmt.Sprintf("%s, with workers %v", text, r)
+	}
+}
+
+// comparisonJSON is what "namespace check --json" prints. Its shape is promised, as that of seenJSON.
+type comparisonJSON struct {
+	MayCoexist bool            `json:"may_coexist"`
+	Databases  []seenJSON      `json:"databases"`
+	Collisions []collisionJSON `json:"collisions"`
+	Notes      []string        `json:"notes"`
+}
+
+type collisionJSON struct {
+	Databases []int      `json:"databases"`
+	Workers   *rangeJSON `json:"workers"`
+	Why       string     `json:"why"`
+	Hint      string     `json:"hint"`
+}
+
+func printComparisonJSON(w io.Writer, list []namespace.Seen, found namespace.Comparison) error {
+	out := comparisonJSON{
+		MayCoexist: len(found.Collisions) == 0, Collisions: []collisionJSON{},
+		Notes: append([]string{}, found.Notes...),
+	}
+	for _, s := range list {
+		out.Databases = append(out.Databases, seenForJSON(s))
+	}
+	for _, c := range found.Collisions {
+		between := collisionJSON{Databases: []int{c.A}, Why: c.Why, Hint: c.Hint}
+		if c.B != c.A {
+			between.Databases = append(between.Databases, c.B)
+		}
+		if c.Workers != nil {
+			both := rangeOf(*c.Workers)
+			between.Workers = &both
+		}
+		out.Collisions = append(out.Collisions, between)
+	}
+	return printObject(w, out)
+}

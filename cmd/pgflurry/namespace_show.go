@@ -1,0 +1,136 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"pgflurry/connstring"
+	"pgflurry/namespace"
+)
+
+func newNamespaceShow() *cobra.Command {
+	var url string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Show the ID space of a database, its fingerprint, and which workers the database has",
+		Long: `show prints which ID space a database belongs to, and what it has of its workers.
+
+FINGERPRINT is what all regions of the ID space have in common, in one text: id, layout, epoch, unit, and whether
+there are regions at all. "pgflurry migrate up --region NUMBER --namespace FINGERPRINT" makes another region with it.
+
+--json prints one object: fingerprint, id, layout, epoch, unit_seconds, region, workers, function_workers,
+proxy_workers (each from, to), function_worker, home (null: this database), database, address, standby, disposable,
+copied (why).
+` + jsonRules,
+		Example: `  pgflurry namespace show --database postgres://app@localhost/shop
+  pgflurry namespace show --database postgres://app@localhost/shop --json`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := connstring.Parse("database", url)
+			if err != nil {
+				return err
+			}
+			seen, conn, err := look(cmd.Context(), config)
+			if err != nil {
+				return err
+			}
+			defer conn.Close(cmd.Context())
+			if why, copied := seen.Copied(); copied && !asJSON {
+				fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\nhint: What follows is true of its original. "+
+					"\"pgflurry migrate up\" says what the copy can become.\n", why)
+			}
+			if asJSON {
+				return printSeenJSON(cmd.OutOrStdout(), seen)
+			}
+			return printSeen(cmd.OutOrStdout(), seen)
+		},
+	}
+	databaseFlag(cmd, &url)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// printSeen is for people. The fingerprint stands on a line of its own, to be copied.
+func printSeen(w io.Writer, s namespace.Seen) error {
+	if err := seenTable(s).print(w, false); err != nil {
+		return err
+	}
+	purpose := "for another region (migrate up --region NUMBER --namespace FINGERPRINT)"
+	if s.Region == nil {
+		purpose = "of an ID space without regions (another database joins it by migrate up --join URL)"
+	}
+	_, err := fmt.Fprintf(w, "fingerprint, %s:\n%s\n", purpose, s.Fingerprint())
+	return err
+}
+
+// seenTable lists what there is to know of a database: one fact a row.
+func seenTable(s namespace.Seen) *table {
+	t := newTable("what", "value", "detail")
+	t.add("namespace", s.ID, "")
+	t.add("layout", s.Layout.String(), fmt.Sprintf("epoch %s, unit %s", timestamp(s.Layout.Epoch), s.Layout.Unit))
+	all := fmt.Sprintf("of 0 to %d", s.Layout.Workers()-1)
+	if s.Region != nil {
+		t.add("region", fmt.Sprint(*s.Region), fmt.Sprintf("of 0 to %d", 1<<s.Layout.DatacenterBits-1))
+	} else {
+		t.add("region", "", "")
+	}
+	t.add("workers", s.Workers().String(), all)
+	t.add("of functions", s.Functions().String(), fmt.Sprintf("worker %d of this database's", s.FunctionWorker))
+	t.add("of proxies", s.Proxies().String(), "")
+	home, detail := s.Home, "workers are leased there"
+	if s.Home == "" {
+		home, detail = "this database", "workers are leased here"
+	}
+	t.add("home", home, detail)
+	t.add("database", s.Address, standing(s))
+	return t
+}
+
+// standing is what is unusual about a database.
+func standing(s namespace.Seen) string {
+	switch _, copied := s.Copied(); {
+	case copied:
+		return "a copy, which gives no IDs"
+	case s.Disposable:
+		return "for tests only: its copies give the same IDs"
+	case s.Standby:
+		return "a standby, which gives no IDs"
+	}
+	return ""
+}
+
+// seenJSON is what "namespace show --json" prints. Its shape is promised: fields are added, none changes its meaning.
+type seenJSON struct {
+	Fingerprint    string    `json:"fingerprint"`
+	ID             string    `json:"id"`
+	Layout         string    `json:"layout"`
+	Epoch          string    `json:"epoch"`
+	Unit           float64   `json:"unit_seconds"`
+	Region         *int      `json:"region"`
+	Workers        rangeJSON `json:"workers"`
+	Functions      rangeJSON `json:"function_workers"`
+	Proxies        rangeJSON `json:"proxy_workers"`
+	FunctionWorker int       `json:"function_worker"`
+	Home           *string   `json:"home"`
+	Database       string    `json:"database"`
+	Address        string    `json:"address"`
+	Standby        bool      `json:"standby"`
+	Disposable     bool      `json:"disposable"`
+	Copied         *string   `json:"copied"`
+}
+
+func seenForJSON(s namespace.Seen) seenJSON {
+	why, _ := s.Copied()
+	return seenJSON{
+		Fingerprint: s.Fingerprint().String(), ID: s.ID, Layout: s.Layout.String(), Epoch: timestamp(s.Layout.Epoch),
+		Unit: s.Layout.Unit.Seconds(), Region: s.Region, Workers: rangeOf(s.Workers()),
+		Functions: rangeOf(s.Functions()), Proxies: rangeOf(s.Proxies()), FunctionWorker: s.FunctionWorker,
+		Home: known(s.Home), Database: s.Database, Address: s.Address, Standby: s.Standby,
+		Disposable: s.Disposable, Copied: known(why),
+	}
+}
+
+func printSeenJSON(w io.Writer, s namespace.Seen) error { return printObject(w, seenForJSON(s)) }

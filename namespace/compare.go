@@ -1,0 +1,202 @@
+package namespace
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed look.sql
+var lookSQL string
+
+// A Seen is a database as it was when it was looked at, to be compared with others.
+type Seen struct {
+	Namespace
+	Address string         // how people find it, for messages
+	OID     uint32         // of the database
+	Started time.Time      // of its server: two servers never started in one microsecond
+	Standby bool           // the server takes no writes
+	Claims  map[int]string // of a home: the claim of each database function that it knows, by worker
+}
+
+// Look reads the row in the database of conn, and what else Compare has to know. Errors are those of Read.
+func Look(ctx context.Context, conn *pgx.Conn) (Seen, error) {
+	n, err := Read(ctx, conn)
+	if err != nil {
+		return Seen{}, err
+	}
+	s := Seen{Namespace: n, Claims: map[int]string{}}
+	var workers []int
+	var owners []string
+	err = conn.QueryRow(ctx, lookSQL).Scan(&s.OID, &s.Started, &s.Standby, &workers, &owners)
+	if err != nil {
+		return Seen{}, readError(conn, err)
+	}
+	for i, worker := range workers {
+		s.Claims[worker] = owners[i]
+	}
+	return s, nil
+}
+
+// A Collision is why databases may not be parts of one ID space.
+type Collision struct {
+	A, B    int    // which of the list; the same twice: it concerns one alone
+	Workers *Range // with which both may make IDs; nil: with any, or none that are known
+	Why     string // a sentence without its full stop
+	Hint    string // whole sentences
+}
+
+// Comparison is what Compare found out.
+type Comparison struct {
+	Collisions []Collision
+	Notes      []string // what was not compared, or need not be: whole sentences
+}
+
+// Compare says what keeps databases from being parts of one ID space: its homes, and those that have joined them. It
+// compares what stands in them now, and cannot know of one that is not in the list.
+func Compare(list []Seen) Comparison {
+	var c Comparison
+	for i, s := range list {
+		if why, copied := s.Copied(); copied {
+			c.Collisions = append(c.Collisions, Collision{i, i, nil, why, `It gives no IDs. ` +
+				`"pgflurry migrate up" says what it can become.`})
+		} else if s.Home != "" && !s.homeIn(list) {
+			c.Notes = append(c.Notes, fmt.Sprintf("%s has joined the ID space at %s, and that database is not among "+
+				"these. Give its URL as well: it knows whose worker %d is.", s.Address, s.Home, s.FunctionWorker))
+		}
+	}
+	for i := range list {
+		for j := i + 1; j < len(list); j++ {
+			c.pair(list, i, j)
+		}
+	}
+	return c
+}
+
+func (c *Comparison) pair(list []Seen, i, j int) {
+	a, b := list[i], list[j]
+	_, one := a.Copied()
+	_, other := b.Copied()
+	switch {
+	case a.is(b):
+		what := "are the same database"
+		if a.Standby != b.Standby || !a.Started.Equal(b.Started) {
+			what = "are one database and its replica"
+		}
+		c.Notes = append(c.Notes, fmt.Sprintf("%s and %s %s.", a.Address, b.Address, what))
+	case a.ID != b.ID:
+		c.Collisions = append(c.Collisions, foreign(a, b, i, j))
+	case !a.Layout.Equal(b.Layout):
+		c.Collisions = append(c.Collisions, Collision{
+			i, j, nil,
+			fmt.Sprintf("one namespace has two layouts: %s and %s", spell(a), spell(b)),
+			"A layout never changes, so somebody has written into pgflurry.namespace. Stop one of the two.",
+		})
+	case one || other: // it gives no IDs
+	default:
+		if workers, why := a.shared(b); why != "" {
+			c.Collisions = append(c.Collisions, Collision{i, j, &workers, why, a.remedy(b)})
+		}
+	}
+}
+
+func spell(s Seen) string {
+	return fmt.Sprintf("%v, epoch %s, unit %v", s.Layout, s.Layout.Epoch.Format(time.RFC3339Nano), s.Layout.Unit)
+}
+
+// is says whether two URLs have led to one database, or to it and a replica of it. The claim is random, and copied with
+// the files of a server only.
+func (s Seen) is(other Seen) bool {
+	return s.Claim == other.Claim && s.OID == other.OID &&
+		(s.Started.Equal(other.Started) || s.Standby || other.Standby)
+}
+
+// foreign is the answer for two ID spaces.
+func foreign(a, b Seen, i, j int) Collision {
+	c := Collision{
+		A: i, B: j,
+		Why: fmt.Sprintf("they are two ID spaces, %s and %s: nothing keeps the IDs of one from being those of "+
+			"the other", a.ID, b.ID),
+		Hint: "Each is sound by itself. Do not put rows of both into one table. " +
+			"A new region joins an ID space by the fingerprint of one of its regions: " +
+			"pgflurry migrate up --region NUMBER --namespace FINGERPRINT.",
+	}
+	if a.Layout.Equal(b.Layout) {
+		if both, ok := a.draws().meets(b.draws()); ok {
+			c.Workers = &both
+		}
+	}
+	return c
+}
+
+// draws is the workers with which this database makes IDs, or lets others make them.
+func (s Seen) draws() Range {
+	if s.Home != "" {
+		return Range{s.FunctionWorker, s.FunctionWorker}
+	}
+	return s.Workers()
+}
+
+// shared is the workers with which two databases of one namespace may both make IDs, and why; no reason: there are
+// none.
+func (s Seen) shared(other Seen) (Range, string) {
+	both, ok := s.draws().meets(other.draws())
+	switch {
+	case !ok || s.knows(other) || other.knows(s):
+		return Range{}, ""
+	case s.Home != "" && other.Home != "":
+		return both, fmt.Sprintf("the functions of both have worker %d", s.FunctionWorker)
+	case s.Home != "":
+		return both, s.unknownTo(other)
+	case other.Home != "":
+		return both, other.unknownTo(s)
+	case s.Claim == other.Claim:
+		return both, "one of them is a copy of the files of the other's server, and both give IDs"
+	case s.Region == nil && other.Region == nil:
+		return both, "both are the home of the whole ID space"
+	case s.Region == nil || other.Region == nil:
+		return both, "one of them has no region, so all workers are its own"
+	}
+	return both, fmt.Sprintf("both are region %d", *s.Region)
+}
+
+// knows says whether a home has written down that the worker of another database is that one's.
+func (s Seen) knows(joined Seen) bool {
+	return s.Home == "" && joined.Home != "" && s.Claims[joined.FunctionWorker] == joined.Claim
+}
+
+// homeIn says whether the home of this database is in the list.
+func (s Seen) homeIn(list []Seen) bool {
+	for _, other := range list {
+		if other.ID == s.ID && other.knows(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknownTo says what a home may do with the worker of a database that it does not know.
+func (s Seen) unknownTo(home Seen) string {
+	if _, taken := home.Claims[s.FunctionWorker]; taken {
+		return fmt.Sprintf("the function of %s has worker %d, and %s knows another database that has it",
+			s.Address, s.FunctionWorker, home.Address)
+	}
+	return fmt.Sprintf("the function of %s has worker %d, and %s does not know that and may give it away",
+		s.Address, s.FunctionWorker, home.Address)
+}
+
+// remedy is what to do about workers that two databases share.
+func (s Seen) remedy(other Seen) string {
+	switch {
+	case s.Home != "" || other.Home != "":
+		return "On the one that has joined run: pgflurry migrate up --database URL --join HOME."
+	case s.Claim == other.Claim:
+		return "Stop the copy. Then run there: " +
+			"pgflurry migrate up --database URL --copy, with --join HOME or --new-namespace."
+	}
+	return "Stop one of the two before they give more IDs. A region's number cannot change: " +
+		"the one that goes on under another number needs a database of its own. docs/regions.md has the steps."
+}

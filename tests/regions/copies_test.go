@@ -1,0 +1,188 @@
+package regions
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/support/recorder"
+	"pgflurry/tests/support/server"
+)
+
+// filled gives a database a table of IDs, and returns them.
+func filled(t testing.TB, url string) (ids []int64) {
+	t.Helper()
+	conn := server.Connect(t, url)
+	server.Do(t, conn, `CREATE TABLE IF NOT EXISTS item (id bigint DEFAULT next_snowflake() PRIMARY KEY)`)
+	ids = server.Values[int64](t, conn, "INSERT INTO item SELECT FROM generate_series(1, 5000) RETURNING id")
+	conn.Close(server.Within(t))
+	return ids
+}
+
+// tool runs a program of PostgreSQL.
+func tool(t testing.TB, name string, args ...string) {
+	t.Helper()
+	command := exec.CommandContext(server.Within(t), server.Tool(t, name), args...)
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, out)
+	}
+}
+
+func TestADumpOfARegionBeginsAnotherRegionOrTakesItsPlaceButNeverBoth(t *testing.T) {
+	home, space := founded(t, 3)
+	ids := recorder.New("", 0)
+	if err := ids.Add(filled(t, home)...); err != nil {
+		t.Fatal(err)
+	}
+	dump, restored := filepath.Join(t.TempDir(), "dump"), server.Database(t)
+	tool(t, "pg_dump", "--format=custom", "--file", dump, home)
+	tool(t, "pg_restore", "--dbname", restored, dump)
+	server.Refused(t, server.Connect(t, restored), "SNF03", "SELECT next_snowflake()")
+	server.Says(t, migrations.Up(server.Within(t), restored, migrations.Settings{}),
+		"is a copy", "--region NUMBER --namespace FINGERPRINT", space.String())
+	server.Says(t, migrations.Up(server.Within(t), restored, migrations.Settings{Region: number(4)}),
+		"is region 3", "--namespace FINGERPRINT beside it")
+	for _, same := range []migrations.Settings{
+		{Region: number(3), Space: space},
+		{Region: number(4), Space: space, JoinURL: home},
+		{Region: number(4), Space: space, Moved: true},
+	} {
+		if err := migrations.Up(server.Within(t), restored, same); err == nil {
+			t.Errorf("%+v is taken", same)
+		}
+	}
+	up(t, restored, migrations.Settings{Region: number(4), Space: space})
+	for range 10 { // the rows that were restored are there, so a primary key compares, too
+		for _, url := range []string{restored, home} {
+			if err := ids.Add(filled(t, url)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if c := check(t, home, restored); !c.MayCoexist {
+		t.Errorf("they collide: %+v", c)
+	}
+	conn := server.Connect(t, restored)
+	if workers := server.Value[string](t, conn,
+		"SELECT format('%s-%s', min(worker), max(worker)) FROM pgflurry.worker"); workers != "128-159" {
+		t.Errorf("it has the workers %s, expected 128-159", workers)
+	}
+	server.Refused(t, conn, "23001", "DELETE FROM pgflurry.worker") // the guards are there again
+	server.Refused(t, conn, "23001", "TRUNCATE pgflurry.namespace")
+	if enabled := server.Values[string](t, conn, guards); len(enabled) != 1 || enabled[0] !=
+		server.Values[string](t, server.Connect(t, home), guards)[0] {
+		t.Errorf("its triggers are %s, unlike those of another region", enabled)
+	}
+	up(t, restored, migrations.Settings{Region: number(4), Space: space})
+}
+
+// guards is each trigger and when it fires.
+const guards = `SELECT string_agg(tgrelid::regclass || ' ' || tgname || ' ' || tgenabled::text, ', ' ORDER BY tgname)
+	FROM pg_trigger WHERE tgrelid IN ('pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass)`
+
+func TestACopyOfTheFilesOfARegionBeginsAnotherOneWhenItIsSaidToBeACopy(t *testing.T) {
+	primary := server.Private(t, nil)
+	server.Exec(t, primary.URL("postgres"), "CREATE DATABASE shop")
+	up(t, primary.URL("shop"), migrations.Settings{Layout: "datacenter", Region: number(3)})
+	clone := server.Clone(t, primary, "clone")
+	space := new(seenAt(t, primary.URL("shop")).Fingerprint())
+	server.Says(t, migrations.Up(server.Within(t), clone.URL("shop"),
+		migrations.Settings{Region: number(4), Space: space}), "is region 3", "not region 4")
+	up(t, clone.URL("shop"), migrations.Settings{Region: number(4), Space: space, Copy: true})
+	ids := recorder.New("", 0)
+	for range 10 {
+		for _, url := range []string{primary.URL("shop"), clone.URL("shop")} {
+			if err := ids.Add(filled(t, url)...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if c := check(t, primary.URL("shop"), clone.URL("shop")); !c.MayCoexist {
+		t.Errorf("they collide: %+v", c)
+	}
+}
+
+func TestACopyOfARegionKeepsItWhateverElseItBecomes(t *testing.T) {
+	home, space := founded(t, 3)
+	joined := server.Database(t)
+	up(t, joined, migrations.Settings{JoinURL: home})
+	for name, c := range map[string]struct {
+		original string
+		become   migrations.Settings
+		id       string
+	}{
+		"joins":                      {home, migrations.Settings{JoinURL: home}, space.ID},
+		"a space of its own":         {home, migrations.Settings{NewNamespace: true}, ""},
+		"a space of one that joined": {joined, migrations.Settings{NewNamespace: true}, ""},
+	} {
+		copied := server.TemplateCopy(t, c.original, "regions_becomes_"+string(name[len(name)-1]))
+		up(t, copied, c.become)
+		seen := seenAt(t, copied)
+		if seen.Region == nil || *seen.Region != 3 || !seen.Workers().Has(seen.FunctionWorker) ||
+			c.id != "" && seen.ID != c.id || c.id == "" && seen.ID == space.ID {
+			t.Errorf("%s: it has become %+v", name, seen)
+		}
+		conn := server.Connect(t, copied)
+		if rows := server.Value[int](t, conn, "SELECT count(*)::int FROM pgflurry.worker"); rows != 0 && rows != 32 {
+			t.Errorf("%s: it has %d workers", name, rows)
+		}
+		server.Do(t, conn, "SELECT next_snowflake()")
+		server.Refused(t, conn, "23514", "INSERT INTO pgflurry.worker (worker, kind) VALUES (1, 'proxy')")
+	}
+}
+
+func TestASchemaWithoutItsRowsForgetsTheRegionItCameFrom(t *testing.T) {
+	home, space := founded(t, 3)
+	dump := filepath.Join(t.TempDir(), "schema")
+	tool(t, "pg_dump", "--schema-only", "--format=custom", "--file", dump, home)
+	for region, settings := range map[int]migrations.Settings{
+		-1: {},
+		4:  {Region: number(4), Space: space},
+	} {
+		url := server.Database(t)
+		tool(t, "pg_restore", "--dbname", url, dump)
+		up(t, url, settings)
+		seen := seenAt(t, url)
+		if region < 0 && (seen.Region != nil || seen.Workers().Size() != 1024) ||
+			region >= 0 && *seen.Region != region {
+			t.Errorf("asked for %+v it has become %+v", settings, seen)
+		}
+		server.Do(t, server.Connect(t, url), "SELECT next_snowflake()")
+	}
+}
+
+func TestRegionsThatReplicateTheirRowsKeepTheirWorkers(t *testing.T) {
+	here := server.Private(t, map[string]string{"wal_level": "logical"})
+	server.Exec(t, here.URL("postgres"), "CREATE DATABASE west")
+	server.Exec(t, here.URL("postgres"), "CREATE DATABASE east")
+	east, west := here.URL("east"), here.URL("west")
+	up(t, east, migrations.Settings{Layout: "datacenter", Region: number(3)})
+	up(t, west, migrations.Settings{Region: number(4), Space: new(seenAt(t, east).Fingerprint())})
+	const table = "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY)"
+	server.Exec(t, east, table)
+	server.Exec(t, west, table)
+	// of everything, schema pgflurry as well, as somebody will
+	server.Exec(t, east, "CREATE PUBLICATION everything FOR ALL TABLES")
+	server.Exec(t, east, "SELECT pg_create_logical_replication_slot('west', 'pgoutput')")
+	server.Exec(t, west, "CREATE SUBSCRIPTION of_east CONNECTION '"+east+"' PUBLICATION everything "+
+		"WITH (copy_data = false, create_slot = false, slot_name = 'west')")
+	server.Exec(t, east, "UPDATE pgflurry.namespace SET acquire_after = 5, timeline = '000000AA'")
+	server.Exec(t, east, "UPDATE pgflurry.worker SET owner = gen_random_uuid(), term = 1 WHERE worker = 120")
+	server.Exec(t, east, "INSERT INTO item SELECT FROM generate_series(1, 5000)")
+	conn := server.Connect(t, west)
+	before := server.Value[string](t, conn, "SELECT n::text FROM pgflurry.namespace n")
+	server.Do(t, conn, "INSERT INTO item SELECT FROM generate_series(1, 5000)")
+	server.Eventually(t, conn, "(SELECT count(*) FROM item) = 10000")
+	if after := server.Value[string](t, conn, "SELECT n::text FROM pgflurry.namespace n"); after != before {
+		t.Errorf("the row of region 4 has become %s; it was %s", after, before)
+	}
+	if n := server.Value[int](t, conn, "SELECT count(DISTINCT snowflake_worker(id))::int FROM item"); n != 2 {
+		t.Errorf("the rows have IDs of %d workers, expected 2", n)
+	}
+	if n := server.Value[int](t, conn, "SELECT count(*)::int FROM pgflurry.worker WHERE worker < 128"); n != 0 {
+		t.Errorf("region 4 has got %d workers of region 3", n)
+	}
+	server.Exec(t, west, "ALTER SUBSCRIPTION of_east DISABLE; ALTER SUBSCRIPTION of_east SET (slot_name = NONE); "+
+		"DROP SUBSCRIPTION of_east")
+}
