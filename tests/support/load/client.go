@@ -25,6 +25,7 @@ type client struct {
 	patience   time.Duration
 	pause      func() time.Duration
 	do         func(context.Context, *session) error
+	success    func(time.Time) // told of each turn that succeeds; nil if nobody measures it
 }
 
 // session is a connection, and whether its server has said something beside the answers.
@@ -138,7 +139,7 @@ func (l *Load) total(kind string) *atomic.Int64 {
 }
 
 // draw makes a client's turn of a statement that gives so many IDs. Each that comes is recorded, also before an error.
-func (c *client) draw(statement string, expected int, success func(time.Time)) {
+func (c *client) draw(statement string, expected int) {
 	ids := make([]int64, 0, expected)
 	c.do = func(ctx context.Context, s *session) error {
 		began := time.Now()
@@ -150,9 +151,15 @@ func (c *client) draw(statement string, expected int, success func(time.Time)) {
 			c.t.Errorf("%s: %v", c.name, err)
 		}
 		if err == nil {
-			success(time.Now())
+			c.succeeded()
 		}
 		return err
+	}
+}
+
+func (c *client) succeeded() {
+	if c.success != nil {
+		c.success(time.Now())
 	}
 }
 
@@ -170,5 +177,3 @@ func draw(ctx context.Context, s *session, statement string, ids []int64) ([]int
 	_, err := rows.Close()
 	return ids, errors.Join(wrong, err)
 }
-
-func unmeasured(time.Time) {}

@@ -7,10 +7,11 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"pgflurry/tests/support/meter"
 	"pgflurry/tests/support/server"
 )
 
-// The statements. The second is answered from memory by a proxy, the third never.
+// The statements. A proxy answers the first two from memory, the third never.
 const (
 	single = "SELECT next_snowflake()"
 	many   = "SELECT * FROM next_snowflakes(%d)"
@@ -26,36 +27,41 @@ const (
 // startProbes starts those that measure.
 func (l *Load) startProbes() {
 	if l.targets.Direct != "" {
-		place := l.meter.Watch(function, "")
+		place := l.meter.Watch(services, function, "")
 		for i, url := range hosts(l.t, l.targets.Direct) {
-			l.probe(function, fmt.Sprint(function, " on host ", i+1), url, "", place.Success, true)
+			name := fmt.Sprint(function, " on host ", i+1)
+			l.probe(&client{kind: function, name: name, url: url, stays: true}, place)
 		}
 	}
 	for i, url := range l.targets.Proxies {
-		at := fmt.Sprint(i + 1)
-		l.probe(proxySession, proxySession+" "+at, url, ofProxies, l.meter.Watch(proxySession, at).Success, false)
-		l.probe(proxyNew, proxyNew+" "+at, url, ofProxies, l.meter.Watch(proxyNew, at).Success, false)
+		l.probes(proxySession, proxyNew, i, &client{url: url, source: ofProxies})
 	}
 	if l.targets.AllProxies != "" {
-		l.probe(anyProxy, anyProxy, l.targets.AllProxies, ofProxies, l.meter.Watch(anyProxy, "").Success, false)
+		c := &client{kind: anyProxy, name: anyProxy, url: l.targets.AllProxies, source: ofProxies, fresh: true}
+		l.probe(c, l.meter.Watch(services, anyProxy, ""))
 	}
 	for i, url := range l.targets.IDDatabases {
-		at := fmt.Sprint(i + 1)
-		l.probe(idSession, idSession+" "+at, url, ofIDDatabases, l.meter.Watch(idSession, at).Success, false)
-		l.probe(idNew, idNew+" "+at, url, ofIDDatabases, l.meter.Watch(idNew, at).Success, false)
+		l.probes(idSession, idNew, i, &client{url: url, source: ofIDDatabases})
 	}
 }
 
+// probes starts one with an open session, and one with new connections.
+func (l *Load) probes(session, fresh string, place int, c *client) {
+	at := fmt.Sprint(place + 1)
+	other := *c
+	c.kind, c.name = session, session+" "+at
+	l.probe(c, l.meter.Watch(services, session, at))
+	other.kind, other.name, other.fresh = fresh, fresh+" "+at, true
+	l.probe(&other, l.meter.Watch(services, fresh, at))
+}
+
 // probe starts one that draws single IDs.
-func (l *Load) probe(service, name, url, source string, success func(time.Time), stays bool) {
-	c := &client{
-		Load: l, kind: service, name: name, source: source, url: url, stays: stays, patience: l.set.Patience / 2,
-		fresh: service == proxyNew || service == anyProxy || service == idNew, pause: l.pause,
-	}
+func (l *Load) probe(c *client, place meter.Place) {
+	c.Load, c.patience, c.pause, c.success = l, l.set.Patience/2, l.pause, place.Success
 	if c.fresh {
 		c.pause = l.pauseNew
 	}
-	c.draw(single, 1, success)
+	c.draw(single, 1)
 	c.start()
 }
 
@@ -69,27 +75,28 @@ func (l *Load) startDraws() {
 		l.large("pgx, large draws of ID databases", fmt.Sprint("large draws of ID database ", i+1), url,
 			ofIDDatabases, places)
 	}
-	for kind, url := range map[string]string{
-		"pgx, function on the primary":       l.targets.Direct,
-		"pgx, function through HAProxy":      l.targets.HAProxy,
-		"pgx, function relayed by a proxy":   l.targets.AllProxies,
-		"pgx, single draws of several hosts": l.targets.AllProxies,
-	} {
-		if url == "" {
-			continue
-		}
-		c := &client{Load: l, kind: kind, name: kind, url: url, pause: l.breath}
-		if kind == "pgx, single draws of several hosts" {
-			c.draw(single, 1, unmeasured)
-		} else {
-			c.pause = func() time.Duration { return 10 * l.set.Breath }
-			c.draw(fmt.Sprintf(series, ofFunctions), ofFunctions, unmeasured)
-		}
-		c.start()
-	}
+	l.series("pgx, several hosts, function", l.targets.Direct)
+	l.series("pgx, HAProxy, function", l.targets.HAProxy)
+	l.series("pgx, several proxies, function", l.targets.AllProxies)
 	if l.targets.AllProxies != "" {
+		kind := "pgx, several proxies"
+		c := &client{Load: l, kind: kind, name: kind, source: ofProxies, url: l.targets.AllProxies, pause: l.breath}
+		c.success = l.meter.Watch(clients, kind, "").Success
+		c.draw(single, 1)
+		c.start()
 		l.pool(l.targets.AllProxies)
 	}
+}
+
+// series starts a client that draws from the function, in statements that no proxy answers.
+func (l *Load) series(kind, url string) {
+	if url == "" {
+		return
+	}
+	c := &client{Load: l, kind: kind, name: kind, url: url, success: l.meter.Watch(clients, kind, "").Success}
+	c.pause = func() time.Duration { return 10 * l.set.Breath }
+	c.draw(fmt.Sprintf(series, ofFunctions), ofFunctions)
+	c.start()
 }
 
 func (l *Load) breath() time.Duration { return l.set.Breath }
@@ -101,7 +108,7 @@ func (l *Load) large(kind, name, url, source string, shares int) {
 		Load: l, kind: kind, name: name, url: url, source: source,
 		pause: func() time.Duration { return rest },
 	}
-	c.draw(fmt.Sprintf(many, mostAtOnce), mostAtOnce, unmeasured)
+	c.draw(fmt.Sprintf(many, mostAtOnce), mostAtOnce)
 	c.start()
 }
 
@@ -116,9 +123,11 @@ func (l *Load) pool(url string) {
 	if err != nil {
 		l.t.Fatal(err)
 	}
+	const kind = "pgxpool, several proxies"
+	place := l.meter.Watch(clients, kind, "")
 	for i := range inPool {
 		c := &client{
-			Load: l, kind: "pgxpool of several hosts", name: fmt.Sprint("pgxpool ", i+1), source: ofProxies,
+			Load: l, kind: kind, name: fmt.Sprint("pgxpool ", i+1), source: ofProxies, success: place.Success,
 		}
 		l.running.Go(func() {
 			defer pool.Close() // the last one that returns its connection is waited for by all
@@ -140,4 +149,5 @@ func (c *client) drawFrom(pool *pgxpool.Pool) {
 		return
 	}
 	c.got(began, []int64{id})
+	c.succeeded()
 }

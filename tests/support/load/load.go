@@ -55,6 +55,13 @@ type Load struct {
 	running sync.WaitGroup
 }
 
+// The groups of what is measured: what there is to measure, by probes that ask often and wait shortly, and how long
+// programs were without it, which have the patience and the ways of applications.
+const (
+	services = "time without"
+	clients  = "time that a client was without"
+)
+
 // The services whose outages are measured.
 const (
 	postgresql   = "PostgreSQL"

@@ -98,7 +98,7 @@ func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
 	if line.Lost+line.Twice+r.Commits.Lost != 0 || r.Commits.Acknowledged == 0 {
 		t.Errorf("commits: %+v, in the fault %d lost, %d IDs twice", r.Commits, line.Lost, line.Twice)
 	}
-	if !strings.Contains(r.Markdown(), "| a crash | writer of one host | ") {
+	if !strings.Contains(r.Markdown(), "| a crash | PostgreSQL | ") {
 		t.Error("no writer says that the server went")
 	}
 }

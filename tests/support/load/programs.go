@@ -26,11 +26,13 @@ const driver = "/usr/share/java/postgresql.jar"
 // startPrograms starts clients that are programs: psql, which is libpq, and JDBC.
 func (l *Load) startPrograms() {
 	l.t.Helper()
-	for where, list := range map[string]string{"the primary": l.targets.Direct, "the proxies": l.targets.AllProxies} {
+	for _, to := range [][2]string{{"the primary", l.targets.Direct}, {"the proxies", l.targets.AllProxies}} {
+		where, list := to[0], to[1]
 		if list == "" {
 			continue
 		}
 		c := &client{Load: l, kind: "psql, several hosts, " + where, name: "psql, " + where, url: list}
+		c.success = l.meter.Watch(clients, c.kind, "").Success
 		psql := server.Tool(l.t, "psql")
 		l.running.Go(func() {
 			for l.ctx.Err() == nil {
@@ -52,15 +54,16 @@ func (c *client) psql(path string) {
 		return
 	}
 	defer p.end()
+	patience := 5 * c.set.Patience // its connection may need the time for each of its hosts
 	for c.ctx.Err() == nil {
 		if _, err := io.WriteString(p.in, single+";\n"); err != nil {
 			p.last(c)
 			return
 		}
-		// Its connection may need the time for each of its hosts.
-		if !p.line(c, 5*c.set.Patience) {
+		if !p.line(c, patience) {
 			return
 		}
+		patience = c.set.Patience
 		server.Pause(c.ctx, c.set.Breath)
 	}
 }
@@ -136,9 +139,17 @@ func (p *running) last(c *client) {
 	}
 }
 
+// gone is what libpq says of a connection that ended without a word.
+const gone = "server closed the connection unexpectedly"
+
 func (p *running) take(c *client, text string) {
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		c.got(time.Now(), []int64{id})
+		c.succeeded()
+		return
+	}
+	if strings.HasPrefix(text, gone) {
+		c.failed(errors.New(gone))
 		return
 	}
 	for _, level := range []string{"ERROR:  ", "FATAL:  ", "psql: error: "} {
@@ -157,6 +168,7 @@ func (l *Load) jdbc(where, list string) {
 		l.t.Fatal(err)
 	}
 	c := &client{Load: l, kind: "JDBC, several hosts, " + where, name: "JDBC, " + where}
+	c.success = l.meter.Watch(clients, c.kind, "").Success
 	at, err := jdbcURL(list)
 	if err != nil {
 		l.t.Fatal(err)
@@ -186,6 +198,7 @@ func (l *Load) jdbc(where, list string) {
 func (c *client) jdbcLine(text string) {
 	if id, err := strconv.ParseInt(text, 10, 64); err == nil {
 		c.got(time.Now(), []int64{id})
+		c.succeeded()
 		return
 	}
 	text, _, _ = strings.Cut(text, " Hint: ") // it is a part of the message there

@@ -49,42 +49,37 @@ func (l *Load) owner() (*pgx.Conn, error) {
 // startWriters starts a writer for each host of PostgreSQL, which are the probes of it, and some as applications have.
 func (l *Load) startWriters() {
 	if l.targets.Direct != "" {
-		place := l.meter.Watch(postgresql, "")
+		place := l.meter.Watch(services, postgresql, "")
 		for i, url := range hosts(l.t, l.targets.Direct) {
 			l.writer(&client{
-				kind: "writer of one host", name: fmt.Sprint("writer of host ", i+1), url: url, stays: true,
+				kind: postgresql, name: fmt.Sprint("writer of host ", i+1), url: url, stays: true,
 				patience: l.set.Patience / 2, pause: l.pause,
-			}, keyless, place.Success)
+			}, keyless, place)
 		}
-		l.writer(&client{
-			kind: "pgx, writer of several hosts", name: "writer of all hosts", url: l.targets.Direct,
-			pause: l.breathWriting,
-		}, keyed, unmeasured)
+		l.application("pgx, several hosts, writes", "", l.targets.Direct)
 	}
 	if l.targets.HAProxy != "" {
 		l.writer(&client{
 			kind: haproxy, name: "writer through HAProxy, new connections", url: l.targets.HAProxy, fresh: true,
 			patience: l.set.Patience / 2, pause: l.pauseNew,
-		}, keyless, l.meter.Watch(haproxy, "").Success)
-		l.writer(&client{
-			kind: "pgx, writer through HAProxy", name: "writer through HAProxy", url: l.targets.HAProxy,
-			pause: l.breathWriting,
-		}, keyed, unmeasured)
+		}, keyless, l.meter.Watch(services, haproxy, ""))
+		l.application("pgx, HAProxy, writes", "", l.targets.HAProxy)
 	}
 	for i, url := range l.targets.Proxies {
-		l.writer(&client{
-			kind: "pgx, writer through a proxy", name: fmt.Sprint("writer through proxy ", i+1), url: url,
-			pause: l.breathWriting,
-		}, keyed, unmeasured)
+		l.application("pgx, one proxy, writes", fmt.Sprint(i+1), url)
 	}
 }
 
-// breathWriting is longer than breath: each row waits for a synchronous standby.
-func (l *Load) breathWriting() time.Duration { return 3 * l.set.Breath }
+// application starts a writer as applications have.
+func (l *Load) application(kind, place, url string) {
+	c := &client{kind: kind, name: kind + " " + place, url: url}
+	c.pause = func() time.Duration { return 3 * l.set.Breath } // each row waits for a synchronous standby
+	l.writer(c, keyed, l.meter.Watch(clients, kind, place))
+}
 
 // writer starts a client whose turn is a row, in a transaction of its own.
-func (l *Load) writer(c *client, insert string, success func(time.Time)) {
-	c.Load = l
+func (l *Load) writer(c *client, insert string, place meter.Place) {
+	c.Load, c.success = l, place.Success
 	c.do = func(ctx context.Context, s *session) error {
 		number := l.commits.Begin()
 		s.notice = nil
@@ -106,12 +101,11 @@ func (l *Load) writer(c *client, insert string, success func(time.Time)) {
 		if host == "" || read.CommandTag.String() != "INSERT 0 1" {
 			return fmt.Errorf("%s with %d rows, expected INSERT 0 1 and its row", read.CommandTag, len(read.Rows))
 		}
-		now := time.Now()
-		l.commits.Acknowledged(number, id, host, now, s.notice == nil)
+		l.commits.Acknowledged(number, id, host, time.Now(), s.notice == nil)
 		if s.notice != nil {
 			c.meter.Saw(c.kind, c.name, "acknowledged, but: "+s.notice.Code+" "+meter.Plain(s.notice.Message))
 		}
-		success(now)
+		c.succeeded()
 		return nil
 	}
 	c.start()

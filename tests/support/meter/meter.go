@@ -24,9 +24,10 @@ type Meter struct {
 
 // series are the successes of a service at one place.
 type series struct {
-	service, place string
-	last           time.Time // the last success
-	from, to       time.Time // the longest time without one in this fault
+	group, service, place string
+
+	last     time.Time // the last success
+	from, to time.Time // the longest time without one in this fault
 }
 
 // kind is what the faults of one kind have cost.
@@ -70,11 +71,11 @@ type Place struct {
 	s *series
 }
 
-// Watch adds a place of a service, such as one of several proxies.
-func (m *Meter) Watch(service, place string) Place {
+// Watch adds a place of a service, such as one of several proxies. Services of a group are one table.
+func (m *Meter) Watch(group, service, place string) Place {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := &series{service: service, place: place}
+	s := &series{group: group, service: service, place: place}
 	m.series = append(m.series, s)
 	return Place{m, s}
 }

@@ -20,7 +20,7 @@ func at(seconds float64) time.Time {
 
 func TestInvariant1TheTimeWithoutIsFromTheLastSuccessBeforeTheFaultToTheNext(t *testing.T) {
 	m := New("writes")
-	writes := m.Watch("writes", "")
+	writes := m.Watch("services", "writes", "")
 	for _, s := range []float64{1, 2, 9, 10} { // 7 s before the fault count for nothing
 		writes.Success(at(s))
 	}
@@ -36,7 +36,7 @@ func TestInvariant1TheTimeWithoutIsFromTheLastSuccessBeforeTheFaultToTheNext(t *
 
 func TestInvariant2WhatHasNotComeBackIsToldAndItsTimeRunsOn(t *testing.T) {
 	m := New("writes")
-	writes, never := m.Watch("writes", ""), m.Watch("function", "")
+	writes, never := m.Watch("services", "writes", ""), m.Watch("services", "function", "")
 	_ = never
 	writes.Success(at(1))
 	m.Mark("kill", at(2))
@@ -58,7 +58,7 @@ func TestInvariant2WhatHasNotComeBackIsToldAndItsTimeRunsOn(t *testing.T) {
 
 func TestInvariant3OnlyIDsOfStatementsWithinTheOutageWereGivenDuringIt(t *testing.T) {
 	m := New("writes")
-	writes := m.Watch("writes", "")
+	writes := m.Watch("services", "writes", "")
 	writes.Success(at(10))
 	m.Mark("kill", at(10))
 	m.Given("proxies", at(9), at(11), 1)   // begun before
@@ -76,7 +76,7 @@ func TestInvariant3OnlyIDsOfStatementsWithinTheOutageWereGivenDuringIt(t *testin
 
 func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 	m := New("writes")
-	writes, elsewhere := m.Watch("writes", "here"), m.Watch("writes", "elsewhere")
+	writes, elsewhere := m.Watch("services", "writes", "here"), m.Watch("services", "writes", "elsewhere")
 	now := 0.0
 	happen := func(kind string, away float64) {
 		writes.Success(at(now))

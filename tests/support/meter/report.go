@@ -13,11 +13,17 @@ import (
 
 // Report is what faults cost, a line a kind.
 type Report struct {
+	Groups  []Group  `json:"groups"`
+	Sources []string `json:"sources"`
+	Lines   []Line   `json:"faults"`
+	Total   Line     `json:"total"`
+	Seen    []Seen   `json:"seen"`
+}
+
+// Group is services that are compared with one another.
+type Group struct {
+	Name     string   `json:"name"`
 	Services []string `json:"services"` // the columns, in order
-	Sources  []string `json:"sources"`
-	Lines    []Line   `json:"faults"`
-	Total    Line     `json:"total"`
-	Seen     []Seen   `json:"seen"`
 }
 
 // Line is a kind of fault.
@@ -74,8 +80,12 @@ func (m *Meter) Report() Report {
 	defer m.mu.Unlock()
 	r := Report{}
 	for _, s := range m.series {
-		if !slices.Contains(r.Services, s.service) {
-			r.Services = append(r.Services, s.service)
+		at := slices.IndexFunc(r.Groups, func(g Group) bool { return g.Name == s.group })
+		if at < 0 {
+			at, r.Groups = len(r.Groups), append(r.Groups, Group{Name: s.group})
+		}
+		if g := &r.Groups[at]; !slices.Contains(g.Services, s.service) {
+			g.Services = append(g.Services, s.service)
 		}
 	}
 	total := &kind{
@@ -151,19 +161,22 @@ func (r Report) JSON() []byte {
 	return append(text, '\n')
 }
 
-// Markdown is the report for people, as three tables: times as p50 / worst, counts, and what clients saw.
+// Markdown is the report for people, as tables: times as p50 / worst for each group, counts, and what clients
+// saw.
 func (r Report) Markdown() string {
 	lines := append(slices.Clone(r.Lines), r.Total)
 	var b strings.Builder
-	head(&b, append([]string{"time without", "faults"}, r.Services...))
-	for _, l := range lines {
-		cells := []string{l.Fault, fmt.Sprint(l.Times)}
-		for _, service := range r.Services {
-			cells = append(cells, l.Without[service].String())
+	for _, g := range r.Groups {
+		head(&b, append([]string{g.Name, "faults"}, g.Services...))
+		for _, l := range lines {
+			cells := []string{l.Fault, fmt.Sprint(l.Times)}
+			for _, service := range g.Services {
+				cells = append(cells, l.Without[service].String())
+			}
+			row(&b, cells)
 		}
-		row(&b, cells)
+		b.WriteString("\n")
 	}
-	b.WriteString("\n")
 	given := []string{"counts", "faults"}
 	for _, source := range r.Sources {
 		given = append(given, "IDs of "+source+" during it")
