@@ -28,6 +28,8 @@ type statement struct {
 const maxAnswer = 1 << 20
 
 func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
+	config = config.Copy()
+	ShareTime(ctx, config)
 	pg, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, err

@@ -41,19 +41,8 @@ type Writer struct {
 // standby is passed over. config is copied; its DialFunc is used.
 func NewWriter(config *pgconn.Config) *Writer {
 	own := config.Copy()
-	if own.ValidateConnect == nil && severalHosts(own) {
-		own.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
-	}
+	PassOverStandbys(own)
 	return &Writer{config: own}
-}
-
-func severalHosts(c *pgconn.Config) bool {
-	for _, f := range c.Fallbacks {
-		if f.Host != c.Host || f.Port != c.Port {
-			return true
-		}
-	}
-	return false
 }
 
 // Write runs one statement in a transaction of its own and returns its row if, and only if, it was cleanly

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/acknowledge"
 	"pgflurry/connstring"
 	"pgflurry/hint"
 	"pgflurry/lease"
@@ -107,13 +108,20 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 	return lease.Range{Lowest: lowest, Highest: highest}, nil
 }
 
+// connect opens a connection. A host that hangs leaves time for the others.
+func connect(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
+	own := config.Copy() // whose password may change while it connects
+	acknowledge.ShareTime(ctx, &own.Config)
+	return pgx.ConnectConfig(ctx, own)
+}
+
 // ask opens a connection for one question.
 func ask(
 	ctx context.Context, config *pgx.ConnConfig, timeout time.Duration, question func(context.Context, *pgx.Conn) error,
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config.Copy()) // whose password may change while it connects
+	conn, err := connect(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (k *keptConnection) ask(ctx context.Context, question func(context.Context,
 	}
 	login, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
-	conn, err := pgx.ConnectConfig(login, k.config)
+	conn, err := connect(login, k.config)
 	if err != nil {
 		return &loginError{err}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/acknowledge"
 	"pgflurry/connstring"
 	"pgflurry/namespace"
 )
@@ -129,6 +130,7 @@ func (s *Settings) leaseConfig() (*pgx.ConnConfig, error) {
 	if config.Database == "" {
 		config.Database = config.User // as PostgreSQL itself takes it
 	}
+	acknowledge.PassOverStandbys(&config.Config)
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	return config, nil
 }

@@ -47,10 +47,7 @@ func (p *pair) serve(upstream string, more ...string) *program.Proxy {
 }
 
 // lease is a connection string that names the standby first.
-func (p *pair) lease() string {
-	return fmt.Sprintf("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres dbname=postgres sslmode=disable",
-		p.standby.Port, p.primary.Port)
-}
+func (p *pair) lease() string { return leaseAt(p.standby, p.primary) }
 
 // both is the list of both hosts, the standby first.
 func (p *pair) both() string { return at(p.standby) + "," + at(p.primary) }

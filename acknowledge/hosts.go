@@ -1,0 +1,43 @@
+package acknowledge
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// PassOverStandbys makes connections go to the primary, where config names several hosts and says nothing else about
+// which of them to take.
+func PassOverStandbys(config *pgconn.Config) {
+	if config.ValidateConnect == nil && hosts(config) > 1 {
+		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
+	}
+}
+
+// ShareTime bounds each host of config to its share of the time that ctx has left, so that one that hangs leaves some
+// for the others. A shorter connect_timeout stays.
+func ShareTime(ctx context.Context, config *pgconn.Config) {
+	deadline, bounded := ctx.Deadline()
+	n := hosts(config)
+	if !bounded || n == 1 {
+		return
+	}
+	share := max(time.Until(deadline)/time.Duration(n), time.Millisecond)
+	if config.ConnectTimeout == 0 || share < config.ConnectTimeout {
+		config.ConnectTimeout = share
+	}
+}
+
+// hosts is how many of them config names. One with and without TLS is one.
+func hosts(config *pgconn.Config) int {
+	type host struct {
+		name string
+		port uint16
+	}
+	all := map[host]bool{{config.Host, config.Port}: true}
+	for _, f := range config.Fallbacks {
+		all[host{f.Host, f.Port}] = true
+	}
+	return len(all)
+}
