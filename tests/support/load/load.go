@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -80,7 +81,7 @@ const (
 	ofIDDatabases = "ID databases"
 )
 
-// Start starts the clients and waits until each probe has succeeded. They end with the test, if not before.
+// Start starts the clients and waits until each has succeeded. They end with the test, if not before.
 func Start(t testing.TB, targets Targets, settings Settings) *Load {
 	t.Helper()
 	if targets.Owner == "" {
@@ -120,7 +121,7 @@ func (s Settings) withDefaults() Settings {
 	return s
 }
 
-// Mark begins a fault, as soon as each probe that is well has succeeded once more.
+// Mark begins a fault, as soon as each probe and each client has succeeded once more.
 func (l *Load) Mark(kind string) {
 	l.t.Helper()
 	l.fast.Store(true)
@@ -131,17 +132,18 @@ func (l *Load) Mark(kind string) {
 // settling is how long all may take to be well again.
 const settling = time.Minute
 
-// Settled waits until each probe succeeds again, ends the fault, and compares commits with the table.
+// Settled waits until each probe and each client succeeds again, ends the fault, and compares commits with the table.
+// It returns how long services were away.
 func (l *Load) Settled() (outages []meter.Outage) {
 	l.t.Helper()
 	l.await(time.Now(), "after the fault")
 	l.compare(false)
 	outages = l.meter.Settled(time.Now())
 	l.fast.Store(false)
-	return outages
+	return slices.DeleteFunc(outages, func(o meter.Outage) bool { return o.Group != services })
 }
 
-// await waits until each probe has succeeded since then.
+// await waits until all have succeeded since then.
 func (l *Load) await(since time.Time, when string) {
 	l.t.Helper()
 	for deadline := time.Now().Add(settling); ; {

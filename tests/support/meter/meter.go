@@ -179,9 +179,9 @@ func (m *Meter) Lost(commits int) {
 
 // An Outage is how long a place of a service was away.
 type Outage struct {
-	Service, Place string
-	From, To       time.Time
-	Back           bool // it has succeeded again
+	Group, Service, Place string
+	From, To              time.Time
+	Back                  bool // it has succeeded again
 }
 
 // Settled ends the fault and returns what it cost, place by place. Without a fault there is nothing to end.
@@ -205,7 +205,7 @@ func (m *Meter) Settled(at time.Time) (outages []Outage) {
 		if !back {
 			m.fault.open[s.service]++
 		}
-		outages = append(outages, Outage{s.service, s.place, from, to, back})
+		outages = append(outages, Outage{s.group, s.service, s.place, from, to, back})
 		if s.service == m.reference {
 			for _, g := range m.fault.gifts {
 				if g.began.After(from) && g.ended.Before(to) {
