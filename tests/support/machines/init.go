@@ -3,11 +3,14 @@
 package machines
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -176,6 +179,9 @@ func setUpMachine(name, address string) error {
 	if err := ownFolders(); err != nil {
 		return err
 	}
+	if err := numberAnew(); err != nil {
+		return err
+	}
 	if err := makeFolder(ground, 0o755); err != nil {
 		return err
 	}
@@ -186,6 +192,17 @@ func setUpMachine(name, address string) error {
 		return fmt.Errorf("the tests have given it no interface: %w", err)
 	}
 	return ipBatch("link set lo up", "addr add "+address+"/24 dev eth0", "link set eth0 up")
+}
+
+// numberAnew lets the numbers of processes begin somewhere else after each boot. If they began with 2, a process would
+// soon have a number that a file of before the crash names, and PostgreSQL refuses to start while the one in its
+// postmaster.pid is alive. On a machine with hundreds of processes that happens seldom.
+func numberAnew() error {
+	err := os.WriteFile("/proc/sys/kernel/ns_last_pid", []byte(strconv.Itoa(1000+rand.IntN(20000))), 0o644)
+	if errors.Is(err, os.ErrNotExist) { // a kernel without it
+		return nil
+	}
+	return err
 }
 
 // ipBatch runs ip with several commands.
