@@ -1,9 +1,6 @@
 package rows
 
-import (
-	"fmt"
-	"slices"
-)
+import "slices"
 
 // Table is the namespace row and the worker rows of one database. Its methods answer and change it as the statement of
 // their name does. Times are ticks.
@@ -88,7 +85,7 @@ func (t *Table) gate(a Acquire) int64 {
 }
 
 // free is the tick at which a row may be taken by who asks.
-func (t *Table) free(r Row, a Acquire) int64 {
+func (t *Table) free(r *Row, a Acquire) int64 {
 	if r.Term == 0 || r.Released {
 		return r.Mark
 	}
@@ -100,25 +97,36 @@ func (t *Table) closeGate() {
 	t.AcquireAfter = max(t.AcquireAfter, t.Now+t.Quarantine)
 }
 
+// A class is an acquisition's order of choice: the lower, the better.
+type class struct {
+	kind int // 0: the node's own, 1: never used, 2: any other
+	mark int64
+}
+
+func (a Acquire) class(r *Row) class {
+	switch {
+	case r.Node == a.Node:
+		return class{0, -r.Mark}
+	case r.Term > 0:
+		return class{2, r.Mark}
+	}
+	return class{kind: 1}
+}
+
 // candidates are the workers that an acquisition may take: those of the best class, any of them.
 func (t *Table) candidates(a Acquire) (workers []int) {
 	if a.Namespace != t.Namespace || t.Home != "" || t.Copied || t.moved() || t.gate(a) > t.Now || t.Now >= t.End {
 		return nil
 	}
-	best := ""
-	for worker, r := range t.Rows {
+	var best class
+	for worker := range t.Rows {
+		r := &t.Rows[worker]
 		if r.Database || r.Retired || worker < a.Lowest || worker > a.Highest || t.free(r, a) > t.Now {
 			continue
 		}
-		class := "1"
-		switch {
-		case r.Node == a.Node:
-			class = fmt.Sprintf("0 %020d", 1<<62-r.Mark)
-		case r.Term > 0:
-			class = fmt.Sprintf("2 %020d", r.Mark)
-		}
-		if workers == nil || class < best {
-			best, workers = class, nil
+		class := a.class(r)
+		if workers == nil || class.kind < best.kind || class.kind == best.kind && class.mark < best.mark {
+			best, workers = class, workers[:0]
 		}
 		if class == best {
 			workers = append(workers, worker)
@@ -129,13 +137,12 @@ func (t *Table) candidates(a Acquire) (workers []int) {
 
 // Acquire is acquire.sql. choose picks one of the workers that may be taken.
 func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
-	before := t.Clone()
-	moved := t.moved()
+	gate, moved := t.gate(a), t.moved()
+	taken := Answer{nil, nil, nil, nil}
+	granted := t.candidates(a)
 	if moved && a.Namespace == t.Namespace {
 		t.closeGate()
 	}
-	taken := Answer{nil, nil, nil, nil}
-	granted := before.candidates(a)
 	if granted != nil {
 		worker := choose(granted)
 		r := &t.Rows[worker]
@@ -148,31 +155,32 @@ func (t *Table) Acquire(a Acquire, choose func(workers []int) int) Answer {
 	var opens any
 	switch {
 	case moved:
-		opens = max(before.gate(a), t.Now+t.Quarantine+t.lack(a))
-	case before.gate(a) > t.Now:
-		opens = before.gate(a)
+		opens = max(gate, t.Now+t.Quarantine+t.lack(a))
+	case gate > t.Now:
+		opens = gate
 	}
 	all := Answer{t.Namespace, orNull(t.Home), t.Copied, t.Server == ""}
 	all = append(append(all, taken...), t.Now*t.Unit, opens, t.ahead(opens))
 	if granted != nil {
 		return append(all, nil, nil, nil, nil)
 	}
-	return append(all, before.refusal(a)...)
+	return append(all, t.refusal(a)...)
 }
 
 // refusal says when a worker will be free.
 func (t *Table) refusal(a Acquire) Answer {
 	workers, retired := int64(0), int64(0)
 	var next any
-	for worker, r := range t.Rows {
+	for worker := range t.Rows {
+		r := &t.Rows[worker]
 		if r.Database || worker < a.Lowest || worker > a.Highest {
 			continue
 		}
 		workers++
 		if r.Retired {
 			retired++
-		} else if next == nil || t.free(r, a) < next.(int64) {
-			next = t.free(r, a)
+		} else if free := t.free(r, a); next == nil || free < next.(int64) {
+			next = free
 		}
 	}
 	return Answer{workers, retired, next, t.ahead(next)}
