@@ -150,10 +150,44 @@ func TestKeeperComesBackWhenTheNextWorkerIsFree(t *testing.T) {
 		return s.take(r, 1), nil
 	}
 	keep(t, s, func(*Keeper) {
-		time.Sleep(9 * time.Second)
+		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		s.expect(t, "acquire", "acquire", "grant 1 [1008250, 1013250)")
+		s.expect(t, "acquire", "acquire", "grant 1 [1009000, 1014000)") // half of a quarter of the wait after it
 	})
+}
+
+// Each of many that wait is told when the next worker is free, and one of them gets it.
+func TestAKeeperThatFindsOthersFasterAgainAndAgainAsksEverMoreRarely(t *testing.T) {
+	s := &script{}
+	s.acquire = func(context.Context, Request) (Acquired, error) {
+		return Acquired{}, &Refusal{Reason: NoWorker, Workers: 3, Until: 1, Wait: 20 * time.Millisecond}
+	}
+	got := s.during(t, 50*time.Second, func(*Keeper) {}, "acquire")
+	var pauses []time.Duration
+	for i := range got[1:] {
+		pauses = append(pauses, (got[i+1] - got[i]).Round(10*time.Millisecond))
+	}
+	want := []time.Duration{
+		520 * time.Millisecond, 2020 * time.Millisecond, 7520 * time.Millisecond, 7520 * time.Millisecond,
+	}
+	if len(pauses) < 4 || !slices.Equal(pauses[:4], want) {
+		t.Errorf("pauses of %v, expected %v", pauses, want)
+	}
+}
+
+// Those who wait for long ask now and then whether somebody has released a worker; they do not come together either.
+func TestAKeeperThatWaitsForLongAsksAtTimesOfItsOwn(t *testing.T) {
+	for jitter, want := range map[float64]time.Duration{0: 15 * time.Second, 0.5: 11250 * time.Millisecond} {
+		s := &script{}
+		s.acquire = func(context.Context, Request) (Acquired, error) {
+			return Acquired{}, &Refusal{Reason: GateClosed, Until: 1, Wait: 2 * time.Minute}
+		}
+		got := s.during(t, 20*time.Second,
+			func(k *Keeper) { k.protocol.jitter = func() float64 { return jitter } }, "acquire")
+		if len(got) < 2 || got[1]-got[0] != want {
+			t.Errorf("jitter %v: attempts at %v, expected the second after %v", jitter, got, want)
+		}
+	}
 }
 
 func TestAnAttemptThatHangsIsGivenUpWhileTheGrantLastsAndTriedAgain(t *testing.T) {

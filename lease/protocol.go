@@ -21,6 +21,8 @@ type protocol struct {
 	held      *held         // nil: none
 	due       time.Duration // no attempt before
 	failures  int           // attempts in a row that granted nothing
+	told      time.Duration // the moment that the last refusal told; 0: none
+	late      int           // how often in a row it came at such a moment, and others had been faster
 	elsewhere bool          // the held row is blocked: try another worker next
 }
 
@@ -51,6 +53,7 @@ const (
 	longestRenewPause = 5 * time.Second
 
 	acquireBackoff      = 500 * time.Millisecond
+	acquireSpread       = time.Second
 	longestAcquirePause = 15 * time.Second
 )
 
@@ -98,7 +101,7 @@ func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick in
 
 // planRenewal plans the next renewal for when a third of what is reserved has passed, or the longest pause.
 func (p *protocol) planRenewal(sent time.Duration, reserved int64) {
-	p.failures, p.elsewhere = 0, false
+	p.failures, p.late, p.told, p.elsewhere = 0, 0, 0, false
 	pause := min(max(p.length(reserved)/3, renewBackoff), longestPause)
 	p.due = sent + time.Duration(float64(pause)*(0.9+0.2*p.jitter()))
 }
@@ -109,12 +112,22 @@ func (p *protocol) lost(now time.Duration) {
 	p.due = now
 }
 
-// refused waits until a worker may be free, or for the longest pause: somebody may release one earlier.
+// refused waits until a worker may be free, or asks sooner where that is long: somebody may release one earlier.
+// Those who wait for the same moment spread, by a quarter of their wait or a second. Whoever comes at the moment it was
+// told, and finds that others were faster, spreads four times as far the next time.
 func (p *protocol) refused(r *Refusal, now time.Duration) {
 	pause := p.failedAcquire()
 	if r.Wait > 0 && p.held == nil {
-		// spread, so that those who wait for the same moment do not come together
-		pause = min(r.Wait, longestAcquirePause) + time.Duration(float64(acquireBackoff)*p.jitter())
+		if p.told != 0 && now >= p.told {
+			p.late++
+		}
+		p.told = now + r.Wait
+		if r.Wait > longestAcquirePause {
+			pause = p.atMost(longestAcquirePause)
+		} else {
+			spread := min(max(acquireSpread<<min(2*p.late, 16), r.Wait/4), longestAcquirePause)
+			pause = r.Wait + time.Duration(float64(spread)*p.jitter())
+		}
 	}
 	p.due = now + pause
 }
@@ -140,8 +153,12 @@ func (p *protocol) failedAcquire() time.Duration {
 	return p.backoff(acquireBackoff, longestAcquirePause)
 }
 
-// backoff doubles with every failure, and takes off up to half at random.
+// backoff doubles with every failure.
 func (p *protocol) backoff(shortest, longest time.Duration) time.Duration {
-	pause := min(shortest<<min(p.failures-1, 16), longest)
+	return p.atMost(min(shortest<<min(p.failures-1, 16), longest))
+}
+
+// atMost takes off up to half at random.
+func (p *protocol) atMost(pause time.Duration) time.Duration {
 	return pause - time.Duration(float64(pause/2)*p.jitter())
 }

@@ -19,6 +19,9 @@
 // any state (tests/support/rows). That a history would notice a guard that was left out is shown by taking each away:
 // tests/mutants in the Go code, tests/support/rows in the SQL.
 //
+// A fleet (fleet_test.go) is the same with thousands of processes, in faked time and without faults of single writes:
+// how they ask the database when much happens to all of them at once.
+//
 // # What is asserted
 //
 //  1. No ID comes twice.

@@ -9,9 +9,6 @@ import (
 // The old server's clock was ahead of the new one's by the skew. A holder has reserved as far ahead as the cap lets it.
 // Chosen at random that hardly ever happens, so these lead there.
 
-// jitter is what a keeper adds to the wait for a free worker or a gate, in ticks.
-const jitter = 251
-
 // forgetful is a history with one worker, whose first failover loses so many commits and leads to a server whose clock
 // is behind by the skew.
 func forgetful(t *testing.T, lost int) (*history, *process) {
@@ -24,6 +21,7 @@ func forgetful(t *testing.T, lost int) (*history, *process) {
 	h := newHistory(world{failovers: true, acked: true, told: true, offset: skew}, choose, t.Fatalf)
 	t.Cleanup(h.end)
 	h.offset = skew * time.Millisecond
+	h.jitter = 0 // whoever waits comes at the very moment
 	h.tick()
 	h.act(h.processes[0])
 	return h, h.processes[0]
@@ -82,7 +80,7 @@ func TestAHolderThatWakesAfterATakeOverThatWasForgottenHasLost(t *testing.T) {
 	h, holder := forgetful(t, 1)
 	mark := holder.tenures[0].until
 	from := h.comes(t, "takes it over") // the holder does nothing all the while
-	if over := mark + quarantine; from < over || from > over+jitter {
+	if over := mark + quarantine; from < over || from > over+1 {
 		t.Fatalf("the worker was taken over at tick %d; its quarantine was over at %d", from, over)
 	}
 	h.failover() // … and the take-over is forgotten
@@ -121,9 +119,9 @@ func TestAFailoverThatForgetsThatWindowsWereRaisedKeepsTheGateClosedForThoseWhoK
 		t.Fatal("the row's own gate outlasts the grant, so this proves nothing")
 	}
 	h.pass(time.Duration(h.table.AcquireAfter-h.table.Now) * time.Millisecond)
-	if from := h.comes(t, "first to pass the gate"); from < until || from > until+jitter {
-		t.Errorf("the first grant begins at tick %d, the forgotten one ends at %d: expected that, give or take a "+
-			"keeper's jitter", from, until)
+	if from := h.comes(t, "first to pass the gate"); from < until || from > until+1 {
+		t.Errorf("the first grant begins at tick %d, the forgotten one ends at %d: expected that, give or take a tick",
+			from, until)
 	}
 	drawn := h.drawn
 	if holder.draw(4); h.drawn == drawn {

@@ -35,7 +35,8 @@ type history struct {
 	offset    time.Duration // of the database's clock
 	table     *rows.Table
 	commits   []commit
-	durable   int // so many commits are on the synchronous standby
+	durable   int     // so many commits are on the synchronous standby
+	jitter    float64 // of each keeper's pauses, in [0, 1)
 	processes []*process
 	tombs     []*process // ended in good order
 	inFlight  []*write   // will still arrive, though nobody waits for them
@@ -65,7 +66,7 @@ type tenure struct {
 
 func newHistory(w world, choose func(string, int, int) int, broken func(string, ...any)) *history {
 	h := &history{
-		world: w, name: name, choose: choose, broken: broken, real: time.Hour,
+		world: w, name: name, choose: choose, broken: broken, real: time.Hour, jitter: 0.5,
 		ids: map[int64]*tenure{}, lost: map[string]bool{}, tenures: make([][]*tenure, workers+1),
 	}
 	h.twice = func(what string, one, other *tenure) { h.broken("%s: %+v and %+v", what, *one, *other) }

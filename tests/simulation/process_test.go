@@ -104,7 +104,7 @@ func (h *history) start(node string) *process {
 		Namespace: h.name, Store: lease.NewPostgres(config), Issuer: audited{p}, Clock: p.clock, Node: node,
 		Window: window, FirstWindow: firstWindow, Log: slog.New(slog.DiscardHandler),
 		Wait:   func(_ context.Context, d time.Duration) error { return p.ask(event{wait: d}).err },
-		Jitter: func() float64 { return 0.5 },
+		Jitter: func() float64 { return h.jitter },
 	})
 	must(err)
 	ctx, stop := context.WithCancel(context.Background())

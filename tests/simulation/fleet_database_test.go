@@ -1,0 +1,339 @@
+package simulation
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"time"
+
+	"pgflurry/lease"
+	"pgflurry/tests/support/rows"
+)
+
+// capacity is what a database server can do. The zero value answers everything at once.
+type capacity struct {
+	cores       int           // 0: any number of statements run at the same time at full speed
+	connections int           // max_connections; 0: any number
+	pooled      int           // statements that a pooler in front lets through at a time; 0: there is none
+	trip        time.Duration // from proxy to database and back, the commit's write included
+
+	// processor time
+	login            time.Duration
+	acquire, perFree time.Duration // perFree: for each worker that could be taken
+	perRow           time.Duration // of acquire, for each worker
+	renew            time.Duration
+}
+
+// A database is the table, and a server with a capacity. Statements that run at the same time share its processors
+// evenly, as those of PostgreSQL do.
+type database struct {
+	f *fleet
+	capacity
+	table       rows.Table
+	away        away
+	life        int // how often it was cut: a connection of an earlier life is dead
+	open        int // connections
+	running     jobs
+	queue       []*job        // those that the pooler keeps
+	virtual     time.Duration // processor time that each running statement has had since the start
+	last        time.Duration // when virtual was true
+	alarm       int           // which plan for the next end holds
+	unreachable int           // logins that were refused for want of a connection
+}
+
+// A job is a statement under way.
+type job struct {
+	asker *member // nil: nobody waits for it any more
+	do    func()  // on the table
+
+	demand  time.Duration // of processor time
+	end     time.Duration // the virtual time at which it has had that
+	index   int           // in running; -1: not there
+	dropped bool          // it will have no effect
+}
+
+type jobs []*job
+
+func (j jobs) Len() int           { return len(j) }
+func (j jobs) Less(a, b int) bool { return j[a].end < j[b].end }
+func (j jobs) Swap(a, b int)      { j[a], j[b] = j[b], j[a]; j[a].index, j[b].index = a, b }
+func (j *jobs) Push(x any)        { x.(*job).index = len(*j); *j = append(*j, x.(*job)) }
+
+func (j *jobs) Pop() any {
+	last := (*j)[len(*j)-1]
+	last.index = -1
+	*j = (*j)[:len(*j)-1]
+	return last
+}
+
+var (
+	errFull    = errors.New("sorry, too many clients already")
+	errPatient = context.DeadlineExceeded
+)
+
+// run runs a statement for a member, within the limit of ctx, and says whether its answer is there. It is called in
+// the member's goroutine.
+func (d *database) run(ctx context.Context, m *member, demand time.Duration, do func()) error {
+	if m.killed {
+		return errCut
+	}
+	deadline, _ := ctx.Deadline()
+	j := &job{asker: m, do: do, index: -1}
+	m.job = j
+	d.f.at(d.f.now()+d.trip/2, func() { d.arrive(j, demand) })
+	d.f.at(deadline.Sub(d.f.start), func() {
+		if j.asker == nil {
+			return
+		}
+		d.drop(j) // the statement_timeout is as long
+		d.answer(j, errPatient)
+	})
+	return m.ask()
+}
+
+// arrive is called when a statement, or the login before it, reaches the server.
+func (d *database) arrive(j *job, demand time.Duration) {
+	m := j.asker
+	switch {
+	case m == nil || d.away == hung:
+		return
+	case d.away == stopped || m.connected != 0 && m.connected != d.life+1:
+		d.answer(j, errAway)
+		return
+	case m.connected == 0:
+		d.f.current.logins++
+		if d.connections > 0 && d.open >= d.connections {
+			d.unreachable++
+			d.answer(j, errFull)
+			return
+		}
+		d.open++
+		m.connected = d.life + 1
+		if d.pooled == 0 { // a pooler's connections are open
+			demand += d.login
+		}
+	}
+	if d.cores == 0 {
+		d.finish(j)
+		return
+	}
+	d.catchUp()
+	j.demand = demand
+	d.queue = append(d.queue, j)
+	d.admit()
+	d.plan()
+}
+
+// admit starts the statements that wait, those that have waited longest first.
+func (d *database) admit() {
+	for len(d.queue) > 0 && (d.pooled == 0 || len(d.running) < d.pooled) {
+		j := d.queue[0]
+		d.queue = d.queue[1:]
+		if j.asker == nil { // who asked has left
+			continue
+		}
+		j.end = d.virtual + j.demand
+		heap.Push(&d.running, j)
+	}
+}
+
+// catchUp gives the running statements the processor time that has passed.
+func (d *database) catchUp() {
+	now := d.f.now()
+	if n := len(d.running); n > 0 {
+		d.virtual += (now - d.last) * time.Duration(min(n, d.cores)) / time.Duration(n)
+	}
+	d.last = now
+}
+
+// plan puts the end of the statement that is through next on the agenda.
+func (d *database) plan() {
+	d.alarm++
+	n := time.Duration(len(d.running))
+	if n == 0 {
+		return
+	}
+	this, left := d.alarm, max(0, d.running[0].end-d.virtual)
+	at := time.Duration(min(int(n), d.cores))
+	d.f.at(d.f.now()+(left*n+at-1)/at, func() {
+		if this != d.alarm {
+			return
+		}
+		d.catchUp()
+		for len(d.running) > 0 && d.running[0].end <= d.virtual {
+			d.finish(heap.Pop(&d.running).(*job))
+		}
+		d.admit()
+		d.plan()
+	})
+}
+
+// finish commits a statement and sends its answer off.
+func (d *database) finish(j *job) {
+	d.table.Now = d.ticks()
+	if !j.dropped {
+		j.do()
+	}
+	d.f.at(d.f.now()+d.trip-d.trip/2, func() {
+		if j.asker != nil && j.asker.connected == d.life+1 {
+			d.answer(j, nil)
+		}
+	})
+}
+
+// answer tells the asker what came of it.
+func (d *database) answer(j *job, err error) {
+	m := j.asker
+	j.asker, m.job = nil, nil
+	if err != nil {
+		m.Close()
+	}
+	m.goOn(err)
+}
+
+// drop ends a statement that runs, without effect.
+func (d *database) drop(j *job) {
+	j.dropped = true
+	if j.index < 0 {
+		return
+	}
+	d.catchUp()
+	heap.Remove(&d.running, j.index)
+	d.admit()
+	d.plan()
+}
+
+// cut ends all connections: what runs has no effect.
+func (d *database) cut() {
+	d.life++
+	d.open = 0
+	d.running, d.queue = nil, nil
+	d.plan()
+	for _, m := range d.f.members {
+		if j := m.job; j != nil && m.connected == d.life {
+			j.index, j.dropped = -1, true
+			d.answer(j, errCut)
+		}
+	}
+}
+
+// failover is one to a synchronous standby: nothing is lost, and the timeline is another.
+func (f *fleet) failover() {
+	f.database.cut()
+	f.database.table.Server += "0"
+}
+
+// ticks is the database's clock: it began an hour after the epoch.
+func (d *database) ticks() int64 { return (time.Hour + d.f.now()).Milliseconds() }
+
+// occupied counts the workers that a stranger could not take.
+func (d *database) occupied() (n int) {
+	now := d.ticks()
+	for i := range d.table.Rows {
+		r := &d.table.Rows[i]
+		rest := d.table.Quarantine
+		if r.Released || r.Term == 0 {
+			rest = 0
+		}
+		if !r.Database && r.Mark+rest > now {
+			n++
+		}
+	}
+	return n
+}
+
+// leased counts the workers that were taken at some time.
+func (d *database) leased() (n int) {
+	for i := range d.table.Rows {
+		if d.table.Rows[i].Term > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// acquireDemand is the processor time of an acquisition that begins now.
+func (d *database) acquireDemand() time.Duration {
+	if d.cores == 0 {
+		return 0
+	}
+	n := len(d.table.Rows)
+	return d.acquire + time.Duration(n)*d.perRow + time.Duration(n-d.occupied())*d.perFree
+}
+
+// Acquire implements lease.Store.
+func (m *member) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
+	d := m.f.database
+	var a rows.Answer
+	err := d.run(ctx, m, d.acquireDemand(), func() {
+		a = d.table.Acquire(rows.Acquire{
+			Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Longest: r.Longest, Highest: 65535,
+		}, func(workers []int) int { return workers[m.f.random.IntN(len(workers))] })
+		if a[4] == nil {
+			m.f.current.refused++
+		} else {
+			m.f.current.granted++
+		}
+	})
+	switch {
+	case err != nil:
+		return lease.Acquired{}, err
+	case a[4] != nil:
+		worker := int(a[4].(int64))
+		return lease.Acquired{
+			Lease:          lease.Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: a[5].(int64)},
+			Grant:          lease.Grant{Worker: worker, From: a[6].(int64), Until: a[7].(int64)},
+			DatabaseMicros: a[8].(int64),
+		}, nil
+	case a[9] != nil:
+		return lease.Acquired{}, &lease.Refusal{
+			Reason: lease.GateClosed, Until: a[9].(int64), Wait: time.Duration(a[10].(int64)) * time.Microsecond,
+		}
+	}
+	return lease.Acquired{}, &lease.Refusal{
+		Reason: lease.NoWorker, Workers: int(a[11].(int64)), Until: a[13].(int64),
+		Wait: max(0, time.Duration(a[14].(int64))*time.Microsecond),
+	}
+}
+
+// Renew implements lease.Store.
+func (m *member) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error) {
+	d := m.f.database
+	var a rows.Answer
+	err := d.run(ctx, m, d.renew, func() {
+		a = d.table.Renew(rows.Renew{
+			Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged,
+			Wanted: r.Wanted, Window: r.Window,
+		})
+		if a[3] == nil {
+			m.f.current.lost++
+		} else {
+			m.f.current.renewals++
+		}
+	})
+	switch {
+	case err != nil:
+		return lease.Renewed{}, err
+	case a[3] == nil:
+		return lease.Renewed{}, &lease.Lost{Worker: r.Worker, Mark: a[5].(int64), Expired: a[9].(bool)}
+	}
+	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
+}
+
+// Release implements lease.Store.
+func (m *member) Release(ctx context.Context, l lease.Lease, acknowledged int64) error {
+	d := m.f.database
+	return d.run(ctx, m, d.renew, func() {
+		d.table.Release(rows.Release{
+			Namespace: l.Namespace, Worker: l.Worker, Owner: l.Owner, Term: l.Term, Acknowledged: acknowledged,
+		})
+	})
+}
+
+// Close implements lease.Store.
+func (m *member) Close() {
+	if m.connected == m.f.database.life+1 {
+		m.f.database.open--
+	}
+	m.connected = 0
+}

@@ -1,0 +1,153 @@
+package simulation
+
+import (
+	"testing"
+	"time"
+)
+
+// unlimited answers everything within 2 ms, so that nothing but the keepers themselves spreads what they ask.
+var unlimited = fleetSettings{capacity: capacity{trip: 2 * time.Millisecond}}
+
+// measured is a machine with two processors on which each statement was measured.
+var measured = capacity{
+	cores: 2, trip: 2 * time.Millisecond, login: 3 * time.Millisecond, renew: 2 * time.Millisecond,
+	acquire: 1500 * time.Microsecond, perRow: 250 * time.Nanosecond, perFree: time.Microsecond,
+}
+
+// startAll begins n members at once. Nodes of another generation have other names.
+func (f *fleet) startAll(generation string, n int) {
+	for _, node := range names(n) {
+		f.begin(generation + node)
+	}
+}
+
+// killAll kills all members.
+func (f *fleet) killAll() {
+	for _, m := range f.members {
+		m.kill()
+	}
+	f.members = nil
+}
+
+// finishAll asks all members to end in good order, and waits until they have.
+func (f *fleet) finishAll() {
+	for _, m := range f.members {
+		m.finish()
+	}
+	f.pass(4 * time.Second)
+	for _, m := range f.members {
+		if !m.ended {
+			f.t.Fatalf("%s has not ended", m.node)
+		}
+	}
+	f.members = nil
+}
+
+// issuing is how long it took, from a second on, until so many had IDs, in seconds; -1: they never had.
+func (f *fleet) issuing(from, n int) int {
+	for i, s := range f.seconds[from:] {
+		if s.issuing >= n {
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// most is the greatest number of a second.
+func most(seconds []second, of func(second) int) (n int) {
+	for _, s := range seconds {
+		n = max(n, of(s))
+	}
+	return n
+}
+
+func questions(s second) int { return s.questions() }
+func granted(s second) int   { return s.granted }
+func renewals(s second) int  { return s.renewals }
+
+func TestAThousandProxiesThatStartAtOnceHaveAWorkerEachAsSoonAsTheServerCanCountThem(t *testing.T) {
+	inFleet(t, fleetSettings{capacity: measured}, func(f *fleet) {
+		f.startAll("a", 1000)
+		f.pass(time.Minute)
+		// 1,000 logins and acquisitions of 6 ms each on two processors, less what becomes cheaper as workers are taken
+		if took := f.issuing(0, 1000); took < 0 || took > 4 {
+			t.Errorf("all had IDs after %d s, expected 4 at most", took)
+		}
+		if lost := f.database.leased() - 1000; lost != 0 {
+			t.Errorf("%d workers were taken that nobody uses", lost)
+		}
+	})
+}
+
+func TestAThousandLeasesSpreadTheirRenewalsByThemselves(t *testing.T) {
+	inFleet(t, unlimited, func(f *fleet) {
+		f.startAll("a", 1000)
+		f.pass(12 * time.Minute)
+		later := f.seconds[10*60:]
+		sum := 0
+		for _, s := range later {
+			sum += s.renewals
+		}
+		if mean := sum / len(later); mean < 48 || mean > 52 {
+			t.Errorf("%d renewals a second, expected 50", mean)
+		}
+		if peak := most(later, renewals); peak > 100 {
+			t.Errorf("%d renewals in one second, ten minutes after all had started at once; expected 100 at most", peak)
+		}
+	})
+}
+
+// The workers of killed proxies become free one by one, and each of those who wait is told when the next one does.
+func TestAThousandThatWaitForTheWorkersOfAKilledFleetDoNotStormTheDatabase(t *testing.T) {
+	inFleet(t, unlimited, func(f *fleet) {
+		f.startAll("a", 1000)
+		f.pass(2 * time.Minute)
+		f.killAll()
+		from := len(f.seconds)
+		f.startAll("b", 1000)
+		f.pass(4 * time.Minute)
+		if took := f.issuing(from, 1000); took < 0 || took > 200 {
+			t.Errorf("all had IDs after %d s, expected 200 at most: 182 until the last worker is free", took)
+		}
+		if peak := most(f.seconds[from+1:], questions); peak > 700 {
+			t.Errorf("%d questions in a second, expected 700 at most", peak)
+		}
+	})
+}
+
+func TestAThousandThatWaitForTheGateDoNotComeTogetherWhenItOpens(t *testing.T) {
+	inFleet(t, unlimited, func(f *fleet) {
+		f.pass(time.Minute)
+		f.failover()
+		from := len(f.seconds)
+		f.startAll("a", 1000)
+		f.pass(3 * time.Minute)
+		if took := f.issuing(from, 1000); took < 0 || took > 125 {
+			t.Errorf("all had IDs after %d s, expected 125 at most: the gate opens after 120", took)
+		}
+		if peak := most(f.seconds[from+1:], granted); peak > 700 {
+			t.Errorf("%d acquisitions in a second, expected 700 at most", peak)
+		}
+	})
+}
+
+func TestNoneOfAFleetIsLeftWithoutAWorkerWhileSomeAreFree(t *testing.T) {
+	inFleet(t, fleetSettings{capacity: measured}, func(f *fleet) {
+		f.startAll("a", 1000)
+		f.pass(2 * time.Minute)
+		for _, hard := range []bool{true, false} {
+			f.database.cut()
+			f.database.away = stopped
+			if hard {
+				f.database.away = hung
+			}
+			f.pass(6 * time.Minute) // every lease is over, and every worker free
+			f.database.away = present
+			from := len(f.seconds)
+			f.pass(2 * time.Minute)
+			if took := f.issuing(from, 1000); took < 0 || took > 30 {
+				t.Errorf("hung: %t: all had IDs %d s after the database was back, expected 30 at most", hard, took)
+			}
+		}
+	})
+}
