@@ -2,9 +2,9 @@ package load
 
 import (
 	"bufio"
+	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"io"
 	"net/url"
 	"os"
@@ -126,7 +126,7 @@ func (p *running) line(c *client, patience time.Duration) bool {
 		}
 		return more
 	case <-limit.C:
-		c.failed(fmt.Errorf("no answer within %v", patience))
+		c.failed(context.DeadlineExceeded)
 		return false
 	case <-c.ctx.Done():
 		return false

@@ -2,11 +2,13 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/tests/support/meter"
 )
@@ -94,6 +96,9 @@ func (l *Load) writer(c *client, insert string, place meter.Place) {
 		if id != 0 {
 			l.commits.Told(number, id)
 			c.got(began, []int64{id})
+		}
+		if said, is := errors.AsType[*pgconn.PgError](read.Err); is && said.SeverityUnlocalized == "ERROR" {
+			l.commits.Refused(number)
 		}
 		if read.Err != nil {
 			return read.Err

@@ -28,6 +28,7 @@ type state uint8
 const (
 	open         state = iota // no answer yet, or none that tells: what happened is unknown
 	found                     // the same, but the table has it
+	refused                   // there was an error that says that nothing was done
 	acknowledged              // clean
 	noticed                   // an acknowledgement with a notice beside it
 	lost                      // acknowledged, and missing
@@ -39,12 +40,13 @@ type Counts struct {
 	Begun        int `json:"begun"`
 	Acknowledged int `json:"acknowledged"`
 	Noticed      int `json:"acknowledgedWithNotice"`
+	Refused      int `json:"refused"`
 	Lost         int `json:"acknowledgedAndLost"`
 	NoticedLost  int `json:"acknowledgedWithNoticeAndLost"`
 }
 
 // Unknown are those whose outcome no client knows.
-func (c Counts) Unknown() int { return c.Begun - c.Acknowledged - c.Noticed }
+func (c Counts) Unknown() int { return c.Begun - c.Acknowledged - c.Noticed - c.Refused }
 
 // Begin gives the next write its number.
 func (c *Commits) Begin() int64 {
@@ -60,6 +62,14 @@ func (c *Commits) Told(number, id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries[number].id = id
+}
+
+// Refused tells that the server said an error which means that the write was not done, and never will be.
+func (c *Commits) Refused(number int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries[number].state = refused
+	c.counts.Refused++
 }
 
 // Acknowledged tells that the write with this ID was, by that host. Without a clean acknowledgement there was a notice.
@@ -131,6 +141,8 @@ func (c *Commits) Check(rows []Row, read time.Time) (losses []Loss, untold []Row
 		}
 		there[row.Number] = true
 		switch e := &c.entries[row.Number]; {
+		case e.state == refused:
+			return nil, nil, fmt.Errorf("row %d is in the table, and its writer was told that it is not", row.Number)
 		case e.id == 0 && e.state == open:
 			e.id, e.state = row.ID, found
 			untold = append(untold, row)

@@ -13,6 +13,8 @@ func write(c *Commits, id int64, how string) int64 {
 		c.Acknowledged(number, id, "db1 timeline 1", at(float64(number)), true)
 	case "notice":
 		c.Acknowledged(number, id, "db1 timeline 1", at(float64(number)), false)
+	case "refused":
+		c.Refused(number)
 	}
 	return number
 }
@@ -25,6 +27,7 @@ func TestInvariant4OnlyACleanAcknowledgementThatIsMissingIsALostCommit(t *testin
 	write(c, 103, "no answer")
 	write(c, 104, "no answer")
 	c.Told(write(c, 105, "no answer"), 105)
+	write(c, 106, "refused")
 	rows := []Row{{0, 100}, {4, 104}, {5, 105}}
 	losses, untold, err := c.Check(rows, at(100))
 	if err != nil || len(losses) != 2 || losses[0].Number != 1 || !losses[0].Clean || losses[1].Clean {
@@ -36,7 +39,7 @@ func TestInvariant4OnlyACleanAcknowledgementThatIsMissingIsALostCommit(t *testin
 	if _, untold, err = c.Check(rows, at(101)); err != nil || len(untold) > 0 {
 		t.Errorf("told again: %+v, %v", untold, err)
 	}
-	want := Counts{Begun: 6, Acknowledged: 2, Noticed: 1, Lost: 1, NoticedLost: 1}
+	want := Counts{Begun: 7, Acknowledged: 2, Noticed: 1, Refused: 1, Lost: 1, NoticedLost: 1}
 	if c.Counts() != want || want.Unknown() != 3 {
 		t.Errorf("counted %+v; expected %+v", c.Counts(), want)
 	}
@@ -93,6 +96,11 @@ func TestWhatIsAcknowledgedAfterTheTableWasReadIsNotLostYet(t *testing.T) {
 }
 
 func TestATableThatContradictsTheLedgerIsAnError(t *testing.T) {
+	c := &Commits{}
+	write(c, 7, "refused")
+	if _, _, err := c.Check([]Row{{0, 7}}, at(100)); err == nil {
+		t.Error("a row whose writer was refused is in the table, and nobody complains")
+	}
 	for complaint, rows := range map[string][]Row{
 		"only 1 were begun": {{1, 5}}, "twice": {{0, 7}, {0, 7}}, "its writer got 7": {{0, 8}},
 	} {

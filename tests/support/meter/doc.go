@@ -9,7 +9,7 @@
 //  2. A service that has not come back when a fault is over is told as such, and its time runs on to that moment.
 //  3. IDs were given during an outage if their statement began after the reference's last success and ended before
 //     its next one.
-//  4. A commit is acknowledged only if nothing else was said: a notice is no clean acknowledgement, and any error
-//     leaves open what happened. Only a clean one that is missing afterwards is lost.
+//  4. A commit is acknowledged only if nothing else was said: a notice is no clean acknowledgement, and an error
+//     that ends the session leaves open what happened. Only a clean one that is missing afterwards is lost.
 //  5. A lost commit is counted once.
 package meter
