@@ -368,3 +368,31 @@ func TestManySegmentsAreListedInPart(t *testing.T) {
 		t.Error("the page lists more tags than 100")
 	}
 }
+
+func TestTheMapOfARegionHasItsWorkersAlone(t *testing.T) {
+	s := healthy()
+	three := 3
+	s.Namespace.Region, s.Namespace.Lowest, s.Namespace.Workers, s.Namespace.Functions = &three, 96, 32, 8
+	s.Namespace.Layout, s.Lease.Worker = "41/5/5/12", 111
+	s.Workers.Rows = []Worker{
+		{Number: 111, State: "held"},
+		{Number: 127, State: "held", Node: "last"},
+	}
+	node := &scripted{told: s}
+	_, page := get(t, node, "/")
+	if n := strings.Count(page, `href="/worker/`); n != 32+2 { // two are listed as well
+		t.Errorf("the page leads to %d workers", n)
+	}
+	has(t, page, "41/5/5/12, region 3, until", `aria-label="96 function"`, `aria-label="103 function"`,
+		`aria-label="104 free"`, `aria-label="111 mine"`, `aria-label="127 held, last"`, `function <b>8</b>`)
+	if status, _ := get(t, node, "/worker/127"); status != http.StatusOK {
+		t.Errorf("worker 127 is answered with %d", status)
+	}
+	for _, number := range []string{"95", "128", "1"} {
+		status, page := get(t, node, "/worker/"+number)
+		if status != http.StatusNotFound {
+			t.Errorf("worker %s of another region is answered with %d", number, status)
+		}
+		has(t, page, "expected a number from 96 to 127")
+	}
+}

@@ -122,7 +122,7 @@ func (f *upFlags) register(cmd *cobra.Command) {
 		"no database has joined this home but those that \"migrate status\" lists")
 	flags.DurationVar(&f.maxWindow, "max-window", 0, "how long proxies may go on without PostgreSQL, at most, "+
 		"1s to 24h, with the quarantine that belongs to it (default 1m0s, or that of the existing namespace)")
-	asksConsent(cmd, "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
+	asksConsent(cmd, "namespace", "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
 }
 
 // settings checks what can be checked without a database.

@@ -103,6 +103,26 @@ func TestACopyOfTheFilesOfARegionBeginsAnotherOneWhenItIsSaidToBeACopy(t *testin
 	}
 }
 
+func TestACopyOfADatabaseThatJoinedARegionBeginsAnotherAsAHome(t *testing.T) {
+	home, space := founded(t, 3)
+	joined := server.Database(t)
+	up(t, joined, migrations.Settings{JoinURL: home})
+	copied := server.TemplateCopy(t, joined, "regions_joined_begins")
+	up(t, copied, migrations.Settings{Region: number(5), Space: space})
+	seen := seenAt(t, copied)
+	if seen.Home != "" || *seen.Region != 5 || seen.FunctionWorker != 160 || seen.ID != space.ID {
+		t.Errorf("it has become %+v", seen)
+	}
+	if c := check(t, home, joined, copied); !c.MayCoexist {
+		t.Errorf("they collide: %+v", c)
+	}
+	further := server.Database(t)
+	up(t, further, migrations.Settings{JoinURL: copied})
+	if worker := seenAt(t, further).FunctionWorker; worker != 161 {
+		t.Errorf("what joins it gets worker %d, expected 161", worker)
+	}
+}
+
 func TestACopyOfARegionKeepsItWhateverElseItBecomes(t *testing.T) {
 	home, space := founded(t, 3)
 	joined := server.Database(t)
