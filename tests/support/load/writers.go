@@ -99,8 +99,10 @@ func (l *Load) writer(c *client, insert string, place meter.Place) {
 		}
 		if said, is := errors.AsType[*pgconn.PgError](read.Err); is && said.SeverityUnlocalized == "ERROR" {
 			l.commits.Refused(number)
+			return read.Err
 		}
 		if read.Err != nil {
+			l.commits.Unknown(number)
 			return read.Err
 		}
 		if host == "" || read.CommandTag.String() != "INSERT 0 1" {

@@ -26,7 +26,8 @@ type entry struct {
 type state uint8
 
 const (
-	open         state = iota // no answer yet, or none that tells: what happened is unknown
+	open         state = iota // under way
+	unknown                   // it has ended without an answer that tells what happened
 	found                     // the same, but the table has it
 	refused                   // there was an error that says that nothing was done
 	acknowledged              // clean
@@ -62,6 +63,13 @@ func (c *Commits) Told(number, id int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.entries[number].id = id
+}
+
+// Unknown tells that the write has ended, and its writer does not know what happened.
+func (c *Commits) Unknown(number int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries[number].state = unknown
 }
 
 // Refused tells that the server said an error which means that the write was not done, and never will be.
@@ -127,7 +135,7 @@ func (c *Commits) From(all bool) int64 {
 
 // Check compares acknowledged commits with the rows of the table whose numbers are From or greater, as read at a time:
 // what was acknowledged later is left to the next one. It returns the losses that no earlier Check has told, and the
-// rows whose writer never learned their ID.
+// rows whose writer never learns their ID.
 func (c *Commits) Check(rows []Row, read time.Time) (losses []Loss, untold []Row, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -143,7 +151,8 @@ func (c *Commits) Check(rows []Row, read time.Time) (losses []Loss, untold []Row
 		switch e := &c.entries[row.Number]; {
 		case e.state == refused:
 			return nil, nil, fmt.Errorf("row %d is in the table, and its writer was told that it is not", row.Number)
-		case e.id == 0 && e.state == open:
+		case e.state == open: // its writer is told yet
+		case e.state == unknown && e.id == 0:
 			e.id, e.state = row.ID, found
 			untold = append(untold, row)
 		case e.id != row.ID:

@@ -13,6 +13,8 @@ func write(c *Commits, id int64, how string) int64 {
 		c.Acknowledged(number, id, "db1 timeline 1", at(float64(number)), true)
 	case "notice":
 		c.Acknowledged(number, id, "db1 timeline 1", at(float64(number)), false)
+	case "no answer":
+		c.Unknown(number)
 	case "refused":
 		c.Refused(number)
 	}
@@ -92,6 +94,20 @@ func TestWhatIsAcknowledgedAfterTheTableWasReadIsNotLostYet(t *testing.T) {
 	losses, _, err = c.Check([]Row{{0, 1}}, at(100))
 	if err != nil || len(losses) != 1 || losses[0].Number != late {
 		t.Errorf("lost are %v, %v; expected %d", losses, err, late)
+	}
+}
+
+func TestARowWhoseWriteIsUnderWayIsNotUntoldForItsWriterIsToldYet(t *testing.T) {
+	c := &Commits{}
+	number := c.Begin()
+	rows := []Row{{number, 5}}
+	if _, untold, err := c.Check(rows, at(1)); err != nil || len(untold) != 0 {
+		t.Errorf("untold are %v, %v", untold, err)
+	}
+	c.Told(number, 5)
+	c.Acknowledged(number, 5, "db1", at(2), true)
+	if _, untold, err := c.Check(rows, at(3)); err != nil || len(untold) != 0 {
+		t.Errorf("untold are %v, %v", untold, err)
 	}
 }
 
