@@ -10,7 +10,7 @@ import (
 )
 
 func TestAClockThatIsSetIsSeenThereAlone(t *testing.T) {
-	w := New(t, "db1", "db2")
+	w := three(t)
 	const tell = "while sleep 0.002; do echo $EPOCHSECONDS; done"
 	start := func(name string) *Process {
 		return w.Machine(name).Start(t, Command{Name: "bash", Args: []string{"-c", tell}, As: "nobody"})

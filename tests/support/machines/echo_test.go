@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/exec"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -49,7 +52,7 @@ func beEcho(string) error {
 	}
 }
 
-// beCaller sends numbers to another machine for ever, and prints those that it gets from there.
+// beCaller sends numbers to another machine for ever. It prints each that it gets from there, and its own last one.
 func beCaller(other string) error {
 	conn, err := net.ListenPacket("udp", ":7")
 	if err != nil {
@@ -59,23 +62,96 @@ func beCaller(other string) error {
 	if err != nil {
 		return err
 	}
+	var sent atomic.Int64
 	go func() {
-		for n, every := 1, time.Tick(2*time.Millisecond); ; n++ {
+		for every := time.Tick(2 * time.Millisecond); ; {
 			<-every
-			_, _ = conn.WriteTo([]byte(fmt.Sprint(n)), to) // refused until the other one listens
+			_, _ = conn.WriteTo(strconv.AppendInt(nil, sent.Add(1), 10), to) // nobody may listen yet
 		}
 	}()
 	for buffer := make([]byte, 64); ; {
 		if n, _, err := conn.ReadFrom(buffer); err == nil {
-			fmt.Println(string(buffer[:n]))
+			fmt.Println(string(buffer[:n]), sent.Load())
 		}
 	}
+}
+
+// three machines have the same names in all tests: Go's resolver keeps /etc/hosts in mind for 5 s.
+func three(t *testing.T) *World {
+	t.Helper()
+	return New(t, "db1", "db2", "db3")
 }
 
 // play starts a role on a machine.
 func play(t *testing.T, m *Machine, role string) *Process {
 	t.Helper()
 	return m.Start(t, Command{Name: "/proc/self/exe", Env: []string{roleVariable + "=" + role}})
+}
+
+// call lets a machine, or that of the tests, call another one.
+func call(t *testing.T, w *World, from, to string) *Process {
+	t.Helper()
+	if from != clientName {
+		return play(t, w.Machine(from), "call "+to)
+	}
+	log, err := os.CreateTemp("", "call")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p := &Process{command: exec.Command("/proc/self/exe"), log: log.Name(), exited: make(chan struct{})}
+	p.command.Env = []string{roleVariable + "=call " + to}
+	p.command.Stdout = log
+	if err := p.begin(p.command.Start); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// packet is a line of a caller: what it got, and what it had sent.
+type packet struct{ got, sent int }
+
+func packets(t *testing.T, p *Process) (all []packet) {
+	t.Helper()
+	text := p.Log()
+	for line := range strings.Lines(text[:strings.LastIndex(text, "\n")+1]) {
+		var one packet
+		if _, err := fmt.Sscan(line, &one.got, &one.sent); err != nil {
+			t.Fatalf("%v: %q", err, line)
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+// hearsMore waits until a caller gets some packets, and returns all that it has.
+func hearsMore(t *testing.T, p *Process) (all []packet) {
+	t.Helper()
+	before := len(packets(t, p))
+	until(t, func() bool { all = packets(t, p); return len(all) > before+10 })
+	return all
+}
+
+// sent is how many packets a caller had sent when it got the newest one.
+func sent(t *testing.T, p *Process) int {
+	t.Helper()
+	all := hearsMore(t, p)
+	return all[len(all)-1].sent
+}
+
+// hasMissed expects one gap of at least so many numbers, since a caller had these packets.
+func hasMissed(t *testing.T, p *Process, had []packet, least int) {
+	t.Helper()
+	var gaps []int
+	since := packets(t, p)[len(had)-1:]
+	for i := range since[1:] {
+		if gap := since[i+1].got - since[i].got - 1; gap > 0 {
+			gaps = append(gaps, gap)
+		}
+	}
+	if len(gaps) != 1 || gaps[0] < least {
+		t.Errorf("packets are missing in these runs: %v; want one, of at least %d", gaps, least)
+	}
 }
 
 // echo starts one, and returns a connection to it.

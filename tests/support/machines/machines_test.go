@@ -4,45 +4,55 @@ package machines
 
 import (
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
-func heard(p *Process) int { return strings.Count(p.Log(), "\n") }
-
 func TestACutOfOneDirectionPassesPacketsTheOtherWay(t *testing.T) {
-	w := New(t, "db1", "db2")
-	db1, db2 := play(t, w.Machine("db1"), "call db2"), play(t, w.Machine("db2"), "call db1")
-	more := func(p *Process) {
-		t.Helper()
-		before := heard(p)
-		until(t, func() bool { return heard(p) > before+10 })
+	w := three(t)
+	for _, pair := range [][2]string{{"db1", "db2"}, {"db1", "client"}, {"client", "db1"}} {
+		from, to := pair[0], pair[1]
+		t.Run(from+" to "+to, func(t *testing.T) {
+			sender, receiver := call(t, w, from, to), call(t, w, to, from)
+			defer sender.Kill()
+			defer receiver.Kill()
+			hearsMore(t, sender)
+			had := hearsMore(t, receiver)
+			w.Cut(from, to)
+			w.Cut(from, to) // again changes nothing
+			for since := sent(t, sender); sent(t, sender) <= since+20; {
+			}
+			w.Heal()
+			hearsMore(t, receiver)
+			hasMissed(t, receiver, had, 20)
+		})
 	}
-	more(db1)
-	more(db2)
-	w.Cut("db1", "db2")
-	w.Cut("db1", "db2") // again changes nothing
-	more(db1)           // and what was under way has arrived
-	before := heard(db2)
-	more(db1)
-	if after := heard(db2); after != before {
-		t.Errorf("%d packets have passed the cut", after-before)
+}
+
+func TestPartsHearNothingOfEachOtherUntilTheyHeal(t *testing.T) {
+	w := three(t)
+	one, other := call(t, w, "db1", "db2"), call(t, w, "db2", "db1")
+	_, conn := echo(t, w.Machine("db3"))
+	hadOne, hadOther := hearsMore(t, one), hearsMore(t, other)
+	w.Part([]string{"db1", "db3"}, []string{"db2"})
+	for begun := time.Now(); time.Since(begun) < 100*time.Millisecond; {
+		answers(t, conn, "the rest of the world goes on")
 	}
 	w.Heal()
-	more(db2)
-	w.Part([]string{"db1"}, []string{"db2"})
-	w.Cut("client", "db1")
-	w.Heal()
-	more(db1)
-	more(db2)
+	hearsMore(t, one)
+	hearsMore(t, other)
+	hasMissed(t, one, hadOne, 1)
+	hasMissed(t, other, hadOther, 1)
 }
 
 func TestAConnectionAcrossACutHangsAndGoesOnAfterwards(t *testing.T) {
-	w := New(t, "db1")
+	w := three(t)
 	_, conn := echo(t, w.Machine("db1"))
 	answers(t, conn, "before")
 	for _, cut := range [][2]string{{"client", "db1"}, {"db1", "client"}} {
@@ -54,7 +64,7 @@ func TestAConnectionAcrossACutHangsAndGoesOnAfterwards(t *testing.T) {
 }
 
 func TestACrashedMachinesProcessesAreGoneAndItsDiskStays(t *testing.T) {
-	w := New(t, "db1")
+	w := three(t)
 	db1 := w.Machine("db1")
 	kept := filepath.Join(db1.Disk(), "kept")
 	p, conn := echo(t, db1)
@@ -85,11 +95,15 @@ func TestACrashedMachinesProcessesAreGoneAndItsDiskStays(t *testing.T) {
 }
 
 func TestAPausedMachineAnswersNothingAndGoesOnAfterwards(t *testing.T) {
-	w := New(t, "db1")
+	w := three(t)
 	db1 := w.Machine("db1")
 	p, conn := echo(t, db1)
 	db1.Pause()
 	send(t, conn, "meanwhile")
+	// A kernel that ran would refuse at once.
+	if _, err := net.DialTimeout("tcp", "db1:9", 200*time.Millisecond); !isTimeout(err) {
+		t.Errorf("a port where nobody listens says %v, want silence", err)
+	}
 	until(t, func() bool { return stateOf(t, p.PID()) == "T" })
 	db1.Wake()
 	hears(t, conn, "meanwhile")
@@ -97,6 +111,11 @@ func TestAPausedMachineAnswersNothingAndGoesOnAfterwards(t *testing.T) {
 	db1.PausePostgres()
 	answers(t, conn, "no process of PostgreSQL")
 	db1.Wake()
+}
+
+func isTimeout(err error) bool {
+	var of net.Error
+	return errors.As(err, &of) && of.Timeout()
 }
 
 func stateOf(t *testing.T, pid int) string {
@@ -109,7 +128,7 @@ func stateOf(t *testing.T, pid int) string {
 }
 
 func TestAFullDiskRefusesWritesUntilItIsFree(t *testing.T) {
-	w := New(t, "db1", "db2")
+	w := three(t)
 	write := func(m *Machine) error {
 		return os.WriteFile(filepath.Join(m.Disk(), "file"), []byte("more"), 0o644)
 	}

@@ -54,14 +54,22 @@ func (m *Machine) Start(t testing.TB, c Command) *Process {
 	}
 	p.command.Stdout, p.command.Stderr = log, log
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Credential: account.credential}
-	if err := m.inside(p.command.Start); err != nil {
+	if err := p.begin(func() error { return m.inside(p.command.Start) }); err != nil {
 		t.Fatalf("%s on %s: %v", c.Name, m.name, err)
+	}
+	return p
+}
+
+// begin starts the process, and waits for it in a goroutine that ends with it.
+func (p *Process) begin(start func() error) error {
+	if err := start(); err != nil {
+		return err
 	}
 	go func() {
 		_ = p.command.Wait() // its state tells
 		close(p.exited)
 	}()
-	return p
+	return nil
 }
 
 func (m *Machine) openLog(c Command) (*os.File, error) {

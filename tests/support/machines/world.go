@@ -4,9 +4,12 @@ package machines
 
 import (
 	"fmt"
+	"net"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // World is the machines of one test. Its methods, and those of its machines, are for one goroutine at a time, but for
@@ -51,8 +54,24 @@ func New(t testing.TB, names ...string) *World {
 		w.machines[name].makeDisk()
 		w.machines[name].SetClock(0)
 		w.machines[name].boot()
+		w.machines[name].resolve()
 	}
 	return w
+}
+
+// resolve waits until this process knows the machine's name. Go's resolver looks into /etc/hosts every 5 s at most.
+func (m *Machine) resolve() {
+	m.w.t.Helper()
+	for end := time.Now().Add(10 * time.Second); ; {
+		found, err := net.LookupHost(m.name)
+		if slices.Equal(found, []string{m.Address()}) {
+			return
+		}
+		if time.Now().After(end) {
+			m.w.t.Fatalf("%s is found at %v (%v), want %s", m.name, found, err, m.Address())
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
 }
 
 // Machine is the one with this name.
