@@ -1,6 +1,7 @@
 package node
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -44,6 +45,10 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 func parseUpstream(list string) ([]proxy.Host, error) {
 	var hosts []proxy.Host
 	for address := range strings.SplitSeq(list, ",") {
+		if strings.TrimSpace(address) == "" && list != "" {
+			return nil, outcome.As(outcome.Usage,
+				errors.New("--upstream has an empty host between or behind its commas; expected HOST:PORT,HOST:PORT"))
+		}
 		network, place, err := ParseAddress("upstream", strings.TrimSpace(address))
 		if err != nil {
 			return nil, err

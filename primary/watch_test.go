@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,14 +14,14 @@ import (
 // speaker is a server that says what the test wants.
 type speaker struct {
 	answer chan Answer // each question takes one
-	asked  int
+	asked  atomic.Int32
 }
 
 // rig runs a Watch over servers that answer when the test says so. It is for tests in a bubble.
 type rig struct {
 	*Watch
 	speakers []*speaker
-	closed   int
+	closed   atomic.Int32
 }
 
 func newRig(t *testing.T, n int) *rig {
@@ -31,7 +32,7 @@ func newRig(t *testing.T, n int) *rig {
 		s := &speaker{answer: make(chan Answer)}
 		r.speakers = append(r.speakers, s)
 		all[i].Ask = func(ctx context.Context) (Answer, error) {
-			s.asked++
+			s.asked.Add(1)
 			select {
 			case a := <-s.answer:
 				return a, nil
@@ -41,7 +42,7 @@ func newRig(t *testing.T, n int) *rig {
 				return Answer{}, errors.New("no answer in time")
 			}
 		}
-		all[i].Close = func() { r.closed++ }
+		all[i].Close = func() { r.closed.Add(1) }
 	}
 	r.Watch = New(Settings{
 		Servers: all, Now: func() time.Duration { return time.Since(began) }, Wall: time.Now,
@@ -56,8 +57,8 @@ func newRig(t *testing.T, n int) *rig {
 	t.Cleanup(func() {
 		cancel()
 		<-done
-		if r.closed != n {
-			t.Errorf("%d of %d connections were closed", r.closed, n)
+		if closed := r.closed.Load(); closed != int32(n) {
+			t.Errorf("%d of %d connections were closed", closed, n)
 		}
 	})
 	return r
@@ -74,8 +75,8 @@ func TestInvariant6AHostThatHangsDelaysNoOtherAndTheFirstReignByASecondAtMost(t 
 		}
 		r.speakers[1].answer <- primaryOn(1)
 		r.speakers[1].answer <- primaryOn(1)
-		if took := time.Since(began); took > 4*usualPause || r.speakers[0].asked != 1 {
-			t.Errorf("three answers took %v, and one that hangs was asked %d times", took, r.speakers[0].asked)
+		if took := time.Since(began); took > 4*usualPause || r.speakers[0].asked.Load() != 1 {
+			t.Errorf("three answers took %v, and one that hangs was asked %d times", took, r.speakers[0].asked.Load())
 		}
 	})
 }

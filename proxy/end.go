@@ -125,11 +125,16 @@ func (s *session) endsWithReign() (callOff func() bool) {
 }
 
 // demoted ends a session whose host is not the primary any more. Nothing more of it reaches that host, however long the
-// client takes to be told: what it would write there might be lost.
+// client takes to be told: what it would write there might be lost. Who has not logged in has lost nothing, and is told
+// to try again.
 func (s *session) demoted() {
 	_ = s.upstream.SetWriteDeadline(longAgo)
 	s.log.Info("session ended: its server is not the primary any more")
-	s.kill(failDemoted)
+	if s.conversation.started.Load() {
+		s.kill(failDemoted)
+	} else {
+		s.kill(failMoved)
+	}
 }
 
 // kill ends the session at once.

@@ -33,6 +33,7 @@ const (
 	failAfterGSSENC
 	failNoPrimary
 	failDemoted
+	failMoved
 )
 
 // clientText is one row of the table of errors a client can get from the proxy itself. All are FATAL.
@@ -61,6 +62,10 @@ var clientTexts = map[failure]clientText{
 	failDemoted: {
 		"57P01", "terminating connection because its PostgreSQL server is not the primary any more",
 		"Whether the last transaction was committed is unknown. Connect again: new connections go to the primary.",
+	},
+	failMoved: {
+		"57P03", "the PostgreSQL server behind the proxy stopped being the primary during the login",
+		"Connect again: new connections go to the primary.",
 	},
 	failLogin: {
 		"08006", "the connection was not established within the login timeout",

@@ -36,7 +36,7 @@ func (f failure) reason() reason {
 		return closedLimit
 	case failLogin:
 		return closedTimeout
-	case failDemoted:
+	case failDemoted, failMoved:
 		return closedDemoted
 	case failDesync, failInternal:
 		return closedFault

@@ -79,6 +79,17 @@ func TestInvariant12ASessionEndsWithTheReignOfItsHostAndNothingMoreReachesThat(t
 	}
 }
 
+func TestAClientWhoseServerIsDemotedDuringItsLoginIsToldToTryAgain(t *testing.T) {
+	x := &throne{}
+	x.crown(0)
+	r := newRigBeforeStartup(t, &counter{}, reigns(x))
+	r.send(startup("user", "u"))
+	r.upstream = <-r.arrivals // which hangs
+	r.toUpstream(startup("user", "u"))
+	x.crown(0)
+	r.toClient(fatalMessage(failMoved))
+}
+
 func TestAClientThatDoesNotReadDelaysNoEndOfAReign(t *testing.T) {
 	x := &throne{}
 	x.crown(0)

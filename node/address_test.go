@@ -1,0 +1,32 @@
+package node
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pgflurry/proxy"
+)
+
+func TestAListOfHostsIsReadAndMistakesAreNamed(t *testing.T) {
+	socket := t.TempDir() + "/s"
+	hosts, err := parseUpstream("db1:5432, db2:5433," + socket)
+	expected := []proxy.Host{{Network: "tcp", Address: "db1:5432"}, {Network: "tcp", Address: "db2:5433"}, {
+		Network: "unix", Address: socket,
+	}}
+	if err != nil || !slices.Equal(hosts, expected) {
+		t.Errorf("%v, %v", hosts, err)
+	}
+	for list, says := range map[string]string{
+		"":                     "--upstream is missing",
+		"db1:5432,":            "an empty host",
+		"db1:5432,db1:5432":    "names db1:5432 twice",
+		"db1:5432,db2":         `--upstream is "db2"`,
+		"u:secret@h:1,db:5432": "may hold a password",
+	} {
+		if _, err := parseUpstream(list); err == nil || !strings.Contains(err.Error(), says) ||
+			strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v; expected %q", list, err, says)
+		}
+	}
+}
