@@ -68,6 +68,7 @@ func beInit() int {
 
 // furnish makes the world's own folders, and its switch.
 func furnish() error {
+	unix.Umask(0o022) // what root makes here is for all users to read
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("mounts cannot be private: %w", err)
 	}
@@ -136,7 +137,6 @@ func mount(source, target, kind string, flags uintptr, options string) error {
 	return nil
 }
 
-// makeFolder sets the mode whatever the umask is.
 func makeFolder(path string, mode os.FileMode) error {
 	if err := os.Mkdir(path, mode.Perm()); err != nil {
 		return err

@@ -43,6 +43,7 @@ func (m *Machine) boot() {
 		return
 	}
 	if err := m.begin(); err != nil {
+		m.powerOff()
 		m.w.t.Fatalf("%s does not boot: %v", m.name, err)
 	}
 }
@@ -72,7 +73,7 @@ func (m *Machine) begin() error {
 		return err
 	}
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "up\n" {
-		_ = init.Wait()
+		_ = init.Wait() // until then it may complain
 		return fmt.Errorf("it says %q (%v): %s", line, err, complaint.String())
 	}
 	return nil
@@ -96,14 +97,20 @@ func (m *Machine) Crash() {
 		return
 	}
 	m.unplug() // The kernel says farewell for the killed.
-	if err := m.init.Process.Kill(); err != nil {
-		m.w.t.Fatalf("%s does not crash: %v", m.name, err)
-	}
-	_ = m.init.Wait() // returns when all other processes of its PID namespace are gone
-	unix.Close(m.pidfd)
-	m.init = nil
+	m.powerOff()
 	m.disconnect()
 	m.plug()
+}
+
+// powerOff kills PID 1, and the kernel all others with it. It returns when they are gone.
+func (m *Machine) powerOff() {
+	if m.init == nil {
+		return
+	}
+	_ = m.init.Process.Kill() // or it has ended by itself
+	_ = m.init.Wait()
+	unix.Close(m.pidfd)
+	m.init = nil
 }
 
 // disconnect takes the cable away before the kernel does, which is some time after the last process.
