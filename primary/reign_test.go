@@ -93,6 +93,11 @@ func TestWhoReigns(t *testing.T) {
 		"without timelines, who comes while the other hangs": {
 			[]told{says(0, Answer{}), hangs(1), hangs(2), hangs(0), says(1, Answer{})}, 1,
 		},
+		"without timelines, not who wakes while the later one hangs": {
+			[]told{
+				says(0, Answer{}), hangs(1), hangs(2), hangs(0), says(1, Answer{}), hangs(1), says(0, Answer{}),
+			}, 1,
+		},
 		"without timelines, not who wakes": {
 			[]told{says(0, Answer{}), hangs(1), hangs(2), hangs(0), says(1, Answer{}), says(0, Answer{})}, 1,
 		},

@@ -92,7 +92,11 @@ func TestInvariant7EachReignIsOverBeforeTheNextOneBeginsForWhoeverHoldsIt(t *tes
 		}
 		changed := r.Changed()
 		r.speakers[1].answer <- primaryOn(2)
-		<-changed
+		select {
+		case <-changed:
+		case <-time.After(time.Minute):
+			t.Fatal("a later timeline has changed nothing")
+		}
 		second, err := r.Reign(t.Context())
 		if err != nil || second.Host != 1 || first.Over.Err() == nil || second.Over.Err() != nil {
 			t.Fatalf("%+v, %v behind %+v", second, err, first)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"testing"
@@ -90,23 +91,37 @@ func TestAClientWhoseServerIsDemotedDuringItsLoginIsToldToTryAgain(t *testing.T)
 	r.toClient(fatalMessage(failMoved))
 }
 
-func TestAClientThatDoesNotReadDelaysNoEndOfAReign(t *testing.T) {
-	x := &throne{}
+// demotions is a log that tells when a session ends with a reign.
+type demotions chan struct{}
+
+func (d demotions) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("not the primary any more")) {
+		close(d)
+	}
+	return len(line), nil
+}
+
+func TestInvariant12NothingOfAClientThatDoesNotReadReachesAHostWhoseReignIsOver(t *testing.T) {
+	x, demoted := &throne{}, make(demotions)
 	x.crown(0)
-	r := newRigBeforeStartup(t, &counter{}, reigns(x))
+	r := newRigBeforeStartup(t, &counter{}, reigns(x), func(s *Settings) {
+		s.Log = slog.New(slog.NewTextHandler(demoted, nil))
+	})
 	r.upstream = r.starts(r.client)
-	flooded := make(chan struct{})
-	go func() { // until the proxy takes no more, for its client takes nothing
-		defer close(flooded)
-		row := dataRow(string(bytes.Repeat([]byte("x"), 8000)))
-		for {
-			if _, err := r.upstream.Write(row); err != nil {
-				return
-			}
+	var full net.Error
+	row := dataRow(string(bytes.Repeat([]byte("x"), 8000)))
+	for full == nil { // until the proxy takes no more, for its client takes nothing
+		_ = r.upstream.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
+		if _, err := r.upstream.Write(row); err != nil && !errors.As(err, &full) {
+			t.Fatal(err)
 		}
-	}()
+	}
 	x.crown(0)
-	<-flooded
+	<-demoted
+	r.send(query("COMMIT"))
+	if rest := r.rest(r.upstream); bytes.Contains(rest, query("COMMIT")) {
+		t.Errorf("behind the end upstream was sent %q", rest)
+	}
 	r.proxy.Wait()
 }
 
