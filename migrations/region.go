@@ -51,3 +51,12 @@ func (d *database) becomeRegion(ctx context.Context, s Settings, h *home) error 
 	s.Copy = false
 	return d.found(ctx, s, nil)
 }
+
+// instead closes what a new region leaves open, because an earlier database had its number, and is gone for good. It
+// may have granted, given workers to databases that joined, and drawn, as far as before a failover that forgets it all.
+func (d *database) instead(ctx context.Context) error {
+	if err := d.script(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
+		return err
+	}
+	return d.script(ctx, "letting the function begin as after a promotion", beginAnewSQL)
+}

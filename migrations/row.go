@@ -82,7 +82,8 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 
 // found makes the row: of a new namespace, or of one whose home is elsewhere.
 func (d *database) found(ctx context.Context, s Settings, h *home) error {
-	if s.NewNamespace || s.Moved || s.Copy || s.FreshWorker || s.JoinsComplete {
+	anew := s.Moved && s.Space != nil && h == nil // instead of a region's database that was lost
+	if s.NewNamespace || s.Moved && !anew || s.Copy || s.FreshWorker || s.JoinsComplete {
 		return refuse("Leave --new-namespace, --moved, --copy, --fresh-worker and --joins-complete out.",
 			"database %q has no namespace yet", d.facts.database)
 	}
@@ -100,7 +101,10 @@ func (d *database) found(ctx context.Context, s Settings, h *home) error {
 		return err
 	}
 	d.founded = true
-	return d.create(ctx, s, layout)
+	if err := d.create(ctx, s, layout); err != nil || !anew {
+		return err
+	}
+	return d.instead(ctx)
 }
 
 // unchanged refuses settings that the row contradicts.

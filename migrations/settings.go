@@ -22,7 +22,8 @@ type Settings struct {
 	DatabaseWorkers int
 	JoinURL         string // make this database another one of the namespace that is at home there
 	NewNamespace    bool   // this copy of a database shall be an ID space of its own
-	// this copy takes the place of its original, which is gone for good; or the database was set back in place
+	// this copy takes the place of its original, which is gone for good; or the database was set back in place; or it
+	// is empty, with Region and Space, and the database of that region is gone for good
 	Moved bool
 	// this database is a copy although it looks original, and the original lives on; with JoinURL or NewNamespace
 	Copy        bool

@@ -113,7 +113,8 @@ func (f *upFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
 	flags.BoolVar(&f.moved, "moved", false,
 		"this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server), "+
-			"or the database was restored in place; one that has joined needs --join as well")
+			"or the database was restored in place; one that has joined needs --join as well; in an empty database, "+
+			"with --region and --namespace: that of the region was lost for good")
 	flags.BoolVar(&f.copy, "copy", false,
 		"this is a copy although it looks original, and the original lives on; with --join or --new-namespace")
 	flags.BoolVar(&f.freshWorker, "fresh-worker", false, "give the function another worker, "+

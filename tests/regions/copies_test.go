@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"pgflurry/migrations"
 	"pgflurry/tests/support/recorder"
@@ -99,6 +100,49 @@ func TestACopyOfTheFilesOfARegionBeginsAnotherOneWhenItIsSaidToBeACopy(t *testin
 		}
 	}
 	if c := check(t, primary.URL("shop"), clone.URL("shop")); !c.MayCoexist {
+		t.Errorf("they collide: %+v", c)
+	}
+}
+
+func TestARegionThatWasLostIsMadeAnewAsCarefullyAsAfterAFailoverThatForgets(t *testing.T) {
+	lost, space := founded(t, 3)
+	joined := server.Database(t)
+	up(t, joined, migrations.Settings{JoinURL: lost})
+	anew, other := server.Database(t), server.Database(t)
+	again := migrations.Settings{Region: number(3), Space: space, Moved: true}
+	server.Says(t, migrations.Up(server.Within(t), anew, migrations.Settings{Moved: true}), "has no namespace yet")
+	server.Says(t, migrations.Up(server.Within(t), anew,
+		migrations.Settings{Region: number(3), Space: space, Moved: true, JoinURL: lost}), "has no namespace yet")
+	ids := recorder.New("", 0)
+	conn := server.Connect(t, lost)
+	before := server.Values[int64](t, conn, "SELECT next_snowflakes(10000)")
+	conn.Close(server.Within(t))
+	server.Alone(t, lost)
+	server.Exec(t, server.In(t, lost, "postgres"), "DROP DATABASE "+server.Name(t, lost))
+	up(t, anew, again)
+	conn = server.Connect(t, anew)
+	begun := server.Value[time.Time](t, conn, "SELECT clock_timestamp()")
+	after := server.Values[int64](t, conn, "SELECT next_snowflakes(10000)")
+	if err := ids.Add(append(before, after...)...); err != nil || after[0] <= before[len(before)-1] {
+		t.Errorf("ID %d follows %d: %v", after[0], before[len(before)-1], err)
+	}
+	// The lost function may have been a second ahead of a clock that was ahead by the skew, two seconds.
+	if parts, err := space.Layout.Decode(after[0]); err != nil || parts.Time.Sub(begun) < 3*time.Second {
+		t.Errorf("the first ID is only %v ahead of the clock, %v", parts.Time.Sub(begun), err)
+	}
+	state, err := migrations.Status(server.Within(t), anew)
+	if err != nil || state.GateOpens < time.Minute || !state.JoinsClosed {
+		t.Errorf("the gate opens in %v, joins are closed: %v, %v", state.GateOpens, state.JoinsClosed, err)
+	}
+	server.Says(t, migrations.Up(server.Within(t), other, migrations.Settings{JoinURL: anew}),
+		"may have forgotten a database that joined")
+	up(t, joined, migrations.Settings{JoinURL: anew})
+	up(t, anew, migrations.Settings{JoinsComplete: true})
+	up(t, other, migrations.Settings{JoinURL: anew})
+	if a, b := seenAt(t, joined).FunctionWorker, seenAt(t, other).FunctionWorker; a != 97 || b != 98 {
+		t.Errorf("the one that had joined has worker %d, the next one %d; expected 97 and 98", a, b)
+	}
+	if c := check(t, anew, joined, other); !c.MayCoexist {
 		t.Errorf("they collide: %+v", c)
 	}
 }
