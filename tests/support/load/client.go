@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/tests/support/meter"
+	"pgflurry/tests/support/recorder"
 	"pgflurry/tests/support/server"
 )
 
@@ -118,6 +119,9 @@ func (c *client) got(began time.Time, ids []int64) {
 	ended := time.Now()
 	for _, err := range c.ids.AddFrom(c.name, ended, ids...) {
 		c.meter.Twice()
+		if again := (*recorder.Twice)(nil); errors.As(err, &again) {
+			c.again(again.ID)
+		}
 		switch {
 		case c.told.Add(1) > mostTold: // the report counts the others
 		case c.set.CountTwice:
@@ -129,6 +133,17 @@ func (c *client) got(began time.Time, ids []int64) {
 	c.total(c.kind).Add(int64(len(ids)))
 	if c.source != "" {
 		c.meter.Given(c.source, began, ended, len(ids))
+	}
+}
+
+// mostKept is how many IDs that came twice the report names.
+const mostKept = 100_000
+
+func (l *Load) again(id int64) {
+	l.repeatedMu.Lock()
+	defer l.repeatedMu.Unlock()
+	if len(l.repeated) < mostKept {
+		l.repeated = append(l.repeated, id)
 	}
 }
 

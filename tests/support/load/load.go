@@ -48,6 +48,9 @@ type Load struct {
 	kinds   sync.Map     // of IDs by kind of client: *atomic.Int64
 	told    atomic.Int64 // IDs that came twice
 
+	repeatedMu sync.Mutex
+	repeated   []int64
+
 	begun   time.Time
 	ended   time.Time
 	fast    atomic.Bool // a fault lasts

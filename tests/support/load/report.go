@@ -17,6 +17,7 @@ type Report struct {
 	Seconds  float64          `json:"seconds"`
 	IDs      int64            `json:"ids"`
 	ByClient map[string]int64 `json:"idsByClient"`
+	Repeated []int64          `json:"idsTwice,omitempty"` // which came again; the first 100,000 times
 	Commits  meter.Counts     `json:"commits"`
 	Faults   meter.Report     `json:"faults"`
 }
@@ -31,6 +32,9 @@ func (l *Load) Report() Report {
 		Seconds: ended.Sub(l.begun).Seconds(), IDs: l.ids.Len(), ByClient: map[string]int64{},
 		Commits: l.commits.Counts(), Faults: l.meter.Report(),
 	}
+	l.repeatedMu.Lock()
+	r.Repeated = slices.Clone(l.repeated)
+	l.repeatedMu.Unlock()
 	l.kinds.Range(func(kind, n any) bool {
 		r.ByClient[kind.(string)] = n.(*atomic.Int64).Load()
 		return true
