@@ -1,6 +1,6 @@
 # Short names for the stages of .ci/run, which is where they are defined.
 .PHONY: ci lint tests mutants versions fuzz demo images fresh_root
-.PHONY: test-versions test-clients test-pgx soak measure-lease
+.PHONY: test-versions test-clients test-pgx soak measure-lease ha
 
 ci:
 	.ci/run
@@ -25,6 +25,11 @@ test-pgx:
 SOAK ?= 2h
 soak:
 	PGFLURRY_TEST_STORM=$(SOAK) go test -count=1 -timeout 0 -v -run Storm ./tests/faults
+
+# Faults of deploy/ha on machines of their own, for so long in all; HA_FLAGS="-ha.failovers 200" has it last until then.
+HA ?= 3m
+ha:
+	PGFLURRY_TEST_HA=$(HA) go test -count=1 -timeout 0 -v ./tests/ha $(HA_FLAGS)
 
 # What docs/uniqueness.md says in figures: take-over, PostgreSQL away, the cost of a lease.
 measure-lease:

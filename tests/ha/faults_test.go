@@ -1,0 +1,202 @@
+//go:build linux
+
+package ha
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/tests/support/machines"
+	"pgflurry/tests/support/server"
+)
+
+// A fault is something that happens to the cluster. When it returns, it is undone, and the cluster may recover.
+type fault struct {
+	what string
+	// in a round of a storm; 0: it ends no reign, and each round has two of those; never: only if -ha.faults names it
+	often  int
+	happen func(c *cluster, now state, dice *rand.Rand)
+}
+
+// hold is how long a fault lasts that ends no reign: longer than Patroni's ttl in a storm.
+const hold = 6 * time.Second
+
+// never is for what Patroni 3.0.2 does not survive without a watchdog.
+const never = -1
+
+var faults = []fault{
+	{"kill -9 of the primary's postmaster", 3, func(c *cluster, now state, _ *rand.Rand) {
+		c.killPostmaster(now.primary)
+		c.elsewhere(now)
+	}},
+	{"kill -9 of the primary's Patroni, started again at once", 0, func(c *cluster, now state, _ *rand.Rand) {
+		c.services[now.primary].Kill()
+		c.start(now.primary)
+	}},
+	{"kill -9 of the primary's Patroni, started again after a failover", 1, func(c *cluster, now state, _ *rand.Rand) {
+		c.services[now.primary].Kill()
+		c.elsewhere(now)
+		c.start(now.primary)
+	}},
+	{"kill -9 of a member of etcd", 0, func(c *cluster, _ state, dice *rand.Rand) {
+		name := one(dice, etcds)
+		c.services[name].Kill()
+		c.hold()
+		c.start(name)
+	}},
+	{"the primary's machine loses power", 1, func(c *cluster, now state, _ *rand.Rand) {
+		c.world.Machine(now.primary).Crash()
+		c.elsewhere(now)
+		c.start(now.primary)
+	}},
+	{"partition of the primary from etcd", 1, func(c *cluster, now state, _ *rand.Rand) {
+		c.world.Part([]string{now.primary}, etcds)
+		c.elsewhere(now)
+		c.world.Heal()
+	}},
+	{"partition of the primary from its standbys", 0, func(c *cluster, now state, _ *rand.Rand) {
+		c.world.Part([]string{now.primary}, others(now))
+		c.hold()
+		c.world.Heal()
+	}},
+	{"partition of the primary from all servers", 1, func(c *cluster, now state, _ *rand.Rand) {
+		c.world.Part([]string{now.primary}, slices.Concat(etcds, others(now), []string{balancer}, proxies))
+		c.elsewhere(now)
+		c.world.Heal()
+	}},
+	{"partition of a proxy from all servers", 0, func(c *cluster, _ state, dice *rand.Rand) {
+		c.world.Part([]string{one(dice, proxies)}, slices.Concat(dbs, []string{balancer}))
+		c.hold()
+		c.world.Heal()
+	}},
+	{"nothing arrives from the primary at etcd", 1, func(c *cluster, now state, _ *rand.Rand) {
+		for _, name := range etcds {
+			c.world.Cut(now.primary, name)
+		}
+		c.elsewhere(now)
+		c.world.Heal()
+	}},
+	{"nothing arrives from etcd at the primary", 1, func(c *cluster, now state, _ *rand.Rand) {
+		for _, name := range etcds {
+			c.world.Cut(name, now.primary)
+		}
+		c.elsewhere(now)
+		c.world.Heal()
+	}},
+	{"nothing arrives from the primary at its standbys", 0, func(c *cluster, now state, _ *rand.Rand) {
+		for _, name := range others(now) {
+			c.world.Cut(now.primary, name)
+		}
+		c.hold()
+		c.world.Heal()
+	}},
+	{"nothing arrives from its standbys at the primary", 0, func(c *cluster, now state, _ *rand.Rand) {
+		for _, name := range others(now) {
+			c.world.Cut(name, now.primary)
+		}
+		c.hold()
+		c.world.Heal()
+	}},
+	{"the primary's machine is paused, and wakes as a primary", 1, func(c *cluster, now state, _ *rand.Rand) {
+		c.world.Machine(now.primary).Pause()
+		c.elsewhere(now)
+		c.world.Machine(now.primary).Wake()
+	}},
+	// The old primary's Patroni hangs between reading the key and writing it, and then takes the key back.
+	{"the primary's PostgreSQL is paused, and wakes as a primary", never, func(c *cluster, now state, _ *rand.Rand) {
+		c.world.Machine(now.primary).PausePostgres()
+		c.elsewhere(now)
+		c.world.Machine(now.primary).Wake()
+	}},
+	{"switchover", 3, func(c *cluster, now state, _ *rand.Rand) {
+		c.until(func() error {
+			_, err := c.tell("POST", now.primary, "/switchover", map[string]any{"leader": now.primary})
+			return err
+		})
+		c.elsewhere(now)
+	}},
+	{"a primary that wrote alone loses power, and is rewound", 1, rewound},
+	{"the primary's disk is full", 1, diskFull},
+	{"a server's clock is 10 s ahead", 0, clockFault(10 * time.Second)},
+	{"a server's clock is 10 s behind", 0, clockFault(-10 * time.Second)},
+	{"a server's clock is an hour ahead", 0, clockFault(time.Hour)},
+	{"a server's clock is an hour behind", 0, clockFault(-time.Hour)},
+}
+
+func one(dice *rand.Rand, of []string) string { return of[dice.IntN(len(of))] }
+
+// others are the servers that are not primary.
+func others(now state) []string {
+	return slices.DeleteFunc(slices.Clone(dbs), func(name string) bool { return name == now.primary })
+}
+
+// hold lets a fault last under load.
+func (c *cluster) hold() { server.Pause(c.t.Context(), hold) }
+
+// killPostmaster kills the process that all others of PostgreSQL are children of.
+func (c *cluster) killPostmaster(name string) {
+	c.t.Helper()
+	m := c.world.Machine(name)
+	text, err := os.ReadFile(filepath.Join(m.Disk(), "data", "postmaster.pid"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	pid, _, _ := strings.Cut(string(text), "\n")
+	<-m.Start(c.t, machines.Command{Name: "kill", Args: []string{"-9", pid}, Log: os.DevNull}).Exited()
+}
+
+// rewound lets the primary have WAL that no standby has. So Patroni must rewind it before it can follow.
+func rewound(c *cluster, now state, _ *rand.Rand) {
+	conn, err := pgx.Connect(c.t.Context(), at(now.primary, "app", "postgres", superuser))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close(c.t.Context())
+	c.world.Part([]string{now.primary}, others(now))
+	server.Do(c.t, conn,
+		"SELECT pg_logical_emit_message(false, 'alone', repeat('-', 1000)) FROM generate_series(1, 1000)")
+	c.world.Machine(now.primary).Crash()
+	c.elsewhere(now)
+	c.world.Heal()
+	said := len(c.services[now.primary].Log())
+	c.start(now.primary)
+	c.until(func() error {
+		if !strings.Contains(c.services[now.primary].Log()[said:], "running pg_rewind") {
+			return fmt.Errorf("%s was not rewound", now.primary)
+		}
+		return nil
+	})
+}
+
+// diskFull lets the primary write until it cannot.
+func diskFull(c *cluster, now state, _ *rand.Rand) {
+	m := c.world.Machine(now.primary)
+	conn, err := pgx.Connect(c.t.Context(), at(now.primary, "app", "postgres", superuser))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer conn.Close(c.t.Context())
+	m.Fill()
+	for err == nil {
+		_, err = conn.Exec(c.t.Context(),
+			"SELECT pg_logical_emit_message(false, 'full', repeat('-', 1000000)) FROM generate_series(1, 4)")
+	}
+	c.elsewhere(now)
+	m.Free()
+}
+
+func clockFault(ahead time.Duration) func(*cluster, state, *rand.Rand) {
+	return func(c *cluster, _ state, dice *rand.Rand) {
+		m := c.world.Machine(one(dice, dbs))
+		m.SetClock(ahead)
+		c.hold()
+		m.SetClock(0)
+	}
+}

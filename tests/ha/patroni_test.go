@@ -1,0 +1,218 @@
+//go:build linux
+
+package ha
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"pgflurry/tests/support/server"
+)
+
+// What Patroni's REST API says.
+
+// status is that of one server: GET /patroni.
+type status struct {
+	State       string `json:"state"`
+	Role        string `json:"role"` // "master" or "replica"
+	Timeline    int    `json:"timeline"`
+	Replication []struct {
+		Name  string `json:"application_name"`
+		State string `json:"state"`
+		Sync  string `json:"sync_state"`
+	} `json:"replication"`
+}
+
+func (s status) primary() bool {
+	return (s.Role == "master" || s.Role == "primary") && s.State == "running"
+}
+
+// members is what a server says of all: GET /cluster.
+type members struct {
+	Members []struct {
+		Name string `json:"name"`
+		Role string `json:"role"` // "leader", "sync_standby" or "replica"
+	} `json:"members"`
+}
+
+// rest is a client for one question; a machine may be gone at the next one.
+var rest = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+const restUser, restPassword = "patroni", "an operator"
+
+func (c *cluster) ask(host, path string, answer any) error {
+	response, err := rest.Get("http://" + host + ":8008" + path)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	return json.NewDecoder(response.Body).Decode(answer)
+}
+
+// tell sends Patroni an order and returns what it says.
+func (c *cluster) tell(method, host, path string, order any) (string, error) {
+	body, err := json.Marshal(order)
+	if err != nil {
+		return "", err
+	}
+	request, err := http.NewRequest(method, "http://"+host+":8008"+path, bytes.NewReader(body))
+	if err != nil {
+		return "", err
+	}
+	request.SetBasicAuth(restUser, restPassword)
+	patient := *rest
+	patient.Timeout = patience
+	response, err := patient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s %s: %s: %s", method, path, response.Status, said)
+	}
+	return string(said), err
+}
+
+// state is what matters of the cluster at a moment.
+type state struct {
+	primary  string
+	timeline int
+}
+
+// healthy returns the state if there is one primary, which all others follow, and, where the mode asks for it, a
+// synchronous standby. Else the error says what is missing.
+func (c *cluster) healthy() (state, error) {
+	var now state
+	all := map[string]status{}
+	for _, db := range dbs {
+		var s status
+		if err := c.ask(db, "/patroni", &s); err != nil {
+			return now, fmt.Errorf("%s: %w", db, err)
+		}
+		if s.State != "running" {
+			return now, fmt.Errorf("%s is %s", db, s.State)
+		}
+		if s.primary() {
+			if now.primary != "" {
+				return now, fmt.Errorf("both %s and %s are primary", now.primary, db)
+			}
+			now = state{db, s.Timeline}
+		}
+		all[db] = s
+	}
+	if now.primary == "" {
+		return now, fmt.Errorf("no server is primary")
+	}
+	synchronous := 0
+	for _, standby := range all[now.primary].Replication {
+		if standby.State == "streaming" && all[standby.Name].Timeline == now.timeline {
+			delete(all, standby.Name)
+			if standby.Sync == "sync" || standby.Sync == "quorum" {
+				synchronous++
+			}
+		}
+	}
+	if len(all) > 1 {
+		return now, fmt.Errorf("only %d servers follow %s", len(dbs)-len(all), now.primary)
+	}
+	return now, c.synchronous(now.primary, synchronous)
+}
+
+// synchronous says what is missing for the mode. A standby counts only if etcd has its name: others are not promoted.
+func (c *cluster) synchronous(primary string, streaming int) error {
+	if c.mode == asynchronous {
+		return nil
+	}
+	var m members
+	if err := c.ask(primary, "/cluster", &m); err != nil {
+		return err
+	}
+	for _, member := range m.Members {
+		if member.Role == "sync_standby" && streaming > 0 {
+			return nil
+		}
+	}
+	return noStandby{primary}
+}
+
+// settled waits until all is well. A primary that finds no synchronous standby for long gets another Patroni: that of
+// version 3.0.2 may go on for ever with a key of etcd that it has read before a partition ("Synchronous replication key
+// updated by someone else").
+func (c *cluster) settled() state {
+	c.t.Helper()
+	var now state
+	since := time.Now()
+	c.until(func() (err error) {
+		now, err = c.healthy()
+		if missing := (noStandby{}); errors.As(err, &missing) && time.Since(since) > patience/3 {
+			c.services[missing.primary].Kill()
+			c.start(missing.primary)
+			c.restarts, since = c.restarts+1, time.Now()
+		}
+		return err
+	})
+	return now
+}
+
+// noStandby says that a primary has no synchronous standby.
+type noStandby struct{ primary string }
+
+func (n noStandby) Error() string { return n.primary + " has no synchronous standby" }
+
+// elsewhere waits until another server than the old primary is one, on a higher timeline.
+func (c *cluster) elsewhere(old state) {
+	c.t.Helper()
+	c.until(func() error {
+		for _, db := range dbs {
+			var s status
+			if db == old.primary {
+				continue
+			}
+			if err := c.ask(db, "/patroni", &s); err == nil && s.primary() && s.Timeline > old.timeline {
+				return nil
+			}
+		}
+		return fmt.Errorf("no server but %s became primary, on a timeline above %d", old.primary, old.timeline)
+	})
+}
+
+// patience bounds each wait; longer than that and something hangs.
+const patience = time.Minute
+
+// until waits until the condition has no error, and fails with its last one.
+func (c *cluster) until(condition func() error) {
+	c.t.Helper()
+	c.untilBy(time.Now().Add(patience), condition)
+}
+
+func (c *cluster) untilBy(deadline time.Time, condition func() error) {
+	c.t.Helper()
+	begun := time.Now()
+	for {
+		err := condition()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			c.t.Fatalf("after %v: %v\n%s", time.Since(begun), err, c.ends())
+		}
+		server.Pause(c.t.Context(), 50*time.Millisecond)
+	}
+}
+
+// ends are the last lines of each log.
+func (c *cluster) ends() string {
+	var b strings.Builder
+	for _, name := range c.names() {
+		lines := strings.Split(strings.TrimSpace(c.services[name].Log()), "\n")
+		fmt.Fprintf(&b, "%s:\n  %s\n", name, strings.Join(lines[max(0, len(lines)-6):], "\n  "))
+	}
+	return b.String()
+}

@@ -1,0 +1,81 @@
+//go:build linux
+
+package ha
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"pgflurry/tests/support/load"
+)
+
+// databaseWorkers are the first of the workers, for functions.
+const databaseWorkers = 16
+
+// outcome is what a storm tells: what it did, and what the clients saw.
+type outcome struct {
+	Mode      mode        `json:"mode"`
+	Seed      uint64      `json:"seed"`
+	Quick     any         `json:"patroni"`
+	Faults    int         `json:"faults"`
+	Failovers int         `json:"failovers"` // changes of the timeline
+	Lost      float64     `json:"leasesLost"`
+	Cures     int         `json:"freshWorkers"`    // what the operator had to do after a clock
+	Restarts  int         `json:"patroniRestarts"` // as well: settled() says why
+	Function  int         `json:"idsTwiceOfTheFunction"`
+	Proxies   int         `json:"idsTwiceOfProxies"`
+	Load      load.Report `json:"load"`
+}
+
+// complete adds what is known at the end.
+func (s *storm) complete() {
+	for _, name := range proxies {
+		s.report.Lost += max(0, s.metric(name, "pgflurry_lease_renewals_total", `result="lost"`))
+	}
+	s.report.Restarts = s.restarts
+	s.report.Load = s.load.Report()
+	for _, id := range s.report.Load.Repeated {
+		if id>>12&1023 < databaseWorkers { // the default layout
+			s.report.Function++
+		} else {
+			s.report.Proxies++
+		}
+	}
+}
+
+// Markdown is the report for people.
+func (o outcome) Markdown() string {
+	return fmt.Sprintf("%s, seed %d: %d faults, %d failovers. Leases lost: %.0f. Fresh workers: %d. "+
+		"Patroni started again: %d times. IDs twice: %d of the function, %d of proxies.\n\n%s",
+		o.Mode, o.Seed, o.Faults, o.Failovers, o.Lost, o.Cures, o.Restarts, o.Function, o.Proxies, o.Load.Markdown())
+}
+
+// tell writes the report, and keeps the logs of a storm that failed.
+func (s *storm) tell() {
+	s.t.Helper()
+	s.complete()
+	s.t.Logf("\n%s", s.report.Markdown())
+	if *reports == "" {
+		return
+	}
+	text, err := json.MarshalIndent(s.report, "", "  ")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	name := filepath.Join(*reports,
+		strings.ReplaceAll(string(s.report.Mode), " ", "-")+time.Now().Format("-2006-01-02-1504"))
+	for end, text := range map[string][]byte{".json": append(text, '\n'), ".md": []byte(s.report.Markdown())} {
+		if err := os.WriteFile(name+end, text, 0o644); err != nil {
+			s.t.Error(err)
+		}
+	}
+	if s.t.Failed() {
+		if err := os.CopyFS(name+"-logs", os.DirFS(s.folder)); err != nil {
+			s.t.Error(err)
+		}
+	}
+}
