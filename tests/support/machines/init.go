@@ -27,8 +27,7 @@ const (
 // beInit is PID 1 of the world. It runs the tests as its child, reaps whatever loses its parent, and returns the exit
 // code of the tests. When it ends, the kernel ends everything else in the world.
 func beInit() int {
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, passed...)
+	signals := caught()
 	stage := stageTests
 	if err := furnish(); err != nil {
 		if os.Getenv("PGFLURRY_TEST_HA") != "" {
@@ -174,8 +173,7 @@ func setUpMachine(name, address string) error {
 		return err
 	}
 	defer shared.Close()
-	// still the world's /proc: the next one knows this process by another number
-	through := fmt.Sprintf("/proc/thread-self/fd/%d", shared.Fd())
+	through := fmt.Sprintf("/proc/self/fd/%d", shared.Fd()) // for the time when its own /run hides it
 	if err := ownFolders(); err != nil {
 		return err
 	}

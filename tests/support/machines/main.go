@@ -88,8 +88,7 @@ func lacking() error {
 func outside() (int, error) {
 	// The kernel ends the world when the thread that began it ends, so that thread must be the one that waits.
 	runtime.LockOSThread()
-	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, passed...)
+	signals := caught()
 	defer signal.Stop(signals)
 	world := exec.Command("/proc/self/exe", os.Args[1:]...)
 	world.Args[0] = os.Args[0]
@@ -110,6 +109,17 @@ func outside() (int, error) {
 
 // passed are the signals by which others end tests.
 var passed = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGQUIT, syscall.SIGHUP}
+
+// caught gets those that nohup and the like do not keep away.
+func caught() chan os.Signal {
+	signals := make(chan os.Signal, 8)
+	for _, each := range passed {
+		if !signal.Ignored(each) {
+			signal.Notify(signals, each)
+		}
+	}
+	return signals
+}
 
 func passOn(signals <-chan os.Signal, to *os.Process) {
 	for s := range signals {
