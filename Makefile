@@ -1,6 +1,6 @@
 # Short names for the stages of .ci/run, which is where they are defined.
 .PHONY: ci lint tests mutants versions fuzz demo images fresh_root
-.PHONY: test-versions test-clients test-pgx soak measure-lease ha
+.PHONY: test-versions test-clients test-pgx soak measure-lease measure-scale ha
 
 ci:
 	.ci/run
@@ -34,3 +34,8 @@ ha:
 # What docs/uniqueness.md says in figures: take-over, PostgreSQL away, the cost of a lease.
 measure-lease:
 	go test -count=1 -timeout 0 -run '^$$' -bench . -benchtime 9x ./tests/faults
+
+# What docs/scale.md says that statements cost, and its tables with the fleet of ten thousand.
+measure-scale:
+	go test -count=1 -timeout 0 -run '^$$' -bench 'Acqu|Renewal|Permission|Survey' -benchtime 300x ./tests/leasing
+	PGFLURRY_TEST_SCALE=1 go test -count=1 -timeout 0 -run TheSimulatedTables ./tests/simulation -update

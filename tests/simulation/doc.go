@@ -20,7 +20,7 @@
 // tests/mutants in the Go code, tests/support/rows in the SQL.
 //
 // A fleet (fleet_test.go) is the same with thousands of processes, in faked time and without faults of single writes:
-// how they ask the database when much happens to all of them at once.
+// how they ask the database when much happens to all of them at once. docs/scale.md has what came of it.
 //
 // # What is asserted
 //

@@ -31,6 +31,7 @@ type database struct {
 	capacity
 	table       rows.Table
 	away        away
+	taken       int // occupied workers as the second began
 	life        int // how often it was cut: a connection of an earlier life is dead
 	open        int // connections
 	running     jobs
@@ -252,13 +253,13 @@ func (d *database) leased() (n int) {
 	return n
 }
 
-// acquireDemand is the processor time of an acquisition that begins now.
+// acquireDemand is the processor time of an acquisition that begins now, with what was free as the second began.
 func (d *database) acquireDemand() time.Duration {
 	if d.cores == 0 {
 		return 0
 	}
 	n := len(d.table.Rows)
-	return d.acquire + time.Duration(n)*d.perRow + time.Duration(n-d.occupied())*d.perFree
+	return d.acquire + time.Duration(n)*d.perRow + time.Duration(n-d.taken)*d.perFree
 }
 
 // Acquire implements lease.Store.

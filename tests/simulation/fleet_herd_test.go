@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"os"
 	"testing"
 	"time"
 )
@@ -8,7 +9,7 @@ import (
 // unlimited answers everything within 2 ms, so that nothing but the keepers themselves spreads what they ask.
 var unlimited = fleetSettings{capacity: capacity{trip: 2 * time.Millisecond}}
 
-// measured is a machine with two processors on which each statement was measured.
+// measured is the machine of docs/scale.md, whose section of inputs has the sources.
 var measured = capacity{
 	cores: 2, trip: 2 * time.Millisecond, login: 3 * time.Millisecond, renew: 2 * time.Millisecond,
 	acquire: 1500 * time.Microsecond, perRow: 250 * time.Nanosecond, perFree: time.Microsecond,
@@ -150,4 +151,29 @@ func TestNoneOfAFleetIsLeftWithoutAWorkerWhileSomeAreFree(t *testing.T) {
 			}
 		}
 	})
+}
+
+// All acquisitions at once share the processors so that none of them ends in time; all are tried again.
+func TestTenThousandThatLostTheirLeasesComeBackThroughAPoolerAndHardlyWithoutOne(t *testing.T) {
+	if os.Getenv("PGFLURRY_TEST_SCALE") == "" {
+		t.Skip("takes minutes: set PGFLURRY_TEST_SCALE=1")
+	}
+	back := map[int]int{} // proxies that had IDs two minutes later, by what the pooler lets through; 0: there is none
+	for _, statements := range []int{0, 32} {
+		c := pooled()
+		c.pooled = statements
+		inFleet(t, fleetSettings{workerBits: 14, capacity: c}, func(f *fleet) {
+			f.database.capacity = unlimited.capacity
+			f.startAll("a", 10_000)
+			f.pass(time.Minute)
+			f.database.capacity = c
+			f.without(6 * time.Minute)
+			f.pass(2 * time.Minute)
+			back[statements] = f.seconds[len(f.seconds)-1].issuing
+		})
+	}
+	t.Logf("back after two minutes: %d of 10,000 without a pooler, %d with one", back[0], back[32])
+	if back[32] != 10_000 || back[0] > 5_000 {
+		t.Errorf("expected all with one and less than half without")
+	}
 }

@@ -141,7 +141,8 @@ func (f *fleet) pass(d time.Duration) {
 // sample closes a second, and has each member that can draw an ID.
 func (f *fleet) sample() {
 	s := &f.current
-	s.taken = f.database.occupied()
+	f.database.taken = f.database.occupied()
+	s.taken = f.database.taken
 	for _, m := range f.members {
 		if m.draw() {
 			s.issuing++

@@ -1,0 +1,196 @@
+package simulation
+
+import (
+	"fmt"
+	"time"
+)
+
+// Stories of docs/scale.md. Each returns what its rows say beside their name.
+
+// A crowd is a fleet of docs/scale.md.
+type crowd struct {
+	proxies int
+	fleetSettings
+	large bool // minutes of processor time: only where PGFLURRY_TEST_SCALE asks for it
+}
+
+var crowds = []crowd{
+	{proxies: 100, fleetSettings: fleetSettings{capacity: measured}},
+	{proxies: 1000, fleetSettings: fleetSettings{capacity: measured}},
+	{proxies: 10_000, fleetSettings: fleetSettings{workerBits: 14, capacity: pooled()}, large: true},
+}
+
+// pooled is a larger server with a pooler in front.
+func pooled() capacity {
+	c := measured
+	c.cores, c.pooled = 8, 32
+	return c
+}
+
+// An upheaval is what may happen to all proxies at once.
+type upheaval struct {
+	name   string
+	follow time.Duration // what it needs until all is well
+	happen func(f *fleet, n int)
+}
+
+var upheavals = []upheaval{
+	{"all start at once", time.Minute, func(f *fleet, n int) { f.startAll("a", n) }},
+	{"PostgreSQL is away for two minutes", time.Minute, func(f *fleet, n int) { f.without(2 * time.Minute) }},
+	{"PostgreSQL is away for six minutes", 2 * time.Minute, func(f *fleet, n int) { f.without(6 * time.Minute) }},
+	{"all end in good order, and others start", 2 * time.Minute, func(f *fleet, n int) {
+		f.finishAll()
+		f.startAll("b", n)
+	}},
+	{"all are killed, and others start", 4 * time.Minute, func(f *fleet, n int) {
+		f.killAll()
+		f.startAll("c", n)
+	}},
+	{"failover, and all go on", time.Minute, func(f *fleet, n int) { f.failover() }},
+	{"failover, and all are killed and others start", 5 * time.Minute, func(f *fleet, n int) {
+		f.pass(4 * time.Minute) // the workers of those that were killed before are free again
+		f.failover()
+		f.killAll()
+		f.startAll("d", n)
+	}},
+}
+
+// without has the database away, refusing connections.
+func (f *fleet) without(d time.Duration) {
+	f.database.cut()
+	f.database.away = stopped
+	f.pass(d)
+	f.database.away = present
+}
+
+// tell tells what an event did.
+func (f *fleet) tell(e upheaval, n int) []string {
+	e.happen(f, n)
+	from := len(f.seconds)
+	f.pass(e.follow)
+	after := f.seconds[from:]
+	return []string{
+		e.name, thousands(n), seconds(f.issuing(from, n/2)), seconds(f.issuing(from, n)),
+		thousands(most(after[:10], questions)), thousands(most(after[10:], questions)),
+	}
+}
+
+// steady is the second half of twenty minutes in which nothing happens.
+func (f *fleet) steady(n int) []string {
+	f.startAll("a", n)
+	f.pass(20 * time.Minute)
+	after := f.seconds[10*60:]
+	sum := 0
+	for _, s := range after {
+		sum += s.renewals
+	}
+	return []string{
+		thousands(n), fmt.Sprintf("%.1f", float64(sum)/float64(len(after))), thousands(most(after, renewals)),
+	}
+}
+
+func seconds(n int) string {
+	if n < 0 {
+		return "never"
+	}
+	return fmt.Sprintf("%d s", n)
+}
+
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+// A change is a way in which proxies come and go.
+type change struct {
+	name string
+	live func(f *fleet, n int)
+}
+
+var changes = []change{
+	{"nothing", func(f *fleet, n int) { f.pass(10 * time.Minute) }},
+	{"a deployment, one proxy a second: the new one starts, then the old one ends", func(f *fleet, n int) {
+		f.deploy(n, func(m *member, i int) {
+			f.begin(fmt.Sprint("next-", i))
+			f.pass(time.Second)
+			m.finish()
+		})
+	}},
+	{"the same, and the old one ends first", func(f *fleet, n int) {
+		f.deploy(n, func(m *member, i int) {
+			m.finish()
+			f.pass(time.Second)
+			f.begin(fmt.Sprint("next-", i))
+		})
+	}},
+	{"the same, under the old one's node name", func(f *fleet, n int) {
+		f.deploy(n, func(m *member, _ int) {
+			m.finish()
+			f.pass(time.Second)
+			f.begin(m.node)
+		})
+	}},
+	{"each minute a fifth more, then a fifth fewer, in good order", func(f *fleet, n int) {
+		f.scale(n, (*member).finish)
+	}},
+	{"the same, and those that go are killed", func(f *fleet, n int) { f.scale(n, (*member).kill) }},
+	{"five of them crash 2 s after each start, and start again 1 s later", func(f *fleet, _ int) {
+		f.crash(5, 10*time.Minute)
+	}},
+	{"all are killed at once, and others start", func(f *fleet, n int) {
+		f.killAll()
+		f.startAll("next", n)
+		f.pass(time.Minute)
+	}},
+}
+
+// deploy replaces the members one by one.
+func (f *fleet) deploy(n int, replace func(*member, int)) {
+	for i, m := range f.members[:n] {
+		replace(m, i)
+	}
+	f.pass(time.Minute)
+}
+
+// scale adds and takes away a fifth in turn.
+func (f *fleet) scale(n int, leave func(*member)) {
+	for round := range 10 {
+		before := len(f.members)
+		for i := range n / 5 {
+			f.begin(fmt.Sprint("more-", round, "-", i))
+		}
+		f.pass(time.Minute)
+		for _, m := range f.members[before:] {
+			leave(m)
+		}
+		f.pass(time.Minute)
+		f.members = f.members[:before]
+	}
+}
+
+// crash has some crash again and again. Each is another node, as pods of a Deployment are.
+func (f *fleet) crash(some int, length time.Duration) {
+	for round := range int(length / (3 * time.Second)) {
+		before := len(f.members)
+		for i := range some {
+			f.begin(fmt.Sprint("crashing-", round, "-", i))
+		}
+		f.pass(2 * time.Second)
+		for _, m := range f.members[before:] {
+			m.kill()
+		}
+		f.members = f.members[:before]
+		f.pass(time.Second)
+	}
+}
+
+// needed is the most workers that a change had taken or resting at any time, for a fleet of n.
+func (f *fleet) needed(c change, n int) int {
+	f.startAll("a", n)
+	f.pass(10 * time.Minute)
+	from := len(f.seconds)
+	c.live(f, n)
+	return most(f.seconds[from:], func(s second) int { return s.taken })
+}
