@@ -161,7 +161,7 @@ A copy of a database (restored, cloned, made from a template) is refused until y
   --region NUMBER --namespace FINGERPRINT
                     another region of the same ID space, of a copy of a region
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
-  --copy --join HOME, or --copy --new-namespace
+  --copy --join HOME, or --copy --new-namespace, or --copy --region NUMBER --namespace FINGERPRINT
 
 Regions are databases of one ID space that never talk. Each has the workers of one datacenter number. The first one
 makes the ID space: --layout datacenter --region 0. "pgflurry namespace show" prints its fingerprint there. Another
