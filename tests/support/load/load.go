@@ -133,7 +133,7 @@ func (l *Load) Mark(kind string) {
 }
 
 // settling is how long all may take to be well again.
-const settling = time.Minute
+const settling = 2 * time.Minute
 
 // Settled waits until each probe and each client succeeds again, ends the fault, and compares commits with the table.
 // It returns how long services were away.

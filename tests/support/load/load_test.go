@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"pgflurry/migrations"
 	"pgflurry/postgres"
+	"pgflurry/tests/support/meter"
 	"pgflurry/tests/support/network"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
@@ -98,7 +100,7 @@ func TestAnOutageIsMeasuredAndEveryClientComesBack(t *testing.T) {
 	if line.Lost+line.Twice+r.Commits.Lost != 0 || r.Commits.Acknowledged == 0 {
 		t.Errorf("commits: %+v, in the fault %d lost, %d IDs twice", r.Commits, line.Lost, line.Twice)
 	}
-	if !strings.Contains(r.Markdown(), "| a crash | PostgreSQL | ") {
+	if !slices.ContainsFunc(r.Faults.Seen, func(s meter.Seen) bool { return s.Client == postgresql }) {
 		t.Error("no writer says that the server went")
 	}
 }

@@ -114,7 +114,6 @@ func (m *Meter) Mark(name string, at time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.fault = &fault{kind: m.kind(name), begun: at, told: map[string]bool{}}
-	m.fault.faults++
 	for _, s := range m.series {
 		s.from, s.to = time.Time{}, time.Time{}
 	}
@@ -217,6 +216,7 @@ func (m *Meter) Settled(at time.Time) (outages []Outage) {
 	for service, away := range worst {
 		m.fault.away[service] = append(m.fault.away[service], away)
 	}
+	m.fault.faults++
 	m.fault = nil
 	return outages
 }

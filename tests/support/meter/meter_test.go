@@ -102,6 +102,7 @@ func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 	m.Saw("pgx", "pgx 1", "57P01 going")
 	m.Saw("pgx", "pgx 1", "57P03 second sight of the same client")
 	m.Saw("pgx", "pgx 2", "57P01 going")
+	m.Saw("psql", "psql", "57P01 going")
 	m.Settled(at(now))
 	r := m.Report()
 	if len(r.Lines) != 3 || r.Lines[0].Fault != Calm || r.Lines[1].Times != 11 || r.Total.Times != 12 {
@@ -114,12 +115,12 @@ func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 	if r.Total.Lost != 3 || r.Total.Twice != 1 || r.Lines[1].Lost != 3 || r.Lines[0].Twice != 1 {
 		t.Errorf("lost and twice: %+v", r)
 	}
-	if len(r.Seen) != 1 || r.Seen[0] != (Seen{"kill", "pgx", "57P01 going", 2}) {
+	if len(r.Seen) != 2 || r.Seen[0] != (Seen{"kill", "pgx", "57P01 going", 2}) {
 		t.Errorf("seen: %+v", r.Seen)
 	}
 	for _, line := range []string{
 		"| kill | 11 | 5.0 s / 10 s |", "| switchover | 1 | 40 ms / 40 ms |", "| all | 12 | 4.0 s / 10 s |",
-		"| kill | 11 | 3 | 0 |", "| all | 12 | 3 | 1 |", "| kill | pgx | 57P01 going | 2 |",
+		"| kill | 11 | 3 | 0 |", "| all | 12 | 3 | 1 |", "| kill | 57P01 going | pgx (2); psql (1) |",
 	} {
 		if !strings.Contains(r.Markdown(), line+"\n") {
 			t.Errorf("no line %s in\n%s", line, r.Markdown())
@@ -132,6 +133,19 @@ func TestAReportHasALineForEachKindOfFaultAndOneForAll(t *testing.T) {
 	}
 	if err := json.Unmarshal(r.JSON(), &back); err != nil || back.Total.Without["writes"].Worst != 10 {
 		t.Errorf("%v, %+v", err, back)
+	}
+}
+
+func TestAFaultThatLastsIsNotCountedYet(t *testing.T) {
+	m := New("writes")
+	m.Watch("services", "writes", "").Success(at(1))
+	m.Mark("kill", at(1))
+	if r := m.Report(); len(r.Lines) != 0 || r.Total.Times != 0 {
+		t.Errorf("the report has %+v", r.Lines)
+	}
+	m.Settled(at(2))
+	if r := m.Report(); len(r.Lines) != 1 || r.Total.Times != 1 {
+		t.Errorf("the report has %+v", r.Lines)
 	}
 }
 

@@ -107,8 +107,7 @@ func (m *Meter) Report() Report {
 	}
 	slices.Sort(r.Sources)
 	slices.SortFunc(r.Seen, func(a, b Seen) int {
-		return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.Client, b.Client), b.Times-a.Times,
-			cmp.Compare(a.Says, b.Says))
+		return cmp.Or(cmp.Compare(a.Fault, b.Fault), cmp.Compare(a.Says, b.Says), cmp.Compare(a.Client, b.Client))
 	})
 	r.Total = total.line()
 	return r
@@ -189,16 +188,31 @@ func (r Report) Markdown() string {
 		}
 		row(&b, append(cells, fmt.Sprint(l.Lost), fmt.Sprint(l.Twice)))
 	}
-	if len(r.Seen) == 0 {
-		return b.String()
+	r.writeSeen(&b)
+	return b.String()
+}
+
+// writeSeen has a line for each error of a fault, with the clients that saw it first.
+func (r Report) writeSeen(b *strings.Builder) {
+	type line struct{ fault, says string }
+	var lines []line
+	clients := map[line][]string{}
+	for _, s := range r.Seen {
+		l := line{s.Fault, s.Says}
+		if clients[l] == nil {
+			lines = append(lines, l)
+		}
+		clients[l] = append(clients[l], fmt.Sprintf("%s (%d)", s.Client, s.Times))
+	}
+	if len(lines) == 0 {
+		return
 	}
 	b.WriteString("\n")
-	row(&b, []string{"fault", "client", "its first error", "times"})
-	b.WriteString("|---|---|---|---:|\n")
-	for _, s := range r.Seen {
-		row(&b, []string{s.Fault, s.Client, strings.ReplaceAll(s.Says, "|", "\\|"), fmt.Sprint(s.Times)})
+	row(b, []string{"fault", "first error that a client saw", "clients (how many)"})
+	b.WriteString("|---|---|---|\n")
+	for _, l := range lines {
+		row(b, []string{l.fault, strings.ReplaceAll(l.says, "|", "\\|"), strings.Join(clients[l], "; ")})
 	}
-	return b.String()
 }
 
 // head is a table's, with numbers in all columns but the first.
