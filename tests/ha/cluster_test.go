@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -47,7 +48,9 @@ type cluster struct {
 	mode     mode
 	folder   string // of the logs
 	services map[string]*machines.Process
-	restarts int // of a Patroni that did not go on by itself
+	patience time.Duration // bounds each wait; longer than that and something hangs
+	restarts int           // of a Patroni that did not go on by itself
+	copies   int           // of the primary, for a standby that could not follow
 }
 
 // The passwords, which deploy/ha does not have.
@@ -62,17 +65,27 @@ const (
 	idPassword  = "after the calm"
 )
 
-// quick is what a storm changes, so that a failover takes seconds: times that hold for a network without delays.
-var quick = map[string]any{"ttl": 5, "loop_wait": 1, "retry_timeout": 2}
+var (
+	// quick is what a storm changes, so that a failover takes seconds: times for a network without delays.
+	quick = times{map[string]any{"ttl": 5, "loop_wait": 1, "retry_timeout": 2}, 2 * time.Minute}
+	// shipped are those of deploy/ha.
+	shipped = times{nil, 3 * time.Minute}
+)
 
-// newCluster brings it up. Without changes it has the times of deploy/ha.
-func newCluster(t testing.TB, mode mode, changes map[string]any) *cluster {
+// times are Patroni's, as its API takes them, and how patient a test must be with them.
+type times struct {
+	changes  map[string]any
+	patience time.Duration
+}
+
+// newCluster brings it up.
+func newCluster(t testing.TB, mode mode, times times) *cluster {
 	t.Helper()
 	for _, tool := range []string{"etcd", "patroni", "haproxy", "psql"} {
 		server.Tool(t, tool)
 	}
 	c := &cluster{
-		t: t, mode: mode, folder: t.TempDir(), services: map[string]*machines.Process{},
+		t: t, mode: mode, folder: t.TempDir(), services: map[string]*machines.Process{}, patience: times.patience,
 		world: machines.New(t, slices.Concat(dbs, etcds, []string{balancer}, proxies)...),
 	}
 	for _, name := range slices.Concat(etcds, dbs, []string{balancer}, proxies) {
@@ -85,7 +98,7 @@ func newCluster(t testing.TB, mode mode, changes map[string]any) *cluster {
 		var m members
 		return c.ask(dbs[0], "/cluster", &m)
 	})
-	c.configure(changes)
+	c.configure(times.changes)
 	c.settled()
 	c.migrate()
 	for _, name := range proxies {
@@ -171,7 +184,7 @@ func (c *cluster) connect(url string) *pgx.Conn {
 	c.t.Helper()
 	var conn *pgx.Conn
 	c.until(func() (err error) {
-		ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+		ctx, cancel := context.WithTimeout(c.t.Context(), c.patience)
 		defer cancel()
 		conn, err = pgx.Connect(ctx, url)
 		return err
@@ -249,13 +262,18 @@ func (c *cluster) patroni(name string) []string {
 	}
 }
 
-// proxy is what differs from proxy to proxy, and the lease database, which the file looks for in /etc.
+// proxy is what differs from proxy to proxy, and the lease database, which the file looks for in /etc. One proxy
+// reaches the primary by HAProxy.
 func (c *cluster) proxy(name string) []string {
-	return []string{
+	environment := []string{
 		"PGFLURRY_NODE=" + name, "PGFLURRY_ADVERTISE=" + name + ":6432",
 		"PGFLURRY_LEASE_DATABASE=host=db1,db2,db3 dbname=app user=lease password='" + lease +
 			"' target_session_attrs=read-write connect_timeout=2",
 	}
+	if name == proxies[0] {
+		environment = append(environment, "PGFLURRY_UPSTREAM=haproxy:5000", "PGFLURRY_UPSTREAM_PRIMARY=false")
+	}
+	return environment
 }
 
 // primaryURL leads to the primary, without HAProxy.

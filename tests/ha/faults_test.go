@@ -19,17 +19,13 @@ import (
 
 // A fault is something that happens to the cluster. When it returns, it is undone, and the cluster may recover.
 type fault struct {
-	what string
-	// in a round of a storm; 0: it ends no reign, and each round has two of those; never: only if -ha.faults names it
-	often  int
+	what   string
+	often  int // in a round of a storm; 0: it ends no reign, and each round has two of those
 	happen func(c *cluster, now state, dice *rand.Rand)
 }
 
 // hold is how long a fault lasts that ends no reign: longer than Patroni's ttl in a storm.
 const hold = 6 * time.Second
-
-// never is for what Patroni 3.0.2 does not survive without a watchdog.
-const never = -1
 
 var faults = []fault{
 	{"kill -9 of the primary's postmaster", 3, func(c *cluster, now state, _ *rand.Rand) {
@@ -109,8 +105,7 @@ var faults = []fault{
 		c.elsewhere(now)
 		c.world.Machine(now.primary).Wake()
 	}},
-	// The old primary's Patroni hangs between reading the key and writing it, and then takes the key back.
-	{"the primary's PostgreSQL is paused, and wakes as a primary", never, func(c *cluster, now state, _ *rand.Rand) {
+	{"the primary's PostgreSQL is paused, and wakes as a primary", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Machine(now.primary).PausePostgres()
 		c.elsewhere(now)
 		c.world.Machine(now.primary).Wake()
@@ -190,6 +185,9 @@ func diskFull(c *cluster, now state, _ *rand.Rand) {
 	}
 	c.elsewhere(now)
 	m.Free()
+	// The old primary's last record ends where there was no room for the next segment. A standby that has a part of it
+	// asks the new primary for that segment, in vain until there is one. Nothing here writes that much.
+	server.Do(c.t, c.connect(primaryURL("postgres", superuser)), "SELECT pg_switch_wal()")
 }
 
 func clockFault(ahead time.Duration) func(*cluster, state, *rand.Rand) {

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -67,7 +69,7 @@ func (c *cluster) tell(method, host, path string, order any) (string, error) {
 	}
 	request.SetBasicAuth(restUser, restPassword)
 	patient := *rest
-	patient.Timeout = patience
+	patient.Timeout = c.patience
 	response, err := patient.Do(request)
 	if err != nil {
 		return "", err
@@ -119,8 +121,9 @@ func (c *cluster) healthy() (state, error) {
 			}
 		}
 	}
-	if len(all) > 1 {
-		return now, fmt.Errorf("only %d servers follow %s", len(dbs)-len(all), now.primary)
+	delete(all, now.primary)
+	if len(all) > 0 {
+		return now, notFollowing{now.primary, slices.Sorted(maps.Keys(all))}
 	}
 	return now, c.synchronous(now.primary, synchronous)
 }
@@ -142,29 +145,57 @@ func (c *cluster) synchronous(primary string, streaming int) error {
 	return noStandby{primary}
 }
 
-// settled waits until all is well. A primary that finds no synchronous standby for long gets another Patroni: that of
-// version 3.0.2 may go on for ever with a key of etcd that it has read before a partition ("Synchronous replication key
-// updated by someone else").
+// settled waits until all is well. Where that is not so after a while, it does what an operator must.
 func (c *cluster) settled() state {
 	c.t.Helper()
 	var now state
 	since := time.Now()
 	c.until(func() (err error) {
 		now, err = c.healthy()
-		if missing := (noStandby{}); errors.As(err, &missing) && time.Since(since) > patience/3 {
-			c.services[missing.primary].Kill()
-			c.start(missing.primary)
-			c.restarts, since = c.restarts+1, time.Now()
+		if err != nil && time.Since(since) > c.patience/6 && c.operate(err) {
+			since = time.Now()
 		}
 		return err
 	})
 	return now
 }
 
+// notFollowing are standbys that do not follow the primary.
+type notFollowing struct {
+	primary string
+	names   []string
+}
+
+func (n notFollowing) Error() string { return fmt.Sprintf("%v do not follow %s", n.names, n.primary) }
+
 // noStandby says that a primary has no synchronous standby.
 type noStandby struct{ primary string }
 
 func (n noStandby) Error() string { return n.primary + " has no synchronous standby" }
+
+// operate does what Patroni 3.0.2 does not do by itself, and says whether there was something.
+func (c *cluster) operate(err error) bool {
+	c.t.Helper()
+	if alone := (noStandby{}); errors.As(err, &alone) {
+		// Its Patroni may go on with keys of etcd as they were before a partition, and say for ever
+		// "Synchronous replication key updated by someone else".
+		c.t.Logf("%v: Patroni is started again", err)
+		c.services[alone.primary].Kill()
+		c.start(alone.primary)
+		c.restarts++
+		return true
+	}
+	if left := (notFollowing{}); errors.As(err, &left) {
+		// It may have got more of the old primary than the new one, which PostgreSQL does not undo while it runs.
+		for _, name := range left.names {
+			said, err := c.tell("POST", name, "/reinitialize", map[string]any{"force": true})
+			c.t.Logf("%s is copied anew: %s %v", name, strings.TrimSpace(said), err)
+			c.copies++
+		}
+		return true
+	}
+	return false
+}
 
 // elsewhere waits until another server than the old primary is one, on a higher timeline.
 func (c *cluster) elsewhere(old state) {
@@ -183,13 +214,10 @@ func (c *cluster) elsewhere(old state) {
 	})
 }
 
-// patience bounds each wait; longer than that and something hangs.
-const patience = time.Minute
-
 // until waits until the condition has no error, and fails with its last one.
 func (c *cluster) until(condition func() error) {
 	c.t.Helper()
-	c.untilBy(time.Now().Add(patience), condition)
+	c.untilBy(time.Now().Add(c.patience), condition)
 }
 
 func (c *cluster) untilBy(deadline time.Time, condition func() error) {

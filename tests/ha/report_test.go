@@ -3,6 +3,7 @@
 package ha
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -20,13 +21,15 @@ const databaseWorkers = 16
 type outcome struct {
 	Mode      mode        `json:"mode"`
 	Seed      uint64      `json:"seed"`
-	Quick     any         `json:"patroni"`
+	Times     any         `json:"patroni"` // what was changed of deploy/ha
 	Faults    int         `json:"faults"`
 	Failovers int         `json:"failovers"` // changes of the timeline
 	Lost      float64     `json:"leasesLost"`
 	Cures     int         `json:"freshWorkers"`    // what the operator had to do after a clock
-	Restarts  int         `json:"patroniRestarts"` // as well: settled() says why
+	Restarts  int         `json:"patroniRestarts"` // as well: operate() says why
+	Copies    int         `json:"standbysCopiedAnew"`
 	Function  int         `json:"idsTwiceOfTheFunction"`
+	Stored    int64       `json:"idsTwiceOfRows"` // of them: a row has the ID, the others were only shown
 	Proxies   int         `json:"idsTwiceOfProxies"`
 	Load      load.Report `json:"load"`
 }
@@ -36,7 +39,7 @@ func (s *storm) complete() {
 	for _, name := range proxies {
 		s.report.Lost += max(0, s.metric(name, "pgflurry_lease_renewals_total", `result="lost"`))
 	}
-	s.report.Restarts = s.restarts
+	s.report.Restarts, s.report.Copies = s.restarts, s.copies
 	s.report.Load = s.load.Report()
 	for _, id := range s.report.Load.Repeated {
 		if id>>12&1023 < databaseWorkers { // the default layout
@@ -45,13 +48,25 @@ func (s *storm) complete() {
 			s.report.Proxies++
 		}
 	}
+	if len(s.report.Load.Repeated) == 0 {
+		return
+	}
+	conn := s.connect(primaryURL("owner", owner))
+	defer conn.Close(context.Background())
+	err := conn.QueryRow(context.Background(), "SELECT count(*) FROM load_commit WHERE id = ANY ($1)",
+		s.report.Load.Repeated).Scan(&s.report.Stored)
+	if err != nil {
+		s.t.Error(err)
+	}
 }
 
 // Markdown is the report for people.
 func (o outcome) Markdown() string {
 	return fmt.Sprintf("%s, seed %d: %d faults, %d failovers. Leases lost: %.0f. Fresh workers: %d. "+
-		"Patroni started again: %d times. IDs twice: %d of the function, %d of proxies.\n\n%s",
-		o.Mode, o.Seed, o.Faults, o.Failovers, o.Lost, o.Cures, o.Restarts, o.Function, o.Proxies, o.Load.Markdown())
+		"Patroni started again: %d times. Standbys copied anew: %d. "+
+		"IDs twice: %d of the function (%d of rows), %d of proxies.\n\n%s",
+		o.Mode, o.Seed, o.Faults, o.Failovers, o.Lost, o.Cures, o.Restarts, o.Copies,
+		o.Function, o.Stored, o.Proxies, o.Load.Markdown())
 }
 
 // tell writes the report, and keeps the logs of a storm that failed.
