@@ -68,7 +68,8 @@ BEGIN
         UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + quarantine);
     END IF;
     -- What a dump of the schema alone has brought along is of another layout, and nothing was drawn from it here.
-    DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in;
+    DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in, pgflurry.raiser, pgflurry.raiser_stand_in,
+        pgflurry.confirmed, pgflurry.confirmed_stand_in;
     -- A new function has lost nothing yet, so its first ID need not keep the distance of a promotion.
     PERFORM setval(noted, ('x' || pgflurry.wal_timeline())::bit(32)::bigint)
         FROM unnest('{pgflurry.function_timeline,pgflurry.function_timeline_stand_in}'::regclass[]) AS noted;

@@ -38,7 +38,7 @@
 --  6. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
 --     database is covered by a mark that survives, whatever synchronous_commit says and whatever the clock does.
 --  7. advance() is the short way for one case: the stand-in has not been at work, the lane is not at START,
---     and the tick to start is in the same block of ticks as the lane's.
+--     its tick is not fenced (point 9), and the tick to start is in the same block of ticks as the lane's.
 --     The mark of point 4 was raised when the lane entered the block, to the end of the block behind it,
 --     so it need not move; the end of the layout is the end of a block, so it is not passed.
 --     All else holds as in advance_slowly(): the same lock, a draw under it, a tick above that
@@ -49,6 +49,22 @@
 --  8. Where an ID has all 63 bits, next_snowflake() flips the bits of its worker in what it draws (XOR).
 --     Between sequence and tick that leaves the worker if they were all 0, and something else otherwise:
 --     a counter that is no ID cannot be taken for one.
+--  9. Synchronous replication (synchronous_standby_names). An old primary may not know of its successor.
+--     So an ID that is shown and not stored needs a mark that the standby has.
+--     A commit waits for the standby only if its transaction wrote, and most callers write nothing.
+--     So ticks are started for everybody only below pgflurry.confirmed.
+--     pgflurry.raiser is the transaction that raised mark last. PostgreSQL shows it as committed only after its wait:
+--     then the mark is confirmed. Mark covers the next block, too,
+--     so nobody notices where the raiser commits within a second.
+--     At or after confirmed a tick is fenced: its IDs are for callers that have written mark in their own transaction.
+--     Their own commit comes after the mark of the tick, and waits.
+--     (What was shown before its commit counts as little as with nextval().)
+--     The counters of a fenced tick begin at 2^(C-1), which keeps everybody else out.
+--     A tick that was started for everybody stays below confirmed, so if its counter goes so far that is no ID.
+--     The raiser itself needs no lock for its draws: it has written, and a draw is nobody else's.
+--     raiser is 0 while mark moves, so a call that is broken off leaves no witness for a mark that it did not write.
+--     Both sequences are unlogged: after a crash or a promotion nothing is confirmed.
+--     A start is always fenced, whatever they say.
 --
 -- What this asks of the clock. Only IDs that no surviving transaction stored depend on it: if a crash loses marks, the
 -- clock at the next start must not be behind what it was when the last tick was set. (If that tick was not ahead of
@@ -63,12 +79,23 @@
 -- is like a crash with another clock. Lane is at START, and the WAL timeline is not the one in
 -- pgflurry.function_timeline: that start is skew further beyond the clock.
 -- For a repetition a mark must be lost AND the clock of the new server be behind that of the
--- old one by more than skew: two faults. With a synchronous standby marks get lost as well,
--- those of transactions that were open. After the first tick the next one waits until the clock
--- is within ahead of it, about skew. A second failover in that time that loses the first one's mark has no skew left:
+-- old one by more than skew: two faults. With a synchronous standby no mark is lost that an ID needs (point 9).
+-- After the first tick the next one waits until the clock is within ahead of it, about skew.
+-- A second failover in that time that loses the first one's mark has no skew left:
 -- there the new clock must not be behind. The timeline is noted after mark and lane were set:
 -- who dies in between starts with the skew again, and a timeline that survives says that the mark before it does.
 -- Where the server does not tell its timeline every start keeps the skew.
+--
+-- What the fence leaves open. A wait for the standby that is cancelled or terminated looks like one that has ended:
+-- a cancel request, pg_cancel_backend(), pg_terminate_backend(), a fast shutdown.
+-- Where no standby is connected any more such a commit counts for nothing.
+-- A standby that is out of reach may still look connected (wal_sender_timeout, 60 s):
+-- then such a commit opens the ticks below mark to everybody, 2 s at most.
+-- synchronous_commit = off or local is raised to on in a transaction that comes to advance_slowly().
+-- Who lowers it again before its commit, also by a rollback to a savepoint, does not wait.
+-- A statement that began before synchronous replication was switched on does not know of it.
+-- What the fence costs. Where the raiser stays open, others write and wait until one of them has committed.
+-- A long transaction that is alone draws at about a quarter of the speed, from the second second on.
 --
 -- Copies. A copy of the database that draws on would give the IDs of its original, so each session asks once,
 -- before its first ID, whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql.
@@ -181,6 +208,15 @@ BEGIN
             CASE WHEN stand_in THEN 'the stand-in of next_snowflake()' ELSE 'next_snowflake()' END, lane_bits,
             CASE WHEN stand_in THEN 0 ELSE share END,
             CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END - 1, start_value));
+        EXECUTE format('CREATE UNLOGGED SEQUENCE IF NOT EXISTS pgflurry.raiser%s AS bigint '
+            'MINVALUE 0 START 0 CACHE 1 NO CYCLE', CASE WHEN stand_in THEN '_stand_in' END);
+        EXECUTE format('COMMENT ON SEQUENCE pgflurry.raiser%1$s IS %2$L', CASE WHEN stand_in THEN '_stand_in' END,
+            'Transaction whose commit tells that a synchronous standby has the mark; 0: none.');
+        EXECUTE format('CREATE UNLOGGED SEQUENCE IF NOT EXISTS pgflurry.confirmed%s AS bigint '
+            'MINVALUE 0 START 0 CACHE 1 NO CYCLE', CASE WHEN stand_in THEN '_stand_in' END);
+        EXECUTE format('COMMENT ON SEQUENCE pgflurry.confirmed%1$s IS %2$L', CASE WHEN stand_in THEN '_stand_in' END,
+            'Tick, exclusive: below it a tick is started for everybody. '
+            'At or after it each caller waits for the standby at its own commit.');
 
     EXECUTE format($create$
 CREATE OR REPLACE FUNCTION pgflurry.advance_slowly%12$s(drawn bigint) RETURNS bigint
@@ -192,11 +228,14 @@ DECLARE
     counter_bits   constant bigint := %2$s;
     first          constant bigint := %14$s;             -- counter that is an ID
     beyond         constant bigint := %15$s;             -- counter that is none any more
+    fence          constant bigint := %23$s;             -- added to the counters of a fenced tick
+    fence_end      constant bigint := %24$s;             -- counter that is none any more in a fenced tick
     quiet_start    constant bigint := %3$s;              -- lower quarter of the sequence
     last_tick      constant bigint := %4$s;
     epoch          constant double precision := %5$s;    -- seconds since 1970
     unit           constant double precision := %6$s;    -- seconds
     block_bits     constant integer := %7$s;
+    raiser_bits    constant integer := %25$s;            -- a raiser that is open is waited for so many ticks, log 2
     lag_limit      constant bigint := %8$s;
     ahead_limit    constant bigint := %9$s;
     worth_a_wait   constant bigint := %10$s;
@@ -212,13 +251,26 @@ DECLARE
     target   bigint;            -- the tick to start
     reach    bigint;            -- how far beyond the clock it may be
     v        bigint;            -- the draw to return; NULL: none
+    drew     bigint;            -- the draw under the lock
     here     bigint;            -- the server's WAL timeline; NULL: it does not tell
     known    bigint;            -- the timeline of the last start
     waiting  boolean := false;  -- for the lock; drawn is too old to be used
     stuck    boolean := false;  -- who holds the lock does not go on
     counted  boolean := false;  -- that this call waits for the clock
     used_up  boolean;           -- the lane's tick is used up, or the lane is at START
+    entered  boolean;           -- the tick to start is in a block that mark does not cover with the next one
+    waits    constant boolean := current_setting('synchronous_standby_names') <> '';  -- a commit, for a standby
+    raiser   bigint;            -- transaction that raised mark
+    became   text;              -- what has become of it
+    bound    bigint;            -- confirmed
+    fenced   boolean := false;  -- the tick is for those whose own commit waits
+    bar      bigint := 0;       -- fence, if it is
+    again    boolean := false;  -- and the lane's is one, so that no other need be started
 BEGIN
+    -- A commit that does not wait must not look like one that has. Before the subtransaction, whose end would undo it.
+    IF waits AND current_setting('synchronous_commit') IN ('off', 'local') THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
     LOOP
         v := NULL;
         BEGIN
@@ -230,6 +282,7 @@ BEGIN
                 LOCK TABLE pgflurry.function_lock%12$s IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
             END IF;
             v := nextval('pgflurry.lane%12$s'::regclass);
+            drew := v;
             tick := v >> lane_bits;
             SELECT last_value >> lane_bits INTO STRICT other FROM pgflurry.lane%16$s;
             SELECT last_value, log_cnt > 0 INTO STRICT marked, ours FROM pgflurry.mark%12$s;
@@ -259,10 +312,48 @@ BEGIN
                 IF other > tick THEN
                     target := greatest(target, other + apart);
                 END IF;
-                IF clock > 0 AND target <= last_tick AND target - clock <= reach THEN
-                    IF tick = 0 OR (target >> block_bits) <> (tick >> block_bits) THEN
+                SELECT r.last_value, c.last_value INTO STRICT raiser, bound
+                    FROM pgflurry.raiser%12$s AS r, pgflurry.confirmed%12$s AS c;
+                IF waits THEN
+                    fenced := tick = 0 OR target >= bound;
+                    IF fenced AND tick <> 0 THEN
+                        BEGIN
+                            became := txid_status(raiser);
+                        EXCEPTION WHEN invalid_parameter_value THEN
+                            became := NULL;  -- a number from elsewhere, which is none here yet
+                        END;
+                        -- Where no standby is connected, somebody cancelled the wait.
+                        IF became = 'committed' AND target - clock <= reach
+                           AND EXISTS (SELECT FROM pg_stat_get_wal_senders() AS w
+                                       WHERE coalesce(w.sync_state, 'hidden') NOT IN ('async', 'potential')) THEN
+                            bound := marked - 1;
+                            PERFORM setval('pgflurry.confirmed%12$s'::regclass, bound);
+                            fenced := target >= bound;
+                        END IF;
+                    END IF;
+                    again := fenced AND tick > 0 AND tick >= greatest(bound, other, clock - lag)
+                        AND (drew & counter_bits) >= fence AND (drew & counter_bits) < fence_end;
+                    IF again THEN
+                        target := tick;
+                    END IF;
+                    bar := CASE WHEN fenced THEN fence ELSE 0 END;
+                END IF;
+                IF again OR clock > 0 AND target <= last_tick AND target - clock <= reach THEN
+                    entered := tick = 0 OR (target >> block_bits) <> (tick >> block_bits);
+                    IF entered OR fenced AND raiser <> txid_current() THEN
+                        -- A raiser that is open may commit yet. Who follows on it too soon never sees one commit.
+                        IF entered OR became IS DISTINCT FROM 'in progress'
+                           OR (target >> raiser_bits) <> (tick >> raiser_bits) THEN
+                            PERFORM setval('pgflurry.raiser%12$s'::regclass, 0);
+                            raiser := CASE WHEN waits THEN txid_current() ELSE 0 END;
+                        END IF;
                         PERFORM setval('pgflurry.mark%12$s'::regclass, ((target >> block_bits) + 2) << block_bits);
                         PERFORM nextval('pgflurry.mark%12$s'::regclass);
+                        PERFORM setval('pgflurry.raiser%12$s'::regclass, raiser);
+                    END IF;
+                    IF tick = 0 OR NOT waits AND target >= bound THEN
+                        PERFORM setval('pgflurry.confirmed%12$s'::regclass,
+                            CASE WHEN waits THEN target ELSE ((target >> block_bits) + 2) << block_bits END);
                     END IF;
                     v := target << lane_bits | first;
                     -- A tick entered by the clock begins at random, so that a quiet database does
@@ -271,7 +362,11 @@ BEGIN
                     IF NOT used_up OR target <> tick + 1 THEN
                         v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
                     END IF;
-                    PERFORM setval('pgflurry.lane%12$s'::regclass, v);  -- v is ours; the next draw is v + 1
+                    IF again THEN
+                        v := drew - fence;
+                    ELSE
+                        PERFORM setval('pgflurry.lane%12$s'::regclass, v + bar);  -- v is ours; the next draw is v + 1
+                    END IF;
                     %22$s
                     IF here <> known THEN
                         PERFORM setval('pgflurry.function_timeline%12$s'::regclass, here);
@@ -354,15 +449,20 @@ $create$,
             CASE WHEN NOT stand_in THEN '-- Who was stopped between reading the clock and here may be behind the
                     -- stand-in again: then no draw of this tick is an ID.
                     IF other > tick AND (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN
-                        PERFORM setval(''pgflurry.lane''::regclass, target << lane_bits | beyond);
+                        PERFORM setval(''pgflurry.lane''::regclass,
+                            target << lane_bits | CASE WHEN bar > 0 THEN fence_end ELSE beyond END);
                         v := NULL;
                     END IF;'
                  ELSE '-- Who was stopped between reading the lane and here may have met it:
                     -- then no draw of this tick is an ID.
                     IF (SELECT last_value >> lane_bits FROM pgflurry.lane) >= target - 1 THEN
-                        PERFORM setval(''pgflurry.lane_stand_in''::regclass, target << lane_bits | beyond);
+                        PERFORM setval(''pgflurry.lane_stand_in''::regclass,
+                            target << lane_bits | CASE WHEN bar > 0 THEN fence_end ELSE beyond END);
                         v := NULL;
-                    END IF;' END);
+                    END IF;' END,
+            start_value,
+            start_value + least(CASE WHEN stand_in THEN share ELSE 1::bigint << n.sequence_bits END, start_value / 2),
+            greatest(block_bits - 2, 0));
     END LOOP;
     COMMENT ON FUNCTION pgflurry.advance_slowly(bigint) IS
         'All that advance() may meet, about once a second: after a crash, where the mark moves, '
@@ -404,9 +504,24 @@ DECLARE
     us      bigint;  -- microseconds of the clock since the epoch
     target  bigint;  -- the tick to start
 BEGIN
-    -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
-    IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %6$s::bigint THEN
-        PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %12$s::bigint);
+    IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %12$s::bigint THEN
+        -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
+        IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %6$s::bigint THEN
+            PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %12$s::bigint);
+        -- The draw is one of a fenced tick, and this transaction the raiser.
+        ELSIF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.<) %15$s::bigint
+              AND pg_catalog.pg_sequence_last_value('pgflurry.raiser'::pg_catalog.regclass)
+                  OPERATOR(pg_catalog.=) pg_catalog.txid_current_if_assigned()
+              AND pg_catalog.pg_sequence_last_value('pgflurry.confirmed'::pg_catalog.regclass)
+                  OPERATOR(pg_catalog.<=) (drawn OPERATOR(pg_catalog.>>) %1$s)
+              AND (drawn OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.>=)
+                  ((((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
+                      OPERATOR(pg_catalog.-) %3$s::double precision)
+                      OPERATOR(pg_catalog.*) 1000000::double precision)::bigint
+                    OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %13$s::bigint) THEN
+            RETURN drawn OPERATOR(pg_catalog.-) %12$s::bigint;
+        END IF;
+        RETURN pgflurry.advance_slowly(drawn);
     END IF;
     BEGIN
         LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE NOWAIT;
@@ -422,8 +537,8 @@ BEGIN
             -- else somebody has just advanced, and v is an ID
             target := GREATEST(us OPERATOR(pg_catalog./) %4$s::bigint,
                 (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint);
-            -- where the lane is not at START, the mark stays, and the tick is not too far ahead
-            IF v OPERATOR(pg_catalog.>) %5$s::bigint
+            -- where the lane is not at START nor its tick fenced, the mark stays, and the tick is not too far ahead
+            IF (v OPERATOR(pg_catalog.&) %12$s::bigint) OPERATOR(pg_catalog.=) 0::bigint
                AND (target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) %9$s)
                AND ((target OPERATOR(pg_catalog.-) %10$s::bigint) OPERATOR(pg_catalog.*) %4$s::bigint)
                    OPERATOR(pg_catalog.<=) us THEN
@@ -463,7 +578,8 @@ END $advance$
 $create$,
         lane_bits, no_id, extract(epoch FROM n.epoch), unit_ms::bigint * 1000,
         start_value * 2 - 1, start_value + start_value / 2, quiet_start,
-        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, share);
+        block_bits, lane_bits + block_bits, ahead, 20 / unit_ms, start_value, lag, share,
+        start_value + least(1::bigint << n.sequence_bits, start_value / 2));
     COMMENT ON FUNCTION pgflurry.advance(bigint) IS
         'Starts a tick that was never used, or leaves it to advance_slowly(). '
         'Takes a fresh draw of the lane, returns the one to use.';

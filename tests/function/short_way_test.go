@@ -77,7 +77,10 @@ var guardsOfTheShortWay = []guard{
 	{
 		name: "a wasted counter sends the lane back", in: "pgflurry.advance(bigint)",
 		text: ">=) 3145728::bigint", without: ">=) 4194304::bigint",
-		held: func(r drawing) bool { return r.tick(noon-5, laneGuard) > noon+1000 },
+		held: func(r drawing) bool {
+			run(r.t, r.conn, fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon))
+			return r.tick(noon-5, laneGuard) > noon+1000
+		},
 	},
 	{
 		name: "a tick that nobody set is START", in: "pgflurry.advance_slowly(bigint)",
@@ -164,8 +167,11 @@ var guardsOfTheShortWay = []guard{
 	},
 	{
 		name: "not from START", in: "pgflurry.advance(bigint)", clock: 500,
-		text: "v OPERATOR(pg_catalog.>) 4194303::bigint", without: "true",
-		held: func(r drawing) bool { return r.tick(0, laneStart) > 1500 },
+		// somebody sends it back after this call has drawn
+		begin: `DO $$ BEGIN EXECUTE replace(pg_get_functiondef('pgflurry.advance(bigint)'::regprocedure), 'NOWAIT;',
+			'NOWAIT; PERFORM pg_catalog.setval(''pgflurry.lane''::pg_catalog.regclass, 2097152::bigint);'); END $$`,
+		text: "(v OPERATOR(pg_catalog.&) 2097152::bigint) OPERATOR(pg_catalog.=) 0::bigint", without: "true",
+		held: func(r drawing) bool { return r.tick(490, 4000) > 1500 },
 	},
 	{
 		name: "not where the mark moves", in: "pgflurry.advance(bigint)",
@@ -237,7 +243,7 @@ func TestEachGuardOfTheShortWayHoldsAndIsMissedWhenItIsTakenAway(t *testing.T) {
 			// The clock stands still, in the middle of a tick.
 			stopped := fmt.Sprintf("pg_catalog.to_timestamp(%d.%03d5)", 1704067200+clock/1000, clock%1000)
 			rewrite(t, conn, "next_snowflake()", "pg_catalog.clock_timestamp()", stopped, 1)
-			rewrite(t, conn, "pgflurry.advance(bigint)", "pg_catalog.clock_timestamp()", stopped, 2)
+			rewrite(t, conn, "pgflurry.advance(bigint)", "pg_catalog.clock_timestamp()", stopped, 3)
 			for _, function := range []string{
 				"pgflurry.advance_slowly(bigint)", "pgflurry.advance_slowly_stand_in(bigint)",
 			} {

@@ -34,6 +34,7 @@ type storm struct {
 	url      string
 	clock    bool // sessions step their clocks
 	long     bool // some stops are longer than others wait for a lock
+	fenced   bool // commits wait for a standby
 	mu       sync.Mutex
 	ids      []int64 // every one that reached a client
 	disorder atomic.Int64
@@ -45,8 +46,9 @@ type storm struct {
 const steps = "pg_catalog.current_setting('test.step')"
 
 func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
-	for _, s := range []*storm{{}, {clock: true}, {long: true}, {clock: true, long: true}} {
-		t.Run(fmt.Sprintf("stepping clocks %v, long stops %v", s.clock, s.long), func(t *testing.T) {
+	for _, s := range []*storm{{}, {clock: true}, {long: true}, {clock: true, long: true}, {long: true, fenced: true}} {
+		name := fmt.Sprintf("stepping clocks %v, long stops %v, a standby %v", s.clock, s.long, s.fenced)
+		t.Run(name, func(t *testing.T) {
 			server.NoLeak(t)
 			cluster := server.Private(t, map[string]string{"max_wal_size": "256MB"})
 			url := cluster.URL("postgres")
@@ -54,6 +56,9 @@ func TestIDsAreUniqueWhateverHappensToSessionsAndServer(t *testing.T) {
 			server.Exec(t, url, "CREATE UNLOGGED TABLE item (n int, id bigint DEFAULT next_snowflake())")
 			if s.clock {
 				server.FunctionClock(t, url, steps)
+			}
+			if s.fenced {
+				waitsForStandby(t, cluster, nil)
 			}
 			s.url = url
 			ctx, cancel := context.WithTimeout(t.Context(), cmp.Or(server.Storm(t), 5*time.Second))
