@@ -81,6 +81,38 @@ func TestAlertNoLeaseFiresWhenNoWorkerIsFree(t *testing.T) {
 	judge(t, before, after, "PgflurryNoLease")
 }
 
+func TestAlertNoPrimaryFiresWhenThePrimaryHangs(t *testing.T) {
+	t.Parallel()
+	direct := server.Migrated(t)
+	upstream, through := network.To(t, direct)
+	host := server.Parse(t, through).Host
+	o := operate(t, direct, "hanging", "--upstream", host, "--upstream-primary")
+	before := o.steady()
+	upstream.Silence()
+	after := o.shows("that the primary has not answered for a while", func(of func(string) float64) bool {
+		answered := of(fmt.Sprintf("upstream_answered_timestamp_seconds{host=%q}", host))
+		return of(fmt.Sprintf("upstream_primary{host=%q}", host)) == 1 && float64(time.Now().Unix())-answered > 3
+	})
+	judge(t, before, after, "PgflurryNoPrimary")
+}
+
+func TestAlertNoPrimaryFiresWhenOnlyAStandbyAnswers(t *testing.T) {
+	t.Parallel()
+	server.Binaries(t)
+	primary := server.Private(t, nil)
+	direct := primary.URL("postgres")
+	if err := migrations.Up(t.Context(), direct, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	standby := server.Standby(t, primary, "standby", fmt.Sprint("host=127.0.0.1 port=", primary.Port), nil)
+	upstream, _ := network.To(t, direct)
+	o := operate(t, direct, "demoted", "--upstream", upstream.Address(), "--upstream-primary")
+	before := o.steady()
+	upstream.Lead(fmt.Sprint("127.0.0.1:", standby.Port))
+	o.Line("upstream has no primary any more")
+	judge(t, before, o.steady(), "PgflurryNoPrimary")
+}
+
 func TestAlertLayoutEndsFiresAYearBefore(t *testing.T) {
 	t.Parallel()
 	const lasts = 1 << 35 * time.Millisecond // 397 days
@@ -156,6 +188,12 @@ const (
 	faulty = 20 // and with it
 )
 
+// goesOn has the moments that go on while all is well, and the alert that fires when one stands still.
+var goesOn = map[string]string{
+	"pgflurry_lease_last_renewal_timestamp_seconds": "PgflurryNotRenewed",
+	"pgflurry_upstream_answered_timestamp_seconds":  "PgflurryNoPrimary",
+}
+
 // judge lets promtool say which alerts fire before the fault, where none may, and some minutes after it.
 func judge(t *testing.T, before, after scraped, expected ...string) {
 	t.Helper()
@@ -166,13 +204,12 @@ func judge(t *testing.T, before, after scraped, expected ...string) {
 	var test strings.Builder
 	fmt.Fprintf(&test, "rule_files: [%q]\nevaluation_interval: %v\ntests:\n- interval: %v\n  input_series:\n",
 		rules, step, step)
-	renews := !slices.Contains(expected, "PgflurryNotRenewed")
 	series := maps.Clone(before.samples)
 	maps.Copy(series, after.samples)
 	for _, name := range slices.Sorted(maps.Keys(series)) {
 		if strings.HasPrefix(name, "pgflurry_") {
 			fmt.Fprintf(&test, "  - series: '%s'\n    values: '%s %s'\n", labelled(name),
-				held(before, name, 0, steady, true), held(after, name, steady+1, faulty, renews))
+				held(before, name, 0, steady, nil), held(after, name, steady+1, faulty, expected))
 		}
 	}
 	const firing = `count by (alertname) (ALERTS{alertstate="firing"})`
@@ -201,16 +238,17 @@ func labelled(name string) string {
 }
 
 // held is one scraped sample for so many steps more, or its absence. promtool's clock begins at 1970, so moments are
-// told as far from the beginning as they were from the scrape. A lease that renews goes on doing so.
-func held(s scraped, name string, begin, steps int, renews bool) string {
+// told as far from the beginning as they were from the scrape. Those that go on do so until their alert fires.
+func held(s scraped, name string, begin, steps int, firing []string) string {
 	value, there := s.samples[name]
 	if !there {
 		return fmt.Sprintf("_x%d", steps+1)
 	}
-	if plain, _, _ := strings.Cut(name, "{"); strings.HasSuffix(plain, "_timestamp_seconds") {
+	plain, _, _ := strings.Cut(name, "{")
+	if strings.HasSuffix(plain, "_timestamp_seconds") {
 		value += (time.Duration(begin) * step).Seconds() - float64(s.at.UnixMilli())/1000
 	}
-	if renews && name == "pgflurry_lease_last_renewal_timestamp_seconds" {
+	if alert, is := goesOn[plain]; is && !slices.Contains(firing, alert) {
 		return fmt.Sprintf("%v+%vx%d", value, step.Seconds(), steps)
 	}
 	return fmt.Sprintf("%v+0x%d", value, steps)
