@@ -34,6 +34,23 @@ func TestACopyThatTakesThePlaceOfItsOriginalBeginsAboveAllThatThatGaveSinceTheCo
 	s.drawsAbove(copied)
 }
 
+// The lane is an hour ahead of the clock, so it is still ahead when the copy draws, however slow the machine is.
+func TestACopyThatTakesThePlaceOfItsOriginalLeavesALaneThatIsAheadForItsStart(t *testing.T) {
+	s := plain(t)
+	original := s.migrated(migrations.Settings{})
+	server.Exec(s, original, "SELECT setval('pgflurry.mark', (t.hence >> 10) + 2 << 10), nextval('pgflurry.mark'), "+
+		"setval('pgflurry.lane', t.hence << 22 | 1000) "+
+		"FROM pgflurry.ticks(clock_timestamp() + interval '1 hour') AS t (hence)")
+	copied := server.TemplateCopy(s, original, "copies_far_ahead")
+	conn := server.Connect(s, original)
+	server.Do(s, conn, "SELECT next_snowflake() FROM generate_series(1, 100)") // what the copy's lane would give, too
+	conn.Close(server.Within(s))
+	server.Alone(s, original)
+	server.Exec(s, server.In(s, original, "postgres"), "DROP DATABASE "+server.Name(s, original))
+	s.up(copied, migrations.Settings{Moved: true})
+	server.Refused(s, server.Connect(s, copied), "SNF01", "SELECT next_snowflake()")
+}
+
 func TestNewNamespaceRefusesAnOriginalAndIsSafeToCallTwiceAtOnce(t *testing.T) {
 	s := plain(t)
 	original := s.migrated(migrations.Settings{})

@@ -229,7 +229,7 @@ var inSQL = []mutant{
 		from: "    PERFORM setval(seqrelid, seqstart) FROM pg_sequence\n" +
 			"        WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));\n",
 		to:   "",
-		test: "BeginsAbove", in: "tests/copies",
+		test: "LeavesALaneThatIsAhead", in: "tests/copies",
 	},
 	{
 		guard: "a claim from another address is asked about", file: "migrations/queries/reclaim.sql",
