@@ -24,7 +24,8 @@ type fault struct {
 	happen func(c *cluster, now state, dice *rand.Rand)
 }
 
-// hold is how long a fault lasts that ends no reign: longer than Patroni's ttl in a storm.
+// hold is how long a fault lasts that ends no reign: longer than Patroni's ttl in a storm. It is also how long two
+// servers may believe to be the primary: longer than a promoted one's function is ahead of the clock.
 const hold = 6 * time.Second
 
 var faults = []fault{
@@ -37,8 +38,9 @@ var faults = []fault{
 		c.start(now.primary)
 	}},
 	{"kill -9 of the primary's Patroni, started again after a failover", 1, func(c *cluster, now state, _ *rand.Rand) {
-		c.services[now.primary].Kill()
+		c.services[now.primary].Kill() // and nobody stops its PostgreSQL
 		c.elsewhere(now)
+		c.hold()
 		c.start(now.primary)
 	}},
 	{"kill -9 of a member of etcd", 0, func(c *cluster, _ state, dice *rand.Rand) {
@@ -103,11 +105,13 @@ var faults = []fault{
 	{"the primary's machine is paused, and wakes as a primary", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Machine(now.primary).Pause()
 		c.elsewhere(now)
+		c.hold()
 		c.world.Machine(now.primary).Wake()
 	}},
 	{"the primary's PostgreSQL is paused, and wakes as a primary", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Machine(now.primary).PausePostgres()
 		c.elsewhere(now)
+		c.hold()
 		c.world.Machine(now.primary).Wake()
 	}},
 	{"switchover", 3, func(c *cluster, now state, _ *rand.Rand) {
