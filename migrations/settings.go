@@ -35,6 +35,8 @@ type Settings struct {
 	// is, 60 s in a new namespace
 	MaxWindow time.Duration
 	Version   string // of the program, for people who list workers
+	// gets a sentence for each thing that Up did, or left to do, beside what was asked; nil: nobody
+	Say func(sentence string)
 }
 
 // validate refuses settings that contradict each other.

@@ -50,6 +50,8 @@ type State struct {
 	Functions []Function    // that are not as this version installs them; empty: all are
 	Kept      []Kept        // names of pgflurry's that another function of the database has: no alias in public
 	Unchecked string        // why the functions could not be compared; "": they were
+	// unlogged sequences that a failover left unreadable, so that the function fails: an Up makes them anew
+	Unreadable []string
 }
 
 // An Applied is one migration of this version.
@@ -87,7 +89,7 @@ func (d *database) joined(ctx context.Context) ([]Joined, error) {
 
 // Pending says whether an Up has anything to do.
 func (s State) Pending() bool {
-	return s.Namespace == nil || len(s.Functions) > 0 ||
+	return s.Namespace == nil || len(s.Functions) > 0 || len(s.Unreadable) > 0 ||
 		slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
 }
 
@@ -139,6 +141,9 @@ func Status(ctx context.Context, url string) (State, error) {
 		return State{}, err
 	}
 	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
+		return State{}, err
+	}
+	if state.Unreadable, err = d.unreadable(ctx); err != nil {
 		return State{}, err
 	}
 	if err := d.notNewer(ctx, namespace.Revision); errors.As(err, new(*namespace.NewerError)) {

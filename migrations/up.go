@@ -57,6 +57,10 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := d.recordRestored(ctx, list); err != nil {
 		return err
 	}
+	before, err := d.texts(ctx, "listing the unlogged sequences", unloggedSQL)
+	if err != nil {
+		return err
+	}
 	if err := d.apply(ctx, list); err != nil {
 		return err
 	}
@@ -65,6 +69,9 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 		if empty { // what is refused leaves no schema without a namespace behind; if this fails, the next run goes on
 			_ = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, true, list) })
 		}
+		return err
+	}
+	if err := d.keepStandbys(ctx, s, before); err != nil {
 		return err
 	}
 	if s.FreshWorker {
@@ -84,6 +91,9 @@ func (d *database) install(ctx context.Context, s Settings, h *home, last int) e
 		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
 			return err
 		}
+	}
+	if err := d.mendSequences(ctx, s); err != nil {
+		return err
 	}
 	if err := d.ownRow(ctx, s, h); err != nil {
 		return err

@@ -26,9 +26,10 @@ var segmentFindings = map[proxy.Level]string{
 
 // The subjects of findings.
 const (
-	aboutIDs      = "IDs"
-	aboutSegments = "segments"
-	aboutHidden   = "a database that the ID database hides"
+	aboutIDs       = "IDs"
+	aboutSegments  = "segments"
+	aboutHidden    = "a database that the ID database hides"
+	aboutSequences = "sequences that cannot be read"
 )
 
 // A finding is what there is to log about a database.

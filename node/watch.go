@@ -86,6 +86,7 @@ type databaseWatch struct {
 	seen       bool                          // it was judged at least once
 	unasked    int                           // looks in a row without an answer
 	lastLogged map[string]*reminder.Reminder // by subject
+	unmendable *pgx.Conn                     // the connection on which sequences may not be made anew
 }
 
 func (w *watcher) of(l *listing) *databaseWatch {
@@ -97,6 +98,7 @@ func (w *watcher) of(l *listing) *databaseWatch {
 		permit: l.permit,
 		lastLogged: map[string]*reminder.Reminder{
 			aboutIDs: reminded(), aboutSegments: reminded(), aboutHidden: reminded(),
+			aboutSequences: reminded(),
 		},
 	}
 }
@@ -137,6 +139,9 @@ func (d *databaseWatch) look(ctx context.Context) error {
 		var err error
 		if judged, segments, err = namespace.Answerable(ctx, conn, d.id); err != nil {
 			return err
+		}
+		if judged.All {
+			d.mend(ctx, conn)
 		}
 		return d.meet(ctx, conn)
 	})

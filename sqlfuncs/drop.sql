@@ -12,6 +12,8 @@ DROP FUNCTION IF EXISTS pgflurry.next_segments(text, bigint);
 DROP FUNCTION IF EXISTS pgflurry.take_segment(text, text, bigint);
 DROP PROCEDURE IF EXISTS pgflurry.install_decode();
 DROP PROCEDURE IF EXISTS pgflurry.install_next_snowflake();
+DROP FUNCTION IF EXISTS pgflurry.mend_sequences();
+DROP FUNCTION IF EXISTS pgflurry.unreadable_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.keep_sequences();
 DROP PROCEDURE IF EXISTS pgflurry.create_namespace(uuid, integer, integer, integer, integer, timestamptz, interval,
     integer, integer, text, uuid, boolean, integer);

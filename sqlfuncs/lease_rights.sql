@@ -1,5 +1,5 @@
--- The rights of a role that keeps leases, reserves blocks of segments, shows the workers and logs clients of the ID
--- database in without owning the schema, and no others.
+-- The rights of a role that keeps leases, reserves blocks of segments, shows the workers, logs clients of the ID
+-- database in and mends sequences after a failover without owning the schema, and no others.
 
 CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -13,7 +13,8 @@ BEGIN
         'GRANT UPDATE (timeline, acquire_after) ON pgflurry.namespace TO %I',
         'GRANT UPDATE (owner, term, reserved_until, released_at, node, address, version, acquired_at, renewed_at) '
             'ON pgflurry.worker TO %I',
-        'GRANT UPDATE (max_id, update_time) ON pgflurry.segment TO %I']
+        'GRANT UPDATE (max_id, update_time) ON pgflurry.segment TO %I',
+        'GRANT EXECUTE ON FUNCTION pgflurry.mend_sequences() TO %I']
     LOOP
         EXECUTE format(statement, role);
     END LOOP;
@@ -21,5 +22,6 @@ END $fn$;
 COMMENT ON PROCEDURE pgflurry.grant_lease(name) IS
 'Grants a role what "pgflurry serve" needs in this database, and no more: '
 'to keep leases, to reserve blocks of segments, to show who holds and held which worker, '
+'to make sequences anew that a failover left unreadable, '
 'and to log clients of the ID database in, whose verifiers are secrets. '
 'May be run again at any time.';

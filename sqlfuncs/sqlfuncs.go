@@ -34,6 +34,7 @@ var order = [...]string{
 	"namespace.sql",
 	"next_snowflake.sql",
 	"sequence_rights.sql",
+	"mend_sequences.sql",
 	"next_snowflakes.sql",
 	"decode.sql",
 	"lifetime.sql",

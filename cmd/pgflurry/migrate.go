@@ -198,6 +198,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			if err != nil {
 				return err
 			}
+			settings.Say = func(sentence string) { _, _ = fmt.Fprintln(cmd.OutOrStdout(), sentence) }
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
 				return connstring.Explain(err)
 			}
@@ -233,9 +234,10 @@ is a copy and nobody has said what it shall be. It exits 1 if the functions coul
 
 --json prints one object: in_place, database, migrations (number, name, applied_at), functions that differ (name,
 state: missing, changed or foreign), functions_unchecked (why), kept (name, other), joined (database, worker,
-address, claimed_at), roles_that_may_set_sequences, and namespace: null, or id, copied (why), home, disposable,
-layout, epoch, unit_seconds, region, last_id_at, left_seconds, workers, lowest_worker, database_workers,
-function_worker, max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds, joins_closed.
+address, claimed_at), roles_that_may_set_sequences, unreadable_sequences, and namespace: null, or id, copied (why),
+home, disposable, layout, epoch, unit_seconds, region, last_id_at, left_seconds, workers, lowest_worker,
+database_workers, function_worker, max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds,
+joins_closed.
 ` + jsonRules,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,

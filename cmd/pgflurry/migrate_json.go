@@ -18,6 +18,7 @@ type stateJSON struct {
 	Namespace  *namespaceJSON  `json:"namespace"`
 	Joined     []joinedJSON    `json:"joined"`
 	Drawers    []string        `json:"roles_that_may_set_sequences"`
+	Unreadable []string        `json:"unreadable_sequences"`
 }
 
 type migrationJSON struct {
@@ -71,6 +72,7 @@ func printStateJSON(w io.Writer, state migrations.State) error {
 		InPlace: state.InPlace(), Database: state.Database, Unchecked: known(state.Unchecked),
 		Migrations: []migrationJSON{}, Functions: []functionJSON{}, Kept: []keptJSON{}, Joined: []joinedJSON{},
 		Drawers: append([]string{}, state.Drawers...), Namespace: namespaceOf(state),
+		Unreadable: append([]string{}, state.Unreadable...),
 	}
 	for _, m := range state.Migrations {
 		applied := migrationJSON{Number: m.Version, Name: m.Name}

@@ -33,6 +33,10 @@ func stateTable(state migrations.State) *table {
 	for _, f := range state.Functions {
 		t.add("function "+f.Name, f.State, "")
 	}
+	for _, name := range state.Unreadable {
+		t.add("sequence pgflurry."+name, "unreadable",
+			"a failover left it so, and next_snowflake() fails with XX000: \"pgflurry migrate up\" makes it anew")
+	}
 	for _, k := range state.Kept {
 		t.add("function public."+k.Name, "kept", k.Other+" is not pgflurry's: call pgflurry."+k.Name)
 	}

@@ -15,7 +15,8 @@ import (
 
 // scenarios bring about what the rows of README's table say.
 var scenarios = map[string]func(*story){
-	"failover to a standby":                                                             failover,
+	"failover to a standby": failover,
+	"a failover soon after `migrate up`, and the function says XX000":                   brokenByFailover,
 	"a dump was restored in place (`pg_restore --clean`)":                               restoredInPlace,
 	"the server was set back in place (point in time, a snapshot of its disk)":          setBack,
 	"a dump was restored beside its original, or a template copied (staging)":           beside,
@@ -41,6 +42,20 @@ func failover(s *story) {
 	s.draw(url)
 	server.Exec(s, standby.URL("postgres"), "SELECT pg_promote()")
 	s.drawsAbove(standby.URL("postgres"))
+}
+
+func brokenByFailover(s *story) {
+	primary := server.Private(s, nil)
+	url := primary.URL("postgres")
+	s.up(url, migrations.Settings{})
+	s.draw(url)
+	standby := server.Standby(s, primary, "standby", "", nil)
+	s.draw(url)
+	server.Exec(s, standby.URL("postgres"), "SELECT pg_promote()")
+	url = server.LoseSequences(s, standby).URL("postgres")
+	server.Refused(s, server.Connect(s, url), "XX000", "SELECT next_snowflake()")
+	s.command(0, "URL", url)
+	s.drawsAbove(url)
 }
 
 func restoredInPlace(s *story) {

@@ -1,0 +1,2 @@
+-- So that a standby can make a restartpoint behind what was just made.
+CHECKPOINT

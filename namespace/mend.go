@@ -1,0 +1,31 @@
+package namespace
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+//go:embed mend_sequences.sql
+var mendSequencesSQL string
+
+// ErrMayNotMend says that the schema is of before MendSequences, or that the role has no right to it.
+var ErrMayNotMend = errors.New("sequences cannot be made anew")
+
+// MendSequences makes sequences of the function anew that a failover left unreadable, so that each draw fails. It
+// returns their names, usually none. sqlfuncs/mend_sequences.sql has the reason, and why it is safe.
+func MendSequences(ctx context.Context, conn *pgx.Conn) ([]string, error) {
+	rows, err := conn.Query(ctx, mendSequencesSQL)
+	if err != nil {
+		return nil, err
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	var said *pgconn.PgError
+	if errors.As(err, &said) && (said.Code == "42883" || said.Code == "42501") { // no function; no right
+		return nil, ErrMayNotMend
+	}
+	return names, err
+}

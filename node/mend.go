@@ -1,0 +1,33 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/hint"
+	"pgflurry/namespace"
+)
+
+// mend makes sequences of the function anew that a failover left unreadable. What goes wrong with it is no fault of the
+// look: the permission stands, and the next look tries again.
+func (d *databaseWatch) mend(ctx context.Context, conn *pgx.Conn) {
+	if d.unmendable == conn {
+		return
+	}
+	switch names, err := namespace.MendSequences(ctx, conn); {
+	case errors.Is(err, namespace.ErrMayNotMend):
+		d.unmendable = conn // each refusal is a line in the server's log
+	case err != nil:
+		d.report(finding{
+			about: aboutSequences, what: "sequences of next_snowflake() that cannot be read could not be made anew",
+			why: err.Error(), hint: hint.Of(err), fault: slog.LevelWarn,
+		})
+	case len(names) > 0:
+		d.log.Warn("sequences of next_snowflake() that a failover left unreadable were made anew",
+			"database", d.name, "sequences", strings.Join(names, ", "))
+	}
+}

@@ -1,0 +1,29 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pgflurry/postgres"
+)
+
+// LoseSequences makes the unlogged sequences of pgflurry in database postgres unreadable, as a promotion does whose
+// PostgreSQL has the bug of sqlfuncs/mend_sequences.sql: zeros are in their files. It runs on a server that has stopped
+// meanwhile; all connections have ended.
+func LoseSequences(t testing.TB, cluster *postgres.Cluster) *postgres.Cluster {
+	t.Helper()
+	files := Values[string](t, Connect(t, cluster.URL("postgres")),
+		`SELECT pg_relation_filepath(oid) FROM pg_class
+		WHERE relnamespace = 'pgflurry'::regnamespace AND relkind = 'S' AND relpersistence = 'u'`)
+	if len(files) == 0 {
+		t.Fatal("there are no unlogged sequences")
+	}
+	Stop(t, cluster)
+	for _, file := range files {
+		if err := os.WriteFile(filepath.Join(cluster.Data, file), make([]byte, 8<<10), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return Again(t, cluster.Data, 0)
+}
