@@ -26,7 +26,7 @@ SOAK ?= 2h
 soak:
 	PGFLURRY_TEST_STORM=$(SOAK) go test -count=1 -timeout 0 -v -run Storm ./tests/faults
 
-# Faults of deploy/ha on machines of their own, for so long in all; HA_FLAGS="-ha.failovers 200" has it last until then.
+# Faults of deploy/ha on machines of their own, for so long in all; HA_FLAGS="-ha.failovers 200" ends it then.
 HA ?= 3m
 ha:
 	PGFLURRY_TEST_HA=$(HA) go test -count=1 -timeout 0 -v ./tests/ha $(HA_FLAGS)

@@ -121,8 +121,11 @@ func (c *cluster) configure(changes map[string]any) {
 	order := map[string]any{
 		"synchronous_mode":        c.mode != asynchronous,
 		"synchronous_mode_strict": c.mode == strict,
-		// The disks of the machines have 1 GiB.
-		"postgresql": map[string]any{"parameters": map[string]any{"max_wal_size": "192MB", "min_wal_size": "80MB"}},
+		// The disks of the machines have 1 GiB, and a storm has many timelines.
+		"postgresql": map[string]any{"parameters": map[string]any{
+			"max_wal_size": "192MB", "min_wal_size": "80MB", "checkpoint_timeout": "1min",
+			"wal_keep_size": "64MB", "max_slot_wal_keep_size": "128MB",
+		}},
 	}
 	maps.Copy(order, changes)
 	c.until(func() error {

@@ -5,10 +5,10 @@
 //
 //	PGFLURRY_TEST_HA=3m go test ./tests/ha       a few failovers of each mode; this is what CI runs
 //	make ha HA=1h                                the long one
-//	make ha HA=1h HA_FLAGS="-ha.failovers 200 -ha.ids 100000000 -ha.reports /tmp"
+//	make ha HA=3h HA_FLAGS="-ha.failovers 200 -ha.ids 100000000 -ha.reports /tmp"
 //
-// The last has each storm go on until there is enough, and keeps the reports. -ha.seed repeats an order of faults, and
-// -ha.faults chooses some of them.
+// In the last a storm also ends when there is enough, and the reports are kept. -ha.seed repeats an order of faults,
+// and -ha.faults chooses some of them.
 //
 // Without the variable the tests skip. What the tests change of the files they change by Patroni's REST API, or by
 // the environment: the folders, and shorter times, so that a failover takes seconds (quick, in cluster_test.go).

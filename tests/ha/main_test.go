@@ -13,8 +13,8 @@ import (
 )
 
 var (
-	failovers = flag.Int("ha.failovers", 0, "a storm lasts until there were so many failovers, whatever its duration")
-	leastIDs  = flag.Int64("ha.ids", 0, "a storm lasts until there were so many IDs, whatever its duration")
+	failovers = flag.Int("ha.failovers", 0, "a storm ends when there were so many failovers, and IDs")
+	leastIDs  = flag.Int64("ha.ids", 0, "a storm ends when there were so many IDs, and failovers")
 	rate      = flag.Int("ha.rate", 0, "IDs a second of large draws; 0: the default of package load")
 	seed      = flag.Uint64("ha.seed", 0, "of the order of faults; 0: another one each time")
 	only      = flag.String("ha.faults", "", "a regular expression; other faults do not happen in storms")

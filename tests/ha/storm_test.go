@@ -123,11 +123,15 @@ func (s *storm) judge() {
 	}
 }
 
+// over says whether there is enough: the time is over, or there is a goal and it is reached.
 func (s *storm) over() bool {
-	if *failovers > 0 || *leastIDs > 0 {
-		return s.report.Failovers >= *failovers && s.load.Report().IDs >= *leastIDs
+	if s.report.Failovers == 0 {
+		return false
 	}
-	return s.report.Failovers > 0 && time.Since(s.begun) > s.limit
+	if *failovers+int(*leastIDs) > 0 && s.report.Failovers >= *failovers && s.load.Report().IDs >= *leastIDs {
+		return true
+	}
+	return time.Since(s.begun) > s.limit
 }
 
 // shuffled is a round of faults.
@@ -189,11 +193,13 @@ func worst(outages []meter.Outage) string {
 	return strings.Join(order, ", ")
 }
 
+// untilGate is how long a proxy that has lost its lease may wait: two quarantines.
+const untilGate = 4 * time.Minute
+
 // leased waits until each proxy holds a worker: one that lost its lease waits for the gate.
 func (s *storm) leased() {
 	s.t.Helper()
-	deadline := time.Now().Add(4 * time.Minute)
-	s.cluster.untilBy(deadline, func() error {
+	s.untilBy(time.Now().Add(untilGate), func() error {
 		for _, name := range proxies {
 			if s.metric(name, "pgflurry_lease_held") != 1 {
 				return fmt.Errorf("%s holds no worker", name)
@@ -237,16 +243,14 @@ func (s *storm) compareMarks() {
 	primary := s.connect(primaryURL("owner", owner))
 	defer primary.Close(context.Background())
 	for i, url := range s.targets().IDDatabases {
-		conn := s.connect(url)
 		var id int64
-		err := conn.QueryRow(s.t.Context(), "SELECT next_snowflake()").Scan(&id)
-		conn.Close(context.Background())
-		if err != nil {
-			s.t.Errorf("%s gives no ID: %v", proxies[i], err)
-			continue
-		}
+		s.untilBy(time.Now().Add(untilGate), func() error {
+			conn := s.connect(url)
+			defer conn.Close(context.Background())
+			return conn.QueryRow(s.t.Context(), "SELECT next_snowflake()").Scan(&id)
+		})
 		var below bool
-		err = primary.QueryRow(s.t.Context(), `SELECT reserved_until > $1::bigint >> 22
+		err := primary.QueryRow(s.t.Context(), `SELECT reserved_until > $1::bigint >> 22
 			FROM pgflurry.worker WHERE worker = $1 >> 12 & 1023`, id). // the default layout
 			Scan(&below)
 		if err != nil || !below {
