@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"net"
 	"slices"
 	"time"
@@ -67,15 +68,16 @@ func (n *Node) tellPrimary(u *admin.Upstreams) {
 
 // An askedHost is one host of the upstream, asked by a connection that is kept for a while. One goroutine uses it.
 type askedHost struct {
-	node   *Node
-	host   int
-	kept   keptConnection
-	opened time.Duration // when kept was made
+	node    *Node
+	host    int
+	kept    keptConnection
+	opened  time.Duration // when kept was made
+	refusal int           // how many databases have refused the lease role; the next question goes to another one
 }
 
 // ask asks whether it is the primary.
 func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
-	now, database := h.node.clock.monotonic(), h.node.askedDatabase()
+	now, database := h.node.clock.monotonic(), h.database()
 	if k := &h.kept; k.config == nil || k.config.Database != database || now-h.opened > hostConnection {
 		k.close()
 		k.config, k.timeout, h.opened = h.config(database), h.node.pauses.timeout, now
@@ -84,7 +86,16 @@ func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 		a, err = primary.Ask(ctx, conn)
 		return err
 	})
+	if login := new(loginError); errors.As(err, &login) && meaningOf(err) != away {
+		h.refusal++
+	}
 	return a, err
+}
+
+// database is where to ask. One that is gone, closed or full must not hide the primary of all others.
+func (h *askedHost) database() string {
+	names := h.node.askedDatabases()
+	return names[h.refusal%len(names)]
 }
 
 func (h *askedHost) config(database string) *pgx.ConnConfig {
@@ -96,16 +107,17 @@ func (h *askedHost) config(database string) *pgx.ConnConfig {
 	return config
 }
 
-// askedDatabase is where the lease role may surely log in: the lease database if sessions to it are answered, else the
-// first whose sessions are.
-func (n *Node) askedDatabase() string {
+// askedDatabases are those of which sessions are answered. The lease database is the first if it is one of them: the
+// lease role may surely log in there.
+func (n *Node) askedDatabases() []string {
 	list, _ := n.databases.list()
-	names := make([]string, len(list))
-	for i, l := range list {
-		names[i] = l.name
+	names := make([]string, 0, len(list))
+	for _, l := range list {
+		if l.name == n.lease.Database {
+			names = slices.Insert(names, 0, l.name)
+		} else {
+			names = append(names, l.name)
+		}
 	}
-	if slices.Contains(names, n.lease.Database) {
-		return n.lease.Database
-	}
-	return names[0]
+	return names
 }

@@ -101,6 +101,20 @@ func TestAServerOfAnotherClusterIsNeverChosenAndTheLogSaysSo(t *testing.T) {
 	leadsTo(t, proxy.URL, p.standby)
 }
 
+func TestADatabaseThatIsGoneHidesThePrimaryFromNobody(t *testing.T) {
+	p := newPair(t)
+	server.Exec(t, p.primary.URL("postgres"), "CREATE DATABASE closed ALLOW_CONNECTIONS false")
+	server.Exec(t, p.primary.URL("postgres"), "CREATE DATABASE other")
+	proxy := program.ServeUnleased(t, p.primary.URL("postgres"), "n", "--upstream", p.both(),
+		"--upstream-primary", "--databases", "gone,closed,other")
+	proxy.Line("upstream primary found")
+	leadsTo(t, proxy.URL, p.primary)
+	server.Crash(t, p.primary)
+	p.promote()
+	proxy.Line("upstream has another primary")
+	leadsTo(t, proxy.URL, p.standby)
+}
+
 func TestAPoolerInFrontOfEachServerIsAskedInItsPlace(t *testing.T) {
 	p := newPair(t)
 	one, two := server.Pooler(t, p.primary.URL("postgres"), 10), server.Pooler(t, p.standby.URL("postgres"), 10)
