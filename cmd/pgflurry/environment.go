@@ -48,6 +48,14 @@ func noConsent(f *pflag.Flag, origin string) error {
 		fmt.Sprintf("Remove it, and give --%s on the command line of the one command it is meant for.", f.Name))
 }
 
+// saysNothing is the error of a flag without the word that it asks for, as a script gives it whose variable is not set.
+// To go on as if it were not there could make an ID space that nobody asked for.
+func saysNothing(f *pflag.Flag) error {
+	kind, _ := pflag.UnquoteUsage(f)
+	return hint.With(fmt.Errorf("--%s is empty; expected %s", f.Name, kind),
+		fmt.Sprintf("Is a variable of your script not set? Without a value leave --%s out.", f.Name))
+}
+
 // variable is the name of the environment variable of a flag.
 func variable(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))

@@ -38,6 +38,22 @@ func TestTheEnvironmentGivesFlagsThatTheCommandLineLeftAlone(t *testing.T) {
 	}
 }
 
+func TestWordsThatDecideTheIDSpaceAreNotTakenForLeftOutWhereTheyAreEmpty(t *testing.T) {
+	for _, flag := range []string{"join", "namespace"} {
+		cmd, _, err := newRoot().Find([]string{"migrate", "up"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Flags().Set(flag, ""); err != nil {
+			t.Fatal(err)
+		}
+		err = readEnvironment(cmd, nil)
+		if err == nil || !strings.Contains(err.Error(), "--"+flag+" is empty") || hint.Of(err) == "" {
+			t.Errorf("--%s '': %v", flag, err)
+		}
+	}
+}
+
 func TestConsentIsNotTakenFromTheEnvironment(t *testing.T) {
 	for name, path := range map[string]string{
 		"PGFLURRY_MOVED": "migrate up", "PGFLURRY_NEW_NAMESPACE": "migrate up", "PGFLURRY_JOIN": "migrate up",

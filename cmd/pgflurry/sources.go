@@ -49,8 +49,12 @@ func configure(flags *pflag.FlagSet, environ []string) *configuration {
 		if kept, is := f.Value.(*collected); is && kept.wrong != nil {
 			c.refuse(f.Name, kept.wrong)
 		}
-		if f.Changed {
-			c.origins[f.Name] = theCommandLine
+		if !f.Changed {
+			return
+		}
+		c.origins[f.Name] = theCommandLine
+		if f.Annotations[commandLineOnly] != nil && f.Value.Type() == "string" && f.Value.String() == "" {
+			c.refuse(f.Name, saysNothing(f))
 		}
 	})
 	c.take(c.environment(environ))
