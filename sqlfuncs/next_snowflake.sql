@@ -95,7 +95,7 @@
 -- Who lowers it again before its commit, also by a rollback to a savepoint, does not wait.
 -- A statement that began before synchronous replication was switched on does not know of it.
 -- What the fence costs. Where the raiser stays open, others write and wait until one of them has committed.
--- A long transaction that is alone draws at about a quarter of the speed, from the second second on.
+-- A long transaction that is alone pays about 2 us more for each draw, from the second second on.
 --
 -- Copies. A copy of the database that draws on would give the IDs of its original, so each session asks once,
 -- before its first ID, whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql.

@@ -233,3 +233,55 @@ func TestALongTransactionAloneDrawsAsManyAsItLikesWithSynchronousReplication(t *
 		t.Errorf("no tick has more than %d IDs", n)
 	}
 }
+
+func TestATickThatWasStartedForEverybodyIsNeverTakenForAFencedOne(t *testing.T) {
+	p := newFencedPair(t)
+	next := func() (before, after int64) {
+		raiser := server.Connect(t, p.url)
+		run(t, p.conn, "SELECT setval('pgflurry.lane', 2097152)")
+		run(t, raiser, "BEGIN; SELECT next_snowflake()") // in a tick a second ahead of the clock
+		before = value[int64](t, p.conn, "SELECT next_snowflake()") >> 22
+		// as if it had been for everybody
+		run(t, p.conn, fmt.Sprintf("SELECT setval('pgflurry.confirmed', %d)", before+1))
+		after = value[int64](t, p.conn, "SELECT next_snowflake()") >> 22
+		run(t, raiser, "COMMIT")
+		return before, after
+	}
+	if before, after := next(); after <= before {
+		t.Errorf("after an ID of tick %d comes one of tick %d", before, after)
+	}
+	rewrite(t, p.conn, "pgflurry.advance_slowly(bigint)", "greatest(bound, other,", "greatest(other,", 1)
+	if before, after := next(); after != before {
+		t.Error("without the guard nothing is noticed")
+	}
+}
+
+func TestTheStandInIsFencedToo(t *testing.T) {
+	p := newFencedPair(t)
+	run(t, p.conn, "SELECT next_snowflake()")
+	holder, first, second := server.Connect(t, p.url), server.Connect(t, p.url), server.Connect(t, p.url)
+	run(t, p.conn, "SELECT setval('pgflurry.lane_stand_in', 2097152)") // START
+	server.Eventually(t, p.conn,
+		"(SELECT last_value >> 22 FROM pgflurry.lane) < pgflurry.ticks(clock_timestamp() - interval '30 ms')")
+	run(t, holder, "BEGIN; LOCK TABLE pgflurry.function_lock IN SHARE UPDATE EXCLUSIVE MODE")
+	seen := map[int64]bool{}
+	for _, conn := range []*pgx.Conn{first, second} {
+		run(t, conn, "BEGIN")
+		for _, id := range values[int64](t, conn, "SELECT next_snowflake() FROM generate_series(1, 500)") {
+			if seen[id] || id&4095 >= share {
+				t.Fatalf("ID %d comes again, or is not the stand-in's", id)
+			}
+			seen[id] = true
+		}
+		if value[bool](t, conn, "SELECT txid_current_if_assigned() IS NULL") {
+			t.Error("the stand-in gives IDs without a commit that waits")
+		}
+	}
+	run(t, first, "COMMIT")
+	run(t, second, "COMMIT")
+	run(t, first, "BEGIN; SELECT next_snowflake() FROM generate_series(1, 50)")
+	if !value[bool](t, first, "SELECT txid_current_if_assigned() IS NULL") {
+		t.Error("after a commit has waited, the stand-in still gives none to everybody")
+	}
+	run(t, first, "ROLLBACK")
+}

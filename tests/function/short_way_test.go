@@ -70,6 +70,15 @@ func (r drawing) tick(tick, counter int64) int64 {
 const asCopy = "ALTER TABLE pgflurry.namespace RENAME TO of_the_original; " +
 	"CREATE TABLE pgflurry.namespace AS TABLE pgflurry.of_the_original"
 
+// fenced begins a transaction in which this one raised the mark, as far as the function knows, and ticks from another
+// one on are fenced.
+func (r drawing) fenced(raiser string, from int64) drawing {
+	r.t.Helper()
+	run(r.t, r.conn, fmt.Sprintf("COMMIT; SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark'); "+
+		"BEGIN; SELECT setval('pgflurry.raiser', %s), setval('pgflurry.confirmed', %d)", noon, raiser, from))
+	return r
+}
+
 // share of the sequence is the stand-in's, from 0 on.
 const share = 128
 
@@ -190,6 +199,29 @@ var guardsOfTheShortWay = []guard{
 		without: "",
 		begin:   fmt.Sprintf("SELECT setval('pgflurry.mark', %d); SELECT nextval('pgflurry.mark')", noon),
 		held:    func(r drawing) bool { return r.refused(noon+8000, 4095, "SNF01") },
+	},
+	{
+		name: "a draw of a fenced tick is an ID for its raiser alone", in: "pgflurry.advance(bigint)",
+		text:    "OPERATOR(pg_catalog.=) pg_catalog.txid_current_if_assigned()",
+		without: "OPERATOR(pg_catalog.>) 0::bigint",
+		held:    func(r drawing) bool { return r.fenced("5", 1).tick(noon, laneStart+200) > noon },
+	},
+	{
+		name: "a draw of a tick that was for everybody is none, however far its counter went",
+		in:   "pgflurry.advance(bigint)",
+		text: "OPERATOR(pg_catalog.<=) (drawn OPERATOR(pg_catalog.>>) 22)", without: "OPERATOR(pg_catalog.>) 0::bigint",
+		held: func(r drawing) bool { return r.fenced("txid_current()", noon+10).tick(noon, laneStart+200) > noon },
+	},
+	{
+		name: "a draw of a fenced tick is none beyond the sequence", in: "pgflurry.advance(bigint)",
+		text: "OPERATOR(pg_catalog.<) 2101248::bigint", without: "OPERATOR(pg_catalog.<) 3101248::bigint",
+		held: func(r drawing) bool { return r.fenced("txid_current()", 1).tick(noon, laneStart+5000) > noon },
+	},
+	{
+		name: "a draw of a fenced tick is none when it is old", in: "pgflurry.advance(bigint)",
+		text:    "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 4::bigint) THEN\n            RETURN",
+		without: "OPERATOR(pg_catalog./) 1000::bigint) OPERATOR(pg_catalog.-) 400::bigint) THEN\n            RETURN",
+		held:    func(r drawing) bool { return r.fenced("txid_current()", 1).tick(noon-6, laneStart+200) > noon-6 },
 	},
 	{
 		name: "bits of a worker are flipped, so that what is no ID does not become one", in: "next_snowflake()",
