@@ -179,10 +179,7 @@ func (c *cluster) operate(err error) bool {
 	if alone := (noStandby{}); errors.As(err, &alone) {
 		// Its Patroni may go on with keys of etcd as they were before a partition, and say for ever
 		// "Synchronous replication key updated by someone else".
-		c.t.Logf("%v: Patroni is started again", err)
-		c.services[alone.primary].Kill()
-		c.start(alone.primary)
-		c.restarts++
+		c.restart(alone.primary)
 		return true
 	}
 	if left := (notFollowing{}); errors.As(err, &left) {
@@ -190,11 +187,25 @@ func (c *cluster) operate(err error) bool {
 		for _, name := range left.names {
 			said, err := c.tell("POST", name, "/reinitialize", map[string]any{"force": true})
 			c.t.Logf("%s is copied anew: %s %v", name, strings.TrimSpace(said), err)
+			if err != nil && strings.Contains(err.Error(), "no leader") {
+				// The primary's clock was set back: its Patroni sleeps until the hour that it had in mind, without
+				// its key, and nobody takes over while it says that it lives.
+				c.restart(left.primary)
+				return true
+			}
 			c.copies++
 		}
 		return true
 	}
 	return false
+}
+
+func (c *cluster) restart(name string) {
+	c.t.Helper()
+	c.t.Logf("Patroni of %s is started again", name)
+	c.services[name].Kill()
+	c.start(name)
+	c.restarts++
 }
 
 // elsewhere waits until another server than the old primary is one, on a higher timeline.
