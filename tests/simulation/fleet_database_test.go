@@ -263,62 +263,36 @@ func (d *database) acquireDemand() time.Duration {
 }
 
 // Acquire implements lease.Store.
-func (m *member) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
+func (m *member) Acquire(ctx context.Context, r lease.Request) (a lease.Acquired, err error) {
 	d := m.f.database
-	var a rows.Answer
-	err := d.run(ctx, m, d.acquireDemand(), func() {
-		a = d.table.Acquire(rows.Acquire{
-			Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Longest: r.Longest, Highest: 65535,
-		}, func(workers []int) int { return workers[m.f.random.IntN(len(workers))] })
-		if a[4] == nil {
+	lost := d.run(ctx, m, d.acquireDemand(), func() {
+		a, err = acquireIn(&d.table, r, func(workers []int) int { return workers[m.f.random.IntN(len(workers))] })
+		if err != nil {
 			m.f.current.refused++
 		} else {
 			m.f.current.granted++
 		}
 	})
-	switch {
-	case err != nil:
-		return lease.Acquired{}, err
-	case a[4] != nil:
-		worker := int(a[4].(int64))
-		return lease.Acquired{
-			Lease:          lease.Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: a[5].(int64)},
-			Grant:          lease.Grant{Worker: worker, From: a[6].(int64), Until: a[7].(int64)},
-			DatabaseMicros: a[8].(int64),
-		}, nil
-	case a[9] != nil:
-		return lease.Acquired{}, &lease.Refusal{
-			Reason: lease.GateClosed, Until: a[9].(int64), Wait: time.Duration(a[10].(int64)) * time.Microsecond,
-		}
+	if lost != nil {
+		return lease.Acquired{}, lost
 	}
-	return lease.Acquired{}, &lease.Refusal{
-		Reason: lease.NoWorker, Workers: int(a[11].(int64)), Until: a[13].(int64),
-		Wait: max(0, time.Duration(a[14].(int64))*time.Microsecond),
-	}
+	return a, err
 }
 
 // Renew implements lease.Store.
-func (m *member) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error) {
+func (m *member) Renew(ctx context.Context, r lease.Renewal) (a lease.Renewed, err error) {
 	d := m.f.database
-	var a rows.Answer
-	err := d.run(ctx, m, d.renew, func() {
-		a = d.table.Renew(rows.Renew{
-			Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged,
-			Wanted: r.Wanted, Window: r.Window,
-		})
-		if a[3] == nil {
+	lost := d.run(ctx, m, d.renew, func() {
+		if a, err = renewIn(&d.table, r); err != nil {
 			m.f.current.lost++
 		} else {
 			m.f.current.renewals++
 		}
 	})
-	switch {
-	case err != nil:
-		return lease.Renewed{}, err
-	case a[3] == nil:
-		return lease.Renewed{}, &lease.Lost{Worker: r.Worker, Mark: a[5].(int64), Expired: a[9].(bool)}
+	if lost != nil {
+		return lease.Renewed{}, lost
 	}
-	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
+	return a, err
 }
 
 // Release implements lease.Store.

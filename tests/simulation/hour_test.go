@@ -85,47 +85,26 @@ func (p *path) write(ctx context.Context, statement func()) error {
 	return ctx.Err()
 }
 
-func (p *path) Acquire(ctx context.Context, r lease.Request) (lease.Acquired, error) {
-	var a rows.Answer
-	err := p.write(ctx, func() {
-		a = p.table.Acquire(rows.Acquire{
-			Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Longest: r.Longest, Highest: 65535,
-		}, func(workers []int) int { return workers[0] })
-	})
-	switch {
-	case err != nil:
-		return lease.Acquired{}, err
-	case a[4] == nil:
-		return lease.Acquired{}, &lease.Refusal{
-			Reason: lease.NoWorker, Until: a[13].(int64), Wait: time.Duration(a[14].(int64)) * time.Microsecond,
-			Workers: int(a[11].(int64)),
-		}
+func (p *path) Acquire(ctx context.Context, r lease.Request) (a lease.Acquired, err error) {
+	if lost := p.write(ctx, func() {
+		a, err = acquireIn(&p.table, r, func(workers []int) int { return workers[0] })
+	}); lost != nil {
+		return lease.Acquired{}, lost
 	}
-	worker := int(a[4].(int64))
-	p.tell(a[7].(int64))
-	return lease.Acquired{
-		Lease:          lease.Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: a[5].(int64)},
-		Grant:          lease.Grant{Worker: worker, From: a[6].(int64), Until: a[7].(int64)},
-		DatabaseMicros: a[8].(int64),
-	}, nil
+	if err == nil {
+		p.tell(a.Grant.Until)
+	}
+	return a, err
 }
 
-func (p *path) Renew(ctx context.Context, r lease.Renewal) (lease.Renewed, error) {
-	var a rows.Answer
-	err := p.write(ctx, func() {
-		a = p.table.Renew(rows.Renew{
-			Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged,
-			Wanted: r.Wanted, Window: r.Window,
-		})
-	})
-	switch {
-	case err != nil:
-		return lease.Renewed{}, err
-	case a[3] == nil:
-		return lease.Renewed{}, &lease.Lost{Worker: r.Worker, Expired: a[9].(bool)}
+func (p *path) Renew(ctx context.Context, r lease.Renewal) (a lease.Renewed, err error) {
+	if lost := p.write(ctx, func() { a, err = renewIn(&p.table, r) }); lost != nil {
+		return lease.Renewed{}, lost
 	}
-	p.tell(a[3].(int64))
-	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
+	if err == nil {
+		p.tell(a.Until)
+	}
+	return a, err
 }
 
 func (p *path) Release(ctx context.Context, l lease.Lease, acknowledged int64) error {

@@ -31,32 +31,14 @@ func (s *healthy) Acquire(_ context.Context, r lease.Request) (lease.Acquired, e
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.table.Now = s.now()
-	a := s.table.Acquire(rows.Acquire{
-		Namespace: r.Namespace, Owner: r.Owner, Node: r.Node, Window: r.Window, Longest: r.Longest, Highest: 65535,
-	},
-		func(workers []int) int { return workers[0] })
-	worker := int(a[4].(int64))
-	return lease.Acquired{
-		Lease:          lease.Lease{Namespace: r.Namespace, Worker: worker, Owner: r.Owner, Term: a[5].(int64)},
-		Grant:          lease.Grant{Worker: worker, From: a[6].(int64), Until: a[7].(int64)},
-		DatabaseMicros: a[8].(int64),
-	}, nil
+	return acquireIn(s.table, r, func(workers []int) int { return workers[0] })
 }
 
 func (s *healthy) Renew(_ context.Context, r lease.Renewal) (lease.Renewed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.table.Now = s.now()
-	a := s.table.Renew(rows.Renew{
-		Namespace: r.Namespace, Worker: r.Worker, Owner: r.Owner, Term: r.Term, Acknowledged: r.Acknowledged,
-		Wanted: r.Wanted, Window: r.Window,
-	})
-	if a[3] == nil {
-		return lease.Renewed{}, &lease.Lost{
-			Worker: r.Worker, Mark: a[5].(int64), Acknowledged: r.Acknowledged, Retired: a[8].(bool),
-		}
-	}
-	return lease.Renewed{Until: a[3].(int64), DatabaseMicros: a[4].(int64)}, nil
+	return renewIn(s.table, r)
 }
 
 func (s *healthy) Release(context.Context, lease.Lease, int64) error { return nil }
