@@ -38,7 +38,7 @@ type session struct {
 // start runs the client until the load stops.
 func (c *client) start() {
 	if c.patience == 0 {
-		c.patience = c.set.Patience
+		c.patience = patience
 	}
 	c.running.Go(func() {
 		var s *session

@@ -5,7 +5,7 @@
 //	…                                   // the fault
 //	l.Settled()                         // waits until all is well, and compares
 //	l.Stop()
-//	report := l.Report()                // report.JSON(), report.Markdown()
+//	report := l.Report()                // report.Markdown(), or as JSON
 //
 // Every ID that reaches a client is recorded and compared with all others. A client is what an application has: a
 // session of pgx, psql (libpq), JDBC, a pool. It connects again when its session ends. Probes are clients that

@@ -57,7 +57,7 @@ func (l *Load) probes(session, fresh string, place int, c *client) {
 
 // probe starts one that draws single IDs.
 func (l *Load) probe(c *client, place meter.Place) {
-	c.Load, c.patience, c.pause, c.success = l, l.set.Patience/2, l.pause, place.Success
+	c.Load, c.patience, c.pause, c.success = l, patience/2, l.pause, place.Success
 	if c.fresh {
 		c.pause = l.pauseNew
 	}
@@ -80,8 +80,8 @@ func (l *Load) startDraws() {
 	l.series("pgx, several proxies, function", l.targets.AllProxies)
 	if l.targets.AllProxies != "" {
 		kind := "pgx, several proxies"
-		c := &client{Load: l, kind: kind, name: kind, source: ofProxies, url: l.targets.AllProxies, pause: l.breath}
-		c.success = l.meter.Watch(clients, kind, "").Success
+		c := &client{Load: l, kind: kind, name: kind, source: ofProxies, url: l.targets.AllProxies}
+		c.pause, c.success = resting(breath), l.meter.Watch(clients, kind, "").Success
 		c.draw(single, 1)
 		c.start()
 		l.pool(l.targets.AllProxies)
@@ -93,20 +93,21 @@ func (l *Load) series(kind, url string) {
 	if url == "" {
 		return
 	}
-	c := &client{Load: l, kind: kind, name: kind, url: url, success: l.meter.Watch(clients, kind, "").Success}
-	c.pause = func() time.Duration { return 10 * l.set.Breath }
+	c := &client{Load: l, kind: kind, name: kind, url: url, pause: resting(10 * breath)}
+	c.success = l.meter.Watch(clients, kind, "").Success
 	c.draw(fmt.Sprintf(series, ofFunctions), ofFunctions)
 	c.start()
 }
 
-func (l *Load) breath() time.Duration { return l.set.Breath }
+// resting is a pause that is always as long.
+func resting(pause time.Duration) func() time.Duration { return func() time.Duration { return pause } }
 
 // large starts a client that draws its share of the rate, in statements of many IDs.
 func (l *Load) large(kind, name, url, source string, shares int) {
 	rest := time.Duration(float64(mostAtOnce*shares) / float64(l.set.Rate) * float64(time.Second))
 	c := &client{
 		Load: l, kind: kind, name: name, url: url, source: source,
-		pause: func() time.Duration { return rest },
+		pause: resting(rest),
 	}
 	c.draw(fmt.Sprintf(many, mostAtOnce), mostAtOnce)
 	c.start()
@@ -133,14 +134,14 @@ func (l *Load) pool(url string) {
 			defer pool.Close() // the last one that returns its connection is waited for by all
 			for l.ctx.Err() == nil {
 				c.drawFrom(pool)
-				server.Pause(l.ctx, l.breath())
+				server.Pause(l.ctx, breath)
 			}
 		})
 	}
 }
 
 func (c *client) drawFrom(pool *pgxpool.Pool) {
-	ctx, cancel := context.WithTimeout(c.ctx, c.set.Patience)
+	ctx, cancel := context.WithTimeout(c.ctx, patience)
 	defer cancel()
 	began := time.Now()
 	var id int64

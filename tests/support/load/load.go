@@ -28,13 +28,20 @@ type Targets struct {
 
 // Settings are how much the clients do. Zero means the default.
 type Settings struct {
-	Rate       int           // IDs a second that proxies and ID databases give in large draws, together: 40,000
-	Breath     time.Duration // a client of single draws rests for so long between two: 20 ms
-	Fast, Slow time.Duration // a probe rests for so long, during faults and between them: 25 ms, 250 ms
-	Patience   time.Duration // of a client with a statement: 2 s; of a probe it is half of it
-	CountTwice bool          // an ID that comes twice is counted, and fails nothing
-	Memory     int64         // bytes of the recorder before it writes to files: 512 MiB
+	Rate       int  // IDs a second that proxies and ID databases give in large draws, together: 40,000
+	CountTwice bool // an ID that comes twice is counted, and fails nothing
 }
+
+const (
+	// breath is how long a client of single draws rests between two.
+	breath = 20 * time.Millisecond
+	// fast and slow are how long a probe rests, during faults and between them.
+	fast, slow = 25 * time.Millisecond, 250 * time.Millisecond
+	// patience is that of a client with a statement. A probe has half of it.
+	patience = 2 * time.Second
+	// memory is how many bytes the recorder takes before it writes to files.
+	memory = 512 << 20
+)
 
 // Load is the clients, and what they saw.
 type Load struct {
@@ -90,11 +97,14 @@ func Start(t testing.TB, targets Targets, settings Settings) *Load {
 	if targets.Owner == "" {
 		targets.Owner = targets.Direct
 	}
+	if settings.Rate == 0 {
+		settings.Rate = 40_000
+	}
 	l := &Load{
-		t: t, targets: targets, set: settings.withDefaults(),
+		t: t, targets: targets, set: settings,
 		meter: meter.New(postgresql), commits: &meter.Commits{}, begun: time.Now(),
 	}
-	l.ids = recorder.NewSources(t.TempDir(), l.set.Memory)
+	l.ids = recorder.NewSources(t.TempDir(), memory)
 	l.makeTable()
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	t.Cleanup(l.Stop)
@@ -104,24 +114,6 @@ func Start(t testing.TB, targets Targets, settings Settings) *Load {
 	l.startPrograms()
 	l.await(l.begun, "at the start")
 	return l
-}
-
-func (s Settings) withDefaults() Settings {
-	if s.Rate == 0 {
-		s.Rate = 40_000
-	}
-	for value, standard := range map[*time.Duration]time.Duration{
-		&s.Breath: 20 * time.Millisecond, &s.Fast: 25 * time.Millisecond, &s.Slow: 250 * time.Millisecond,
-		&s.Patience: 2 * time.Second,
-	} {
-		if *value == 0 {
-			*value = standard
-		}
-	}
-	if s.Memory == 0 {
-		s.Memory = 512 << 20
-	}
-	return s
 }
 
 // Mark begins a fault, as soon as each probe and each client has succeeded once more.
@@ -158,7 +150,7 @@ func (l *Load) await(since time.Time, when string) {
 			l.t.Errorf("%s: within %v nothing came from %s", when, settling, strings.Join(silent, ", "))
 			return
 		}
-		server.Pause(l.ctx, l.set.Fast)
+		server.Pause(l.ctx, fast)
 	}
 }
 
@@ -180,9 +172,9 @@ func (l *Load) Stop() {
 // pause is how long a probe rests.
 func (l *Load) pause() time.Duration {
 	if l.fast.Load() {
-		return l.set.Fast
+		return fast
 	}
-	return l.set.Slow
+	return slow
 }
 
 // pauseNew is that of probes with new connections, which cost PostgreSQL a process each.

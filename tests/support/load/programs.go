@@ -37,7 +37,7 @@ func (l *Load) startPrograms() {
 		l.running.Go(func() {
 			for l.ctx.Err() == nil {
 				c.psql(psql)
-				server.Pause(l.ctx, 5*l.set.Breath)
+				server.Pause(l.ctx, 5*breath)
 			}
 		})
 		if l.targets.JDBC {
@@ -54,17 +54,17 @@ func (c *client) psql(path string) {
 		return
 	}
 	defer p.end()
-	patience := 5 * c.set.Patience // its connection may need the time for each of its hosts
+	limit := 5 * patience // its connection may need the time for each of its hosts
 	for c.ctx.Err() == nil {
 		if _, err := io.WriteString(p.in, single+";\n"); err != nil {
 			p.last(c)
 			return
 		}
-		if !p.line(c, patience) {
+		if !p.line(c, limit) {
 			return
 		}
-		patience = c.set.Patience
-		server.Pause(c.ctx, c.set.Breath)
+		limit = patience
+		server.Pause(c.ctx, breath)
 	}
 }
 
@@ -135,7 +135,7 @@ func (p *running) line(c *client, patience time.Duration) bool {
 
 // last takes what is printed before the end.
 func (p *running) last(c *client) {
-	for p.line(c, c.set.Patience) {
+	for p.line(c, patience) {
 	}
 }
 
@@ -174,7 +174,7 @@ func (l *Load) jdbc(where, list string) {
 		l.t.Fatal(err)
 	}
 	p, err := c.run("java", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx64m", "-cp", driver, source, at,
-		strconv.FormatInt(l.set.Breath.Milliseconds(), 10))
+		strconv.FormatInt(breath.Milliseconds(), 10))
 	if err != nil {
 		l.t.Fatal(err)
 	}

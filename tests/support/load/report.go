@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,15 +39,6 @@ func (l *Load) Report() Report {
 		return true
 	})
 	return r
-}
-
-// JSON is the report for programs.
-func (r Report) JSON() []byte {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		panic(err) // it has nothing that JSON lacks
-	}
-	return append(text, '\n')
 }
 
 // Markdown is the report for people.

@@ -55,7 +55,7 @@ func (l *Load) startWriters() {
 		for i, url := range hosts(l.t, l.targets.Direct) {
 			l.writer(&client{
 				kind: postgresql, name: fmt.Sprint("writer of host ", i+1), url: url, stays: true,
-				patience: l.set.Patience / 2, pause: l.pause,
+				patience: patience / 2, pause: l.pause,
 			}, keyless, place)
 		}
 		l.application("pgx, several hosts, writes", "", l.targets.Direct)
@@ -63,7 +63,7 @@ func (l *Load) startWriters() {
 	if l.targets.HAProxy != "" {
 		l.writer(&client{
 			kind: haproxy, name: "writer through HAProxy, new connections", url: l.targets.HAProxy, fresh: true,
-			patience: l.set.Patience / 2, pause: l.pauseNew,
+			patience: patience / 2, pause: l.pauseNew,
 		}, keyless, l.meter.Watch(services, haproxy, ""))
 		l.application("pgx, HAProxy, writes", "", l.targets.HAProxy)
 	}
@@ -75,7 +75,7 @@ func (l *Load) startWriters() {
 // application starts a writer as applications have.
 func (l *Load) application(kind, place, url string) {
 	c := &client{kind: kind, name: kind + " " + place, url: url}
-	c.pause = func() time.Duration { return 3 * l.set.Breath } // each row waits for a synchronous standby
+	c.pause = resting(3 * breath) // each row waits for a synchronous standby
 	l.writer(c, keyed, l.meter.Watch(clients, kind, place))
 }
 

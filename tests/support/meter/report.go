@@ -2,7 +2,6 @@ package meter
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -149,15 +148,6 @@ func rank(sorted []time.Duration, percent int) Duration {
 		return 0
 	}
 	return Duration(sorted[max(0, (len(sorted)*percent+99)/100-1)])
-}
-
-// JSON is the report for programs.
-func (r Report) JSON() []byte {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		panic(err) // it has nothing that JSON lacks
-	}
-	return append(text, '\n')
 }
 
 // Markdown is the report for people, as tables: times as p50 / worst for each group, counts, and what clients
