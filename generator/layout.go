@@ -161,6 +161,11 @@ func (l Layout) String() string {
 	return fmt.Sprintf("%d/%d/%d/%d", l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits)
 }
 
+// Full is the layout with everything that makes it, for messages.
+func (l Layout) Full() string {
+	return fmt.Sprintf("%s, epoch %s, unit %s", l, l.Epoch.UTC().Format(time.RFC3339Nano), l.Unit)
+}
+
 // Equal says whether two layouts give the same IDs.
 func (l Layout) Equal(other Layout) bool {
 	return l.String() == other.String() && l.Epoch.Equal(other.Epoch) && l.Unit == other.Unit

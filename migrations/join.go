@@ -32,7 +32,7 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	}
 	if !layout.Equal(h.row.Layout) {
 		return contradicts("Leave the layout out: a database that joins takes the layout of its home.",
-			"the namespace in %s has layout %s, not %s", address(h.settings), spell(h.row.Layout), spell(layout))
+			"the namespace in %s has layout %s, not %s", address(h.settings), h.row.Layout.Full(), layout.Full())
 	}
 	c, err := h.claim(ctx, d, s.Version)
 	if err != nil {

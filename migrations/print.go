@@ -46,7 +46,7 @@ func Print(w io.Writer, s Settings) error {
 		return outcome.As(outcome.Usage, err)
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, printHeadSQL, spell(layout))
+	fmt.Fprintf(&out, printHeadSQL, layout.Full())
 	out.WriteString("\n" + bootstrapSQL)
 	for _, m := range all() {
 		fmt.Fprintf(&out, "\n-- %s\n%s", m.name, m.up)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
+	"pgflurry/namespace"
 )
 
 var (
@@ -18,8 +19,6 @@ var (
 	unloggedSQL string
 	//go:embed queries/unreadable.sql
 	unreadableSQL string
-	//go:embed queries/mend_sequences.sql
-	mendSequencesSQL string
 	//go:embed queries/standbys.sql
 	standbysSQL string
 	//go:embed queries/checkpoint.sql
@@ -47,13 +46,14 @@ func (d *database) unreadable(ctx context.Context) ([]string, error) {
 
 // mendSequences makes unreadable sequences anew.
 func (d *database) mendSequences(ctx context.Context, s Settings) error {
-	names, err := d.texts(ctx, "making unreadable sequences anew", mendSequencesSQL)
-	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == "55P03" { // lock not available
-		return hint.With(err, "An open transaction has used such a sequence. Wait until it has ended, "+
-			"and run the same again.")
-	}
+	names, err := namespace.MendSequences(ctx, d.Conn)
 	if err != nil {
+		said, is := errors.AsType[*pgconn.PgError](err)
+		err = failed("making unreadable sequences anew", err)
+		if is && said.Code == "55P03" { // lock not available
+			err = hint.With(err, "An open transaction has used such a sequence. Wait until it has ended, "+
+				"and run the same again.")
+		}
 		return err
 	}
 	if len(names) > 0 {

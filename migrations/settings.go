@@ -91,7 +91,7 @@ func (s Settings) layout(present generator.Layout) (generator.Layout, error) {
 	}
 	if layout, err = s.asked(s.Space.Layout); err == nil && !layout.Equal(s.Space.Layout) {
 		err = contradicts("Leave --layout, --epoch and --unit out: the fingerprint has them.",
-			"the ID space of --namespace has layout %s, not %s", spell(s.Space.Layout), spell(layout))
+			"the ID space of --namespace has layout %s, not %s", s.Space.Layout.Full(), layout.Full())
 	}
 	return layout, err
 }
@@ -114,11 +114,6 @@ func (s Settings) asked(base generator.Layout) (generator.Layout, error) {
 		layout.Unit = s.Unit
 	}
 	return layout, layout.Validate()
-}
-
-// spell is a layout with everything that makes it, for messages.
-func spell(l generator.Layout) string {
-	return fmt.Sprintf("%s, epoch %s, unit %s", l, l.Epoch.UTC().Format(time.RFC3339Nano), l.Unit)
 }
 
 // region is an error if a new namespace of a layout cannot have the region that was asked for.

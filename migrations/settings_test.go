@@ -14,15 +14,15 @@ func TestWhatWasNotAskedForComesFromTheNamespaceThatIsThere(t *testing.T) {
 	present.Epoch, present.Unit = present.Epoch.AddDate(1, 0, 0), 2*time.Millisecond
 	got, err := Settings{}.layout(present)
 	if err != nil || !got.Equal(present) {
-		t.Errorf("nothing asked for: %s, %v", spell(got), err)
+		t.Errorf("nothing asked for: %s, %v", got.Full(), err)
 	}
 	got, err = Settings{Layout: "javascript"}.layout(present)
-	if err != nil || spell(got) != "41/0/6/6, epoch 2025-01-01T00:00:00Z, unit 2ms" {
-		t.Errorf("bits asked for: %s, %v", spell(got), err)
+	if err != nil || got.Full() != "41/0/6/6, epoch 2025-01-01T00:00:00Z, unit 2ms" {
+		t.Errorf("bits asked for: %s, %v", got.Full(), err)
 	}
 	got, err = Settings{Unit: time.Second}.layout(present)
-	if err != nil || spell(got) != "40/0/10/13, epoch 2025-01-01T00:00:00Z, unit 1s" {
-		t.Errorf("unit asked for: %s, %v", spell(got), err)
+	if err != nil || got.Full() != "40/0/10/13, epoch 2025-01-01T00:00:00Z, unit 1s" {
+		t.Errorf("unit asked for: %s, %v", got.Full(), err)
 	}
 }
 

@@ -124,26 +124,7 @@ func Status(ctx context.Context, url string) (State, error) {
 	if missing {
 		return state, nil
 	}
-	state.Namespace = &row
-	state.Copied, _ = row.Copied()
-	now, err := d.now(ctx)
-	if err != nil {
-		return State{}, err
-	}
-	state.Left = row.Layout.End().Sub(now)
-	if state.Joined, err = d.joined(ctx); err != nil {
-		return State{}, err
-	}
-	if row.Home == "" {
-		state.GateOpens = max(0, row.Layout.Time(row.AcquireAfter).Sub(now))
-	}
-	if state.JoinsClosed, err = d.joinsClosed(ctx); err != nil {
-		return State{}, err
-	}
-	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
-		return State{}, err
-	}
-	if state.Unreadable, err = d.unreadable(ctx); err != nil {
+	if err := d.tell(ctx, row, &state); err != nil {
 		return State{}, err
 	}
 	if err := d.notNewer(ctx, namespace.Revision); errors.As(err, new(*namespace.NewerError)) {
@@ -162,6 +143,31 @@ func Status(ctx context.Context, url string) (State, error) {
 	}
 	state.Functions, state.Kept, err = d.drift(ctx)
 	return state, err
+}
+
+// tell fills in what the namespace, and the tables beside it, say.
+func (d *database) tell(ctx context.Context, row namespace.Namespace, state *State) error {
+	state.Namespace = &row
+	state.Copied, _ = row.Copied()
+	now, err := d.now(ctx)
+	if err != nil {
+		return err
+	}
+	state.Left = row.Layout.End().Sub(now)
+	if row.Home == "" {
+		state.GateOpens = max(0, row.Layout.Time(row.AcquireAfter).Sub(now))
+	}
+	if state.Joined, err = d.joined(ctx); err != nil {
+		return err
+	}
+	if state.JoinsClosed, err = d.joinsClosed(ctx); err != nil {
+		return err
+	}
+	if state.Drawers, err = d.texts(ctx, "looking for roles that may set the sequences", drawersSQL); err != nil {
+		return err
+	}
+	state.Unreadable, err = d.unreadable(ctx)
+	return err
 }
 
 // joinsClosed says of a home whether no other database can join. Where the function is missing by which the home knows,

@@ -92,7 +92,7 @@ func (c *Comparison) pair(list []Seen, i, j int) {
 	case !a.Layout.Equal(b.Layout):
 		c.Collisions = append(c.Collisions, Collision{
 			i, j, nil,
-			fmt.Sprintf("one namespace has two layouts: %s and %s", spell(a), spell(b)),
+			fmt.Sprintf("one namespace has two layouts: %s and %s", a.Layout.Full(), b.Layout.Full()),
 			"A layout never changes, so somebody has written into pgflurry.namespace. Stop one of the two.",
 		})
 	case one || other: // it gives no IDs
@@ -101,10 +101,6 @@ func (c *Comparison) pair(list []Seen, i, j int) {
 			c.Collisions = append(c.Collisions, Collision{i, j, &workers, why, a.remedy(b)})
 		}
 	}
-}
-
-func spell(s Seen) string {
-	return fmt.Sprintf("%v, epoch %s, unit %v", s.Layout, s.Layout.Epoch.Format(time.RFC3339Nano), s.Layout.Unit)
 }
 
 // is says whether two URLs have led to one database, or to it and a replica of it. The claim is random, and copied with

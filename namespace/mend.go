@@ -4,6 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"errors"
+	"fmt"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -25,7 +26,7 @@ func MendSequences(ctx context.Context, conn *pgx.Conn) ([]string, error) {
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	var said *pgconn.PgError
 	if errors.As(err, &said) && (said.Code == "42883" || said.Code == "42501") { // no function; no right
-		return nil, ErrMayNotMend
+		return nil, fmt.Errorf("%w: %w", ErrMayNotMend, err)
 	}
 	return names, err
 }
