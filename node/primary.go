@@ -68,11 +68,12 @@ func (n *Node) tellPrimary(u *admin.Upstreams) {
 
 // An askedHost is one host of the upstream, asked by a connection that is kept for a while. One goroutine uses it.
 type askedHost struct {
-	node    *Node
-	host    int
-	kept    keptConnection
-	opened  time.Duration // when kept was made
-	refusal int           // how many databases have refused the lease role; the next question goes to another one
+	node     *Node
+	host     int
+	kept     keptConnection
+	opened   time.Duration // when kept was made
+	question primary.Question
+	refusals int // databases that have refused the lease role; the next question goes to another one
 }
 
 // ask asks whether it is the primary.
@@ -83,11 +84,11 @@ func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 		k.config, k.timeout, h.opened = h.config(database), h.node.pauses.timeout, now
 	}
 	err = h.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) (err error) {
-		a, err = primary.Ask(ctx, conn)
+		a, err = h.question.Ask(ctx, conn)
 		return err
 	})
 	if login := new(loginError); errors.As(err, &login) && meaningOf(err) != away {
-		h.refusal++
+		h.refusals++
 	}
 	return a, err
 }
@@ -95,7 +96,7 @@ func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 // database is where to ask. One that is gone, closed or full must not hide the primary of all others.
 func (h *askedHost) database() string {
 	names := h.node.askedDatabases()
-	return names[h.refusal%len(names)]
+	return names[h.refusals%len(names)]
 }
 
 func (h *askedHost) config(database string) *pgx.ConnConfig {

@@ -33,17 +33,25 @@ type Answer struct {
 // lacking are the SQLSTATEs of a server that has no such function, or does not let this role call it.
 var lacking = []string{"42883", "42501", "0A000"}
 
-// Ask asks the host at the other end of a connection. It asks for less where a server does not tell all.
-func Ask(ctx context.Context, conn *pgx.Conn) (Answer, error) {
-	a, err := ask(ctx, conn, askSQL)
-	for _, less := range []string{askTimelineSQL, askRecoverySQL} {
-		var said *pgconn.PgError
-		if !errors.As(err, &said) || !slices.Contains(lacking, said.Code) {
-			break
-		}
-		a, err = ask(ctx, conn, less)
+// A Question is put to one host again and again. One goroutine uses it.
+type Question struct {
+	of   *pgx.Conn
+	less int // how many forms of it were refused there
+}
+
+// Ask asks the host at the other end of a connection. It asks for less where a server does not tell all, and goes on so
+// on that connection: each refusal is a line in the server's log.
+func (q *Question) Ask(ctx context.Context, conn *pgx.Conn) (Answer, error) {
+	if q.of != conn {
+		*q = Question{of: conn}
 	}
-	return a, err
+	for forms := []string{askSQL, askTimelineSQL, askRecoverySQL}; ; q.less++ {
+		a, err := ask(ctx, conn, forms[q.less])
+		var said *pgconn.PgError
+		if q.less == len(forms)-1 || !errors.As(err, &said) || !slices.Contains(lacking, said.Code) {
+			return a, err
+		}
+	}
 }
 
 func ask(ctx context.Context, conn *pgx.Conn, sql string) (a Answer, err error) {
