@@ -26,7 +26,11 @@ func (d *databaseWatch) mend(ctx context.Context, conn *pgx.Conn) {
 			about: aboutSequences, what: "sequences of next_snowflake() that cannot be read could not be made anew",
 			why: err.Error(), hint: hint.Of(err), fault: slog.LevelWarn,
 		})
-	case len(names) > 0:
+	default:
+		d.lastLogged[aboutSequences].Right("")
+		if len(names) == 0 {
+			return
+		}
 		d.log.Warn("sequences of next_snowflake() that a failover left unreadable were made anew",
 			"database", d.name, "sequences", strings.Join(names, ", "))
 	}

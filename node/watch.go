@@ -44,7 +44,7 @@ type watcher struct {
 	clock     clock
 	log       *slog.Logger
 	server    *realServer // nil: there is no ID database
-	// moved is what is closed when connections through the upstream go elsewhere, or nil; it may be nil itself
+	// moved gives what is closed when connections through the upstream go elsewhere; nil: they never do
 	moved func() <-chan struct{}
 
 	mu        sync.Mutex
