@@ -155,7 +155,7 @@ func TestAHostThatHangsHasItsShareOfTheTimeAndNoMore(t *testing.T) {
 	silent := listen(t)
 	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}), func(s *Settings) {
 		s.Upstream = append([]Host{{Network: "tcp", Address: silent.Addr().String()}}, s.Upstream...)
-		s.DialTimeout = 2 * time.Second
+		s.DialTimeout = 8 * time.Second // of which the other host has half
 	})
 	r.send(startup("user", "u", "database", "d"))
 	if err := r.takesTLS(shows(ca.Issue(t, authority.Leaf{}))); err != nil {

@@ -169,7 +169,7 @@ func dial(t *testing.T, m *Machine) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -196,12 +196,15 @@ func hears(t *testing.T, conn net.Conn, line string) {
 	}
 }
 
+// patience bounds each wait; a test that needs longer hangs.
+const patience = 30 * time.Second
+
 // until waits for what a file or the kernel says.
 func until(t *testing.T, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); !holds(); {
+	for end := time.Now().Add(patience); !holds(); {
 		if time.Now().After(end) {
-			t.Fatal("this has not come about within 30 s")
+			t.Fatalf("this has not come about within %v", patience)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}

@@ -30,7 +30,7 @@ var ends = map[string]struct {
 	"pass":    {code: 0, prints: "PASS"},
 	"fail":    {code: 1, prints: "--- FAIL: TestHeld"},
 	"panic":   {code: 2, prints: "panic: as told"},
-	"timeout": {args: []string{"-test.timeout=3s"}, code: 2, prints: "machines.TestHeld("},
+	"timeout": {args: []string{"-test.timeout=15s"}, code: 2, prints: "machines.TestHeld("},
 	"SIGQUIT": {act: signalled(syscall.SIGQUIT), code: 2, prints: "machines.TestHeld("}, // as go test does
 	"SIGTERM": {act: signalled(syscall.SIGTERM), code: 128 + 15},
 	"SIGKILL": {act: signalled(syscall.SIGKILL), code: -1},
@@ -88,7 +88,7 @@ func TestNothingIsLeftHoweverTheTestsEnd(t *testing.T) {
 				printed.then = func() error { return end.act(tests.Process) }
 			}
 			tests.Stdout, tests.Stderr = printed, printed
-			tests.WaitDelay = 10 * time.Second // for whom it has left, and who has its output open
+			tests.WaitDelay = patience // for whom it has left, and who has its output open
 			if err := tests.Run(); tests.ProcessState == nil || errors.Is(err, exec.ErrWaitDelay) {
 				t.Fatalf("%v\n%s", err, printed)
 			}
@@ -98,12 +98,12 @@ func TestNothingIsLeftHoweverTheTestsEnd(t *testing.T) {
 			}
 			// The kernel takes namespaces away when it finds the time.
 			var left []string
-			for patience := time.Now().Add(10 * time.Second); time.Now().Before(patience); {
+			for end := time.Now().Add(patience); time.Now().Before(end); {
 				if left = without(everything(t), before); len(left) == 0 {
 					return
 				}
 			}
-			t.Errorf("left after 10 s: %q", left)
+			t.Errorf("left after %v: %q", patience, left)
 		})
 	}
 }

@@ -62,7 +62,7 @@ func New(t testing.TB, names ...string) *World {
 // resolve waits until this process knows the machine's name. Go's resolver looks into /etc/hosts every 5 s at most.
 func (m *Machine) resolve() {
 	m.w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(30 * time.Second); ; {
 		found, err := net.LookupHost(m.name)
 		if slices.Equal(found, []string{m.Address()}) {
 			return
