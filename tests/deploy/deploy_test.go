@@ -84,16 +84,31 @@ func TestTheServiceMayDoLittle(t *testing.T) {
 	}
 }
 
-func TestTheConfigurationOfTheServiceIsGood(t *testing.T) {
-	url := filepath.Join(t.TempDir(), "lease-database")
-	if err := os.WriteFile(url, []byte("postgres://pgflurry@127.0.0.1/app\n"), 0o600); err != nil {
-		t.Fatal(err)
+func TestTheConfigurationsOfServicesAreGood(t *testing.T) {
+	for file, url := range map[string]string{
+		"systemd/pgflurry.toml": "postgres://pgflurry@127.0.0.1/app",
+		"ha/pgflurry.toml":      leaseURLOfHA(t),
+	} {
+		path := filepath.Join(t.TempDir(), "lease-database")
+		if err := os.WriteFile(path, []byte(url+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(program.Path(t), "serve", "--config", root+"deploy/"+file, "--check-config")
+		cmd.Env = append(os.Environ(), "PGFLURRY_LEASE_DATABASE_FILE="+path)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", file, err, out)
+		}
 	}
-	cmd := exec.Command(program.Path(t), "serve", "--config", root+"deploy/systemd/pgflurry.toml", "--check-config")
-	cmd.Env = append(os.Environ(), "PGFLURRY_LEASE_DATABASE_FILE="+url)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
+}
+
+// leaseURLOfHA is the line that deploy/ha/pgflurry.toml says its lease-database-file holds.
+func leaseURLOfHA(t *testing.T) string {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^#\s+(host=.*)$`).FindStringSubmatch(read(t, root+"deploy/ha/pgflurry.toml"))
+	if line == nil {
+		t.Fatal("deploy/ha/pgflurry.toml does not say what its lease-database-file holds")
 	}
+	return line[1]
 }
 
 func TestComposeAcceptsItsFile(t *testing.T) {
