@@ -64,7 +64,9 @@ BEGIN
         END LOOP;
         RETURN NEXT s.relname;
     END LOOP;
-    CALL pgflurry.keep_sequences();
+    IF FOUND THEN
+        CALL pgflurry.keep_sequences();
+    END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.mend_sequences() IS
 'Makes unlogged sequences of pgflurry anew that cannot be read, and returns their names. '

@@ -110,6 +110,9 @@ func BenchmarkAQuestionForPermission(b *testing.B) {
 		if _, _, err := namespace.Answerable(b.Context(), r.conn, r.namespace); err != nil {
 			b.Fatal(err)
 		}
+		if _, err := namespace.MendSequences(b.Context(), r.conn); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric((r.processor()-used).Seconds()*1000/float64(b.N), "server-ms/op")
 }
