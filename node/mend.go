@@ -13,11 +13,13 @@ import (
 )
 
 // mend makes sequences of the function anew that a failover left unreadable. What goes wrong with it is no fault of the
-// look: the permission stands, and the next look tries again.
+// look: the permission stands, and a later look tries again. Not each look asks: it costs half as much again.
 func (d *databaseWatch) mend(ctx context.Context, conn *pgx.Conn) {
-	if d.unmendable == conn {
+	now := d.clock.monotonic()
+	if d.unmendable == conn || now < d.mendDue {
 		return
 	}
+	d.mendDue = now + d.pauses.mend
 	switch names, err := namespace.MendSequences(ctx, conn); {
 	case errors.Is(err, namespace.ErrMayNotMend):
 		d.unmendable = conn // each refusal is a line in the server's log

@@ -22,12 +22,13 @@ import (
 // pauses are the lengths of time of a watch over the databases.
 type pauses struct {
 	look    time.Duration // between two looks at a database
+	mend    time.Duration // between two questions whether sequences can be read
 	timeout time.Duration // bounds a login, and the question of a look
 	remind  time.Duration // between two reminders of what is wrong
 }
 
 func usualPauses() pauses {
-	return pauses{look: 2 * time.Second, timeout: 5 * time.Second, remind: reminder.Usual}
+	return pauses{look: 2 * time.Second, mend: 10 * time.Second, timeout: 5 * time.Second, remind: reminder.Usual}
 }
 
 // mostUnasked is how many looks in a row may bring no answer from an upstream that takes logins. Then the permission
@@ -86,6 +87,7 @@ type databaseWatch struct {
 	seen       bool                          // it was judged at least once
 	unasked    int                           // looks in a row without an answer
 	lastLogged map[string]*reminder.Reminder // by subject
+	mendDue    time.Duration                 // by the monotonic clock
 	unmendable *pgx.Conn                     // the connection on which sequences may not be made anew
 }
 

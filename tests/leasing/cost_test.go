@@ -106,12 +106,14 @@ func BenchmarkARenewal(b *testing.B) {
 func BenchmarkAQuestionForPermission(b *testing.B) {
 	r := enter(b, server.Migrated(b))
 	used := r.processor()
-	for b.Loop() {
+	for i := 0; b.Loop(); i++ {
 		if _, _, err := namespace.Answerable(b.Context(), r.conn, r.namespace); err != nil {
 			b.Fatal(err)
 		}
-		if _, err := namespace.MendSequences(b.Context(), r.conn); err != nil {
-			b.Fatal(err)
+		if i%5 == 0 { // as often as a proxy asks for this
+			if _, err := namespace.MendSequences(b.Context(), r.conn); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 	b.ReportMetric((r.processor()-used).Seconds()*1000/float64(b.N), "server-ms/op")
