@@ -154,6 +154,7 @@ func (n *Node) Run(ctx context.Context) error {
 		"address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name,
 	}, n.idListening()...)...)
 	n.warnOfPlainText(s)
+	n.serving.Store(true) // the listener is open: who connects waits in it
 	defer n.tellOperators()()
 
 	supplied, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
@@ -178,7 +179,6 @@ func (n *Node) Run(ctx context.Context) error {
 		defer close(served)
 		_ = n.proxy.Serve(n.listener)
 	})
-	n.serving.Store(true) // the listener is open: who connects is accepted
 
 	var err error
 	select {
