@@ -22,6 +22,7 @@ type fault struct {
 	what   string
 	often  int // in a round of a storm; 0: it ends no reign, and each round has two of those
 	happen func(c *cluster, now state, dice *rand.Rand)
+	slow   bool // to recover from
 }
 
 // hold is how long a fault lasts that ends no reign: longer than Patroni's ttl in a storm. It is also how long two
@@ -32,101 +33,101 @@ var faults = []fault{
 	{"kill -9 of the primary's postmaster", 3, func(c *cluster, now state, _ *rand.Rand) {
 		c.killPostmaster(now.primary)
 		c.elsewhere(now)
-	}},
+	}, false},
 	{"kill -9 of the primary's Patroni, started again at once", 0, func(c *cluster, now state, _ *rand.Rand) {
 		c.services[now.primary].Kill()
 		c.start(now.primary)
-	}},
+	}, false},
 	{"kill -9 of the primary's Patroni, started again after a failover", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.services[now.primary].Kill() // and nobody stops its PostgreSQL
 		c.elsewhere(now)
 		c.hold()
 		c.start(now.primary)
-	}},
+	}, false},
 	{"kill -9 of a member of etcd", 0, func(c *cluster, _ state, dice *rand.Rand) {
 		name := one(dice, etcds)
 		c.services[name].Kill()
 		c.hold()
 		c.start(name)
-	}},
+	}, false},
 	{"the primary's machine loses power", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Machine(now.primary).Crash()
 		c.elsewhere(now)
 		c.start(now.primary)
-	}},
+	}, false},
 	{"partition of the primary from etcd", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Part([]string{now.primary}, etcds)
 		c.elsewhere(now)
 		c.world.Heal()
-	}},
+	}, false},
 	{"partition of the primary from its standbys", 0, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Part([]string{now.primary}, others(now))
 		c.hold()
 		c.world.Heal()
-	}},
+	}, false},
 	{"partition of the primary from all servers", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Part([]string{now.primary}, slices.Concat(etcds, others(now), []string{balancer}, proxies))
 		c.elsewhere(now)
 		c.world.Heal()
-	}},
+	}, false},
 	{"partition of a proxy from all servers", 0, func(c *cluster, _ state, dice *rand.Rand) {
 		c.world.Part([]string{one(dice, proxies)}, slices.Concat(dbs, []string{balancer}))
 		c.hold()
 		c.world.Heal()
-	}},
+	}, false},
 	{"nothing arrives from the primary at etcd", 1, func(c *cluster, now state, _ *rand.Rand) {
 		for _, name := range etcds {
 			c.world.Cut(now.primary, name)
 		}
 		c.elsewhere(now)
 		c.world.Heal()
-	}},
+	}, false},
 	{"nothing arrives from etcd at the primary", 1, func(c *cluster, now state, _ *rand.Rand) {
 		for _, name := range etcds {
 			c.world.Cut(name, now.primary)
 		}
 		c.elsewhere(now)
 		c.world.Heal()
-	}},
+	}, false},
 	{"nothing arrives from the primary at its standbys", 0, func(c *cluster, now state, _ *rand.Rand) {
 		for _, name := range others(now) {
 			c.world.Cut(now.primary, name)
 		}
 		c.hold()
 		c.world.Heal()
-	}},
+	}, false},
 	{"nothing arrives from its standbys at the primary", 0, func(c *cluster, now state, _ *rand.Rand) {
 		for _, name := range others(now) {
 			c.world.Cut(name, now.primary)
 		}
 		c.hold()
 		c.world.Heal()
-	}},
+	}, false},
 	{"the primary's machine is paused, and wakes as a primary", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Machine(now.primary).Pause()
 		c.elsewhere(now)
 		c.hold()
 		c.world.Machine(now.primary).Wake()
-	}},
+	}, false},
 	{"the primary's PostgreSQL is paused, and wakes as a primary", 1, func(c *cluster, now state, _ *rand.Rand) {
 		c.world.Machine(now.primary).PausePostgres()
 		c.elsewhere(now)
 		c.hold()
 		c.world.Machine(now.primary).Wake()
-	}},
+	}, false},
 	{"switchover", 3, func(c *cluster, now state, _ *rand.Rand) {
 		c.until(func() error {
 			_, err := c.tell("POST", now.primary, "/switchover", map[string]any{"leader": now.primary})
 			return err
 		})
 		c.elsewhere(now)
-	}},
-	{"a primary that wrote alone loses power, and is rewound", 1, rewound},
-	{"the primary's disk is full", 1, diskFull},
-	{"a server's clock is 10 s ahead", 0, clockFault(10 * time.Second)},
-	{"a server's clock is 10 s behind", 0, clockFault(-10 * time.Second)},
-	{"a server's clock is an hour ahead", 0, clockFault(time.Hour)},
-	{"a server's clock is an hour behind", 0, clockFault(-time.Hour)},
+	}, false},
+	{"a primary that wrote alone loses power, and is rewound", 1, rewound, false},
+	{"the primary's disk is full", 1, diskFull, false},
+	{"a server's clock is 10 s ahead", 0, clockFault(10 * time.Second), false},
+	{"a server's clock is 10 s behind", 0, clockFault(-10 * time.Second), false},
+	{"a server's clock is an hour ahead", 0, clockFault(time.Hour), true},
+	{"a server's clock is an hour behind", 0, clockFault(-time.Hour), true},
 }
 
 func one(dice *rand.Rand, of []string) string { return of[dice.IntN(len(of))] }
@@ -200,5 +201,6 @@ func clockFault(ahead time.Duration) func(*cluster, state, *rand.Rand) {
 		m.SetClock(ahead)
 		c.hold()
 		m.SetClock(0)
+		c.hold() // until a key that nobody renews has ended
 	}
 }

@@ -112,6 +112,9 @@ func (c *cluster) healthy() (state, error) {
 	if now.primary == "" {
 		return now, fmt.Errorf("no server is primary")
 	}
+	if !c.hasKey(now.primary) {
+		return now, noKey{now.primary}
+	}
 	synchronous := 0
 	for _, standby := range all[now.primary].Replication {
 		if standby.State == "streaming" && all[standby.Name].Timeline == now.timeline {
@@ -126,6 +129,16 @@ func (c *cluster) healthy() (state, error) {
 		return now, notFollowing{now.primary, slices.Sorted(maps.Keys(all))}
 	}
 	return now, c.synchronous(now.primary, synchronous)
+}
+
+// hasKey asks as HAProxy does.
+func (c *cluster) hasKey(name string) bool {
+	response, err := rest.Get("http://" + name + ":8008/primary")
+	if err != nil {
+		return false
+	}
+	response.Body.Close()
+	return response.StatusCode == http.StatusOK
 }
 
 // synchronous says what is missing for the mode. A standby counts only if etcd has its name: others are not promoted.
@@ -173,6 +186,11 @@ type noStandby struct{ primary string }
 
 func (n noStandby) Error() string { return n.primary + " has no synchronous standby" }
 
+// noKey says that a primary has not the key in etcd.
+type noKey struct{ primary string }
+
+func (n noKey) Error() string { return n.primary + " is primary, and has not the key in etcd" }
+
 // operate does what Patroni 3.0.2 does not do by itself, and says whether there was something.
 func (c *cluster) operate(err error) bool {
 	c.t.Helper()
@@ -182,17 +200,17 @@ func (c *cluster) operate(err error) bool {
 		c.restart(alone.primary)
 		return true
 	}
+	if without := (noKey{}); errors.As(err, &without) {
+		// Its clock was set back: Patroni sleeps until the hour that it had in mind, and nobody takes over while it
+		// says that it lives.
+		c.restart(without.primary)
+		return true
+	}
 	if left := (notFollowing{}); errors.As(err, &left) {
 		// It may have got more of the old primary than the new one, which PostgreSQL does not undo while it runs.
 		for _, name := range left.names {
 			said, err := c.tell("POST", name, "/reinitialize", map[string]any{"force": true})
 			c.t.Logf("%s is copied anew: %s %v", name, strings.TrimSpace(said), err)
-			if err != nil && strings.Contains(err.Error(), "no leader") {
-				// The primary's clock was set back: its Patroni sleeps until the hour that it had in mind, without
-				// its key, and nobody takes over while it says that it lives.
-				c.restart(left.primary)
-				return true
-			}
 			c.copies++
 		}
 		return true

@@ -134,12 +134,15 @@ func (s *storm) over() bool {
 	return time.Since(s.begun) > s.limit
 }
 
+// slowest is how short a storm must be to have no fault that takes more than a minute to recover from.
+const slowest = 3 * time.Minute
+
 // shuffled is a round of faults.
 func (s *storm) shuffled() (round []fault) {
 	chosen := regexp.MustCompile(*only)
 	var others []fault
 	for _, f := range faults {
-		if !chosen.MatchString(f.what) {
+		if !chosen.MatchString(f.what) || f.slow && s.limit < slowest {
 			continue
 		}
 		if f.often == 0 {
