@@ -39,8 +39,9 @@ type status struct {
 		Worker            int
 		ClaimedAt         time.Time `json:"claimed_at"`
 	} `json:"joined"`
-	Drawers   []string `json:"roles_that_may_set_sequences"`
-	Namespace *struct {
+	Drawers    []string `json:"roles_that_may_set_sequences"`
+	Unreadable []string `json:"unreadable_sequences"`
+	Namespace  *struct {
 		ID              string
 		Copied, Home    *string
 		Disposable      bool
@@ -68,6 +69,7 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 	s := read[status](t, run(t, "migrate", "status", "--json", "--database", home))
 	n := s.Namespace
 	if !s.InPlace || s.Database != server.Name(t, home) || s.Unchecked != nil || len(s.Functions) != 0 ||
+		s.Unreadable == nil || len(s.Unreadable) != 0 ||
 		len(s.Migrations) != namespace.Revision || s.Migrations[0].Number != 1 || s.Migrations[0].AppliedAt == nil {
 		t.Errorf("a database that is in place: %+v", s)
 	}
