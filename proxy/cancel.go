@@ -1,6 +1,9 @@
 package proxy
 
-import "context"
+import (
+	"context"
+	"net"
+)
 
 const (
 	// keyOffset is where the key begins in a CancelRequest, behind its length and code.
@@ -27,7 +30,7 @@ func (s *session) rememberKey(key []byte) {
 // dialOnce connects for a packet that begins no session. A request to cancel a statement goes to the very address where
 // the session of its key is. One whose key is of no session here may be that of another proxy, behind a balancer. It
 // goes where new sessions go, as all else does.
-func (p *Proxy) dialOnce(ctx context.Context, o opening) (link, error) {
+func (p *Proxy) dialOnce(ctx context.Context, o opening) (net.Conn, error) {
 	s := p.sessionOf(o)
 	if s == nil {
 		return p.dialUpstream(ctx, nil)
@@ -38,8 +41,7 @@ func (p *Proxy) dialOnce(ctx context.Context, o opening) (link, error) {
 	if to.Network != "unix" {
 		to.Address = s.upstream.RemoteAddr().String()
 	}
-	conn, err := to.dial(ctx, nil)
-	return link{Conn: conn, host: s.host}, err
+	return to.dial(ctx, nil)
 }
 
 // sessionOf finds the session whose statement is to be cancelled; nil: it is none of this proxy's.

@@ -118,9 +118,6 @@ func (s *session) farewell(code failure) {
 
 // endsWithReign ends the session when the reign of its host is over, unless that is called off.
 func (s *session) endsWithReign() (callOff func() bool) {
-	if s.over == nil {
-		return func() bool { return true }
-	}
 	return context.AfterFunc(s.over, s.demoted)
 }
 

@@ -38,7 +38,7 @@ type session struct {
 	client     net.Conn        // client ↔ proxy
 	upstream   net.Conn        // proxy ↔ upstream
 	host       int             // of Settings.Upstream, where that leads
-	over       context.Context // ends with the host's reign; nil: never
+	over       context.Context // ends with the host's reign
 	key        string          // by which a statement of it is cancelled; guarded by Proxy.mu
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.

@@ -27,7 +27,7 @@ type Reign struct {
 type link struct {
 	net.Conn
 	host int
-	over context.Context // ends with the host's reign; nil: never
+	over context.Context // ends with the host's reign, which never does where any host will do
 }
 
 // under is what a connection is to be beneath TLS; nil: what it is.
@@ -83,7 +83,7 @@ func (p *Proxy) dialInOrder(ctx context.Context, u under) (link, error) {
 		conn, err := w.dialWithin(ctx, len(ways)-i, u)
 		switch {
 		case err == nil:
-			return link{conn, i, nil}, nil
+			return link{conn, i, context.Background()}, nil
 		case len(ways) == 1:
 			return link{}, err
 		case !errors.As(err, new(*dialError)):
@@ -112,9 +112,7 @@ func (p *Proxy) DialUpstream(ctx context.Context) (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.over != nil {
-		beneath.bind(l.over)
-	}
+	beneath.bind(l.over)
 	return forDriver(l.Conn), nil
 }
 
@@ -221,9 +219,7 @@ func (s *session) refused(login time.Time) bool {
 	}
 	hangUp := func() { s.upstream.Close() } // no session yet, so neither drain nor reign would end it
 	defer context.AfterFunc(s.proxy.ctx, hangUp)()
-	if s.over != nil {
-		defer context.AfterFunc(s.over, hangUp)()
-	}
+	defer context.AfterFunc(s.over, hangUp)()
 	f, err := s.fromUpstream.Await()
 	return s.upstream.SetReadDeadline(noDeadline) == nil && err == nil && f.Kind == wire.BackendErrorResponse &&
 		string(errorField(f.Body, 'C')) == "28000"
