@@ -182,12 +182,17 @@ func (d *database) lastApplied(ctx context.Context) (number int, err error) {
 	return number, nil
 }
 
+// notAvailable says that a lock was not to be had in time.
+func notAvailable(err error) bool {
+	said, is := errors.AsType[*pgconn.PgError](err)
+	return is && said.Code == "55P03"
+}
+
 // lock waits until no other migration of this database runs.
 // It holds until the session ends, and this session does the writing.
 func (d *database) lock(ctx context.Context) error {
-	var said *pgconn.PgError
 	switch _, err := d.Exec(ctx, lockSQL, lockKey); {
-	case errors.As(err, &said) && said.Code == "55P03": // lock not available
+	case notAvailable(err):
 		var holder int
 		_ = d.QueryRow(ctx, holderSQL, lockKey).Scan(&holder) // without it the message says less
 		return refuse("Wait until that has ended, or end it: SELECT pg_terminate_backend(PID).",

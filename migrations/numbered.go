@@ -3,14 +3,11 @@ package migrations
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/hint"
 )
@@ -110,8 +107,7 @@ func (d *database) record(ctx context.Context, m migration) error {
 
 // held says what to do where another transaction held a table that a migration changes.
 func held(err error) error {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == "55P03" { // lock not available
+	if notAvailable(err) {
 		return hint.With(err, "Another transaction holds a table of schema pgflurry, as a dump does until its end. "+
 			"Run the same again when that has ended; pg_locks shows who it is.")
 	}

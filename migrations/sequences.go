@@ -48,9 +48,9 @@ func (d *database) unreadable(ctx context.Context) ([]string, error) {
 func (d *database) mendSequences(ctx context.Context, s Settings) error {
 	names, err := namespace.MendSequences(ctx, d.Conn)
 	if err != nil {
-		said, is := errors.AsType[*pgconn.PgError](err)
+		held := notAvailable(err)
 		err = failed("making unreadable sequences anew", err)
-		if is && said.Code == "55P03" { // lock not available
+		if held {
 			err = hint.With(err, "An open transaction has used such a sequence. Wait until it has ended, "+
 				"and run the same again.")
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/namespace"
 )
@@ -117,8 +116,7 @@ func (d *database) setQuarantine(ctx context.Context, quarantine time.Duration, 
 
 // busy says whom the lock of the workers was not taken from.
 func busy(err error) error {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && said.Code == "55P03" { // lock not available
+	if notAvailable(err) {
 		return refuse("Wait until it has ended, and run the same again. pg_locks shows who it is. "+
 			"A commit that waits for a hung synchronous standby holds it too.",
 			"the windows stay as they are: another transaction holds pgflurry.worker")
