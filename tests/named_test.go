@@ -18,7 +18,7 @@ func documents(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	pages := map[string]string{}
-	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md") {
+	for _, path := range append(paths, "../README.md", "../CONTRIBUTING.md", "../CHANGELOG.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
@@ -79,5 +79,16 @@ func TestEveryFileThatADocumentLinksToExists(t *testing.T) {
 	}
 	if linked < 20 {
 		t.Errorf("documents link to %d files, expected many more", linked)
+	}
+}
+
+func TestTheIndexOfTheDocumentsHasEachPage(t *testing.T) {
+	pages := documents(t)
+	index := pages["../docs/README.md"]
+	for path := range pages {
+		name := filepath.Base(path)
+		if filepath.Dir(path) == "../docs" && name != "README.md" && !strings.Contains(index, "]("+name+")") {
+			t.Errorf("docs/README.md does not list %s", name)
+		}
 	}
 }
