@@ -33,12 +33,22 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 					len(address), connstring.LongestSocketPath), "Choose a shorter folder, or use TCP."))
 		}
 		return "unix", address, nil
-	case !strings.Contains(address, ":"), connstring.MayHoldPassword(address):
+	case !hasPort(address), connstring.MayHoldPassword(address):
 		return "", "", outcome.As(outcome.Usage,
 			fmt.Errorf("--%s is %s; expected HOST:PORT or the absolute path of a Unix socket",
 				flag, connstring.Shown(address)))
 	}
 	return "tcp", address, nil
+}
+
+// hasPort says whether an address ends in a port: a number of 16 bits, or the name of a service of this system.
+func hasPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil || port == "" {
+		return false
+	}
+	_, err = net.LookupPort("tcp", port)
+	return err == nil
 }
 
 // parseUpstream reads the list of hosts behind the proxy.

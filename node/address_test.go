@@ -22,6 +22,9 @@ func TestAListOfHostsIsReadAndMistakesAreNamed(t *testing.T) {
 		"db1:5432,":            "an empty host",
 		"db1:5432,db1:5432":    "names db1:5432 twice",
 		"db1:5432,db2":         `--upstream is "db2"`,
+		"db1:99999":            `--upstream is "db1:99999"; expected HOST:PORT`,
+		"db1:":                 `--upstream is "db1:"; expected HOST:PORT`,
+		"::1:5432":             `--upstream is "::1:5432"; expected HOST:PORT`,
 		"u:secret@h:1,db:5432": "may hold a password",
 	} {
 		if _, err := parseUpstream(list); err == nil || !strings.Contains(err.Error(), says) ||

@@ -96,7 +96,7 @@ func TestAnAdminListenerThatCannotBeIsNamedByItsFlag(t *testing.T) {
 	folder := t.TempDir()
 	for address, says := range map[string]string{
 		"127.0.0.1":       `--admin-listen is "127.0.0.1"; expected HOST:PORT`,
-		"127.0.0.1:99999": "--admin-listen 127.0.0.1:99999: ",
+		"127.0.0.1:99999": `--admin-listen is "127.0.0.1:99999"; expected HOST:PORT`,
 		folder:            "--admin-listen " + folder + " is a directory",
 	} {
 		s := node.Settings{Listen: "127.0.0.1:0", Upstream: "127.0.0.1:1", LeaseDatabase: closed, Name: "n"}
