@@ -69,9 +69,9 @@ func TestHealthReadyTellsAWrongAddressFromAProxyThatIsNotReady(t *testing.T) {
 		address string
 		kind    outcome.Kind
 	}{
-		"is --admin-listen right?":     {operators(t, "tcp", "127.0.0.1:0", http.NotFound), outcome.Failed},
-		"which no admin listener does": {operators(t, "tcp", "127.0.0.1:0", other), outcome.Failed},
-		"--admin-listen nowhere:":      {"nowhere:6533:1", outcome.Usage},
+		"is --admin-listen right?":      {operators(t, "tcp", "127.0.0.1:0", http.NotFound), outcome.Failed},
+		"which no admin listener does":  {operators(t, "tcp", "127.0.0.1:0", other), outcome.Failed},
+		`is "nowhere:6533:1"; expected`: {"nowhere:6533:1", outcome.Usage},
 	} {
 		err := health(t, "--ready", "--admin-listen", c.address)
 		if err == nil || !strings.Contains(err.Error(), says) || outcome.Of(err) != c.kind {
