@@ -43,6 +43,11 @@ func (p *page) decode(w http.ResponseWriter, r *http.Request) {
 // explain says when an ID was made, and by whom.
 func (p *page) explain(r *http.Request, v *view, parts Decoded) {
 	v.Decoder.ID = &parts
+	if parts.Time.IsZero() {
+		v.Decoder.Age = "none: below the first ID, so a key of a sequence, it seems"
+		v.Decoder.NoOne = "no one: a sequence gave it"
+		return
+	}
 	v.Decoder.Age = lasting(v.At.Sub(parts.Time)) + " ago"
 	switch ahead := parts.Time.Sub(v.At); {
 	case ahead.Abs() < time.Second:

@@ -233,6 +233,8 @@ func TestAnIDIsTakenApartWithWhoHeldItsWorkerThen(t *testing.T) {
 	has(t, ask(), "the function of a database")
 	node.decoded.Function, node.failed = false, errors.New("connection refused")
 	has(t, ask(), "not known: connection refused")
+	node.decoded.Time = time.Time{} // below the first ID
+	has(t, ask(), "none: below the first ID, so a key of a sequence", "no one: a sequence gave it")
 }
 
 func TestWhatIsNoIDIsToldInASentence(t *testing.T) {

@@ -134,7 +134,7 @@ type Tenure struct {
 // Decoded is what is in an ID.
 type Decoded struct {
 	ID         int64
-	Time       time.Time // the start of its tick
+	Time       time.Time // the start of its tick; zero: an old key, which says none
 	Datacenter *int      // nil: the layout has none
 	Worker     int
 	Sequence   int

@@ -8,7 +8,7 @@ import (
 
 // Parts is what an ID is made of.
 type Parts struct {
-	Time       time.Time // start of the tick, UTC
+	Time       time.Time // start of the tick, UTC; zero: an old key, of a tick before Layout.FirstTick
 	Tick       int64     // whole units since the epoch
 	Datacenter int       // the upper bits of Worker; 0 if the layout has no datacenter bits
 	Worker     int       // datacenter and worker bits as one number
@@ -31,8 +31,8 @@ func (l Layout) Compose(tick int64, worker, sequence int) (int64, error) {
 	return tick<<l.tickShift() | int64(worker)<<l.SequenceBits | int64(sequence), nil
 }
 
-// Decode takes an ID of this layout apart. It refuses only what cannot be one: a negative number, or one with more bits
-// than the layout has.
+// Decode takes an ID of this layout apart. It refuses a negative number, and one with more bits than the layout has. A
+// number below the first ID has no time.
 func (l Layout) Decode(id int64) (Parts, error) {
 	if id < 0 {
 		return Parts{}, fmt.Errorf("%d is negative; an ID is not", id)
@@ -42,11 +42,14 @@ func (l Layout) Decode(id int64) (Parts, error) {
 	}
 	tick := id >> l.tickShift()
 	worker := int(id>>l.SequenceBits) & (l.Workers() - 1)
-	return Parts{
-		Time:       l.Time(tick),
+	parts := Parts{
 		Tick:       tick,
 		Datacenter: worker >> l.WorkerBits,
 		Worker:     worker,
 		Sequence:   int(id) & l.MaxSequence(),
-	}, nil
+	}
+	if tick >= l.FirstTick() {
+		parts.Time = l.Time(tick)
+	}
+	return parts, nil
 }

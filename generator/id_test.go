@@ -35,13 +35,36 @@ func TestDecodeTellsTheDatacenterFromTheUpperBitsOfTheWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	id, err := l.Compose(1000, 3<<5|17, 42)
+	id, err := l.Compose(86_401_000, 3<<5|17, 42)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := Parts{Time: l.Epoch.Add(time.Second), Tick: 1000, Datacenter: 3, Worker: 3<<5 | 17, Sequence: 42}
+	want := Parts{
+		Time: l.Epoch.Add(24*time.Hour + time.Second), Tick: 86_401_000, Datacenter: 3, Worker: 3<<5 | 17, Sequence: 42,
+	}
 	if got, err := l.Decode(id); err != nil || got != want {
 		t.Errorf("got %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestANumberOfTheFirstDayIsAnOldKeyAndHasNoTime(t *testing.T) {
+	for _, unit := range []time.Duration{time.Millisecond, 7 * time.Millisecond, time.Second} {
+		l := DefaultLayout()
+		l.Unit = unit
+		first := l.FirstTick()
+		if l.Time(first).Sub(l.Epoch) < 24*time.Hour || l.Time(first-1).Sub(l.Epoch) >= 24*time.Hour {
+			t.Errorf("unit %v: the first tick begins %v after the epoch, want a day", unit, l.Time(first).Sub(l.Epoch))
+		}
+		for id, want := range map[int64]time.Time{
+			0: {}, 1: {}, 1<<31 - 1: {}, first<<22 - 1: {}, first << 22: l.Time(first),
+		} {
+			if p, err := l.Decode(id); err != nil || !p.Time.Equal(want) {
+				t.Errorf("unit %v: %d is of %v, %v; want %v", unit, id, p.Time, err, want)
+			}
+		}
+		if l.CheckLifetime(l.Time(first-1)) == nil || l.CheckLifetime(l.Time(first)) != nil {
+			t.Errorf("unit %v: a namespace may be made before the first ID that has a time", unit)
+		}
 	}
 }
 
@@ -82,7 +105,9 @@ func FuzzDecodeAndComposeAreInverse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.Datacenter != p.Worker>>worker || p.Time.UnixMilli()-l.Epoch.UnixMilli() != p.Tick*l.Unit.Milliseconds() {
+		since := p.Time.UnixMilli() - l.Epoch.UnixMilli()
+		if p.Datacenter != p.Worker>>worker ||
+			p.Time.IsZero() != (p.Tick < l.FirstTick()) || !p.Time.IsZero() && since != p.Tick*l.Unit.Milliseconds() {
 			t.Errorf("%v: %d: %+v", l, id, p)
 		}
 		if back, err := l.Compose(p.Tick, p.Worker, p.Sequence); err != nil || back != id {

@@ -133,12 +133,17 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// CheckLifetime refuses a layout that is of no use at the given time. Either its epoch is still to come, or its
-// timestamp bits have ended or will end within a year. It is meant for making a namespace. One that exists is
-// used to its end.
+// CheckLifetime refuses a layout that is of no use at the given time. Its epoch is still to come or less than a day
+// ago, or its timestamp bits have ended or will end within a year. It is meant for making a namespace. One that exists
+// is used to its end.
 func (l Layout) CheckLifetime(now time.Time) error {
 	if now.Before(l.Epoch) {
 		return fmt.Errorf("epoch %s is still to come: now is %s",
+			l.Epoch.Format(time.RFC3339), now.Format(time.RFC3339))
+	}
+	if first := l.Time(l.FirstTick()); now.Before(first) {
+		return fmt.Errorf("epoch %s is less than a day ago: now is %s; "+
+			"numbers of its first day are left to the keys that tables had before, so take an earlier epoch",
 			l.Epoch.Format(time.RFC3339), now.Format(time.RFC3339))
 	}
 	if left := l.yearsLeft(now); left < leastYears {
@@ -186,6 +191,10 @@ func (l Layout) WorkersOf(datacenter int) (lowest, highest int, err error) {
 	}
 	return datacenter << l.WorkerBits, (datacenter+1)<<l.WorkerBits - 1, nil
 }
+
+// FirstTick is the first tick an ID can have: a day after the epoch, as CheckLifetime sees to. Numbers of earlier ticks
+// are old keys, which a sequence gave before its table was moved over.
+func (l Layout) FirstTick() int64 { return int64((24*time.Hour + l.Unit - 1) / l.Unit) }
 
 // MaxTick is the last tick an ID can have.
 func (l Layout) MaxTick() int64 { return 1<<l.TimestampBits - 1 }

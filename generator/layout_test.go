@@ -130,7 +130,8 @@ func TestLifetimeIsCheckedAgainstTheGivenTime(t *testing.T) {
 		now  time.Time
 		want []string // of the error; none if there is none
 	}{
-		{"at the epoch", l.Epoch, nil},
+		{"a day after the epoch", l.Epoch.Add(24 * time.Hour), nil},
+		{"less than a day after it", l.Epoch.Add(24*time.Hour - 1), []string{"less than a day ago", "earlier epoch"}},
 		{"before the epoch", l.Epoch.Add(-time.Second), []string{"2024-01-01T00:00:00Z", "2023-12-31T23:59:59Z"}},
 		{"thirteen months before the end", l.End().AddDate(0, -13, 0), nil},
 		{
@@ -157,11 +158,12 @@ func TestALayoutOf28BitsInMillisecondsLastsThreeDays(t *testing.T) {
 	if err := l.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.CheckLifetime(l.Epoch); err == nil {
+	day := l.Epoch.Add(24 * time.Hour)
+	if err := l.CheckLifetime(day); err == nil {
 		t.Error("a layout that ends after three days is no use")
 	}
 	l.Unit = time.Second
-	if err := l.CheckLifetime(l.Epoch); err != nil {
+	if err := l.CheckLifetime(day); err != nil {
 		t.Error(err)
 	}
 }

@@ -35,6 +35,13 @@ BEGIN
         END IF;
         RETURN;
     END IF;
+    -- Numbers of the first day are old keys to snowflake_time(). A database that joins follows its home.
+    IF new_home IS NULL AND new_epoch > clock_timestamp() - interval '24 hours' THEN
+        RAISE EXCEPTION 'epoch % is less than a day ago: the server''s clock shows %',
+            new_epoch AT TIME ZONE 'UTC', clock_timestamp() AT TIME ZONE 'UTC'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Take an earlier epoch. Numbers of its first day are left to the keys that tables had before.';
+    END IF;
     INSERT INTO pgflurry.namespace (id, disposable,
             timestamp_bits, datacenter_bits, worker_bits, sequence_bits, epoch, unit, region,
             database_workers, function_worker, claim, home,
@@ -80,4 +87,5 @@ COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, 
 'Writes the namespace row, with a random id if new_id is NULL; '
 'with a NULL home also all worker rows, and claims function_worker for this database; '
 'disposable: for tests, whose copies give the same IDs; with a region the rows of its workers alone. '
-'Where the row exists: nothing, or error 23001 if its layout, its id or its region differs.';
+'Where the row exists: nothing, or error 23001 if its layout, its id or its region differs. '
+'Error 22023 if the epoch is less than a day ago.';

@@ -41,6 +41,9 @@ What the bits mean comes from the namespace of a database (--database), or from 
 are the default layout where they are not given: then it says on standard error what it assumes. Of another
 layout's ID it cannot tell: it prints other numbers then.
 
+A small number has no TIME: it is not an ID, but probably a key that a sequence gave before its table was moved to
+IDs. Standard error says so. Numbers of the first day after the epoch are such keys.
+
 WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list"; DATACENTER is
 its upper bits, "-" in a layout without. TIME is the start of the ID's tick.
 
@@ -144,11 +147,19 @@ func (f *decodeFlags) fromFlags() (generator.Layout, error) {
 func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON bool) error {
 	list := newTable("id", "time", "datacenter", "worker", "sequence")
 	seen, failed := 0, 0
+	say := func(sentence string) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+connstring.Masked(sentence))
+	}
 	one := func(text string) {
 		seen++
-		if err := addDecoded(list, layout, text); err != nil {
+		parts, err := addDecoded(list, layout, text)
+		switch {
+		case err != nil:
 			failed++
-			fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+connstring.Masked(err.Error()))
+			say(err.Error())
+		case parts.Time.IsZero():
+			say(fmt.Sprintf("%s is below the first ID of layout %s, epoch %s: "+
+				"a key of a sequence, it seems, which says no time", text, layout, timestamp(layout.Epoch)))
 		}
 	}
 	for _, arg := range args {
@@ -171,21 +182,24 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 	return nil
 }
 
-func addDecoded(list *table, layout generator.Layout, text string) error {
+func addDecoded(list *table, layout generator.Layout, text string) (generator.Parts, error) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil {
-		return fmt.Errorf("%.40q is not an ID: a whole decimal number below 2^63 is expected", text)
+		return generator.Parts{}, fmt.Errorf("%.40q is not an ID: a whole decimal number below 2^63 is expected", text)
 	}
 	parts, err := layout.Decode(id)
 	if err != nil {
-		return err
+		return generator.Parts{}, err
 	}
-	var datacenter any
+	var at, datacenter any
+	if !parts.Time.IsZero() {
+		at = parts.Time
+	}
 	if layout.DatacenterBits > 0 {
 		datacenter = parts.Datacenter
 	}
-	list.add(strconv.FormatInt(id, 10), parts.Time, datacenter, parts.Worker, parts.Sequence)
-	return nil
+	list.add(strconv.FormatInt(id, 10), at, datacenter, parts.Worker, parts.Sequence)
+	return parts, nil
 }
 
 // words calls f with each word of r.

@@ -31,15 +31,30 @@ func TestDecodeTellsWhatIsInAnID(t *testing.T) {
 }
 
 func TestDecodeTakesTheLayoutFromFlags(t *testing.T) {
-	// 3<<22 | 2<<17 | 5<<12 | 9
-	out, _, err := runDecode(t, "", "12865545", "--layout", "datacenter", "--epoch", "2020-01-01T00:00:00+01:00",
+	// 86403<<22 | 2<<17 | 5<<12 | 9
+	out, errs, err := runDecode(t, "", "362400731145", "--layout", "datacenter", "--epoch", "2020-01-01T00:00:00+01:00",
 		"--unit", "1s", "--json")
 	want := `[
- {"id": "12865545", "time": "2019-12-31T23:00:03.000Z", "datacenter": 2, "worker": 69, "sequence": 9}
+ {"id": "362400731145", "time": "2020-01-01T23:00:03.000Z", "datacenter": 2, "worker": 69, "sequence": 9}
 ]
 `
-	if out != want || err != nil {
-		t.Errorf("got\n%s%v\nwant\n%s", out, err, want)
+	if out != want || errs != "" || err != nil {
+		t.Errorf("got\n%s%s%v\nwant\n%s", out, errs, err, want)
+	}
+}
+
+func TestDecodeSaysOfASmallNumberThatItIsAKeyOfASequence(t *testing.T) {
+	out, errs, err := runDecode(t, "", "7", "330678927360028672", "--json")
+	if err != nil || !strings.Contains(out, `{"id": "7", "time": null, `) ||
+		!strings.Contains(out, `"time": "2026-07-01T12:00:00.000Z"`) {
+		t.Errorf("got %s%v", out, err)
+	}
+	if strings.Count(errs, "a key of a sequence") != 1 || !strings.Contains(errs, "7 is below the first ID of layout "+
+		"41/0/10/12, epoch 2024-01-01T00:00:00.000Z") {
+		t.Errorf("standard error is %q", errs)
+	}
+	if out, _, _ = runDecode(t, "", "7"); !strings.Contains(out, "\n7   -     -           0       7\n") {
+		t.Errorf("the table is\n%s", out)
 	}
 }
 

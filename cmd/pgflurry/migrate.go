@@ -50,7 +50,7 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&f.layout, "layout", "", "`BITS` of timestamp/datacenter/worker/sequence, "+
 		"or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
 	flags.StringVar(&f.epoch, "epoch", "",
-		"instant of the first tick, `RFC3339` (default 2024-01-01T00:00:00Z"+otherwise+")")
+		"instant of the first tick, `RFC3339`, at least a day ago (default 2024-01-01T00:00:00Z"+otherwise+")")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
 	flags.StringVar(&f.region, "region", "", "`NUMBER` of the region that this database is, which no other database "+
 		"may have: it gets the workers of that datacenter alone (default none"+otherwise+")")

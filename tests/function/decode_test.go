@@ -28,7 +28,9 @@ func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
 			layout := row(t, url).Layout
 			conn := server.Connect(t, url)
 			below := int64(layout.Workers()) * int64(layout.MaxSequence()+1) // IDs of one tick
-			for _, tick := range []int64{1, 2, 91_237_411_239, layout.MaxTick() - 1} {
+			for _, tick := range []int64{
+				layout.FirstTick(), layout.FirstTick() + 1, 91_237_411_239, layout.MaxTick() - 1,
+			} {
 				for _, offset := range []time.Duration{
 					0, time.Microsecond, layout.Unit / 2, layout.Unit - time.Microsecond,
 				} {
@@ -42,7 +44,8 @@ func TestFloorAndCeilAreExactAgainstSnowflakeTime(t *testing.T) {
 					if floor != first*below || ceil != (last+1)*below-1 {
 						t.Errorf("%s: floor %d, ceil %d; want %d, %d", at, floor, ceil, first*below, (last+1)*below-1)
 					}
-					const around = `SELECT snowflake_time($1) >= $3 AND snowflake_time($1 - 1) < $3
+					const around = `SELECT snowflake_time($1) >= $3
+						AND coalesce(snowflake_time($1 - 1), '-infinity') < $3
 						AND snowflake_time($2) <= $3 AND snowflake_time($2 + 1) > $3`
 					if !value[bool](t, conn, around, floor, ceil, at) {
 						t.Errorf("%s: snowflake_time does not agree with floor %d and ceil %d", at, floor, ceil)
@@ -57,12 +60,16 @@ func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
 	url := server.Migrated(t)
 	layout := row(t, url).Layout
 	conn := server.Connect(t, url)
+	first := layout.FirstTick() << 22 // of a day after the epoch; below it are old keys
 	end := layout.Time(layout.MaxTick()).Format(time.RFC3339Nano)
 	for query, want := range map[string]int64{
-		"snowflake_floor('-infinity')":                                  0,
-		"snowflake_floor('2024-01-01Z')":                                0,
-		"snowflake_floor('2023-12-31 23:59:59.999999Z')":                0,
-		"snowflake_ceil('2024-01-01Z')":                                 1<<22 - 1,
+		"snowflake_floor('-infinity')":                                  first,
+		"snowflake_floor('2024-01-01Z')":                                first,
+		"snowflake_floor('2024-01-02Z')":                                first,
+		"snowflake_floor('2024-01-02 00:00:00.000001Z')":                first + 1<<22,
+		"snowflake_ceil('2024-01-01Z')":                                 first - 1,
+		"snowflake_ceil('2024-01-01 23:59:59.999999Z')":                 first - 1,
+		"snowflake_ceil('2024-01-02Z')":                                 first + 1<<22 - 1,
 		"snowflake_ceil('infinity')":                                    1<<63 - 1,
 		"snowflake_ceil('" + end + "')":                                 1<<63 - 1,
 		"snowflake_floor('" + end + "')":                                layout.MaxTick() << 22,
@@ -79,6 +86,27 @@ func TestFloorAndCeilStayInsideTheLayoutAtItsEnds(t *testing.T) {
 		AND snowflake_time(NULL) IS NULL`
 	if !value[bool](t, conn, ofNull) {
 		t.Error("NULL does not give NULL")
+	}
+}
+
+func TestOldKeysAreInNoRangeOfTimeThatBeginsAndAboveNoEnd(t *testing.T) {
+	for _, s := range []migrations.Settings{
+		{}, {Layout: "javascript"}, {Layout: "40/0/8/9", Unit: 7 * time.Millisecond, Epoch: epoch(t)},
+	} {
+		url := server.MigratedWith(t, s)
+		layout := row(t, url).Layout
+		conn := server.Connect(t, url)
+		const counts = `WITH key AS (
+				SELECT unnest(ARRAY[0, 1, 2147483647, snowflake_floor('-infinity') - 1]) AS id),
+			instant AS (
+				SELECT $1::timestamptz + i * interval '6 hours' AS t FROM generate_series(0, 12) AS i UNION
+				SELECT timestamptz '-infinity')
+			SELECT concat_ws(' ', count(*) FILTER (WHERE id >= snowflake_floor(t)),
+				count(*) FILTER (WHERE t >= $1 AND id > snowflake_ceil(greatest(t, $1))), count(snowflake_time(id)))
+			FROM key, instant`
+		if got := value[string](t, conn, counts, layout.Epoch); got != "0 0 0" {
+			t.Errorf("layout %s: old keys at or after an instant, above one, with a time: %s; want none", layout, got)
+		}
 	}
 }
 

@@ -119,7 +119,8 @@ func readsLike(t *testing.T, conn *pgx.Conn, layout generator.Layout, ids []int6
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range append([]int64{0, last}, ids...) {
+	first := layout.FirstTick() * int64(layout.Workers()) * int64(layout.MaxSequence()+1)
+	for _, id := range append([]int64{first, last}, ids...) {
 		want, err := layout.Decode(id)
 		if err != nil {
 			t.Fatal(err)
@@ -136,6 +137,15 @@ func readsLike(t *testing.T, conn *pgx.Conn, layout generator.Layout, ids []int6
 		if !got.Time.Equal(want.Time) || got.Datacenter != want.Datacenter || got.Worker != want.Worker ||
 			got.Sequence != want.Sequence {
 			t.Errorf("ID %d reads %+v in SQL, %+v in Go", id, got, want)
+		}
+	}
+	for _, key := range []int64{0, 1, first - 1} { // keys from before the table was moved over
+		if !value[bool](t, conn, `SELECT snowflake_time($1) IS NULL AND p."time" IS NULL AND p.sequence = $1 & $2
+			FROM snowflake_parts($1) AS p`, key, layout.MaxSequence()) {
+			t.Errorf("%d has a time", key)
+		}
+		if p, err := layout.Decode(key); err != nil || !p.Time.IsZero() {
+			t.Errorf("%d is of %v in Go, %v", key, p.Time, err)
 		}
 	}
 	if last < 1<<63-1 {

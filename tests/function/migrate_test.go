@@ -184,11 +184,12 @@ func TestMigrationInvariant2ALayoutCannotChange(t *testing.T) {
 func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	url := server.Database(t)
 	for text, s := range map[string]migrations.Settings{
-		"63":             {Layout: "43/0/10/12"},
-		"neither":        {Layout: "large"},
-		"still to come":  {Epoch: time.Now().Add(time.Hour).Truncate(time.Millisecond)},
-		"year left":      {Layout: "28/0/10/12"},
-		"has 64 workers": {Layout: "javascript", DatabaseWorkers: 64},
+		"63":                  {Layout: "43/0/10/12"},
+		"neither":             {Layout: "large"},
+		"still to come":       {Epoch: time.Now().Add(time.Hour).Truncate(time.Millisecond)},
+		"less than a day ago": {Epoch: time.Now().Add(-23 * time.Hour).Truncate(time.Millisecond)},
+		"year left":           {Layout: "28/0/10/12"},
+		"has 64 workers":      {Layout: "javascript", DatabaseWorkers: 64},
 	} {
 		says(t, migrations.Up(within(t), url, s), text)
 	}

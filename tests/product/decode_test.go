@@ -76,8 +76,8 @@ func TestDecodeWithoutANamespaceSaysWhatToRun(t *testing.T) {
 }
 
 func TestDecodeExitsWithOneWhenAnIDWasBad(t *testing.T) {
-	out, errs, code := decodeIDs(t, "", "nonsense", "4194304")
-	if code != 1 || !strings.Contains(out, "4194304  2024-01-01T00:00:00.001Z") ||
+	out, errs, code := decodeIDs(t, "", "nonsense", "330678927360028672")
+	if code != 1 || !strings.Contains(out, "330678927360028672  2026-07-01T12:00:00.000Z") ||
 		!strings.Contains(errs, `"nonsense" is not an ID`) || !strings.Contains(errs, "1 of 2") {
 		t.Errorf("exit code %d, %q, %q", code, out, errs)
 	}
