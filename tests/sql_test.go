@@ -11,8 +11,8 @@ import (
 func TestSQLThatIsSentToADatabaseIsASCII(t *testing.T) {
 	files := 0
 	for _, folder := range []string{
-		"account", "acknowledge", "cmd/pgflurry", "lease", "migrations", "migrations/queries", "namespace", "segment",
-		"sqlfuncs",
+		"account", "acknowledge", "client", "cmd/pgflurry", "lease", "migrations", "migrations/queries", "namespace",
+		"segment", "sqlfuncs",
 	} {
 		paths, err := filepath.Glob("../" + folder + "/*.sql")
 		if err != nil {

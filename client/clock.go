@@ -1,0 +1,24 @@
+package client
+
+import "time"
+
+// reading is one look at both clocks.
+type reading struct {
+	monotonic time.Duration // since the pool was made; it may stand still while the machine sleeps
+	wall      time.Time     // which somebody may set
+}
+
+// clock reads the clocks of the machine.
+func clock() func() reading {
+	start := time.Now()
+	return func() reading {
+		now := time.Now()
+		return reading{monotonic: now.Sub(start), wall: now.Round(0)}
+	}
+}
+
+// since is the time between two readings: what the clock says that says more. A wall clock that was set back says how
+// far.
+func (r reading) since(earlier reading) time.Duration {
+	return max(r.monotonic-earlier.monotonic, r.wall.Sub(earlier.wall).Abs())
+}

@@ -1,0 +1,1 @@
+SELECT * FROM next_snowflakes($1)
