@@ -12,10 +12,12 @@ lint tests mutants versions fuzz demo images fresh_root:
 test-versions:
 	tests/versions
 
-# All drivers, installed from Debian, npm and Go modules; writes docs/clients.md.
+# All drivers and frameworks, installed from Debian, npm and Go modules; writes docs/clients.md and docs/frameworks.md.
 test-clients:
 	tests/clients/install all
+	tests/frameworks/install all
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/clients -update
+	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/frameworks -update
 
 # pgx's own tests, directly and through the proxy: each passes and fails as it does directly.
 test-pgx:

@@ -1,13 +1,7 @@
 // Package clients runs real drivers, each in its own language,
 // directly against PostgreSQL and through the proxy, and compares.
 //
-// A driver's program stands in the folder of its language. Called with the argument "version" it prints the driver's
-// version and exits 0, or exits otherwise if the driver is not installed. Called without one it does those of the deeds
-// below that CLIENT_DEEDS names, in this order, and prints a line of JSON for each:
-//
-//	{"deed": "…", "result": …, "ids": ["…"]}        the result is compared, the IDs are counted and must be new
-//	{"deed": "…", "none": "…"}                      the driver cannot do it, and why
-//	{"deed": "…", "error": "…", "sqlstate": "…"}    it failed: a failed test; expected errors belong in the result
+// A driver's program stands in the folder of its language and speaks as package deeds says. These are the deeds:
 //
 //	password     log in as client_password (cleartext method), then with a wrong password
 //	scram        the same as CLIENT_ROLE (SCRAM-SHA-256)
@@ -30,13 +24,12 @@
 //	             second's, and so on
 //
 // The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
-// PGSSLMODE=disable. Both roles have the password "right". CLIENT_CA is a file of certificates. CLIENT_MODE is the
-// variant of the driver. The table is item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
+// PGSSLMODE=disable. Both roles have the password "right". CLIENT_CA is a file of certificates. The table is
+// item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text).
 //
 // CLIENT_BARE is set where there are no tables, as in the proxy's ID database. PGUSER is CLIENT_ROLE then, PGPASSWORD
 // its password, and the deeds leave out what they would do with rows. Each driver has a role of its own there, because
 // the proxy limits the wrong passwords of each.
 //
-// PGFLURRY_TEST_CLIENTS says which drivers must be there: nothing, only psql; 1, the first group; all, all of them.
 // With the flag -update the test writes its results into docs/clients.md; without it they are compared with that page.
 package clients

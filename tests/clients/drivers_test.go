@@ -1,17 +1,26 @@
 package clients
 
+import "pgflurry/tests/support/deeds"
+
 // driver is one line of the table.
 type driver struct {
-	name     string   // as the table shows it
-	language string   // of the snippet, as Markdown names it
-	program  string   // source below this folder; the page shows its snippet
-	build    []string // command that makes the program, if it must be made; {out} is a folder for it
-	command  []string // runs it
-	mode     string   // CLIENT_MODE
-	packages string   // what has it in Debian and npm
-	remark   string   // for the table
-	first    bool     // one of the first group, which CI runs
+	deeds.Program
+	remark string // for the table
 }
+
+// install gets the drivers.
+const install = "tests/clients/install"
+
+// allDeeds are their names, in order; bareDeeds are those that need no table.
+var (
+	allDeeds = []string{
+		"password", "scram", "tls", "unprepared", "prepared", "pipeline", "mixed", "transaction", "copy", "notify",
+		"cancel", "default", "pool", "parallel",
+	}
+	bareDeeds = []string{
+		"scram", "tls", "unprepared", "prepared", "pipeline", "mixed", "commit", "pool", "parallel",
+	}
+)
 
 const (
 	jars   = "/usr/share/java/postgresql.jar:/usr/share/java/HikariCP.jar:/usr/share/java/slf4j-api.jar"
@@ -19,37 +28,37 @@ const (
 )
 
 func pythonDriver(name, program, packages string) driver {
-	return driver{
-		name: name, language: "python", program: program, command: []string{python, program}, packages: packages,
-	}
+	return driver{Program: deeds.Program{
+		Name: name, Language: "python", Source: program, Command: []string{python, program}, Packages: packages,
+	}}
 }
 
 func nodeDriver(name, program string) driver {
-	return driver{
-		name: name, language: "js", program: program, command: []string{"node", program},
-		packages: "nodejs, npm ci in tests/clients/node",
-	}
+	return driver{Program: deeds.Program{
+		Name: name, Language: "js", Source: program, Command: []string{"node", program},
+		Packages: "nodejs, npm ci in tests/clients/node",
+	}}
 }
 
 func goDriver(name, program, mode string) driver {
-	return driver{
-		name: name, language: "go", program: "go/" + program + "/main.go",
-		build:   []string{"go", "-C", "go", "build", "-o", "{out}/", "./..."},
-		command: []string{"{out}/" + program}, mode: mode, packages: "go mod download in tests/clients/go",
-	}
+	return driver{Program: deeds.Program{
+		Name: name, Language: "go", Source: "go/" + program + "/main.go",
+		Build:   []string{"go", "-C", "go", "build", "-o", "{out}/", "./..."},
+		Command: []string{"{out}/" + program}, Mode: mode, Packages: "go mod download in tests/clients/go",
+	}}
 }
 
 func jdbcDriver(name, mode string) driver {
-	return driver{
-		name: name, language: "java", program: "jdbc/Deeds.java",
-		build:   []string{"javac", "-Xlint:all", "-cp", jars, "-d", "{out}", "jdbc/Deeds.java", "jdbc/Report.java"},
-		command: []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Deeds"},
-		mode:    mode, packages: "default-jdk-headless libpostgresql-jdbc-java libhikaricp-java",
-	}
+	return driver{Program: deeds.Program{
+		Name: name, Language: "java", Source: "jdbc/Deeds.java",
+		Build:   []string{"javac", "-Xlint:all", "-cp", jars, "-d", "{out}", "jdbc/Deeds.java", "jdbc/Report.java"},
+		Command: []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Deeds"},
+		Mode:    mode, Packages: "default-jdk-headless libpostgresql-jdbc-java libhikaricp-java",
+	}}
 }
 
 func (d driver) in(mode string) driver {
-	d.mode = mode
+	d.Mode = mode
 	return d
 }
 
@@ -60,14 +69,14 @@ func (d driver) saying(remark string) driver {
 
 // scripted is a driver of a language whose programs need nothing but an interpreter.
 func scripted(name, language, interpreter, program, packages string) driver {
-	return driver{
-		name: name, language: language, program: program, command: []string{interpreter, program}, packages: packages,
-	}
+	return driver{Program: deeds.Program{
+		Name: name, Language: language, Source: program, Command: []string{interpreter, program}, Packages: packages,
+	}}
 }
 
 func inFirstGroup(all ...driver) []driver {
 	for i := range all {
-		all[i].first = true
+		all[i].First = true
 	}
 	return all
 }

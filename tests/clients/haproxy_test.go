@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
@@ -138,11 +139,11 @@ func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *t
 				t.Errorf("ID %s came twice", id)
 			}
 			seen[id] = true
-			workers[workerOf(t, id)]++
+			workers[deeds.WorkerOf(t, id)]++
 		}
 		conn.Close(t.Context())
 	}
-	if len(workers) != 2 || workers[databaseWorker] != 0 {
+	if len(workers) != 2 || workers[deeds.DatabaseWorker] != 0 {
 		t.Errorf("IDs by worker: %v; expected the workers of two proxies", workers)
 	}
 	if after := one.Output() + two.Output(); after != before {
@@ -161,7 +162,8 @@ func TestHAProxyBalancesTwoProxiesChecksThemInSilenceAndSurvivesTheEndOfOne(t *t
 	}
 	for range 10 { // HAProxy may not have noticed yet: it tries the other
 		conn := server.Connect(t, b.url+"&default_query_exec_mode=exec")
-		if id := fmt.Sprint(server.Value[int64](t, conn, draw)); seen[id] || workerOf(t, id) == databaseWorker {
+		id := fmt.Sprint(server.Value[int64](t, conn, draw))
+		if seen[id] || deeds.WorkerOf(t, id) == deeds.DatabaseWorker {
 			t.Errorf("ID %s came twice, or from the database", id)
 		}
 		conn.Close(t.Context())

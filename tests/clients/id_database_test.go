@@ -17,37 +17,38 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/postgres"
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
 func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *testing.T) {
-	wanted(t)
+	deeds.Wanted(t)
 	m := newMatrix(t)
 	home := newIDDatabase(t, m, "5m", drivers...)
-	direct, cells := make(map[string][]line), make(rows)
+	direct, cells := make(map[string][]deeds.Line), make(rows)
 	began := time.Now()
 	for _, d := range drivers {
-		t.Run(d.name, func(t *testing.T) {
-			m.asked(t, d)
-			direct[d.name] = m.visit(t, d, m.direct, bareDeeds)
+		t.Run(d.Name, func(t *testing.T) {
+			m.Asked(t, d.Program, install)
+			direct[d.Name] = m.visit(t, d, m.direct, bareDeeds)
 			there := m.visit(t, d, home.url, bareDeeds)
-			compare(t, direct[d.name], there)
+			compare(t, direct[d.Name], there)
 			allFromMemory(t, there)
-			cells[d.name] = slices.Concat([]string{d.name}, marks(t, there), []string{"", remarks("", there)})
+			cells[d.Name] = slices.Concat([]string{d.Name}, marks(t, there), []string{"", remarks("", there)})
 			m.refusesTables(t, d, home.url)
 		})
 	}
 	home.stop(time.Since(began)) // each has gone two ways so far, and goes one more
 	for _, d := range drivers {
-		if direct[d.name] == nil {
+		if direct[d.Name] == nil {
 			continue // was not asked for
 		}
-		t.Run(d.name+", PostgreSQL stopped", func(t *testing.T) {
+		t.Run(d.Name+", PostgreSQL stopped", func(t *testing.T) {
 			there := m.visit(t, d, home.url, bareDeeds)
-			compare(t, direct[d.name], there)
+			compare(t, direct[d.Name], there)
 			allFromMemory(t, there)
-			cells[d.name][1+len(bareDeeds)] = "✓" // there would be no page if anything had failed
+			cells[d.Name][1+len(bareDeeds)] = "✓" // there would be no page if anything had failed
 		})
 	}
 	if !t.Failed() {
@@ -59,7 +60,7 @@ func TestEveryDriverDrawsInTheIDDatabaseAsDirectlyAlsoWithPostgreSQLStopped(t *t
 func TestTheIDDatabaseIsToPsqlPgxAndPgBouncerWhatPostgreSQLIsAlsoWithItStopped(t *testing.T) {
 	server.Tool(t, "psql")
 	m := newMatrix(t)
-	psql := drivers[slices.IndexFunc(drivers, func(d driver) bool { return d.name == "psql" })]
+	psql := drivers[slices.IndexFunc(drivers, func(d driver) bool { return d.Name == "psql" })]
 	home := newIDDatabase(t, m, "60s", psql)
 	directly := server.As(t, m.direct, "client_scram", "right")
 	expected := m.visit(t, psql, m.direct, bareDeeds)
@@ -173,7 +174,7 @@ func newIDDatabase(t *testing.T, m *matrix, window string, of ...driver) *idData
 
 // roleOf is the role of a driver in a database without tables.
 func roleOf(d driver) string {
-	return "client_" + strconv.Itoa(slices.IndexFunc(drivers, func(other driver) bool { return other.name == d.name }))
+	return "client_" + strconv.Itoa(slices.IndexFunc(drivers, func(other driver) bool { return other.Name == d.Name }))
 }
 
 // run runs the product to its end, which must be a good one.
@@ -207,11 +208,11 @@ func (h *idDatabase) stop(reserve time.Duration) {
 }
 
 // allFromMemory fails if PostgreSQL's function gave an ID.
-func allFromMemory(t *testing.T, lines []line) {
+func allFromMemory(t *testing.T, lines []deeds.Line) {
 	t.Helper()
 	for _, l := range lines {
 		for _, id := range l.IDs {
-			if workerOf(t, id) == databaseWorker {
+			if deeds.WorkerOf(t, id) == deeds.DatabaseWorker {
 				t.Errorf("%s: ID %s is PostgreSQL's", l.Deed, id)
 			}
 		}
@@ -224,11 +225,11 @@ var orms = []string{"GORM", "Django", "SQLAlchemy", "Drizzle"}
 // refusesTables lets an ORM make its table, and a row in it. It must be told that it cannot.
 func (m *matrix) refusesTables(t *testing.T, d driver, at string) {
 	t.Helper()
-	if !slices.Contains(orms, d.name) {
+	if !slices.Contains(orms, d.Name) {
 		return
 	}
 	needsTable := []string{"default"}
-	for _, l := range m.try(t, d, needsTable, m.environment(t, d, at, needsTable)) {
+	for _, l := range m.Try(t, d.Program, needsTable, m.environment(t, d, at, needsTable)) {
 		if !strings.Contains(l.SQLState+l.Error, "0A000") {
 			t.Errorf("%s: %v %s (SQLSTATE %q); expected 0A000", l.Deed, l.Result, l.Error, l.SQLState)
 		}

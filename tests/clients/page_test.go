@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"text/template"
+
+	"pgflurry/tests/support/deeds"
 )
 
 //go:embed setup.sql
@@ -52,19 +54,13 @@ var widths = []int{idTable: len(idDeeds) + 2, otherTable: len(otherDeeds) + 2, b
 var drawing = map[string]bool{"unprepared": true, "prepared": true, "pipeline": true, "pool": true, "parallel": true}
 
 // marks are the table's cells, one a deed: see the legend in page.md.
-func marks(t *testing.T, proxied []line) (all []string) {
+func marks(t *testing.T, proxied []deeds.Line) (all []string) {
 	t.Helper()
 	for _, l := range proxied {
-		fromMemory := 0
-		for _, id := range l.IDs {
-			if workerOf(t, id) != databaseWorker {
-				fromMemory++
-			}
-		}
 		switch {
 		case l.None != "":
 			all = append(all, "–")
-		case drawing[l.Deed] && 2*fromMemory < len(l.IDs):
+		case drawing[l.Deed] && 2*deeds.FromMemory(t, l.IDs) < len(l.IDs):
 			all = append(all, "(✓)")
 		default:
 			all = append(all, "✓")
@@ -74,7 +70,7 @@ func marks(t *testing.T, proxied []line) (all []string) {
 }
 
 // remarks are what there is to say: the remark if there is one, and the reasons of a driver's dashes, each once.
-func remarks(remark string, proxied []line) string {
+func remarks(remark string, proxied []deeds.Line) string {
 	var reasons []string
 	if remark != "" {
 		reasons = append(reasons, remark)
@@ -98,27 +94,6 @@ func marksOf(done, marks, some []string) []string {
 
 func bars(cells []string) string { return "| " + strings.Join(cells, " | ") + " |" }
 
-// snippet is the part of a program between its two marks, without their indentation.
-func snippet(t *testing.T, program string) string {
-	t.Helper()
-	source, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, begun := strings.Cut(string(source), "snippet: begin")
-	_, rest, _ = strings.Cut(rest, "\n")
-	rest, _, ended := strings.Cut(rest, "snippet: end")
-	if !begun || !ended {
-		t.Fatalf("%s has no snippet: expected the lines \"snippet: begin\" and \"snippet: end\"", program)
-	}
-	lines := strings.Split(rest[:strings.LastIndexByte(rest, '\n')], "\n")
-	indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " \t"))]
-	for i := range lines {
-		lines[i] = strings.ReplaceAll(strings.TrimPrefix(lines[i], indent), "\t", "    ")
-	}
-	return strings.Trim(strings.Join(lines, "\n"), "\n")
-}
-
 // section is one heading with code.
 type section struct{ Name, Language, Program, Code string }
 
@@ -126,12 +101,12 @@ func sections(t *testing.T) (all []section) {
 	t.Helper()
 	done := make(map[string]bool)
 	for _, d := range drivers {
-		if done[d.program] {
+		if done[d.Source] {
 			continue
 		}
-		done[d.program] = true
-		name, _, _ := strings.Cut(d.name, ",")
-		all = append(all, section{name, d.language, d.program, snippet(t, d.program)})
+		done[d.Source] = true
+		name, _, _ := strings.Cut(d.Name, ",")
+		all = append(all, section{name, d.Language, d.Source, deeds.Snippet(t, d.Source, "begin")})
 	}
 	return all
 }
@@ -153,12 +128,12 @@ func writePage(t *testing.T, seen tables) {
 	for i, width := range widths {
 		var all []string
 		for _, d := range drivers {
-			cells := seen[table(i)][d.name]
-			if old := said[d.name]; cells == nil && len(old) > i && len(old[i]) == width {
+			cells := seen[table(i)][d.Name]
+			if old := said[d.Name]; cells == nil && len(old) > i && len(old[i]) == width {
 				cells = old[i]
 			}
 			if cells == nil {
-				cells = append([]string{d.name}, make([]string, width-1)...)
+				cells = append([]string{d.Name}, make([]string, width-1)...)
 			}
 			all = append(all, bars(cells))
 		}
@@ -216,7 +191,8 @@ func comparePage(t *testing.T, seen tables) {
 
 // TestEachDeedIsInOneTableOfThePage needs no driver.
 func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
-	shown, done := slices.Sorted(slices.Values(slices.Concat(idDeeds, otherDeeds))), slices.Sorted(slices.Values(deeds))
+	shown := slices.Sorted(slices.Values(slices.Concat(idDeeds, otherDeeds)))
+	done := slices.Sorted(slices.Values(allDeeds))
 	if !slices.Equal(shown, done) {
 		t.Errorf("the tables show %q; the deeds are %q", shown, done)
 	}
@@ -225,8 +201,8 @@ func TestEachDeedIsInOneTableOfThePage(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, d := range drivers {
-		if n := strings.Count(string(page), "\n| "+d.name+" | "); n != len(widths) {
-			t.Errorf("docs/clients.md has %d lines of %s, not one in each table: %s", n, d.name, again)
+		if n := strings.Count(string(page), "\n| "+d.Name+" | "); n != len(widths) {
+			t.Errorf("docs/clients.md has %d lines of %s, not one in each table: %s", n, d.Name, again)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/server"
 )
 
@@ -41,8 +42,8 @@ func (s *speaker) ask(sql string, arguments ...any) {
 		return fmt.Sprint(values), err
 	})
 	for i, row := range got {
-		s.ids = append(s.ids, anID.FindAllString(row, -1)...)
-		got[i] = anID.ReplaceAllString(row, "ID")
+		s.ids = append(s.ids, deeds.AnID.FindAllString(row, -1)...)
+		got[i] = deeds.AnID.ReplaceAllString(row, "ID")
 	}
 	if said := new(pgconn.PgError); errors.As(err, &said) {
 		s.note(sql, said.Severity, said.Code, said.Message)
@@ -158,7 +159,7 @@ func (s *speaker) cancel() {
 func fromMemory(t *testing.T, ids []string) {
 	t.Helper()
 	for _, id := range ids {
-		if workerOf(t, id) != databaseWorker {
+		if deeds.WorkerOf(t, id) != deeds.DatabaseWorker {
 			return
 		}
 	}

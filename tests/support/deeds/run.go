@@ -1,4 +1,4 @@
-package clients
+package deeds
 
 import (
 	"bytes"
@@ -13,19 +13,8 @@ import (
 	"time"
 )
 
-// deeds are their names, in order; bareDeeds are those that need no table.
-var (
-	deeds = []string{
-		"password", "scram", "tls", "unprepared", "prepared", "pipeline", "mixed", "transaction", "copy", "notify",
-		"cancel", "default", "pool", "parallel",
-	}
-	bareDeeds = []string{
-		"scram", "tls", "unprepared", "prepared", "pipeline", "mixed", "commit", "pool", "parallel",
-	}
-)
-
-// line is what a program prints about one deed.
-type line struct {
+// Line is what a program prints about one deed.
+type Line struct {
 	Deed, None, Error, SQLState string
 	Result                      any
 	IDs                         []string
@@ -34,18 +23,23 @@ type line struct {
 // giveUp ends a program that hangs.
 const giveUp = 3 * time.Minute
 
-// maker makes the programs that must be made, each command once.
-type maker struct {
+// Maker makes the programs that must be made, each command once, and runs them.
+type Maker struct {
 	out      string
 	made     map[string]error
 	versions map[string]string
 }
 
-func (m *maker) make(d driver) error {
-	if d.build == nil {
+// NewMaker is a Maker that makes programs in a folder of the test.
+func NewMaker(t *testing.T) *Maker {
+	return &Maker{out: t.TempDir(), made: make(map[string]error), versions: make(map[string]string)}
+}
+
+func (m *Maker) make(p Program) error {
+	if p.Build == nil {
 		return nil
 	}
-	command := m.fill(d.build)
+	command := m.fill(p.Build)
 	key := strings.Join(command, " ")
 	err, done := m.made[key]
 	if !done {
@@ -67,34 +61,36 @@ type buildError struct {
 func (e *buildError) Error() string { return e.command + ": " + e.cause.Error() + "\n" + string(e.out) }
 func (e *buildError) Unwrap() error { return e.cause }
 
-func (m *maker) fill(command []string) (filled []string) {
+func (m *Maker) fill(command []string) (filled []string) {
 	for _, word := range command {
 		filled = append(filled, strings.ReplaceAll(word, "{out}", m.out))
 	}
 	return filled
 }
 
-// version asks the program for the driver's version; an error says that the driver is not installed.
-func (m *maker) version(d driver) (string, error) {
-	if err := m.make(d); err != nil {
+// Version asks the program for its version. An error says that what it needs is not installed.
+func (m *Maker) Version(p Program) (string, error) {
+	if err := m.make(p); err != nil {
 		return "", err
 	}
-	command := m.fill(append(d.command[:len(d.command):len(d.command)], "version"))
-	if known := m.versions[d.program]; known != "" {
+	command := m.fill(append(p.Command[:len(p.Command):len(p.Command)], "version"))
+	if known := m.versions[p.Source]; known != "" {
 		return known, nil
 	}
-	out, err := exec.Command(command[0], command[1:]...).CombinedOutput()
+	process := exec.Command(command[0], command[1:]...)
+	process.Env = append(os.Environ(), p.Environment...)
+	out, err := process.CombinedOutput()
 	if err != nil {
 		return "", &buildError{strings.Join(command, " "), err, out}
 	}
-	m.versions[d.program] = strings.TrimSpace(string(out))
-	return m.versions[d.program], nil
+	m.versions[p.Source] = strings.TrimSpace(string(out))
+	return m.versions[p.Source], nil
 }
 
-// run does deeds of a driver and returns their lines. None may have failed.
-func (m *maker) run(t *testing.T, d driver, asked, environment []string) []line {
+// Run does deeds of a program and returns their lines. None may have failed.
+func (m *Maker) Run(t *testing.T, p Program, asked, environment []string) []Line {
 	t.Helper()
-	lines := m.try(t, d, asked, environment)
+	lines := m.Try(t, p, asked, environment)
 	for _, l := range lines {
 		if l.Error != "" {
 			t.Errorf("%s: %s (SQLSTATE %q)", l.Deed, l.Error, l.SQLState)
@@ -103,15 +99,15 @@ func (m *maker) run(t *testing.T, d driver, asked, environment []string) []line 
 	return lines
 }
 
-// try is run where a deed may fail.
-func (m *maker) try(t *testing.T, d driver, asked, environment []string) (lines []line) {
+// Try is Run where a deed may fail.
+func (m *Maker) Try(t *testing.T, p Program, asked, environment []string) (lines []Line) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), giveUp)
 	defer cancel()
-	command := m.fill(d.command)
+	command := m.fill(p.Command)
 	process := exec.CommandContext(ctx, command[0], command[1:]...)
-	process.Env = slices.Concat(os.Environ(), environment,
-		[]string{"CLIENT_MODE=" + d.mode, "CLIENT_DEEDS=" + strings.Join(asked, " ")})
+	process.Env = slices.Concat(os.Environ(), p.Environment, environment,
+		[]string{"CLIENT_MODE=" + p.Mode, "CLIENT_DEEDS=" + strings.Join(asked, " ")})
 	process.WaitDelay = 10 * time.Second
 	var complaints bytes.Buffer
 	process.Stderr = &complaints
@@ -120,7 +116,7 @@ func (m *maker) try(t *testing.T, d driver, asked, environment []string) (lines 
 		t.Fatalf("%s: %v\n%s\n%s", strings.Join(command, " "), err, out, complaints.Bytes())
 	}
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
-		var l line
+		var l Line
 		if err := decoder.Decode(&l); err == io.EOF {
 			break
 		} else if err != nil {

@@ -1,0 +1,6 @@
+-- Each table that has the key that it must have: bigint, and made by next_snowflake().
+SELECT table_name::text
+FROM information_schema.columns
+WHERE table_name IN ('author', 'book') AND column_name = 'id' AND data_type = 'bigint'
+  AND column_default ~ '^(\w+\.)?next_snowflake\(\)$'
+ORDER BY table_name;

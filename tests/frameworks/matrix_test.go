@@ -1,0 +1,221 @@
+package frameworks
+
+import (
+	_ "embed"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/migrations"
+	"pgflurry/postgres"
+	"pgflurry/tests/support/deeds"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+//go:embed counts.sql
+var countsSQL string
+
+//go:embed keys.sql
+var keysSQL string
+
+//go:embed references.sql
+var referencesSQL string
+
+func TestMain(m *testing.M) { program.Main(m) }
+
+func TestEveryFrameworkWritesThroughTheProxyWhatItWritesDirectlyAndNoIDTwice(t *testing.T) {
+	deeds.Wanted(t)
+	m := newMatrix(t)
+	seen := make(map[string][]string)
+	for _, f := range frameworks {
+		t.Run(f.Name, func(t *testing.T) {
+			version := m.Asked(t, f.Program, install)
+			direct := m.all(t, f, m.empty(t, f, "direct"), nil)
+			behind := m.empty(t, f, "proxied")
+			proxy := program.ServeUnleased(t, behind, "frameworks")
+			through := m.all(t, f, behind, proxy)
+			compare(t, direct, through)
+			seen[f.Name] = cells(t, f, version, direct, through)
+		})
+	}
+	if !t.Failed() {
+		settle(t, seen)
+	}
+}
+
+// matrix is what all frameworks share: one cluster that counts statements, and every ID that was ever seen.
+type matrix struct {
+	*deeds.Maker
+	cluster   *postgres.Cluster
+	counter   *pgx.Conn
+	migration string // file with the text of pgflurry migrate print
+	seen      deeds.Seen
+}
+
+func newMatrix(t *testing.T) *matrix {
+	t.Helper()
+	m := &matrix{
+		Maker: deeds.NewMaker(t), seen: make(deeds.Seen), migration: filepath.Join(t.TempDir(), "pgflurry.sql"),
+		cluster: server.Private(t, map[string]string{"shared_preload_libraries": "pg_stat_statements"}),
+	}
+	m.counter = server.Connect(t, m.cluster.URL("postgres"))
+	server.Do(t, m.counter, "CREATE EXTENSION pg_stat_statements")
+	file, err := os.Create(m.migration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := migrations.Print(file, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
+
+// empty makes a database of a framework and gives its URL.
+func (m *matrix) empty(t *testing.T, f framework, way string) string {
+	t.Helper()
+	name := "shop_" + notInNames.ReplaceAllString(strings.ToLower(f.Name), "_") + "_" + way
+	server.Do(t, m.counter, "CREATE DATABASE "+name)
+	return m.cluster.URL(name)
+}
+
+// done is what came of one deed, and the statements that PostgreSQL ran for it.
+type done struct {
+	deeds.Line
+	statements
+}
+
+// statements are numbers of those that insert, those that draw, and others that touch the tables.
+type statements struct{ inserts, draws, others int }
+
+// ran is what PostgreSQL has run in a database so far. Nothing is reset: a statement that was prepared before a reset
+// is kept with its constants after it, and one of the proxy's own has the function's name among them.
+func (m *matrix) ran(t *testing.T, database string) (s statements) {
+	t.Helper()
+	err := m.counter.QueryRow(server.Within(t), countsSQL, database).Scan(&s.inserts, &s.draws, &s.others)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// all does all deeds in a database, through a proxy if there is one, and looks what is there then.
+func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Proxy) (all []done) {
+	t.Helper()
+	at := direct
+	if proxy != nil {
+		at = proxy.URL
+	}
+	u := server.Parse(t, at)
+	environment := []string{
+		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + server.Name(t, direct),
+		"PGUSER=postgres", "PGSSLMODE=disable", "FRAMEWORK_MIGRATION=" + m.migration,
+		"FRAMEWORK_SCRATCH=" + t.TempDir(),
+	}
+	for _, deed := range allDeeds {
+		before := m.ran(t, server.Name(t, direct))
+		d := done{Line: m.Run(t, f.Program, []string{deed}, environment)[0]}
+		if t.Failed() {
+			t.FailNow()
+		}
+		after := m.ran(t, server.Name(t, direct))
+		d.statements = statements{
+			after.inserts - before.inserts, after.draws - before.draws, after.others - before.others,
+		}
+		m.seen.Note(t, fmt.Sprintf("%s, %s, port %s", f.Name, deed, u.Port()), d.IDs)
+		d.Result = deeds.Masked(d.Result, u.Port())
+		if d.None == "" {
+			look(t, direct, d)
+		}
+		if deed == "migrate" && proxy != nil {
+			proxy.Leased() // the namespace is there now
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// look fails unless a deed left in the database what it must.
+func look(t *testing.T, direct string, d done) {
+	t.Helper()
+	conn := server.Connect(t, direct)
+	expected := map[string]int{"insert": 1, "batch": 1000, "ahead": 1000, "foreign_key": 3, "test_database": 1}[d.Deed]
+	if len(d.IDs) != expected {
+		t.Errorf("%s gave %d IDs; expected %d", d.Deed, len(d.IDs), expected)
+	}
+	authors := func(ids []string) int {
+		return server.Value[int](t, conn,
+			"SELECT count(*) FROM author WHERE id = ANY($1::bigint[]) AND name <> ''", numbers(t, ids))
+	}
+	switch d.Deed {
+	case "migrate":
+		if keys := server.Values[string](t, conn, keysSQL); !slices.Equal(keys, []string{"author", "book"}) {
+			t.Errorf("tables with a key bigint DEFAULT next_snowflake(): %q; expected author and book", keys)
+		}
+		if !server.Value[bool](t, conn, referencesSQL) {
+			t.Error("migrate made no foreign key from book to author")
+		}
+	case "foreign_key":
+		ids := numbers(t, d.IDs)
+		books := server.Value[int](t, conn,
+			"SELECT count(*) FROM book WHERE id = ANY($1::bigint[]) AND author_id = $2", ids[1:], ids[0])
+		if n := authors(d.IDs[:1]); n != 1 || books != 2 {
+			t.Errorf("foreign_key gave IDs of %d authors and of %d books of theirs; expected 1 and 2", n, books)
+		}
+	case "test_database":
+		if n := authors(d.IDs); n != 0 {
+			t.Error("test_database wrote into the database that is no test's")
+		}
+	default:
+		if n := authors(d.IDs); n != expected {
+			t.Errorf("%s: %d authors have the IDs that it gave; expected %d", d.Deed, n, expected)
+		}
+	}
+}
+
+func numbers(t *testing.T, ids []string) (all []int64) {
+	t.Helper()
+	for _, id := range ids {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, n)
+	}
+	return all
+}
+
+// compare fails unless the proxy changes nothing but who gives the IDs that are drawn ahead.
+func compare(t *testing.T, direct, through []done) {
+	t.Helper()
+	for i, d := range direct {
+		p := through[i]
+		if d.None != p.None || !reflect.DeepEqual(d.Result, p.Result) {
+			t.Errorf("%s:\ndirect  %v %s\nproxied %v %s", d.Deed, d.Result, d.None, p.Result, p.None)
+		}
+		if d.inserts != p.inserts || d.others != p.others {
+			t.Errorf("%s: PostgreSQL ran %d INSERTs and %d others directly, %d and %d through the proxy",
+				d.Deed, d.inserts, d.others, p.inserts, p.others)
+		}
+		if n := deeds.FromMemory(t, d.IDs); n > 0 {
+			t.Errorf("%s: %d IDs of the direct connection are of a proxy's worker", d.Deed, n)
+		}
+		switch n := deeds.FromMemory(t, p.IDs); {
+		case d.Deed != "ahead" && n > 0:
+			t.Errorf("%s: %d IDs are of the proxy's worker; expected those of the DEFAULT", d.Deed, n)
+		case d.Deed == "ahead" && d.None == "" && 2*n < len(p.IDs):
+			t.Errorf("ahead: the proxy gave %d of %d IDs; expected most of them", n, len(p.IDs))
+		}
+	}
+}

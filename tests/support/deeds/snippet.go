@@ -1,0 +1,29 @@
+package deeds
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// Snippet is the part of a file between a line with "snippet: NAME" and the next with "snippet: end", without its
+// indentation, and with tabs as four spaces.
+func Snippet(t *testing.T, file, name string) string {
+	t.Helper()
+	source, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, begun := strings.Cut(string(source), "snippet: "+name)
+	_, rest, _ = strings.Cut(rest, "\n")
+	rest, _, ended := strings.Cut(rest, "snippet: end")
+	if !begun || !ended {
+		t.Fatalf("%s has no snippet: expected the lines \"snippet: %s\" and \"snippet: end\"", file, name)
+	}
+	lines := strings.Split(strings.Trim(rest[:strings.LastIndexByte(rest, '\n')], "\n"), "\n")
+	indent := lines[0][:len(lines[0])-len(strings.TrimLeft(lines[0], " \t"))]
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(strings.TrimPrefix(lines[i], indent), "\t", "    ")
+	}
+	return strings.Join(lines, "\n")
+}
