@@ -10,7 +10,8 @@
 //
 // Bootstrap and each migration commit by themselves; the last three are one transaction. An Up that was interrupted
 // goes on where it stopped. One that refuses to make a namespace takes back what it has made for it. An Up that has
-// nothing to do repairs functions that were changed or dropped. Print writes the same statements as one script.
+// nothing to do repairs functions that were changed or dropped. Print writes the same as one statement, which may run
+// again as Up may.
 //
 // What holds:
 //

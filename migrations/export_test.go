@@ -3,6 +3,8 @@ package migrations
 import (
 	"context"
 	"io/fs"
+
+	"pgflurry/generator"
 )
 
 // UpOfALaterProgram is Up as a program does it that has the migrations of later as well.
@@ -21,6 +23,17 @@ func DownOfALaterProgram(ctx context.Context, url string, later fs.FS) (removed 
 		return false, err
 	}
 	return down(ctx, url, false, list)
+}
+
+// PrintOfALaterProgram is what that program prints.
+func PrintOfALaterProgram(later fs.FS) (string, error) {
+	list, err := withLater(later)
+	if err != nil {
+		return "", err
+	}
+	layout := generator.DefaultLayout()
+	workers, err := Settings{}.databaseWorkers(layout)
+	return "DO $pgflurry$" + printed(list, namespaceRow(Settings{}, layout, workers)) + "$pgflurry$", err
 }
 
 func withLater(later fs.FS) ([]migration, error) {

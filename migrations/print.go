@@ -16,17 +16,36 @@ import (
 var (
 	//go:embed queries/print_head.sql
 	printHeadSQL string
+	//go:embed queries/print_begin.sql
+	printBeginSQL string
+	//go:embed queries/print_apply.sql
+	printApplySQL string
 	//go:embed queries/print_applied.sql
 	printAppliedSQL string
 	//go:embed queries/print_namespace.sql
 	printNamespaceSQL string
-	//go:embed queries/print_tail.sql
-	printTailSQL string
+	//go:embed queries/print_end.sql
+	printEndSQL string
 )
 
-// Print writes, as one script, what Up runs in a database without pgflurry. Settings that need a database (JoinURL,
-// NewNamespace, Moved) are refused.
+// Print writes, as one statement, what Up runs. Where pgflurry is already, the statement does what is missing.
+// Settings that need a database (JoinURL, NewNamespace, Moved) are refused.
+//
+// It is an anonymous block of PL/pgSQL, because that is one statement to every tool, and done whole or not at all. No
+// transaction needs to be open, and a tool that sends one statement at a time can send it. Nothing in it looks like a
+// parameter: no question mark, and no colon in front of a name.
 func Print(w io.Writer, s Settings) error {
+	return s.print(w, func(block string) string { return "$pgflurry$" + block + "$pgflurry$" })
+}
+
+// PrintEscaped is Print for tools that split at semicolons, whatever they stand in, or take comments away: the block is
+// one string in which no semicolon, quote, comment or dollar sign is left.
+func PrintEscaped(w io.Writer, s Settings) error {
+	return s.print(w, func(block string) string { return "E'" + escape(block) + "'" })
+}
+
+// print writes the statement, its block as quote writes it.
+func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err := s.validate(); err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
@@ -45,17 +64,28 @@ func Print(w io.Writer, s Settings) error {
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
+	block := quote("\n" + printed(all(), namespaceRow(s, layout, workers)))
+	_, err = fmt.Fprintf(w, printHeadSQL+"DO %s;\n", layout.Full(), block)
+	return err
+}
+
+// printed is the block that applies the migrations of a list, installs the functions and makes the row.
+func printed(list []migration, row string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, printHeadSQL, layout.Full())
+	fmt.Fprintf(&out, printBeginSQL, revision(list))
 	out.WriteString("\n" + bootstrapSQL)
-	for _, m := range all() {
-		fmt.Fprintf(&out, "\n-- %s\n%s", m.name, m.up)
-		fmt.Fprintf(&out, printAppliedSQL, m.version)
+	for _, m := range list {
+		fmt.Fprintf(&out, "\n-- %s\n"+printApplySQL+"%s"+printAppliedSQL, m.name, m.version, m.up, m.version)
 	}
-	for _, file := range sqlfuncs.Files(revision(all())) {
+	for _, file := range sqlfuncs.Files(revision(list)) {
 		fmt.Fprintf(&out, "\n-- %s\n%s", file.Name, file.SQL)
 	}
-	out.WriteString("\n")
+	out.WriteString("\n" + row + "\n" + sqlfuncs.Install().SQL + "\n" + printEndSQL)
+	return out.String()
+}
+
+// namespaceRow is the part of the block that makes the row, or compares the one that is there.
+func namespaceRow(s Settings, layout generator.Layout, workers int) string {
 	id, region := "NULL", "NULL"
 	if s.Space != nil {
 		id = "'" + s.Space.ID + "'"
@@ -63,10 +93,22 @@ func Print(w io.Writer, s Settings) error {
 	if s.Region != nil {
 		region = fmt.Sprint(*s.Region)
 	}
-	fmt.Fprintf(&out, printNamespaceSQL, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
+	return fmt.Sprintf(printNamespaceSQL, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(),
 		workers, namespace.WorkersOf(layout, s.Region).Lowest, s.Disposable, region)
-	out.WriteString("\n" + sqlfuncs.Install().SQL + "\n" + printTailSQL)
-	_, err = io.WriteString(w, out.String())
-	return err
+}
+
+// escape writes a text as PostgreSQL reads it between E' and '. What means something to a tool that looks for the ends
+// of statements, for comments or for parameters becomes a number.
+func escape(text string) string {
+	var out strings.Builder
+	for i, c := range []byte(text) {
+		switch {
+		case strings.IndexByte(`';\:?%$@{}`, c) >= 0, i > 0 && (text[i-1:i+1] == "--" || text[i-1:i+1] == "/*"):
+			fmt.Fprintf(&out, `\x%02X`, c)
+		default:
+			out.WriteByte(c)
+		}
+	}
+	return out.String()
 }

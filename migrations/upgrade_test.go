@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -65,6 +66,37 @@ func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testin
 	err := migrations.Up(server.Within(t), url, migrations.Settings{})
 	if newer := new(namespace.NewerError); !errors.As(err, &newer) || newer.Revision != namespace.Revision+1 {
 		t.Errorf("the program that is older now: %v", err)
+	}
+}
+
+func TestThePrintOfALaterProgramIsTheUpgradeAndThatOfAnEarlierOneLeavesItAlone(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY); "+
+		"INSERT INTO item DEFAULT VALUES")
+	before, last := server.Values[string](t, conn, kept), server.Value[int64](t, conn, "SELECT max(id) FROM item")
+	next := namespace.Revision + 1
+	text, err := migrations.PrintOfALaterProgram(later(map[string]string{fmt.Sprintf("%05d_color.sql", next): color}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		server.Do(t, conn, text)
+	}
+	var earlier strings.Builder
+	if err := migrations.Print(&earlier, migrations.Settings{}); err != nil {
+		t.Fatal(err)
+	}
+	server.Do(t, conn, earlier.String())
+	if revision := server.Value[int](t, conn, "SELECT pgflurry.revision()"); revision != next {
+		t.Errorf("the schema is of revision %d, want %d", revision, next)
+	}
+	if after := server.Values[string](t, conn, kept); !slices.Equal(after, before) {
+		t.Errorf("the migration has changed what was there:\n%q\n%q", before, after)
+	}
+	server.Do(t, conn, "SELECT color FROM pgflurry.worker; INSERT INTO item DEFAULT VALUES")
+	if id := server.Value[int64](t, conn, "SELECT max(id) FROM item"); id <= last {
+		t.Errorf("ID %d follows %d", id, last)
 	}
 }
 

@@ -77,7 +77,7 @@ CREATE OR REPLACE FUNCTION pgflurry.set_counter(key text, value text) RETURNS bi
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN
     -- what Redis takes for an integer: no sign but a minus, no blank, no zero in front
-    IF value !~ '^(0|-?[1-9][0-9]*)$' THEN
+    IF value !~ '^(0|-{0,1}[1-9][0-9]*)$' THEN
         RAISE EXCEPTION 'set_counter: % is not an integer', quote_literal(left(value, 40))
             USING ERRCODE = '22P02',
                   HINT = 'Digits, with a minus in front or none; no plus, no blanks, no zeros in front.';

@@ -1,4 +1,4 @@
--- Which database is this? The one place where that is asked: see namespace/doc.go for the rules
+-- Which database this is. The one place where that is asked: see namespace/doc.go for the rules
 -- and what they cannot see.
 
 CREATE OR REPLACE FUNCTION pgflurry.why_copied() RETURNS text

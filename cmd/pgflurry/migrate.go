@@ -267,10 +267,15 @@ joins_closed.
 
 func newMigratePrint() *cobra.Command {
 	var layout layoutFlags
+	var escaped bool
 	cmd := &cobra.Command{
 		Use:   "print",
-		Short: "Write the SQL that up runs in an empty database, for your own migration tool",
-		Example: `  pgflurry migrate print | psql -1 -v ON_ERROR_STOP=1 shop
+		Short: "Write the SQL of up as one statement, for your own migration tool",
+		Long: `Writes what up does as one statement of SQL, for a migration of your own tool.
+PostgreSQL does it whole or not at all. Where pgflurry is already, the statement
+adds what is missing. So the print of a later version is the upgrade.
+docs/test-databases.md tells how each tool takes it.`,
+		Example: `  pgflurry migrate print | psql -v ON_ERROR_STOP=1 shop
   pgflurry migrate print --layout javascript > 0007_pgflurry.sql`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -278,9 +283,15 @@ func newMigratePrint() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return migrations.Print(cmd.OutOrStdout(), settings)
+			print := migrations.Print
+			if escaped {
+				print = migrations.PrintEscaped
+			}
+			return print(cmd.OutOrStdout(), settings)
 		},
 	}
 	layout.register(cmd.Flags(), "")
+	cmd.Flags().BoolVar(&escaped, "escaped", false, "write the block as one string without semicolons, quotes and "+
+		"comments, for tools\nthat split scripts at each semicolon")
 	return cmd
 }

@@ -28,7 +28,7 @@ func TestMigratePrintWritesTheLayoutThatWasAskedFor(t *testing.T) {
 	t.Setenv("PGFLURRY_EPOCH", "2025-06-01T00:00:00Z")
 	out, err := migrate(t, "print", "--layout", "javascript", "--unit", "10ms", "--database-workers", "3")
 	want := "CALL pgflurry.create_namespace(NULL, 41, 0, 6, 6, '2025-06-01T00:00:00Z', '10 ms', 3, 0, " +
-		"NULL, new_disposable => false, new_region => NULL);"
+		"NULL,\n    new_disposable => false, new_region => NULL);"
 	if err != nil || !strings.Contains(out, want) {
 		t.Errorf("%v; the script does not hold %s", err, want)
 	}

@@ -1,1 +1,2 @@
 INSERT INTO pgflurry.migration (version) VALUES (%d);
+END IF;

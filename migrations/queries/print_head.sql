@@ -1,8 +1,3 @@
 -- pgflurry, layout %s
--- Made by "pgflurry migrate print": the same as "pgflurry migrate up" makes in an empty database.
--- Run it in one transaction, on PostgreSQL 15 or newer, for example: psql -1 -v ON_ERROR_STOP=1 -f THIS-FILE
--- Later versions: "pgflurry migrate up" goes on from here.
-
-SET LOCAL search_path = pg_catalog, pg_temp;
--- no notice of what is not there yet
-SET LOCAL client_min_messages = warning;
+-- Made by "pgflurry migrate print": what "pgflurry migrate up" makes, in one statement, for PostgreSQL 15 and newer.
+-- It is done whole or not at all, and may run again: then it adds what is missing, as that of a later version does.

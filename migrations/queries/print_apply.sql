@@ -1,0 +1,1 @@
+IF NOT EXISTS (SELECT FROM pgflurry.migration WHERE version = %d) THEN
