@@ -1,201 +1,155 @@
 -- A bigserial or identity column that exists: its default becomes next_snowflake(), or its sequence again.
 -- Both run with the rights of the caller, who must own the table, in one transaction with an
 -- ACCESS EXCLUSIVE lock on it. Rows are read (the greatest value, which an index finds at once) and never rewritten.
---
--- The sequence of an identity column belongs to the identity and goes with it.
--- A plain one of the same name and state takes its place, with a comment from which
--- convert_to_sequence() knows what it was. pg_dump carries both.
+-- The statements are those of convert_steps.sql.
 
-CREATE OR REPLACE FUNCTION pgflurry.lock_column(caller text, tab regclass, col text, OUT number smallint,
-    OUT highest bigint, OUT snowflake boolean, OUT drawn_from regclass, OUT identity text, OUT owned regclass)
+-- Both had fewer arguments once.
+DROP FUNCTION IF EXISTS pgflurry.convert_to_snowflake(regclass, text);
+DROP FUNCTION IF EXISTS pgflurry.lock_column(text, regclass, text);
+
+CREATE OR REPLACE FUNCTION pgflurry.convert_column(caller text, tab regclass, col text, old_sequence text, seq regclass)
+RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp SET row_security = off SET quote_all_identifiers = off AS $fn$
 DECLARE
-    c record;
-    a record;
-    d record;
-    narrow text;
+    patience constant text := current_setting('lock_timeout');
+    c       record;
+    target  regclass;
+    highest bigint;
+    first   bigint;
+    held    boolean;  -- whether the table's lock was had
+    step    text;
 BEGIN
-    IF tab IS NULL OR col IS NULL THEN
-        RAISE EXCEPTION '%: the % is null', caller, CASE WHEN tab IS NULL THEN 'table' ELSE 'column' END
-            USING ERRCODE = '22023', HINT = 'Name a table and a column of it.';
-    END IF;
-    SELECT * INTO c FROM pg_class WHERE oid = tab;
-    IF NOT FOUND OR c.relkind NOT IN ('r', 'p') THEN
-        RAISE EXCEPTION '%: % is not a table', caller, tab
-            USING ERRCODE = '42809', HINT = 'Defaults belong to tables: give the table behind it.';
-    END IF;
-    IF c.relispartition THEN
-        RAISE EXCEPTION '%: % is a partition', caller, tab
-            USING ERRCODE = '42809',
-                  HINT = format('Give the whole table, %s.',
-                      (SELECT inhparent::regclass FROM pg_inherits WHERE inhrelid = tab));
-    END IF;
-    IF NOT pg_has_role(c.relowner, 'USAGE') THEN
-        RAISE EXCEPTION '%: you are not the owner of table %', caller, tab
-            USING ERRCODE = '42501', HINT = format('Role %I is, or a member of it.', pg_get_userbyid(c.relowner));
-    END IF;
-    PERFORM pgflurry.check_isolation(caller);
-    EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', tab);
-    SELECT * INTO a FROM pg_attribute WHERE attrelid = tab AND attname = col AND attnum > 0 AND NOT attisdropped;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION '%: table % has no column %', caller, tab, quote_ident(col)
-            USING ERRCODE = '42703', HINT = 'Names of columns are case-sensitive here.';
-    END IF;
-    IF a.atttypid <> 'bigint'::regtype THEN
-        RAISE EXCEPTION '%: column % of table % is %, and IDs need bigint',
-            caller, quote_ident(col), tab, format_type(a.atttypid, a.atttypmod)
+    FOR attempt IN 1 .. 20 LOOP
+        -- Without a lock first: what cannot be done stops nobody.
+        SELECT * INTO c FROM pgflurry.key_column(caller, tab, col, seq);
+        PERFORM pgflurry.refuse_narrow(caller, tab, col, c.type, c.narrow);
+        PERFORM pgflurry.check_isolation(caller);
+        IF caller = 'convert_to_snowflake' THEN
+            PERFORM FROM pgflurry.steps_to_snowflake(tab, col, old_sequence, seq);
+        ELSE
+            PERFORM FROM pgflurry.steps_to_sequence(tab, col, seq, NULL);
+        END IF;
+        IF NOT FOUND THEN
+            RETURN false;
+        END IF;
+        held := false;
+        BEGIN
+            EXECUTE format('LOCK TABLE %s IN ACCESS EXCLUSIVE MODE', tab);
+            held := true;
+            SELECT * INTO c FROM pgflurry.key_column(caller, tab, col, seq);
+            PERFORM pgflurry.refuse_narrow(caller, tab, col, c.type, c.narrow);
+            -- Nobody may draw from the sequence from here on, who could get a number that setval() gives again.
+            -- A session that has drawn already may wait for the table, so this wait must end before it is a deadlock.
+            target := coalesce(seq, CASE WHEN c.drawn_from IS NULL OR c.drawn_from = c.owned THEN c.owned END);
+            IF target IS NOT NULL AND (caller = 'convert_to_sequence' OR old_sequence = 'stop' OR c.identity <> '') THEN
+                PERFORM set_config('lock_timeout', '300ms', true);
+                EXECUTE format('ALTER SEQUENCE %s CACHE %s', target,
+                    (SELECT seqcache FROM pg_sequence WHERE seqrelid = target));
+                PERFORM set_config('lock_timeout', patience, true);
+            END IF;
+            EXECUTE format('SELECT max(%I) FROM %s', col, tab) INTO highest;
+            IF caller = 'convert_to_snowflake' AND NOT c.snowflake THEN
+                first := public.next_snowflake();
+                IF highest >= first THEN
+                    RAISE EXCEPTION 'convert_to_snowflake: %.% holds %, and next_snowflake() is at %',
+                        tab, quote_ident(col), highest, first
+                        USING ERRCODE = '55000',
+                              HINT = 'Nothing is changed. New IDs would meet values that are there. '
+                                  'A namespace with an earlier epoch gives larger ones.';
+                END IF;
+            END IF;
+            FOR step IN SELECT s FROM pgflurry.steps_to_snowflake(tab, col, old_sequence, seq) AS s
+                    WHERE caller = 'convert_to_snowflake'
+                UNION ALL SELECT s FROM pgflurry.steps_to_sequence(tab, col, seq, highest) AS s
+                    WHERE caller = 'convert_to_sequence'
+            LOOP
+                EXECUTE step;
+            END LOOP;
+            RETURN true;
+        EXCEPTION WHEN lock_not_available THEN
+            IF NOT held THEN  -- the caller's own patience with the table
+                RAISE;
+            END IF;
+        END;
+        PERFORM pg_sleep(0.1);
+    END LOOP;
+    RAISE EXCEPTION '%: transactions that have drawn from sequence % do not end', caller, target
+        USING ERRCODE = '55P03',
+              HINT = 'Nothing is changed. Look for them in pg_locks and pg_stat_activity, and call it again.';
+END $fn$;
+COMMENT ON FUNCTION pgflurry.convert_column(text, regclass, text, text, regclass) IS
+'Inside of convert_to_snowflake() and convert_to_sequence(): takes the locks and executes the steps.';
+
+CREATE OR REPLACE FUNCTION pgflurry.refuse_narrow(caller text, tab regclass, col text, type regtype, narrow text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+BEGIN
+    IF type <> 'bigint'::regtype THEN
+        RAISE EXCEPTION '%: column % of table % is %, and IDs need bigint', caller, quote_ident(col), tab, type
             USING ERRCODE = '42804',
-                  HINT = format('ALTER TABLE %s ALTER COLUMN %I TYPE bigint; '
-                      'rewrites the table, and the columns that refer to it need bigint as well.', tab, col);
+                  HINT = format('SELECT * FROM pgflurry.plan_conversion(%L, %L); says how to get there. '
+                      'ALTER TABLE %s ALTER COLUMN %I TYPE bigint; rewrites the table, '
+                      'and the columns that refer to it need bigint as well.', tab, col, tab, col);
     END IF;
-    SELECT string_agg(format('%s.%I', f.conrelid::regclass, r.attname), ', ') INTO narrow
-        FROM pg_constraint AS f, unnest(f.confkey, f.conkey) AS k (here, there), pg_attribute AS r
-        WHERE f.contype = 'f' AND f.confrelid = tab
-          AND k.here = a.attnum AND r.attrelid = f.conrelid AND r.attnum = k.there
-          AND r.atttypid <> 'bigint'::regtype AND f.conparentid = 0;
     IF narrow IS NOT NULL THEN
         RAISE EXCEPTION '%: columns that refer to %.% are not bigint: %', caller, tab, quote_ident(col), narrow
-            USING ERRCODE = '42804', HINT = 'Make them bigint first: an ID would not fit.';
+            USING ERRCODE = '42804',
+                  HINT = format('Make them bigint first: an ID would not fit. '
+                      'SELECT * FROM pgflurry.plan_conversion(%L, %L); says how.', tab, col);
     END IF;
-    SELECT x.oid, pg_get_expr(x.adbin, x.adrelid) AS expression INTO d
-        FROM pg_attrdef AS x WHERE x.adrelid = tab AND x.adnum = a.attnum;
-    identity := a.attidentity;
-    number := a.attnum;
-    snowflake := coalesce(d.expression = 'public.next_snowflake()', false);
-    IF d.expression ~ '^nextval[(]' THEN
-        SELECT refobjid INTO drawn_from FROM pg_depend JOIN pg_class AS s ON s.oid = refobjid AND s.relkind = 'S'
-            WHERE classid = 'pg_attrdef'::regclass AND objid = d.oid AND refclassid = 'pg_class'::regclass;
-    END IF;
-    SELECT s.oid INTO owned FROM pg_depend AS o JOIN pg_class AS s ON s.oid = o.objid AND s.relkind = 'S'
-        WHERE o.classid = 'pg_class'::regclass AND o.refclassid = 'pg_class'::regclass AND o.refobjid = tab
-          AND o.refobjsubid = a.attnum AND o.deptype IN ('a', 'i')
-        ORDER BY s.oid <> coalesce(drawn_from, 0), s.oid LIMIT 1;
-    IF NOT snowflake AND drawn_from IS NULL AND identity = '' THEN
-        RAISE EXCEPTION '%: column % of table % %', caller, quote_ident(col), tab,
-            CASE WHEN a.attgenerated <> '' THEN 'is generated'
-                 WHEN d.expression IS NULL THEN 'has no default'
-                 ELSE 'has the default ' || d.expression END
-            USING ERRCODE = '55000',
-                  HINT = 'This is for columns that draw from a sequence, from an identity, '
-                      'or from next_snowflake(). Others take ALTER TABLE ... SET DEFAULT.';
-    END IF;
-    EXECUTE format('SELECT max(%I) FROM %s', col, tab) INTO highest;
 END $fn$;
-COMMENT ON FUNCTION pgflurry.lock_column(text, regclass, text) IS
-'Inside of convert_to_snowflake() and convert_to_sequence(): '
-'checks and locks the table, and tells what its column draws from and the greatest value in it.';
+COMMENT ON FUNCTION pgflurry.refuse_narrow(text, regclass, text, regtype, text) IS
+'Error 42804 unless a column, and those that refer to it, are bigint; caller is for the message.';
 
-CREATE OR REPLACE FUNCTION pgflurry.convert_to_snowflake(tab regclass, col text DEFAULT 'id') RETURNS boolean
+CREATE OR REPLACE FUNCTION pgflurry.convert_to_snowflake(tab regclass, col text DEFAULT 'id',
+    old_sequence text DEFAULT 'stop', seq regclass DEFAULT NULL) RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
-    now   record;
-    first bigint;
-    s     record;
-    seq   text;
+    before record;
+    done   boolean;
 BEGIN
-    SELECT * INTO now FROM pgflurry.lock_column('convert_to_snowflake', tab, col);
-    IF now.snowflake THEN
-        RETURN false;
+    IF old_sequence IS NULL OR old_sequence NOT IN ('stop', 'leave') THEN
+        RAISE EXCEPTION 'convert_to_snowflake: old_sequence is %, not stop or leave', coalesce(old_sequence, 'null')
+            USING ERRCODE = '22023',
+                  HINT = 'stop: nextval() of the old sequence fails from now on. leave: it goes on as it was.';
     END IF;
-    first := public.next_snowflake();
-    IF now.highest >= first THEN
-        RAISE EXCEPTION 'convert_to_snowflake: %.% holds %, and next_snowflake() is at %',
-            tab, quote_ident(col), now.highest, first
-            USING ERRCODE = '55000',
-                  HINT = 'Nothing is changed. New IDs would meet values that are there. '
-                      'A namespace with an earlier epoch gives larger ones.';
+    SELECT * INTO before FROM pgflurry.key_column('convert_to_snowflake', tab, col, seq);
+    done := pgflurry.convert_column('convert_to_snowflake', tab, col, old_sequence, seq);
+    IF done AND coalesce(seq, before.drawn_from) <> before.owned IS NOT FALSE
+       AND coalesce(seq, before.drawn_from) IS NOT NULL THEN
+        RAISE NOTICE 'sequence % does not belong to the column', coalesce(seq, before.drawn_from)
+            USING HINT = CASE WHEN seq IS NULL AND old_sequence = 'stop' THEN
+                    format('It goes on. To stop it: pgflurry.convert_to_snowflake(%L, %L, seq => %L). ',
+                        tab, col, before.drawn_from)
+                    ELSE '' END
+                || format('To switch back name it: pgflurry.convert_to_sequence(%L, %L, %L).',
+                    tab, col, coalesce(seq, before.drawn_from));
     END IF;
-    IF now.identity <> '' THEN
-        SELECT p.*, n.nspname, c.relname, pg_get_userbyid(t.relowner) AS owner INTO STRICT s
-            FROM pg_sequence AS p
-            JOIN pg_class AS c ON c.oid = p.seqrelid
-            JOIN pg_namespace AS n ON n.oid = c.relnamespace, pg_class AS t
-            WHERE p.seqrelid = now.owned AND t.oid = tab;
-        seq := format('%I.%I', s.nspname, s.relname);
-        EXECUTE format('SELECT last_value, is_called FROM %s', now.owned) INTO STRICT now.highest, now.snowflake;
-        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I DROP IDENTITY', tab, col);
-        EXECUTE format('CREATE SEQUENCE %s AS %s INCREMENT BY %s MINVALUE %s MAXVALUE %s START WITH %s CACHE %s %s',
-            seq, s.seqtypid::regtype, s.seqincrement, s.seqmin, s.seqmax, s.seqstart, s.seqcache,
-            CASE WHEN s.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END);
-        PERFORM setval(seq::regclass, now.highest, now.snowflake);
-        EXECUTE format('ALTER SEQUENCE %s OWNER TO %I', seq, s.owner);
-        EXECUTE format('ALTER SEQUENCE %s OWNED BY %s.%I', seq, tab, col);
-        EXECUTE format('COMMENT ON SEQUENCE %s IS %L', seq,
-            format('pgflurry: GENERATED %s AS IDENTITY until convert_to_snowflake()',
-                CASE now.identity WHEN 'a' THEN 'ALWAYS' ELSE 'BY DEFAULT' END));
-    ELSIF now.owned IS DISTINCT FROM now.drawn_from THEN
-        RAISE NOTICE 'sequence % does not belong to the column', now.drawn_from
-            USING HINT = format('To switch back name it: pgflurry.convert_to_sequence(%L, %L, %L).',
-                tab, col, now.drawn_from);
+    IF done AND old_sequence = 'stop' AND before.shared IS NOT NULL THEN
+        RAISE NOTICE 'sequence % goes on: other columns draw from it: %',
+            coalesce(seq, before.drawn_from, before.owned), before.shared
+            USING HINT = 'Convert them too; the last one stops it, if the sequence is named or is its own.';
     END IF;
-    EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT public.next_snowflake()', tab, col);
-    RETURN true;
+    RETURN done;
 END $fn$;
-COMMENT ON FUNCTION pgflurry.convert_to_snowflake(regclass, text) IS
+COMMENT ON FUNCTION pgflurry.convert_to_snowflake(regclass, text, text, regclass) IS
 'Makes next_snowflake() the default of a bigserial or identity column, and of that of all partitions, '
-'above every value that is there; false if it is so already. '
+'above every value that is there, and stops the old sequence: nextval() of it is error 2200H from then on. '
+'old_sequence => ''leave'' lets it go on as it was; call it again to change that. '
+'seq names the sequence where the column has none of its own: then the column may be without a default. '
+'False if all is so already. pgflurry.plan_conversion() shows before what it will do. '
 'The caller owns the table; it is locked until the end of the transaction. '
 'Errors: 55000 a value is not below next_snowflake() (both are told), or the default is something else; '
-'42804 the column, or one that refers to it, is not bigint; 42809 no table, or a partition; 42703 no such column; '
-'42501 not the owner; 22023 NULL; 25000 not READ COMMITTED; 25006 on a standby; those of next_snowflake().';
+'42804 the column, or one that refers to it, is not bigint; 42809 no table, a partition, or seq is no sequence; '
+'42703 no such column; 42501 not the owner; 22023 NULL or another word; 25000 not READ COMMITTED; '
+'55P03 transactions that have drawn from the sequence do not end; 25006 on a standby; those of next_snowflake().';
 
 CREATE OR REPLACE FUNCTION pgflurry.convert_to_sequence(tab regclass, col text DEFAULT 'id', seq regclass DEFAULT NULL)
 RETURNS boolean
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
-DECLARE
-    now      record;
-    s        record;
-    last     bigint;
-    called   boolean;
-    next     numeric;
-    identity text;
-BEGIN
-    SELECT * INTO now FROM pgflurry.lock_column('convert_to_sequence', tab, col);
-    IF NOT now.snowflake THEN
-        RETURN false;
-    END IF;
-    seq := coalesce(seq, now.owned);
-    IF NOT EXISTS (SELECT FROM pg_sequence WHERE seqrelid = seq) THEN
-        RAISE EXCEPTION 'convert_to_sequence: column %.% has no sequence', tab, quote_ident(col)
-            USING ERRCODE = '55000', HINT = 'Make one, and name it as the third argument.';
-    END IF;
-    -- With it goes a limit that was only that of the type.
-    -- And nobody draws from here on, who could get a number that setval() below gives again.
-    EXECUTE format('ALTER SEQUENCE %s AS bigint', seq);
-    SELECT p.*, n.nspname, c.relname INTO STRICT s
-        FROM pg_sequence AS p
-        JOIN pg_class AS c ON c.oid = p.seqrelid
-        JOIN pg_namespace AS n ON n.oid = c.relnamespace
-        WHERE p.seqrelid = seq;
-    EXECUTE format('SELECT last_value, is_called FROM %s', seq) INTO STRICT last, called;
-    next := last::numeric + CASE WHEN called THEN s.seqincrement ELSE 0 END;
-    IF next <= now.highest THEN  -- on within its series
-        next := next + (div(now.highest - next, abs(s.seqincrement)) + 1) * abs(s.seqincrement);
-    END IF;
-    IF s.seqincrement < 0 OR next > s.seqmax THEN
-        RAISE EXCEPTION 'convert_to_sequence: %.% holds %, and sequence % ends at %',
-            tab, quote_ident(col), now.highest, seq,
-            CASE WHEN s.seqincrement < 0 THEN s.seqmin ELSE s.seqmax END
-            USING ERRCODE = '55000',
-                  HINT = 'Nothing is changed. '
-                      'Give the sequence room above that value: ALTER SEQUENCE ... INCREMENT BY 1 NO MAXVALUE.';
-    END IF;
-    identity := substring(obj_description(seq, 'pg_class')
-        FROM '^pgflurry: GENERATED (ALWAYS|BY DEFAULT) AS IDENTITY until');
-    IF identity IS NULL THEN
-        PERFORM setval(seq, next::bigint, false);
-        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT nextval(%L::regclass)', tab, col, seq);
-    ELSE
-        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I DROP DEFAULT', tab, col);
-        EXECUTE format('DROP SEQUENCE %s', seq);
-        EXECUTE format('ALTER TABLE %s ALTER COLUMN %I ADD GENERATED %s AS IDENTITY (SEQUENCE NAME %I.%I '
-            'INCREMENT BY %s MINVALUE %s MAXVALUE %s START WITH %s RESTART WITH %s CACHE %s %s)',
-            tab, col, identity, s.nspname, s.relname, s.seqincrement, s.seqmin, s.seqmax, s.seqstart, next, s.seqcache,
-            CASE WHEN s.seqcycle THEN 'CYCLE' ELSE 'NO CYCLE' END);
-    END IF;
-    RETURN true;
-END $fn$;
+LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT pgflurry.convert_column('convert_to_sequence', tab, col, NULL, seq)
+$fn$;
 COMMENT ON FUNCTION pgflurry.convert_to_sequence(regclass, text, regclass) IS
 'Switches back what convert_to_snowflake() did: the column draws from its sequence or identity again, '
 'from a number above every value that is there; false if it draws from a sequence already. '

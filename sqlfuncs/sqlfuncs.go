@@ -46,6 +46,7 @@ var order = [...]string{
 	"counter.sql",
 	"token.sql",
 	"lock.sql",
+	"convert_steps.sql",
 	"convert.sql",
 	"snowflake_text.sql",
 	"uuid.sql",

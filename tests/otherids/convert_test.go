@@ -203,6 +203,8 @@ func TestAConvertedColumnComesThroughDumpAndRestoreAndCanStillBeSwitchedBack(t *
 		}
 	}
 	server.Do(t, restored, "INSERT INTO item DEFAULT VALUES")
+	stops(t, restored, "serial_id_seq")
+	stops(t, restored, "always_id_seq")
 	convert(t, restored, "convert_to_sequence", true)
 	if after := server.Value[string](t, restored, shape, "always", "id"); after != before {
 		t.Errorf("switched back after the restore the column is %q, and was %q", after, before)
