@@ -29,4 +29,5 @@
 //  6. A trial that fails has no more turns, and the others have theirs.
 //  7. Connecting and leaving are in no figure of processor time.
 //  8. IDs that the proxy forwarded for are an error and no figure.
+//  9. A figure of one round has no quartiles, in no table, chart or file.
 package bench

@@ -132,12 +132,12 @@ func slug(task string) string {
 
 // caption is what every chart says of the run below its title.
 func caption(r *report.Report, rounds int) string {
-	times := "rounds"
+	what := fmt.Sprintf("medians and quartiles of %d rounds", rounds)
 	if rounds == 1 {
-		times = "round"
+		what = "1 round"
 	}
-	line := fmt.Sprintf("%s, %d CPUs, %s, %s; medians and quartiles of %d %s",
-		r.Machine.Processor, r.Machine.CPUs, r.Machine.System, r.Began.UTC().Format("2006-01-02"), rounds, times)
+	line := fmt.Sprintf("%s, %d CPUs, %s, %s; %s",
+		r.Machine.Processor, r.Machine.CPUs, r.Machine.System, r.Began.UTC().Format("2006-01-02"), what)
 	if r.Incomplete != "" {
 		line += "\nINCOMPLETE: " + r.Incomplete
 	}

@@ -147,6 +147,31 @@ func TestTheBarOfAMarkGoesFromTheFirstToTheThirdQuartile(t *testing.T) {
 	}
 }
 
+func TestAFigureOfOneRoundHasNoBarAndIsNotCalledAMedian(t *testing.T) {
+	strokes := func(text string) int { return strings.Count(text, "stroke:") }
+	many, one := drawn(t, sampleReport()), sampleReport()
+	for i := range one.Figures {
+		single := func(s statistics.Spread) statistics.Spread { return statistics.SpreadOf([]float64{s.Median}) }
+		f := &one.Figures[i]
+		f.PerSecond = single(f.PerSecond)
+		for name := range f.Latency {
+			f.Latency[name] = single(f.Latency[name])
+		}
+		if f.ServerCPU != nil {
+			*f.ServerCPU = single(*f.ServerCPU)
+		}
+	}
+	for name, text := range drawn(t, one) {
+		if !strings.Contains(text, "; 1 round<") || strings.Contains(text, "median") {
+			t.Errorf("%s does not say that it is of one round, or speaks of medians", name)
+		}
+		// a bar is three strokes: itself and its two ends
+		if bars := strokes(many[name]) - strokes(text); bars < 2*3 {
+			t.Errorf("%s: %d strokes less than the chart of nine rounds; expected the bars of two marks", name, bars)
+		}
+	}
+}
+
 func TestABarFromAQuartileOfZeroGoesToTheEdgeOfTheLogarithmicAxis(t *testing.T) {
 	r := sampleReport()
 	var batch []report.Figure

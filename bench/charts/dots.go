@@ -159,6 +159,31 @@ func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name str
 	if len(marks) == 0 {
 		return nil
 	}
+	if err := d.addBars(marks, c); err != nil {
+		return err
+	}
+	points := make(plotter.XYs, len(marks))
+	for i, m := range marks {
+		points[i] = plotter.XY{X: m.spread.Median, Y: float64(m.line)}
+	}
+	scatter, err := plotter.NewScatter(points)
+	if err != nil {
+		return err
+	}
+	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(4), Shape: shape}
+	d.plot.Add(scatter)
+	if name != "" {
+		d.legend.Add(name, scatter)
+	}
+	return nil
+}
+
+// addBars puts the quartiles of marks onto the chart; a figure of one round has none.
+func (d *dots) addBars(marks []mark, c color.Color) error {
+	marks = slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.spread.N == 1 })
+	if len(marks) == 0 {
+		return nil
+	}
 	points := struct {
 		plotter.XYs
 		plotter.XErrors
@@ -179,16 +204,8 @@ func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name str
 			d.toTheEdge = append(d.toTheEdge, func(left float64) { bars.XErrors[i].Low = left - m.spread.Median })
 		}
 	}
-	scatter, err := plotter.NewScatter(points.XYs)
-	if err != nil {
-		return err
-	}
 	bars.Color, bars.Width = c, vg.Points(1.2)
-	scatter.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(4), Shape: shape}
-	d.plot.Add(bars, scatter)
-	if name != "" {
-		d.legend.Add(name, scatter)
-	}
+	d.plot.Add(bars)
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package charts
 
 import (
+	"image/color"
 	"slices"
 	"strconv"
 
@@ -31,30 +32,24 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (chart,
 	grid.Horizontal.Color, grid.Vertical.Color = faint, faint
 	p.Add(grid)
 	for i, series := range byContender(figures) {
-		points := struct {
-			plotter.XYs
-			plotter.YErrors
-		}{make(plotter.XYs, len(series)), make(plotter.YErrors, len(series))}
+		points := make(plotter.XYs, len(series))
 		for j, f := range series {
-			points.XYs[j] = plotter.XY{X: float64(f.Clients), Y: f.PerSecond.Median}
-			points.YErrors[j].Low, points.YErrors[j].High = f.PerSecond.Low-f.PerSecond.Median,
-				f.PerSecond.High-f.PerSecond.Median
+			points[j] = plotter.XY{X: float64(f.Clients), Y: f.PerSecond.Median}
 		}
-		line, marks, err := plotter.NewLinePoints(points.XYs)
-		if err != nil {
-			return chart{}, err
-		}
-		bars, err := plotter.NewYErrorBars(points)
+		line, marks, err := plotter.NewLinePoints(points)
 		if err != nil {
 			return chart{}, err
 		}
 		c := colours[i%len(colours)]
-		line.Color, bars.Color, line.Width = c, c, vg.Points(1.4)
+		line.Color, line.Width = c, vg.Points(1.4)
 		if again := i / len(colours); again > 0 { // the colours come again with other dashes
 			line.Dashes = []vg.Length{vg.Points(6), vg.Points(3 * float64(again))}
 		}
 		marks.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(3.5), Shape: glyphs[i%len(glyphs)]}
-		p.Add(line, bars, marks)
+		p.Add(line, marks)
+		if err := addBars(p, series, c); err != nil {
+			return chart{}, err
+		}
 		legend.Add(plain(series[0].Contender), line, marks)
 	}
 	widen(&p.X)
@@ -65,6 +60,30 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (chart,
 		body.Min.X = body.Max.X - legendWidth + 2*vg.Millimeter
 		legend.Draw(body)
 	}}, nil
+}
+
+// addBars puts the quartiles of figures onto a plot; a figure of one round has none.
+func addBars(p *plot.Plot, series []report.Figure, c color.Color) error {
+	var points struct {
+		plotter.XYs
+		plotter.YErrors
+	}
+	for _, f := range series {
+		if s := f.PerSecond; s.N != 1 {
+			points.XYs = append(points.XYs, plotter.XY{X: float64(f.Clients), Y: s.Median})
+			points.YErrors = append(points.YErrors, struct{ Low, High float64 }{s.Low - s.Median, s.High - s.Median})
+		}
+	}
+	if len(points.XYs) == 0 {
+		return nil
+	}
+	bars, err := plotter.NewYErrorBars(points)
+	if err != nil {
+		return err
+	}
+	bars.Color = c
+	p.Add(bars)
+	return nil
 }
 
 // byContender groups figures, each group by rising clients, the groups by falling throughput at the most clients.

@@ -58,7 +58,11 @@ func (r *Report) writeAcross(b *strings.Builder) {
 			contenders = append(contenders, f.Contender)
 		}
 	}
-	fmt.Fprintf(b, "Medians and quartiles:\n\n| | | %s |\n|---|---|%s\n", strings.Join(contenders, " | "),
+	head := "Medians and quartiles"
+	if r.rounds() == 1 {
+		head = "Figures of one round"
+	}
+	fmt.Fprintf(b, "%s:\n\n| | | %s |\n|---|---|%s\n", head, strings.Join(contenders, " | "),
 		strings.Repeat("--:|", len(contenders)))
 	said := ""
 	for _, of := range r.facets() {
@@ -82,12 +86,23 @@ func (r *Report) writeAcross(b *strings.Builder) {
 	b.WriteString("\nAll figures:\n\n")
 }
 
-// withQuartiles is a spread in words; nil is one that was not measured.
+// withQuartiles is a spread in words; nil is one that was not measured. A figure of one round has no quartiles.
 func withQuartiles(s *statistics.Spread, number func(float64) string) string {
-	if s == nil {
+	switch {
+	case s == nil:
 		return notMeasured
+	case s.N == 1:
+		return number(s.Median)
 	}
 	return fmt.Sprintf("%s (%s – %s)", number(s.Median), number(s.Low), number(s.High))
+}
+
+// rounds is how many the figures are of, at most.
+func (r *Report) rounds() (most int) {
+	for _, f := range r.Figures {
+		most = max(most, f.PerSecond.N)
+	}
+	return most
 }
 
 func milliseconds(f Figure, of string) string {

@@ -219,5 +219,5 @@ func spread(s statistics.Spread) string {
 		}
 		return Grouped(f)
 	}
-	return fmt.Sprintf("%s (%s – %s)", show(s.Median), show(s.Low), show(s.High))
+	return withQuartiles(&s, show)
 }

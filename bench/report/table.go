@@ -19,13 +19,14 @@ type column struct {
 
 // columns of a report, by its kind.
 func (r *Report) columns() []column {
+	speed := "per second: median (quartiles)"
+	if r.rounds() == 1 {
+		speed = "per second"
+	}
 	head := []column{
 		{"workload", true, func(f Figure) string { return f.Workload }},
 		{"contender", true, func(f Figure) string { return f.Contender }},
-		{"per second: median (quartiles)", false, func(f Figure) string {
-			return fmt.Sprintf("%s (%s – %s)", Grouped(f.PerSecond.Median), Grouped(f.PerSecond.Low),
-				Grouped(f.PerSecond.High))
-		}},
+		{speed, false, func(f Figure) string { return withQuartiles(&f.PerSecond, Grouped) }},
 	}
 	if r.Kind == KindInProcess {
 		return append(head, inProcessColumns...)
@@ -114,8 +115,11 @@ func show(ratios map[string]statistics.Spread, to string) string {
 	if !ok {
 		return "–"
 	}
-	return fmt.Sprintf("%.2f (%.2f – %.2f)", r.Median, r.Low, r.High)
+	return withQuartiles(&r, hundredths)
 }
+
+// hundredths is a number with two digits behind the point.
+func hundredths(f float64) string { return fmt.Sprintf("%.2f", f) }
 
 func spent(f Figure, role string) string {
 	c, ok := f.CPU[role]
@@ -210,9 +214,4 @@ func ownCPU(f Figure) string {
 	return fmt.Sprintf("%.3g", 1000*c.Median)
 }
 
-func busy(f Figure) string {
-	if f.Busy == nil {
-		return notMeasured
-	}
-	return fmt.Sprintf("%.2f (%.2f – %.2f)", f.Busy.Median, f.Busy.Low, f.Busy.High)
-}
+func busy(f Figure) string { return withQuartiles(f.Busy, hundredths) }

@@ -11,7 +11,8 @@ import (
 type Verdict struct {
 	Claim  string  `json:"claim"`
 	Figure float64 `json:"figure"`
-	// Quartiles are the first and the third of the figure over the rounds; nil where it is made of several figures.
+	// Quartiles are the first and the third of the figure over the rounds; nil where it is made of several figures, or
+	// of one round.
 	Quartiles *[2]float64 `json:"quartiles,omitempty"`
 	Target    float64     `json:"target"`            // at least
 	AtMost    bool        `json:"at_most,omitempty"` // the target is the greatest that the figure may be
@@ -22,7 +23,11 @@ type Verdict struct {
 
 // AtLeast is a claim whose figure has a spread over the rounds.
 func AtLeast(claim string, s statistics.Spread, target float64) Verdict {
-	return Verdict{Claim: claim, Figure: s.Median, Quartiles: &[2]float64{s.Low, s.High}, Target: target}
+	v := Verdict{Claim: claim, Figure: s.Median, Target: target}
+	if s.N != 1 {
+		v.Quartiles = &[2]float64{s.Low, s.High}
+	}
+	return v
 }
 
 // AtMost is one whose figure is to be small.
@@ -39,10 +44,10 @@ func Faster(claim string, ratio statistics.Spread) Verdict {
 	return v
 }
 
-// Holds says that the target is reached.
+// Holds says that the target is reached. One round does not say that of what has to be beyond it, and not by chance.
 func (v Verdict) Holds() bool {
 	if v.Beyond {
-		return v.Quartiles[0] > v.Target
+		return v.Quartiles != nil && v.Quartiles[0] > v.Target
 	}
 	if v.AtMost {
 		return v.Figure <= v.Target
@@ -54,6 +59,8 @@ func (v Verdict) word() string {
 	switch {
 	case v.Holds():
 		return "reached"
+	case v.Beyond && v.Quartiles == nil:
+		return "not judged: one round"
 	case v.Beyond && v.Quartiles[1] >= v.Target:
 		return "equal"
 	}

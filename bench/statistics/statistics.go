@@ -2,11 +2,13 @@
 package statistics
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 )
 
-// Spread is what a set of figures looks like: its median and its quartiles.
+// Spread is what a set of figures looks like: its median and its quartiles. Of a single figure all three are that one,
+// and say nothing of how figures scatter: its JSON has no quartiles.
 type Spread struct {
 	Low    float64 `json:"quartile_1"`
 	Median float64 `json:"median"`
@@ -28,6 +30,30 @@ func SpreadOf(figures []float64) Spread {
 		return sorted[below] + (place-float64(below))*(sorted[above]-sorted[below])
 	}
 	return Spread{Low: at(0.25), Median: at(0.5), High: at(0.75), N: len(sorted)}
+}
+
+// MarshalJSON leaves out the quartiles of a single figure.
+func (s Spread) MarshalJSON() ([]byte, error) {
+	if s.N == 1 {
+		return json.Marshal(struct {
+			Median float64 `json:"median"`
+			N      int     `json:"n"`
+		}{s.Median, s.N})
+	}
+	type whole Spread // without this method
+	return json.Marshal(whole(s))
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (s *Spread) UnmarshalJSON(text []byte) error {
+	type whole Spread
+	if err := json.Unmarshal(text, (*whole)(s)); err != nil {
+		return err
+	}
+	if s.N == 1 {
+		s.Low, s.High = s.Median, s.Median
+	}
+	return nil
 }
 
 // Times is the spread of the figures, each multiplied.
