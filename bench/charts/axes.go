@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"pgflurry/bench/report"
 )
 
 // colours that people with colour blindness tell apart (Okabe and Ito 2008, without the yellow).
@@ -55,7 +57,7 @@ func powers(low, high float64) (ticks []plot.Tick) {
 		for _, digit := range []float64{1, 2, 5} {
 			tick := plot.Tick{Value: digit * math.Pow(10, power)}
 			if digit == 1 || !wide {
-				tick.Label = rounded(tick.Value)
+				tick.Label = report.Rounded(tick.Value)
 			}
 			if tick.Value >= low && tick.Value <= high {
 				ticks = append(ticks, tick)

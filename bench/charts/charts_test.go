@@ -218,7 +218,7 @@ func TestAnAxisHasTicksWithinItsEndsThatPeopleCanRead(t *testing.T) {
 	for f, want := range map[float64]string{
 		0.5: "0.5", 999: "999", 999.6: "1k", 12345: "12.3k", 999_600: "1M", 4_096_000: "4.1M", 2e9: "2G",
 	} {
-		if got := rounded(f); got != want {
+		if got := report.Rounded(f); got != want {
 			t.Errorf("%v is written %q; expected %q", f, got, want)
 		}
 	}

@@ -1,7 +1,6 @@
 package charts
 
 import (
-	"fmt"
 	"image/color"
 	"slices"
 	"strings"
@@ -95,7 +94,7 @@ func single(
 	marks := make([]mark, len(figures))
 	values := make([]string, len(figures))
 	for i, f := range figures {
-		marks[i], values[i] = mark{i, of(f)}, rounded(of(f).Median)
+		marks[i], values[i] = mark{i, of(f)}, report.Rounded(of(f).Median)
 	}
 	if err := d.add(marks, colours[0], draw.CircleGlyph{}, ""); err != nil {
 		return chart{}, err
@@ -252,17 +251,4 @@ func compare(a, b float64) int {
 		return 1
 	}
 	return 0
-}
-
-// rounded is a number with three digits that count: 12.3k, 4.57M.
-func rounded(f float64) string {
-	switch {
-	case f >= 1e9:
-		return fmt.Sprintf("%.3gG", f/1e9)
-	case f >= 999.5e3:
-		return fmt.Sprintf("%.3gM", f/1e6)
-	case f >= 999.5:
-		return fmt.Sprintf("%.3gk", f/1e3)
-	}
-	return fmt.Sprintf("%.3g", f)
 }

@@ -22,6 +22,8 @@ type Job struct {
 	Report   *report.Report
 	Bases    []string                                              // contenders that ratios are taken to
 	Verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: there are no targets
+	Summary  func([]report.Figure) string                          // nil: the figures speak for themselves
+	Screen   report.Screen                                         // for a quick look
 	// folder for results and charts; empty: they are not written
 	Out string
 }
@@ -54,22 +56,43 @@ func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	if j.Verdicts != nil {
 		r.Verdicts = j.Verdicts(j.Plan.Trials, r.Figures)
 	}
-	if len(samples) > 0 {
-		err = errors.Join(err, r.WriteTable(out))
+	if j.Summary != nil && len(samples) > 0 {
+		r.Summary = j.Summary(r.Figures)
 	}
-	return errors.Join(err, j.write(out))
+	return errors.Join(err, j.show(out), j.write(out))
+}
+
+// show writes what was found, if anything was.
+func (j Job) show(out io.Writer) error {
+	switch {
+	case len(j.Report.Samples) == 0:
+		return nil
+	case j.Report.Quick:
+		return j.Report.WriteQuick(out, j.Screen)
+	}
+	return j.Report.WriteTable(out)
 }
 
 // announce prints what will be done before it is done.
 func (j Job) announce(out io.Writer) {
 	r := j.Report
+	if r.Quick {
+		fmt.Fprintf(out, "%s, %s, %s\n", r.Machine.Processor, trial.Counted(r.Machine.CPUs, "CPU"), r.Machine.System)
+		j.announceTurns(out)
+		return
+	}
 	fmt.Fprintf(out, "%s\n%s, %d CPUs, %s\n", r.Command, r.Machine.Processor, r.Machine.CPUs, r.Machine.System)
 	for _, of := range []map[string]string{r.Versions, r.Settings} {
 		for _, what := range slices.Sorted(maps.Keys(of)) {
 			fmt.Fprintf(out, "%s: %s\n", what, of[what])
 		}
 	}
-	for _, what := range r.NotRun {
+	j.announceTurns(out)
+}
+
+// announceTurns prints what has none, how many there are, and how long they take.
+func (j Job) announceTurns(out io.Writer) {
+	for _, what := range j.Report.NotRun {
 		fmt.Fprintln(out, "not run:", what)
 	}
 	fmt.Fprintf(out, "%s, %s: about %v\n\n", trial.Counted(len(j.Plan.Trials), "trial"),

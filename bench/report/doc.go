@@ -1,7 +1,7 @@
 // Package report folds samples into figures and verdicts, writes them for people and for programs,
 // and compares two runs.
 //
-//	samples ──► Tabulate ──► Report ──► WriteTable, WriteMarkdown, WriteJSON
+//	samples ──► Tabulate ──► Report ──► WriteTable, WriteQuick, WriteMarkdown, WriteJSON
 //	                           └──► Compare with the results.json of an older run
 //
 // Every ratio is one of two samples of the same workload and round; medians and quartiles are taken over the rounds.

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,7 +17,12 @@ type Machine struct {
 	CPUs      int    `json:"cpus"` // that this process may use
 	System    string `json:"system"`
 	Go        string `json:"go"`
+	// Load is the average number of processes that ran or wanted to in the minute before; 0 if it is not known.
+	Load float64 `json:"load,omitempty"`
 }
+
+// busy says that others left this run less than half of the processors.
+func (m Machine) busy() bool { return m.Load > float64(m.CPUs)/2 }
 
 var modelLine = regexp.MustCompile(`(?m)^model name\s*: (.+)$`)
 
@@ -30,6 +36,10 @@ func ThisMachine() Machine {
 		if model := modelLine.FindSubmatch(content); model != nil {
 			m.Processor = strings.TrimSpace(string(model[1]))
 		}
+	}
+	if averages, err := os.ReadFile("/proc/loadavg"); err == nil {
+		minute, _, _ := strings.Cut(string(averages), " ")
+		m.Load, _ = strconv.ParseFloat(minute, 64) // without a number it is not known
 	}
 	if kernel, err := exec.Command("uname", "-sr").Output(); err == nil {
 		version, _, _ := strings.Cut(strings.TrimSpace(string(kernel)), "-") // what follows is whose build it is

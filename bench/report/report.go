@@ -32,6 +32,10 @@ type Report struct {
 	Settings map[string]string `json:"settings"`
 	Versions map[string]string `json:"versions"`
 	Machine  Machine           `json:"machine"`
+	// Quick says that this was a quick look: few sources and short turns, which no other run is compared with.
+	Quick bool `json:"quick,omitempty"`
+	// Summary says in a sentence what was found; empty where the figures have to speak for themselves.
+	Summary string `json:"summary,omitempty"`
 	// ClientsAre names what Figure.Clients is the number of: "goroutines". Empty: clients.
 	ClientsAre string `json:"clients_are,omitempty"`
 	// Incomplete says why the run ended early; empty if it did not.
@@ -177,6 +181,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	}
 	for _, what := range r.NotRun {
 		fmt.Fprintf(&b, "Not run: %s.\n\n", what)
+	}
+	if r.Summary != "" {
+		fmt.Fprintf(&b, "%s\n\n", r.Summary)
 	}
 	if r.Kind == KindTargets { // what people came for; the figures are its ground
 		writeVerdicts(&b, r.Verdicts)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	"pgflurry/bench/driver"
 )
@@ -57,6 +58,9 @@ func (s *Servers) options() []option {
 	}
 }
 
+// askPatience is how long a server that runs already may take to let a client in and say its version.
+const askPatience = 5 * time.Second
+
 // Running asks servers that run already for their versions. Each URL may be empty but that of PostgreSQL. Their
 // processor time is not taken: they may be on another machine.
 func Running(ctx context.Context, s Servers) (Servers, error) {
@@ -65,8 +69,14 @@ func Running(ctx context.Context, s Servers) (Servers, error) {
 			server.of.Missing = server.name + " is not given"
 			continue
 		}
-		version, err := server.version(ctx, server.of.URL)
-		if err != nil {
+		asking, end := context.WithTimeout(ctx, askPatience)
+		version, err := server.version(asking, server.of.URL)
+		silent := asking.Err() != nil && ctx.Err() == nil
+		end()
+		switch {
+		case silent:
+			return s, fmt.Errorf("%s has not let a client in within %v", server.name, askPatience)
+		case err != nil:
 			return s, fmt.Errorf("%s cannot be asked for its version: %w", server.name, err)
 		}
 		server.of.Version = version

@@ -22,8 +22,12 @@ var (
 	laneSQL string
 )
 
-// answerPatience is how long the proxy may take to get a worker.
-const answerPatience = 30 * time.Second
+const (
+	// answerPatience is how long a proxy that has just been started may take to get a worker.
+	answerPatience = 30 * time.Second
+	// givenPatience is the same for one that runs already: whoever waits shall know within a second.
+	givenPatience = 500 * time.Millisecond
+)
 
 // errForwarded is what is wrong with IDs that came through the proxy but from the function in the database.
 var errForwarded = errors.New("the proxy forwarded instead of answering from memory; " +
@@ -60,13 +64,17 @@ func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 
 // awaitAnswers returns when the proxy answers from memory: before it has a worker it forwards.
 func awaitAnswers(ctx context.Context, s servers.Servers) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, answerPatience, errForwarded)
-	defer cancel()
 	c, err := newForwardingCheck(ctx, s)
 	if err != nil {
 		return err
 	}
 	defer c.close(context.WithoutCancel(ctx))
+	patience := givenPatience
+	if c.alone {
+		patience = answerPatience
+	}
+	over := time.NewTimer(patience)
+	defer over.Stop()
 	again := time.NewTicker(50 * time.Millisecond)
 	defer again.Stop()
 	for {
@@ -75,6 +83,8 @@ func awaitAnswers(ctx context.Context, s servers.Servers) error {
 		}
 		select {
 		case <-again.C:
+		case <-over.C:
+			return errForwarded
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -101,7 +111,11 @@ func newForwardingCheck(ctx context.Context, s servers.Servers) (c forwardingChe
 	if c.proxy, err = pgx.Connect(ctx, s.Proxy.URL); err != nil {
 		return c, err
 	}
-	return c, c.direct.QueryRow(ctx, functionWorkerSQL).Scan(&c.function)
+	if err = c.direct.QueryRow(ctx, functionWorkerSQL).Scan(&c.function); err != nil {
+		err = fmt.Errorf("the function in the database gives no ID: %w; PostgreSQL needs the schema (pgflurry "+
+			"migrate up)", err)
+	}
+	return c, err
 }
 
 func (c forwardingCheck) close(ctx context.Context) {

@@ -28,10 +28,26 @@ type IDs struct {
 	Servers servers.Servers
 	Clients []int
 	Sources []string // of SourceKeys; all if empty
+	Quick   bool     // of the tasks only the first, one ID for a round trip
+}
+
+// groups are what is measured.
+func (b IDs) groups() []group {
+	if b.Quick {
+		return groups[:1]
+	}
+	return groups
 }
 
 // Prepare makes what the sources draw from, and returns when the proxy answers from memory: before that it forwards.
+// Servers that run already are asked first whether they are what they are said to be.
 func (b IDs) Prepare(ctx context.Context) error {
+	private := b.Servers.Postgres.PID != 0
+	if !private {
+		if err := checkGiven(ctx, b.Servers); err != nil {
+			return err
+		}
+	}
 	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
 	if err != nil {
 		return err
@@ -46,7 +62,7 @@ func (b IDs) Prepare(ctx context.Context) error {
 			return fmt.Errorf("tables pgflurry_bench_… cannot be made in MariaDB: %w", err)
 		}
 	}
-	if b.Servers.Proxy.URL == "" {
+	if !private || b.Servers.Proxy.URL == "" {
 		return nil
 	}
 	return awaitAnswers(ctx, b.Servers)
@@ -75,7 +91,7 @@ func (b IDs) CleanUp(ctx context.Context) error {
 func (b IDs) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	for _, clients := range b.Clients {
-		for _, g := range groups {
+		for _, g := range b.groups() {
 			workload := trial.WithClients(g.task, clients, "IDs", g.task)
 			for _, s := range g.sources {
 				server := s.from.of(b.Servers)
@@ -116,7 +132,7 @@ func (b IDs) chosen(s source) bool { return len(b.Sources) == 0 || slices.Contai
 
 // NotRun says which of the wanted sources have no server, and why.
 func (b IDs) NotRun() (lines []string) {
-	for _, g := range groups {
+	for _, g := range b.groups() {
 		for _, s := range g.sources {
 			if server := s.from.of(b.Servers); b.chosen(s) && server.URL == "" {
 				if line := s.name + ": " + server.Missing; !slices.Contains(lines, line) {

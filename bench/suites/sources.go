@@ -139,6 +139,14 @@ var groups = []group{
 	{batchPrepared, driver.Prepared, batchSize, batches},
 }
 
+// QuickKeys are those of them that a quick look can have: they give one ID for a round trip.
+func QuickKeys() (keys []string) {
+	for _, s := range oneAtATime {
+		keys = append(keys, s.key)
+	}
+	return keys
+}
+
 // SourceKeys are the names by which sources are chosen.
 func SourceKeys() (keys []string) {
 	for _, g := range groups {

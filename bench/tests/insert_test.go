@@ -3,7 +3,6 @@ package tests
 import (
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"pgflurry/bench/report"
@@ -21,15 +20,9 @@ func TestTheInsertBenchmarkReportsRowsLogAndIndexOfEveryKey(t *testing.T) {
 	}
 	r := read(t, out)
 	old := filepath.Join(out, "results.json")
-	again := exec.Command(binary, "insert", "--rows", "1000", "--rounds", "1", "--pgflurry", program.Path(t),
-		"--compare", old)
-	if said, err := again.CombinedOutput(); err != nil || !strings.Contains(string(said), "compared with "+old) {
-		t.Errorf("--compare: error %v, said %s", err, said)
-	}
-	if said, err := exec.Command(binary, "proxy", "--compare", old).CombinedOutput(); err == nil ||
-		!strings.Contains(string(said), "a run of the same command") || strings.Contains(string(said), "starting") {
-		t.Errorf("--compare with a run of another command: error %v, said %s", err, said)
-	}
+	refused(t, []string{"insert", "--compare", old}, 2, "the older run has 1 round;",
+		"First: pgflurry-bench insert --rows 2000 --out DIR.")
+	refused(t, []string{"proxy", "--compare", old}, 2, "a run of the same command")
 	if len(r.Figures) != 7 || r.Kind != report.KindInserts || r.Incomplete != "" {
 		t.Errorf("%d figures of kind %s, incomplete: %q; expected 7 keys", len(r.Figures), r.Kind, r.Incomplete)
 	}

@@ -7,24 +7,26 @@ import (
 	"os"
 
 	"pgflurry/bench/report"
+	"pgflurry/outcome"
 )
 
-// readOlder reads the run that --compare names, before anything starts.
-func (m *measurement) readOlder(kind string) error {
+// readOlder reads the run that --compare names, before anything starts. One that this run cannot be compared with is
+// refused.
+func (m *measurement) readOlder(this *report.Report) error {
 	if m.compare == "" {
 		return nil
 	}
 	content, err := os.ReadFile(m.compare)
 	if err != nil {
-		return fmt.Errorf("--compare: %w", err)
+		return outcome.As(outcome.Usage, fmt.Errorf("--compare: %w", err))
 	}
 	older := new(report.Report)
 	if err := json.Unmarshal(content, older); err != nil {
-		return fmt.Errorf("--compare: %s is no results.json of pgflurry-bench: %w", m.compare, err)
+		return outcome.As(outcome.Usage,
+			fmt.Errorf("--compare: %s is no results.json of pgflurry-bench: %w", m.compare, err))
 	}
-	if older.Kind != kind {
-		return fmt.Errorf("--compare: %s is of kind %q; expected %q, a run of the same command",
-			m.compare, older.Kind, kind)
+	if err := this.Comparable(older, m.rounds); err != nil {
+		return fmt.Errorf("--compare %s: %w", m.compare, err)
 	}
 	m.older = older
 	return nil

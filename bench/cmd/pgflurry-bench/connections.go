@@ -36,12 +36,12 @@ contender in one column, everything to results.json, and charts. Ctrl-C ends it 
 finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench connections --out results
   pgflurry-bench connections --workloads memory --idle 10000 --rounds 3`,
-	}, suites.ConnectionWorkloads, suites.SingleWorkload, []int{1, 8, 64}, 2*time.Second,
+	}, suites.ConnectionWorkloads, suites.SingleWorkload, []int{1, 8, 64}, 2*time.Second, 100*time.Millisecond,
 		func(workloads []string, clients []int) subject { return connections(workloads, clients, idle) })
 	cmd.Flags().IntVar(&idle, "idle", 2000, fmt.Sprintf("connections of the workload memory, 1 to %d", mostIdle))
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if idle < 1 || idle > mostIdle {
-			return fmt.Errorf("--idle is %d; expected 1 to %d", idle, mostIdle)
+			return usage(fmt.Errorf("--idle is %d; expected 1 to %d", idle, mostIdle))
 		}
 		return nil
 	}
@@ -56,7 +56,8 @@ func connections(workloads []string, clients []int, idle int) subject {
 	return subject{
 		report: report.Report{
 			Kind: report.KindConnections, Title: "Connections",
-			Command: fmt.Sprintf("connections --workloads %s --idle %d", strings.Join(workloads, ","), idle),
+			Settings: map[string]string{"idle connections": fmt.Sprint(idle)},
+			Command:  fmt.Sprintf("connections --workloads %s --idle %d", strings.Join(workloads, ","), idle),
 		},
 		bases:    []string{report.Nextval, report.Redis},
 		drivers:  []string{pgx, "github.com/redis/go-redis/v9"},

@@ -27,10 +27,10 @@ for each number of --goroutines. The sources take turns in every round. It print
 results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished.`,
 		Example: `  pgflurry-bench inprocess --out results
   pgflurry-bench inprocess --rounds 3 --duration 100ms`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := m.check(cmd); err != nil {
-				return err
+				return usage(err)
 			}
 			return m.run(cmd.Context(), inProcess(m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

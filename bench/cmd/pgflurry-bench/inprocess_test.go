@@ -13,6 +13,8 @@ import (
 
 	"pgflurry/bench/report"
 	"pgflurry/bench/suites/inprocess"
+	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 // runCommand is the command inprocess with these flags.
@@ -94,6 +96,32 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 	} {
 		if _, err := os.Stat(filepath.Join(folder, name)); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestARunIsComparedWithAnOlderOneOfItsKindOrRefusedBeforeItsFirstTurn(t *testing.T) {
+	folder := t.TempDir()
+	older := filepath.Join(folder, "results.json")
+	short := []string{"--rounds", "5", "--duration", "1ms", "--warm-up", "0", "--goroutines"}
+	if err := runCommand(t.Context(), append(short, "1", "--out", folder), io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	err := runCommand(t.Context(), append(short, "1", "--compare", older), &said, io.Discard)
+	if err != nil || !strings.Contains(said.String(), "compared with "+older) {
+		t.Errorf("error %v, said %s", err, said.String())
+	}
+	for what, flags := range map[string][]string{
+		"a turn: 1ms, after a warm-up of 0s → 2ms, after a warm-up of 0s": {"1", "--duration", "2ms"},
+		"--rounds is 4":  {"1", "--rounds", "4"},
+		"trials to come": {"2"},
+	} {
+		var progress bytes.Buffer
+		err := runCommand(t.Context(), append(append(short, flags...), "--compare", older), io.Discard, &progress)
+		if err == nil || !strings.Contains(err.Error(), what) || outcome.Of(err) != outcome.Usage ||
+			hint.Of(err) == "" || progress.Len() > 0 {
+			t.Errorf("%v: error %v (hint %q), turns %q; expected %q", flags, err, hint.Of(err), progress.String(), what)
 		}
 	}
 }

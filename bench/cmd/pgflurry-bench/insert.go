@@ -27,16 +27,16 @@ WAL for each row and the size of the key's index, and writes them to results.md,
 charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench insert --out results
   pgflurry-bench insert --rows 100000 --rounds 3`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if _, err := (suites.Inserts{Rows: rows}).Plan(); err != nil {
-				return err
+				return usage(err)
 			}
 			// a turn ends with the last row; this serves the estimate
 			m.duration = suites.InsertsTurn * time.Duration(rows) / driver.Total
 			m.step, m.warmUp = m.duration, m.duration // the round before the first fills as many rows
 			if err := m.check(cmd); err != nil {
-				return err
+				return usage(err)
 			}
 			return m.run(cmd.Context(), inserts(rows), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pgflurry/hint"
+	"pgflurry/outcome"
 )
 
 func main() {
@@ -21,7 +22,7 @@ func main() {
 		if advice := hint.Of(err); advice != "" {
 			fmt.Fprintln(os.Stderr, "hint: "+advice)
 		}
-		os.Exit(1)
+		os.Exit(int(outcome.Of(err)))
 	}
 }
 
@@ -30,11 +31,12 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "pgflurry-bench",
 		Short:         "Measure pgflurry beside its rivals, on real servers",
-		Args:          cobra.NoArgs,
+		Args:          noArguments,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
 	root.AddCommand(newTargets())
 	root.AddCommand(newProxy())
 	root.AddCommand(newRun())
@@ -43,3 +45,8 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newConnections())
 	return root
 }
+
+// usage is an error of what was given: the same call fails again.
+func usage(err error) error { return outcome.As(outcome.Usage, err) }
+
+func noArguments(cmd *cobra.Command, args []string) error { return usage(cobra.NoArgs(cmd, args)) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
 	"pgflurry/bench/trial"
+	"pgflurry/outcome"
 )
 
 // measurement is what the commands have in common: their flags, private servers, turns, table and files.
@@ -114,13 +116,15 @@ type subject struct {
 	needs    servers.Needs
 	cleanUp  func(ctx context.Context, on servers.Servers) error   // of servers that are not private; may be nil
 	verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: there are no targets
+	summary  func([]report.Figure) string                          // nil: the figures speak for themselves
 	// withoutServer: all is done in this process.
 	withoutServer bool
 }
 
 // run measures and writes. What is finished is written even if it fails or is interrupted.
 func (m *measurement) run(ctx context.Context, what subject, out, progress io.Writer) (err error) {
-	if err := m.readOlder(what.report.Kind); err != nil {
+	what.report.Settings = m.settings(what)
+	if err := m.readOlder(&what.report); err != nil {
 		return err
 	}
 	folder, err := os.MkdirTemp("", "pgflurry-bench-")
@@ -141,8 +145,16 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	if err != nil {
 		return err
 	}
+	if m.older != nil {
+		if err := m.older.Shares(plan.Trials); err != nil {
+			return fmt.Errorf("--compare %s: %w", m.compare, err)
+		}
+	}
 	plan.Rounds, plan.Duration, plan.WarmUp, plan.Seed = m.rounds, m.duration, m.warmUp, m.seed
-	job := console.Job{Plan: plan, Report: r, Bases: what.bases, Verdicts: what.verdicts, Out: m.out}
+	job := console.Job{
+		Plan: plan, Report: r, Bases: what.bases, Verdicts: what.verdicts, Summary: what.summary, Out: m.out,
+		Screen: screenOf(out),
+	}
 	err = job.Run(ctx, out, progress)
 	if len(r.Samples) == 0 {
 		return err
@@ -161,11 +173,11 @@ func (m *measurement) start(
 	if m.running.Postgres.URL != "" {
 		on, err := servers.Running(ctx, m.running)
 		if err != nil || what.cleanUp == nil {
-			return on, nothing, err
+			return on, nothing, outcome.As(outcome.Unreachable, err)
 		}
 		return on, func() error { return what.cleanUp(context.WithoutCancel(ctx), on) }, nil
 	}
-	program, err := findProgram(ctx, m.program, folder)
+	program, err := findProgram(ctx, m.program, folder, progress)
 	if err != nil {
 		return servers.Servers{}, nothing, err
 	}
@@ -179,30 +191,38 @@ func (m *measurement) start(
 	return private.Servers, private.Stop, err
 }
 
+// settings are those that flags decide.
+func (m *measurement) settings(what subject) map[string]string {
+	all := maps.Clone(what.report.Settings)
+	if all == nil {
+		all = make(map[string]string)
+	}
+	if what.report.Kind != report.KindInserts {
+		all["a turn"] = fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)
+	}
+	const both = "client and servers"
+	switch {
+	case what.withoutServer:
+	case m.running.Postgres.URL != "":
+		all[both] = "the servers ran already, with settings of their own, and may be on other machines than the client"
+	default:
+		all["connections"] = "TCP over loopback, no TLS"
+		all[both] = "on one machine, with settings as they come but for those named here"
+	}
+	return all
+}
+
 // head is all of a report that is known before the first turn.
 func (m *measurement) head(what subject, on servers.Servers) (*report.Report, error) {
 	r := what.report
 	r.Began, r.Machine = time.Now(), report.ThisMachine()
 	r.Versions = report.Modules(what.drivers...)
-	if r.Settings == nil {
-		r.Settings = make(map[string]string)
-	}
 	turns := ""
 	if r.Kind != report.KindInserts {
 		turns = fmt.Sprintf(" --%s %s --duration %v --warm-up %v",
 			m.counts, console.Numbers(m.clients), m.duration, m.warmUp)
-		r.Settings["a turn"] = fmt.Sprintf("%v, after a warm-up of %v", m.duration, m.warmUp)
 	}
-	given := ""
-	switch {
-	case what.withoutServer:
-	case m.running.Postgres.URL != "":
-		given = m.running.Options()
-		r.Settings["servers"] = "ran already, with settings of their own, and may be on other machines than the client"
-	default:
-		r.Settings["connections"], r.Settings["client and servers"] = "TCP over loopback, no TLS",
-			"on one machine, with settings as they come but for those named here"
-	}
+	given := m.running.Options()
 	r.Command = fmt.Sprintf("pgflurry-bench %s%s%s --rounds %d --seed %d", r.Command, given, turns, m.rounds, m.seed)
 	for name, server := range map[string]servers.Server{
 		"PostgreSQL": on.Postgres, "proxy": on.Proxy, "PgBouncer": on.Pooler, "Redis": on.Redis, "MariaDB": on.MariaDB,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,7 +12,7 @@ import (
 
 // findProgram gives the path of the program pgflurry: the one that is named, the one beside this program, or one that
 // is built into folder, from the source that the working directory belongs to.
-func findProgram(ctx context.Context, named, folder string) (string, error) {
+func findProgram(ctx context.Context, named, folder string, progress io.Writer) (string, error) {
 	if named != "" {
 		return exec.LookPath(named)
 	}
@@ -20,6 +21,7 @@ func findProgram(ctx context.Context, named, folder string) (string, error) {
 			return beside, nil
 		}
 	}
+	fmt.Fprintln(progress, "building pgflurry from the source here (--pgflurry names a program that is built)")
 	built := filepath.Join(folder, "pgflurry")
 	if err := build(ctx, built); err != nil {
 		return "", fmt.Errorf("the program pgflurry is not beside this one, and cannot be built here (%w); "+

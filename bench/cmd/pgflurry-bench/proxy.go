@@ -32,7 +32,7 @@ results.json, and charts. Ctrl-C ends it early and still writes what is finished
 data stays.`,
 		Example: `  pgflurry-bench proxy --out results
   pgflurry-bench proxy --workloads select --clients 16 --rounds 3 --duration 2s`,
-	}, suites.PassThroughWorkloads, suites.SelectWorkload, usualClients, 10*time.Second, passThrough)
+	}, suites.PassThroughWorkloads, suites.SelectWorkload, usualClients, 10*time.Second, time.Second, passThrough)
 }
 
 // passThrough is the subject of the command proxy.

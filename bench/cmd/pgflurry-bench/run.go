@@ -19,7 +19,7 @@ import (
 func newRun() *cobra.Command {
 	var m measurement
 	var chosen []string
-	var demo bool
+	var demo, quick bool
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Sources of IDs over a connection, side by side",
@@ -38,26 +38,37 @@ not run.
   1,000 per statement, prepared  next_snowflakes(1000) through the proxy and from the ID database, generate_series
                                  through the proxy, the function in the database, nextval
 
-for each number of --clients. The sources take turns in every round. It prints a table: throughput, its ratio to
+for each number of --clients. --quick is an answer in half a minute: a few sources that give one ID a round
+trip, a narrow table, a sentence and bars. Servers of yours are refused if --proxy or --id-database is none.
+
+The sources take turns in every round. It prints a table: throughput, its ratio to
 nextval of the same round, mean and percentiles of a round trip, processor time of the servers and bytes of
 PostgreSQL's log for each ID; and writes it to results.md, everything to results.json, and charts. Ctrl-C ends
 it early and still writes what is finished. Nothing stays running, and no data stays.`,
-		Example: `  pgflurry-bench run --out results
+		Example: `  pgflurry-bench run --quick
+  pgflurry-bench run --out results
   pgflurry-bench run --sources nextval,snowflake-proxy,redis-incr
   pgflurry-bench run --postgres postgres://me@db/app --proxy postgres://me@db:6432/app --redis redis://cache:6379
   pgflurry-bench run --clients 8 --rounds 3 --duration 1s`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := errors.Join(m.check(cmd), checkSources(chosen), m.checkServers(demo)); err != nil {
-				return err
+			keys := suites.SourceKeys()
+			if quick {
+				m.quicken(cmd, &chosen)
+				keys = suites.QuickKeys()
 			}
-			return m.run(cmd.Context(), ids(chosen, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			if err := errors.Join(m.check(cmd), checkSources(chosen, keys), m.checkServers(demo)); err != nil {
+				return usage(err)
+			}
+			return m.run(cmd.Context(), ids(chosen, m.clients, quick), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
 	m.clientsFlag(cmd, "clients", "numbers of clients", usualClients, mostClients)
 	f.StringSliceVar(&chosen, "sources", nil,
 		"what to measure, some of "+strings.Join(suites.SourceKeys(), ", ")+" (default: all)")
+	f.BoolVar(&quick, "quick", false, fmt.Sprintf("a quick look of half a minute: few sources, %d clients, "+
+		"%d rounds of %v, the answer in a sentence; other flags change that", quickClients, quickRounds, quickTurn))
 	f.BoolVar(&demo, "demo", false, "start private servers, which is what happens without --postgres too")
 	f.StringVar(&m.running.Postgres.URL, "postgres", "",
 		"a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
@@ -73,10 +84,33 @@ it early and still writes what is finished. Nothing stays running, and no data s
 	return cmd
 }
 
+// What a quick look takes: with the start of the servers it is over within half a minute on two processors.
+const (
+	quickClients = 8
+	quickRounds  = 5
+	quickTurn    = 400 * time.Millisecond
+	quickWarmUp  = 200 * time.Millisecond
+)
+
+// quicken makes a quick look of what flags leave open.
+func (m *measurement) quicken(cmd *cobra.Command, chosen *[]string) {
+	for flag, set := range map[string]func(){
+		"clients":  func() { m.clients = []int{quickClients} },
+		"rounds":   func() { m.rounds = quickRounds },
+		"duration": func() { m.duration = quickTurn },
+		"warm-up":  func() { m.warmUp = quickWarmUp },
+		"sources":  func() { *chosen = suites.QuickSources(m.running) },
+	} {
+		if !cmd.Flags().Changed(flag) {
+			set()
+		}
+	}
+}
+
 // checkSources refuses a source that is not there.
-func checkSources(chosen []string) error {
+func checkSources(chosen, all []string) error {
 	for _, key := range chosen {
-		if all := suites.SourceKeys(); !slices.Contains(all, key) {
+		if !slices.Contains(all, key) {
 			return fmt.Errorf("--sources has %q; expected some of %s", key, strings.Join(all, ", "))
 		}
 	}
@@ -102,16 +136,21 @@ func (m *measurement) checkServers(demo bool) error {
 }
 
 // ids is the subject of the command run.
-func ids(chosen []string, clients []int) subject {
+func ids(chosen []string, clients []int, quick bool) subject {
 	command := "run"
+	if quick {
+		command += " --quick"
+	}
 	if len(chosen) > 0 {
 		command += " --sources " + strings.Join(chosen, ",")
 	}
 	of := func(on servers.Servers) suites.IDs {
-		return suites.IDs{Servers: on, Clients: clients, Sources: chosen}
+		return suites.IDs{Servers: on, Clients: clients, Sources: chosen, Quick: quick}
 	}
-	return subject{
-		report:  report.Report{Kind: report.KindIDs, Title: "Sources of IDs over a connection", Command: command},
+	what := subject{
+		report: report.Report{
+			Kind: report.KindIDs, Title: "Sources of IDs over a connection", Command: command, Quick: quick,
+		},
 		bases:   []string{report.Nextval},
 		drivers: []string{pgx, "github.com/redis/go-redis/v9", "github.com/go-sql-driver/mysql"},
 		needs:   of(servers.Servers{}).Needs(),
@@ -125,4 +164,8 @@ func ids(chosen []string, clients []int) subject {
 			return b.Plan()
 		},
 	}
+	if quick {
+		what.summary = suites.Summary
+	}
+	return what
 }

@@ -36,7 +36,7 @@ writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench targets --out results-targets
   pgflurry-bench targets --duration 1s
   pgflurry-bench targets --workloads cpu --rounds 3 --duration 1s`,
-	}, suites.TargetWorkloads, suites.SingleWorkload, usualClients, 4*time.Second, targets)
+	}, suites.TargetWorkloads, suites.SingleWorkload, usualClients, 4*time.Second, time.Second, targets)
 }
 
 // targets is the subject of the command of that name.

@@ -16,30 +16,31 @@ import (
 )
 
 // choosing makes a command of the workloads that --workloads chooses from all; turn is how long one takes by default,
-// which pgbench counts in seconds. clientsOf is the workload that --clients is for, numbers are those by default.
-func choosing(cmd *cobra.Command, all []string, clientsOf string, numbers []int, turn time.Duration,
+// in multiples of step: pgbench counts seconds. clientsOf is the workload that --clients is for, numbers are those by
+// default.
+func choosing(cmd *cobra.Command, all []string, clientsOf string, numbers []int, turn, step time.Duration,
 	of func(workloads []string, clients []int) subject,
 ) *cobra.Command {
 	var m measurement
 	var workloads []string
-	cmd.Args = cobra.NoArgs
+	cmd.Args = noArguments
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, w := range workloads {
 			if !slices.Contains(all, w) {
-				return fmt.Errorf("--workloads has %q; expected some of %s", w, strings.Join(all, ", "))
+				return usage(fmt.Errorf("--workloads has %q; expected some of %s", w, strings.Join(all, ", ")))
 			}
 		}
 		if again, is := repeated(workloads); is {
-			return fmt.Errorf("--workloads has %q twice; expected each once", again)
+			return usage(fmt.Errorf("--workloads has %q twice; expected each once", again))
 		}
 		if err := m.check(cmd); err != nil {
-			return err
+			return usage(err)
 		}
 		return m.run(cmd.Context(), of(workloads, m.clients), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
 	cmd.Flags().StringSliceVar(&workloads, "workloads", all, "what to run")
 	m.clientsFlag(cmd, "clients", "numbers of clients of "+clientsOf, numbers, mostClients)
-	m.turnFlags(cmd, turn, time.Second, time.Second)
+	m.turnFlags(cmd, turn, time.Second, step)
 	m.serverFlags(cmd)
 	m.commonFlags(cmd)
 	return cmd

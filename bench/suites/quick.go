@@ -1,0 +1,76 @@
+package suites
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"pgflurry/bench/report"
+	"pgflurry/bench/servers"
+	"pgflurry/bench/statistics"
+)
+
+// QuickSources are those that a quick look has where nobody chooses: of servers that run already, as many as are
+// given.
+func QuickSources(given servers.Servers) []string {
+	keys := []string{"snowflake-proxy", "snowflake-function", "nextval", "uuidv7", redisIncr.key}
+	if given.Postgres.URL == "" {
+		return keys
+	}
+	keys = append(keys, "snowflake-id-database", "nextval-pgbouncer", mariadbReplace)
+	return slices.DeleteFunc(keys, func(key string) bool {
+		at := slices.IndexFunc(oneAtATime, func(s source) bool { return s.key == key })
+		return oneAtATime[at].from.of(given).URL == ""
+	})
+}
+
+// subjects are what a summary may be about, the first of them that was measured.
+var subjects = []struct{ contender, called string }{
+	{proxied, "the proxy"}, {unbacked, "the ID database"}, {inDatabase, "the function in the database"},
+}
+
+// Summary says in one sentence how the proxy stands to nextval, where the most clients were.
+func Summary(figures []report.Figure) string {
+	for _, subject := range subjects {
+		for _, f := range slices.Backward(figures) {
+			if to, compared := f.Ratios[report.Nextval]; compared && f.Contender == subject.contender &&
+				f.Workload == figures[len(figures)-1].Workload {
+				return summary(subject.called, to, f.CPURatios[report.Nextval])
+			}
+		}
+	}
+	return "Nothing can be compared: it takes nextval, and next_snowflake beside it, each with a turn."
+}
+
+// summary compares a subject with nextval by the ratios of their speeds and of their processor time, which may not have
+// been measured.
+func summary(subject string, speed, cpu statistics.Spread) string {
+	var b strings.Builder
+	b.WriteString(strings.ToUpper(subject[:1]) + subject[1:])
+	switch m := speed.Median; {
+	case same(speed):
+		b.WriteString(" gave as many IDs a second as nextval, within the spread")
+	case m < 1:
+		fmt.Fprintf(&b, " gave %.2f of the IDs a second that nextval gave", m)
+	default:
+		fmt.Fprintf(&b, " gave %.2f times as many IDs a second as nextval", m)
+	}
+	switch m := cpu.Median; {
+	case cpu.N == 0:
+	case same(cpu):
+		b.WriteString(", each for the same processor time")
+	case m < 1:
+		fmt.Fprintf(&b, ", each for %.2f of the processor time", m)
+	default:
+		fmt.Fprintf(&b, ", each for %.2f times the processor time", m)
+	}
+	if speed.N == 1 {
+		b.WriteString(" (one round: a look, not a measurement).")
+	} else {
+		fmt.Fprintf(&b, " (%d rounds, quartiles %.2f – %.2f).", speed.N, speed.Low, speed.High)
+	}
+	return b.String()
+}
+
+// same says that a ratio may as well be 1: its quartiles are on both sides.
+func same(ratio statistics.Spread) bool { return ratio.N > 1 && ratio.Low <= 1 && ratio.High >= 1 }

@@ -1,0 +1,1 @@
+SELECT inet_client_port();

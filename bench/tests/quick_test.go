@@ -1,0 +1,128 @@
+package tests
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"pgflurry/bench/report"
+	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
+)
+
+// refused runs a command that is to be refused before anything starts, with that exit code and these words.
+func refused(t *testing.T, args []string, code int, wants ...string) {
+	t.Helper()
+	said, err := exec.Command(binary, args...).CombinedOutput()
+	ended, is := errors.AsType[*exec.ExitError](err)
+	if !is || ended.ExitCode() != code || strings.Contains(string(said), "starting") ||
+		strings.Contains(string(said), "round 1") {
+		t.Errorf("%v: error %v; expected exit code %d before anything starts; said %s", args, err, code, said)
+	}
+	for _, want := range wants {
+		if !strings.Contains(string(said), want) {
+			t.Errorf("%v does not say %q: %s", args, want, said)
+		}
+	}
+}
+
+// quickLook starts a quick look with turns that are shorter than usual.
+func quickLook(t *testing.T, locale, out string, args ...string) *program.Process {
+	t.Helper()
+	server.Binaries(t)
+	command := exec.Command(binary, append([]string{
+		"run", "--quick", "--duration", "100ms", "--warm-up", "0", "--out", out, "--pgflurry", program.Path(t),
+	}, args...)...)
+	command.Env = append(os.Environ(), "LC_ALL="+locale)
+	return program.StartCommand(t, command)
+}
+
+func TestAQuickLookGivesATableASentenceAndAChartOfAtMostAHundredColumns(t *testing.T) {
+	out := t.TempDir()
+	p := quickLook(t, "C.UTF-8", out, "--rounds", "2")
+	if code := p.End(); code != 0 {
+		t.Fatalf("exit code %d", code)
+	}
+	r, said := read(t, out), p.Output()
+	sources := []string{
+		"next_snowflake, proxy", "next_snowflake, function in the database", report.Nextval, "UUID v7", report.Redis,
+	}
+	if len(r.NotRun) > 0 {
+		if os.Getenv("PGFLURRY_TEST_REDIS") == "1" {
+			t.Fatalf("not run: %v", r.NotRun)
+		}
+		sources = sources[:4]
+	}
+	if len(r.Figures) != len(sources) || !r.Quick || r.Summary == "" {
+		t.Errorf("%d figures, quick %v, %q; expected %d", len(r.Figures), r.Quick, r.Summary, len(sources))
+	}
+	answer, _, _ := strings.Cut(said, "\nwritten: ")
+	_, answer, found := strings.Cut(answer, "8 clients:\n")
+	table, chart, drawn := strings.Cut(answer, "\nIDs a second:\n")
+	for _, source := range sources {
+		if !strings.Contains(table, "\n"+source+" ") || !strings.Contains(chart, source+" ") {
+			t.Errorf("%q is not in the table, or not in the chart", source)
+		}
+	}
+	sentence := strings.Join(strings.Fields(table), " ")
+	if !found || !drawn || !strings.Contains(chart, "█") || !strings.Contains(sentence, r.Summary) {
+		t.Errorf("no table, no sentence or no chart:\n%s", said)
+	}
+	for line := range strings.Lines(answer) {
+		if utf8.RuneCountInString(line) > 101 || strings.ContainsAny(line, "\x1b\r\t") {
+			t.Errorf("this line is wider than 100 columns, or not plain: %q", line)
+		}
+	}
+	refused(t, []string{"run", "--compare", out + "/results.json"}, 2, "is a quick look",
+		"First: pgflurry-bench run --sources snowflake-proxy")
+	refused(t, []string{"run", "--quick", "--sources", "series-proxy"}, 2, `"series-proxy"`)
+}
+
+func TestCtrlCEndsAQuickLookWithWhatWasMeasuredAndLeavesNothing(t *testing.T) {
+	out := t.TempDir()
+	p := quickLook(t, "C", out, "--rounds", "500")
+	p.Line("round 2 of 500")
+	p.Signal(syscall.SIGINT)
+	if code := p.End(); code != 1 {
+		t.Errorf("exit code %d; expected 1", code)
+	}
+	said, r := p.Output(), read(t, out)
+	if !strings.Contains(said, "Incomplete: ") || !strings.Contains(said, "\nnextval ") ||
+		!strings.Contains(strings.Join(strings.Fields(said), " "), strings.ReplaceAll(r.Summary, "–", "-")) ||
+		!strings.Contains(said, " ###") {
+		t.Errorf("the table, the sentence or the chart is missing:\n%s", said)
+	}
+	if len(r.Samples) < len(r.Figures) || r.Incomplete == "" {
+		t.Errorf("%d samples, incomplete %q; expected a round of each", len(r.Samples), r.Incomplete)
+	}
+	if data := strings.TrimPrefix(p.Line("data in "), "data in "); data != "" {
+		if _, err := os.Stat(data); !os.IsNotExist(err) {
+			t.Errorf("the servers' folder %s is left (%v)", data, err)
+		}
+	}
+}
+
+func TestWhatIsNotTheProxyThatItIsSaidToBeIsRefusedBeforeAnythingIsMade(t *testing.T) {
+	direct := server.Migrated(t)
+	pooler := server.Pooler(t, direct, 5)
+	common := []string{"run", "--quick", "--postgres", direct}
+	refused(t, append(common, "--proxy", direct), 2, "is PostgreSQL itself", "hint: Give --proxy the address")
+	refused(t, append(common, "--proxy", pooler), 3, "does not answer next_snowflake() itself", "hint: It is a pooler")
+	refused(t, append(common, "--proxy", "postgres://nobody@127.0.0.1:1/x"), 4, "--proxy cannot be asked")
+	refused(t, append(common, "--id-database", direct), 2, "it has run one", "hint: Name the database")
+	conn, err := pgx.Connect(t.Context(), direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	left := true
+	if err := conn.QueryRow(t.Context(), schemaIsLeftSQL).Scan(&left); err != nil || left {
+		t.Errorf("the schema pgflurry_bench was made: %v (error %v)", left, err)
+	}
+}
