@@ -16,8 +16,10 @@ test-versions:
 test-clients:
 	tests/clients/install all
 	tests/frameworks/install all
+	tests/printed/tools/install
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/clients -update
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/frameworks -update
+	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/printed
 
 # pgx's own tests, directly and through the proxy: each passes and fails as it does directly.
 test-pgx:

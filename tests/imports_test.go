@@ -74,7 +74,7 @@ var benchOnly = []string{
 }
 
 // nested are the other modules of the house: their packages are not among those of go list pgflurry/... .
-var nested = []string{"bench", "tests/clients/go", "tests/deploy/kubernetes"}
+var nested = []string{"bench", "tests/clients/go", "tests/deploy/kubernetes", "tests/printed/tools/go"}
 
 // neverLinked must not be in any program, not even through another module: it is for tests.
 var neverLinked = []string{

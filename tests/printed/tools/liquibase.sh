@@ -1,0 +1,5 @@
+{ printf '%s\n\n' '--liquibase formatted sql' '--changeset tests:pgflurry'; cat "$PRINTED"; } >changelog.sql
+liquibase=$NODE/liquibase/dist/liquibase
+java -cp "$liquibase/liquibase.jar:$liquibase/lib/*:/usr/share/java/postgresql.jar" \
+	liquibase.integration.commandline.Main --url="jdbc:postgresql://$PGHOST:$PGPORT/$PGDATABASE" \
+	--username="$PGUSER" --changeLogFile=changelog.sql update

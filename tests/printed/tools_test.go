@@ -1,0 +1,88 @@
+package printed
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"pgflurry/migrations"
+	"pgflurry/tests/support/server"
+)
+
+// A tool runs a printed file as a migration of its own, by the script of its name in folder tools.
+type tool struct {
+	name   string
+	splits bool   // splits at semicolons, so it takes the escaped form alone
+	build  string // the folder of its program in module tools/go; "": it is installed
+}
+
+var tools = []tool{
+	{name: "psql"},
+	{name: "sqitch"},
+	{name: "yoyo"},
+	{name: "dbmate"},
+	{name: "node-pg-migrate"},
+	{name: "golang-migrate", build: "golang-migrate"},
+	{name: "goose", splits: true, build: "goose"},
+	{name: "goose-unsplit", build: "goose"},
+	{name: "liquibase", splits: true},
+	{name: "liquibase-unsplit"},
+}
+
+func TestWhatIsPrintedIsTheFirstMigrationOfAnyTool(t *testing.T) {
+	programs := t.TempDir()
+	for _, tool := range tools {
+		t.Run(tool.name, func(t *testing.T) {
+			if tool.name != "psql" && os.Getenv("PGFLURRY_TEST_CLIENTS") != "all" {
+				t.Skip("PGFLURRY_TEST_CLIENTS is not all: make test-clients installs the tools and runs them")
+			}
+			if tool.build != "" {
+				out, err := exec.CommandContext(server.Within(t), "go", "-C", "tools/go", "build", "-o", programs,
+					"./"+tool.build).CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v\n%s", err, out)
+				}
+			}
+			for name, form := range forms {
+				t.Run(name, func(t *testing.T) { tool.take(t, name, form, programs) })
+			}
+		})
+	}
+}
+
+// take runs the tool in an empty database.
+func (tool tool) take(t *testing.T, name string, form form, programs string) {
+	url := server.Database(t)
+	out, err := tool.run(t, url, form.text(t, migrations.Settings{}), programs)
+	if tool.splits && name == "plain" {
+		if state, _ := migrations.Status(server.Within(t), url); state.InPlace() {
+			t.Errorf("%s takes the plain form by now; docs/test-databases.md says that it does not", tool.name)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	isWhole(t, url)
+}
+
+// run hands a printed text to the tool.
+func (tool tool) run(t *testing.T, url, text, programs string) ([]byte, error) {
+	script, err := filepath.Abs(filepath.Join("tools", tool.name+".sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := filepath.Join(filepath.Dir(script), "node", "node_modules")
+	file := filepath.Join(t.TempDir(), "pgflurry.sql")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(server.Within(t), "bash", "-euo", "pipefail", script)
+	command.Dir = t.TempDir()
+	at := server.Parse(t, url)
+	command.Env = append(os.Environ(), "PRINTED="+file, "NODE="+node, "GO="+programs, "PGHOST="+at.Hostname(),
+		"PGPORT="+at.Port(), "PGUSER="+at.User.Username(), "PGDATABASE="+server.Name(t, url), "PGSSLMODE=disable",
+		"DATABASE_URL=postgres://"+at.User.Username()+"@"+at.Host+at.Path+"?sslmode=disable")
+	return command.CombinedOutput()
+}
