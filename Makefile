@@ -20,6 +20,7 @@ test-clients:
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/clients -update
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/frameworks -update
 	PGFLURRY_TEST_CLIENTS=all go test -count=1 -timeout 20m ./tests/printed
+	PGFLURRY_TEST_CLIENTS=all go test -count=1 ./tests/ahead
 
 # pgx's own tests, directly and through the proxy: each passes and fails as it does directly.
 test-pgx:

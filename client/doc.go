@@ -7,15 +7,15 @@
 //	            └──────────────────────────────────┘          └──────────────────────────────────┘
 //
 // The proxy answers that statement from memory, so a draw costs a round trip and no work of PostgreSQL. Without a proxy
-// the function in the database answers it. The package needs the standard library alone: Pgx takes a connection or pool
-// of pgx, SQL a *sql.DB, and a Source of your own anything else.
+// the function in the database answers it. Pgx takes a connection or pool of pgx, SQL a *sql.DB, and a Source of your
+// own anything else.
 //
 // # A draw
 //
 // A call that finds too few IDs waits, and a draw begins unless one is under way. One draw serves all who wait, in the
 // order in which they came, and its rest stays in the pool. Its size is what they want together, or the batch if that
 // is more, and at most 10,000, which is what one answer may hold. It is a power of two unless a bound cuts it: the
-// number is part of the statement's text, and drivers prepare and keep each text.
+// number is part of the statement's text, and some drivers prepare and keep each text.
 //
 // A draw runs in a goroutine of its own, which ends when nobody waits. It has a context of its own, too. The caller
 // who began it may leave, and those who came later still get their IDs. A draw that fails is tried once more at once,

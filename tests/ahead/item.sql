@@ -1,0 +1,1 @@
+CREATE TABLE item (id bigint DEFAULT next_snowflake() PRIMARY KEY, name text);

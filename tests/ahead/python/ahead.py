@@ -1,0 +1,79 @@
+"""The recipe for psycopg 3."""
+
+import json
+import os
+import sys
+import threading
+
+import psycopg
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../recipes/python"))
+from snowflakes import Snowflakes  # noqa: E402
+
+ids = Snowflakes()  # the place comes from PGHOST and its like
+
+
+def parallel():
+    drawn = [[] for _ in range(4)]
+    threads = [threading.Thread(target=lambda to=to: to.extend(ids.next() for _ in range(10_000))) for to in drawn]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return sum(drawn, [])
+
+
+def restarted():
+    return [ids.next() for _ in range(250)]
+
+
+def fresh():
+    always = Snowflakes(max_age=0)
+    return [always.next() for _ in range(5)]
+
+
+def bulk():
+    return ids.take(25_000)
+
+
+def broken():
+    Snowflakes(f"port={os.environ['AWAY_PORT']}").next()
+
+
+# snippet: begin
+def insert(connection, names):
+    rows = list(zip(ids.take(len(names)), names))
+    with connection.cursor() as cursor:
+        cursor.executemany("INSERT INTO item (id, name) VALUES (%s, %s)", rows)
+    return [id for id, _ in rows]
+# snippet: end
+
+
+def inserted():
+    with psycopg.connect() as connection:
+        return insert(connection, ["lamp", "shade"])
+
+
+def forked():
+    ids.next()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        with os.fdopen(writer, "w") as to:
+            json.dump([ids.next() for _ in range(150)], to)
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as of:
+        drawn = json.load(of)
+    os.waitpid(child, 0)
+    return drawn + [ids.next() for _ in range(150)]
+
+
+for deed in (parallel, restarted, fresh, bulk, broken, inserted, forked):
+    sys.stdin.readline()
+    line = {"deed": deed.__name__}
+    try:
+        line["ids"] = [str(id) for id in deed()]
+    except psycopg.Error as error:
+        line["error"] = str(error)
+    print(json.dumps(line), flush=True)

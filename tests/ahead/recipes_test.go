@@ -1,0 +1,204 @@
+package ahead
+
+import (
+	"bufio"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pgflurry/tests/support/server"
+)
+
+// recipe is a program that tries a recipe.
+type recipe struct {
+	name     string
+	make     func(t *testing.T, out string) // what must be made of it first, in folder out
+	command  []string                       // {out} is that folder
+	deeds    []string
+	packages string
+}
+
+const jars = "/usr/share/java/postgresql.jar:/usr/share/java/HikariCP.jar:/usr/share/java/slf4j-api.jar"
+
+var recipes = []recipe{
+	{
+		name:     "Python",
+		make:     func(*testing.T, string) {},
+		command:  []string{"/usr/bin/python3", "python/ahead.py"}, // Debian's, which has Debian's modules
+		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "inserted", "forked"},
+		packages: "python3-psycopg",
+	},
+	{
+		name:     "TypeScript",
+		make:     compileTypeScript,
+		command:  []string{"node", "{out}/tests/ahead/node/ahead.js"},
+		deeds:    []string{"parallel", "restarted", "lost", "fresh", "bulk", "broken", "inserted"},
+		packages: "nodejs, npm ci in tests/ahead/node",
+	},
+	{
+		name:     "Java",
+		make:     compileJava,
+		command:  []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Ahead"},
+		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "inserted", "hibernate"},
+		packages: "default-jdk-headless libpostgresql-jdbc-java libhikaricp-java",
+	},
+}
+
+func compileTypeScript(t *testing.T, out string) {
+	run(t, "node/node_modules/.bin/tsc", "-p", "node", "--outDir", out)
+	modules, err := filepath.Abs("node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"package.json", "node_modules"} {
+		if err := os.Symlink(filepath.Join(modules, name), filepath.Join(out, "tests/ahead/node", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func compileJava(t *testing.T, out string) {
+	arguments := []string{"-Xlint:all", "-Werror", "-cp", jars, "-d", out, "java/Ahead.java"}
+	err := filepath.WalkDir("java/stubs", func(path string, entry os.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() {
+			arguments = append(arguments, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, "javac", append(arguments, "../../recipes/java/Snowflakes.java",
+		"../../recipes/hibernate/SnowflakeGenerator.java")...)
+}
+
+func run(t *testing.T, command string, arguments ...string) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), command, arguments...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v; tests/clients/install first gets what is needed\n%s", command, err, out)
+	}
+}
+
+func TestEachRecipeDrawsInBatchesAndGivesNoIDTwice(t *testing.T) {
+	switch asked := os.Getenv("PGFLURRY_TEST_CLIENTS"); asked {
+	case "":
+		t.Skip("PGFLURRY_TEST_CLIENTS is not set: make test-clients installs what the recipes need, and runs them")
+	case "1", "all":
+	default:
+		t.Fatalf("PGFLURRY_TEST_CLIENTS is %q; expected 1 or all", asked)
+	}
+	all, s := t, serve(t)
+	for _, r := range recipes {
+		t.Run(r.name, func(t *testing.T) {
+			out := t.TempDir()
+			r.make(t, out)
+			p := begin(t, s, r, out)
+			for _, deed := range r.deeds {
+				if deed == "restarted" {
+					s.replace(all) // which outlives this recipe
+				}
+				before := s.drawn(t)
+				p.say(t)
+				l := p.line(t)
+				if l.Deed != deed {
+					t.Fatalf("the program did %q; expected %q", l.Deed, deed)
+				}
+				t.Run(deed, func(t *testing.T) { s.judge(t, l, before) })
+			}
+			if err := p.cmd.Wait(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// line is what a program prints about one deed.
+type line struct {
+	Deed, Error string
+	IDs         []string
+}
+
+// judge compares a deed with what it should have given, in so many statements.
+func (s *served) judge(t *testing.T, l line, before int) {
+	t.Helper()
+	expected := map[string]struct{ ids, least, most int }{
+		// a batch may get too old on a machine that stalls
+		"parallel":  {40_000, 400, 500},
+		"hibernate": {40_000, 400, 500},
+		"restarted": {250, 2, 8},
+		"lost":      {1, 1, 1},
+		"fresh":     {5, 5, 5},
+		"bulk":      {25_000, 3, 3},
+		"broken":    {0, 0, 0},
+		"inserted":  {2, 0, 1},
+		"forked":    {300, 3, 10},
+	}[l.Deed]
+	statements := s.drawn(t) - before
+	if len(l.IDs) != expected.ids || statements < expected.least || statements > expected.most {
+		t.Errorf("%d IDs in %d statements; expected %+v", len(l.IDs), statements, expected)
+	}
+	if (l.Error != "") != (l.Deed == "broken") {
+		t.Errorf("the error is %q", l.Error)
+	}
+	for _, text := range l.IDs {
+		id, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.record(t, id)
+	}
+}
+
+// running is a program that does its deeds.
+type running struct {
+	cmd   *exec.Cmd
+	lines *json.Decoder
+	input io.Writer
+}
+
+func begin(t *testing.T, s *served, r recipe, out string) *running {
+	t.Helper()
+	var command []string
+	for _, word := range r.command {
+		command = append(command, strings.ReplaceAll(word, "{out}", out))
+	}
+	u := server.Parse(t, s.URL)
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER=postgres", "PGSSLMODE=disable",
+		"PGDATABASE="+strings.TrimPrefix(u.Path, "/"), "AWAY_PORT="+strconv.Itoa(server.FreePort(t)),
+		"PYTHONDONTWRITEBYTECODE=1")
+	cmd.Stderr = t.Output()
+	input, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatalf("%v; tests/clients/install first gets what is needed (%s)", err, r.packages)
+	}
+	return &running{cmd, json.NewDecoder(bufio.NewReader(output)), input}
+}
+
+// say has the program do its next deed.
+func (p *running) say(t *testing.T) {
+	t.Helper()
+	if _, err := io.WriteString(p.input, "\n"); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *running) line(t *testing.T) (l line) {
+	t.Helper()
+	if err := p.lines.Decode(&l); err != nil {
+		t.Fatalf("no line of a deed: %v", err)
+	}
+	return l
+}
