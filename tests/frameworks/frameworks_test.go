@@ -1,6 +1,10 @@
 package frameworks
 
-import "pgflurry/tests/support/deeds"
+import (
+	"slices"
+
+	"pgflurry/tests/support/deeds"
+)
 
 // install gets the frameworks.
 const install = "tests/frameworks/install"
@@ -35,7 +39,7 @@ func first(f framework) framework {
 }
 
 // frameworks are in the order of the page.
-var frameworks = []framework{
+var frameworks = slices.Concat([]framework{
 	first(pythonFramework("SQLAlchemy, Alembic", "sqlalchemy", "python3-sqlalchemy python3-alembic python3-psycopg2",
 		"in 2.0 mark the DEFAULT as a sentinel, or keys are read row by row")),
-}
+}, nodeFrameworks)

@@ -1,0 +1,46 @@
+package frameworks
+
+import "pgflurry/tests/support/deeds"
+
+// typescript makes Node read TypeScript.
+const typescript = "./node/node_modules/tsx/dist/loader.mjs"
+
+func nodeFramework(name, folder, packages, trap string) framework {
+	return framework{
+		Program: deeds.Program{
+			Name: name, Source: "node/" + folder + "/deeds.js", Packages: packages,
+			Command: []string{"node", "node/" + folder + "/deeds.js"},
+		},
+		folder: "node/" + folder, trap: trap,
+	}
+}
+
+// inTypeScript is a framework with a program in TypeScript, or with a part of it. A tsconfig.json is in its folder.
+func inTypeScript(f framework, program string) framework {
+	f.Source = f.folder + "/" + program
+	f.Command = []string{"node", "--import", typescript, f.Source}
+	f.Environment = []string{"TSX_TSCONFIG_PATH=" + f.folder + "/tsconfig.json"}
+	return f
+}
+
+// generated is a framework whose program needs a client that a command makes of the model.
+func generated(f framework, command ...string) framework {
+	f.Build = command
+	return f
+}
+
+var nodeFrameworks = []framework{
+	generated(inTypeScript(nodeFramework("Prisma", "prisma", "prisma @prisma/client @prisma/adapter-pg",
+		"install pgflurry in a migration, or the shadow database lacks it"), "deeds.js"),
+		"node", "node/prisma/cli.js", "generate"),
+	inTypeScript(nodeFramework("TypeORM", "typeorm", "typeorm pg",
+		"`generated: 'increment'` drops the DEFAULT, and ignores IDs that you give"), "deeds.ts"),
+	nodeFramework("Sequelize", "sequelize", "sequelize umzug pg",
+		"`autoIncrement: true` makes a BIGSERIAL"),
+	first(nodeFramework("Knex", "knex", "knex pg",
+		"keys are strings, and `Number(id)` rounds them")),
+	nodeFramework("MikroORM", "mikroorm", "@mikro-orm/core @mikro-orm/migrations @mikro-orm/postgresql",
+		"without `ignoreRoutines` a generated migration drops next_snowflake()"),
+	nodeFramework("Drizzle", "drizzle", "drizzle-orm drizzle-kit pg",
+		"mode `number` rounds keys, and so do relational queries"),
+}
