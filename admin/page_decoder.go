@@ -2,10 +2,7 @@ package admin
 
 import (
 	"errors"
-	"fmt"
-	"math"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -27,15 +24,14 @@ func (p *page) decode(w http.ResponseWriter, r *http.Request) {
 	v.Title = "Decoder"
 	v.Decoder.Asked = strings.TrimSpace(r.URL.Query().Get("id"))
 	status := http.StatusOK
-	id, err := readID(v.Decoder.Asked)
-	if err == nil {
-		var parts Decoded
-		if parts, err = p.node.Decode(id); err == nil {
-			p.explain(r, &v, parts)
-		}
+	parts, err := Decoded{}, errNoID
+	if v.Decoder.Asked != "" {
+		parts, err = p.node.Decode(v.Decoder.Asked)
 	}
 	if err != nil {
 		v.Decoder.Problem, status = sentenceOf(err), http.StatusBadRequest
+	} else {
+		p.explain(r, &v, parts)
 	}
 	p.answer(w, r, status, "decoder", v)
 }
@@ -71,22 +67,8 @@ func (p *page) explain(r *http.Request, v *view, parts Decoded) {
 	v.Decoder.NoOne = "not known: no tenure in the table covers that time"
 }
 
-// readID reads an ID as a person pastes it.
-func readID(text string) (int64, error) {
-	if text == "" {
-		return 0, errors.New("no ID was given: expected a number, such as 330678927360028672")
-	}
-	id, err := strconv.ParseInt(text, 10, 64)
-	switch {
-	case err == nil && id < 0:
-		return 0, fmt.Errorf("%s is no ID: an ID is never negative", echo(text))
-	case errors.Is(err, strconv.ErrRange):
-		return 0, fmt.Errorf("%s is no ID: expected a number from 0 to %d", echo(text), int64(math.MaxInt64))
-	case err != nil:
-		return 0, fmt.Errorf("%s is no ID: expected digits alone, such as 330678927360028672", echo(text))
-	}
-	return id, nil
-}
+var errNoID = errors.New(
+	"no ID was given: expected a number, such as 330678927360028672, or base32, such as 095PEQE000W00")
 
 // sentenceOf is an error as a sentence.
 func sentenceOf(err error) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -31,9 +32,9 @@ func (n *scripted) become(s State) {
 	n.told = s
 }
 
-func (n *scripted) Decode(id int64) (Decoded, error) {
-	if n.decoded.ID != id {
-		return Decoded{}, errors.New("its time is after the layout's end")
+func (n *scripted) Decode(id string) (Decoded, error) {
+	if strconv.FormatInt(n.decoded.ID, 10) != id {
+		return Decoded{}, errors.New(strconv.Quote(id) + " is no ID: its time is after the layout's end")
 	}
 	return n.decoded, nil
 }

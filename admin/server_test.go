@@ -36,7 +36,7 @@ func (n *fakeNode) become(change func(*State)) {
 	change(&n.state)
 }
 
-func (n *fakeNode) Decode(int64) (Decoded, error) {
+func (n *fakeNode) Decode(string) (Decoded, error) {
 	return Decoded{}, errors.New("the test has no IDs")
 }
 

@@ -11,8 +11,8 @@ import (
 type Node interface {
 	// State is what the node knows now. It comes from memory and waits for nobody.
 	State() State
-	// Decode takes an ID apart. An error says why it cannot be one of this namespace.
-	Decode(id int64) (Decoded, error)
+	// Decode takes an ID apart, as a person typed it. An error says why it cannot be one of this namespace.
+	Decode(id string) (Decoded, error)
 	// History is who had a worker, the latest first. It asks the lease database and takes no longer than ctx.
 	History(ctx context.Context, worker int) ([]Tenure, error)
 }
@@ -134,6 +134,7 @@ type Tenure struct {
 // Decoded is what is in an ID.
 type Decoded struct {
 	ID         int64
+	Base32     string    // the ID as text
 	Time       time.Time // the start of its tick; zero: an old key, which says none
 	Datacenter *int      // nil: the layout has none
 	Worker     int

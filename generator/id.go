@@ -35,7 +35,7 @@ func (l Layout) Compose(tick int64, worker, sequence int) (int64, error) {
 // number below the first ID has no time.
 func (l Layout) Decode(id int64) (Parts, error) {
 	if id < 0 {
-		return Parts{}, fmt.Errorf("%d is negative; an ID is not", id)
+		return Parts{}, negative(id)
 	}
 	if have := bits.Len64(uint64(id)); have > l.bits() {
 		return Parts{}, fmt.Errorf("%d has %d bits; an ID of layout %v has at most %d", id, have, l, l.bits())
@@ -53,3 +53,5 @@ func (l Layout) Decode(id int64) (Parts, error) {
 	}
 	return parts, nil
 }
+
+func negative(id int64) error { return fmt.Errorf("%d is negative; an ID is not", id) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"pgflurry/admin"
+	"pgflurry/generator"
 	"pgflurry/hint"
 	"pgflurry/lease"
 	"pgflurry/namespace"
@@ -74,18 +75,26 @@ type known struct {
 }
 
 // Decode takes an ID apart by the layout of the namespace.
-func (n *Node) Decode(id int64) (admin.Decoded, error) {
+func (n *Node) Decode(text string) (admin.Decoded, error) {
 	known := n.known.Load()
 	if known == nil {
 		return admin.Decoded{}, errLayoutUnknown
 	}
 	layout := known.namespace.Layout
+	id, err := layout.ParseID(text)
+	if err != nil {
+		return admin.Decoded{}, err
+	}
 	parts, err := layout.Decode(id)
 	if err != nil {
 		return admin.Decoded{}, err
 	}
+	base32, err := generator.Base32(id)
+	if err != nil {
+		return admin.Decoded{}, err
+	}
 	d := admin.Decoded{
-		ID: id, Time: parts.Time, Worker: parts.Worker, Sequence: parts.Sequence,
+		ID: id, Base32: base32, Time: parts.Time, Worker: parts.Worker, Sequence: parts.Sequence,
 		Function: known.namespace.Functions().Has(parts.Worker),
 	}
 	if layout.DatacenterBits > 0 {

@@ -4,6 +4,7 @@ package node_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -127,7 +128,7 @@ func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T)
 	// a first window is five seconds: the grant in hand is good until its end
 	if l := r.State().Lease; l.Reserve > 0 {
 		id, _ := draw(t, r.connect(t))
-		drawn, err := r.Decode(id)
+		drawn, err := r.Decode(strconv.FormatInt(id, 10))
 		if err != nil || drawn.Worker != worker && r.State().Lease.Reserve > 0 {
 			t.Errorf("%v of worker %d are left, but an ID is %+v: %v", l.Reserve, worker, drawn, err)
 		}
@@ -232,7 +233,7 @@ func TestInvariant8StateWaitsForNobody(t *testing.T) {
 	if len(told.Workers.Rows) == 0 || told.Lease.Worker != int(worker) {
 		t.Errorf("it has forgotten what it knew: %+v", told)
 	}
-	if d, err := r.Decode(id); err != nil || d.Worker != int(worker) {
+	if d, err := r.Decode(strconv.FormatInt(id, 10)); err != nil || d.Worker != int(worker) {
 		t.Errorf("ID %d is decoded as %+v: %v", id, d, err)
 	}
 	thaw()

@@ -5,6 +5,7 @@ package node_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,7 +32,8 @@ func TestANodeThatAnswersSaysSo(t *testing.T) {
 	if len(s.Databases) != 1 || s.Databases[0].IDs != "all" || s.Databases[0].Judged.IsZero() {
 		t.Errorf("databases %+v", s.Databases)
 	}
-	if d, err := r.Decode(id); err != nil || int64(d.Worker) != worker || d.Function || d.Datacenter != nil {
+	d, err := r.Decode(strconv.FormatInt(id, 10))
+	if err != nil || int64(d.Worker) != worker || d.Function || d.Datacenter != nil || len(d.Base32) != 13 {
 		t.Errorf("ID %d is decoded as %+v: %v", id, d, err)
 	}
 	tenures, err := r.History(context.Background(), int(worker))
@@ -52,7 +54,7 @@ func TestANodeWithoutANamespaceSaysThatItKnowsNone(t *testing.T) {
 	if told := r.State(); told.Namespace != (admin.Namespace{}) || !told.Listening {
 		t.Errorf("it tells %+v", told)
 	}
-	if d, err := r.Decode(1); err == nil {
+	if d, err := r.Decode("1"); err == nil {
 		t.Errorf("it decodes an ID of a layout that it does not know as %+v", d)
 	}
 }

@@ -49,6 +49,7 @@ var order = [...]string{
 	"convert_steps.sql",
 	"convert.sql",
 	"snowflake_text.sql",
+	"base32.sql",
 	"uuid.sql",
 	"client_secret.sql",
 }

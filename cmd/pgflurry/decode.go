@@ -36,6 +36,9 @@ func newDecode() *cobra.Command {
 		Use:   "decode ID…",
 		Short: "Tell the time, datacenter, worker and sequence of IDs",
 		Long: `decode takes IDs apart. "-" reads them from standard input, separated by spaces or lines.
+An ID is a decimal number, or 13 characters of base32 as snowflake_base32() writes them, or 14 with its check symbol.
+13 or 14 digits can be either. Where both are an ID of the layout decode refuses them: a plus sign in front makes a
+decimal number of them (+1234567890123), a hyphen within base32 (12345-67890123).
 
 What the bits mean comes from the namespace of a database (--database), or from --layout, --epoch and --unit, which
 are the default layout where they are not given: then it says on standard error what it assumes. Of another
@@ -49,9 +52,9 @@ its upper bits, "-" in a layout without. TIME is the start of the ID's tick.
 
 What is no ID is named on standard error; the others are decoded, and the exit code is 1.
 
---json prints an array with an object for each ID: id (a string), time, datacenter, worker, sequence.
+--json prints an array with an object for each ID: id (a string), time, datacenter, worker, sequence, base32.
 ` + jsonRules,
-		Example: `  pgflurry decode 330678927360028672
+		Example: `  pgflurry decode 330678927360028672 095PEQE000W00
   pgflurry decode 330678927360028672 --layout datacenter --epoch 2020-01-01T00:00:00Z
   psql -At -c 'SELECT id FROM orders' |
     pgflurry decode - --database postgres://app@localhost/shop --json`,
@@ -145,7 +148,7 @@ func (f *decodeFlags) fromFlags() (generator.Layout, error) {
 
 // decode prints what it can and names what it cannot.
 func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON bool) error {
-	list := newTable("id", "time", "datacenter", "worker", "sequence")
+	list := newTable("id", "time", "datacenter", "worker", "sequence", "base32")
 	seen, failed := 0, 0
 	say := func(sentence string) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "pgflurry: "+connstring.Masked(sentence))
@@ -183,11 +186,15 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 }
 
 func addDecoded(list *table, layout generator.Layout, text string) (generator.Parts, error) {
-	id, err := strconv.ParseInt(text, 10, 64)
+	id, err := layout.ParseID(text)
 	if err != nil {
-		return generator.Parts{}, fmt.Errorf("%.40q is not an ID: a whole decimal number below 2^63 is expected", text)
+		return generator.Parts{}, err
 	}
 	parts, err := layout.Decode(id)
+	if err != nil {
+		return generator.Parts{}, err
+	}
+	base32, err := generator.Base32(id)
 	if err != nil {
 		return generator.Parts{}, err
 	}
@@ -198,7 +205,7 @@ func addDecoded(list *table, layout generator.Layout, text string) (generator.Pa
 	if layout.DatacenterBits > 0 {
 		datacenter = parts.Datacenter
 	}
-	list.add(strconv.FormatInt(id, 10), at, datacenter, parts.Worker, parts.Sequence)
+	list.add(strconv.FormatInt(id, 10), at, datacenter, parts.Worker, parts.Sequence, base32)
 	return parts, nil
 }
 

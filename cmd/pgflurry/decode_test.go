@@ -20,11 +20,11 @@ func runDecode(t *testing.T, stdin string, args ...string) (out, errs string, er
 }
 
 func TestDecodeTellsWhatIsInAnID(t *testing.T) {
-	want := `ID                  TIME                      DATACENTER  WORKER  SEQUENCE
-330678927360028672  2026-07-01T12:00:00.000Z  -           7       0
-330678927360028673  2026-07-01T12:00:00.000Z  -           7       1
+	want := `ID                  TIME                      DATACENTER  WORKER  SEQUENCE  BASE32
+330678927360028672  2026-07-01T12:00:00.000Z  -           7       0         095PEQE000W00
+330678927360028673  2026-07-01T12:00:00.000Z  -           7       1         095PEQE000W01
 `
-	out, errs, err := runDecode(t, "", "330678927360028672", "330678927360028673")
+	out, errs, err := runDecode(t, "", "330678927360028672", "095peqe-000w01U")
 	if out != want || !strings.HasPrefix(errs, "assuming layout 41/0/10/12") || err != nil {
 		t.Errorf("got\n%s%s%v\nwant\n%s", out, errs, err, want)
 	}
@@ -35,7 +35,8 @@ func TestDecodeTakesTheLayoutFromFlags(t *testing.T) {
 	out, errs, err := runDecode(t, "", "362400731145", "--layout", "datacenter", "--epoch", "2020-01-01T00:00:00+01:00",
 		"--unit", "1s", "--json")
 	want := `[
- {"id": "362400731145", "time": "2020-01-01T23:00:03.000Z", "datacenter": 2, "worker": 69, "sequence": 9}
+ {"id": "362400731145", "time": "2020-01-01T23:00:03.000Z", "datacenter": 2, "worker": 69, "sequence": 9, ` +
+		`"base32": "00000AHGC8M09"}
 ]
 `
 	if out != want || errs != "" || err != nil {
@@ -53,7 +54,7 @@ func TestDecodeSaysOfASmallNumberThatItIsAKeyOfASequence(t *testing.T) {
 		"41/0/10/12, epoch 2024-01-01T00:00:00.000Z") {
 		t.Errorf("standard error is %q", errs)
 	}
-	if out, _, _ = runDecode(t, "", "7"); !strings.Contains(out, "\n7   -     -           0       7\n") {
+	if out, _, _ = runDecode(t, "", "7"); !strings.Contains(out, "\n7   -     -           0       7  ") {
 		t.Errorf("the table is\n%s", out)
 	}
 }
@@ -80,7 +81,7 @@ func TestDecodeNamesWhatIsNoIDAndDecodesTheRest(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"x1" is not an ID`, "-5 is negative", "9007199254740992 has 54 bits; an ID of layout 41/0/6/6 has at most 53",
-		`"9223372036854775808" is not an ID: a whole decimal number below 2^63`,
+		`"9223372036854775808" is not an ID: expected a number below 2^63`,
 	} {
 		if !strings.Contains(errs, want) {
 			t.Errorf("%q does not say %q", errs, want)
@@ -88,6 +89,25 @@ func TestDecodeNamesWhatIsNoIDAndDecodesTheRest(t *testing.T) {
 	}
 	if strings.Count(out, `"id"`) != 2 || !strings.Contains(out, `"id": "2"`) {
 		t.Errorf("got %s", out)
+	}
+}
+
+func TestDecodeReadsBase32AndAsksWhereDigitsCouldBeEither(t *testing.T) {
+	out, errs, err := runDecode(t, "", "12345-67890123", "+330678927360028672", "1234567890123")
+	for _, want := range []string{"1228503247364293699", "330678927360028672"} {
+		if !strings.Contains(out, "\n"+want+" ") {
+			t.Errorf("%s does not decode %s", out, want)
+		}
+	}
+	const both = `"1234567890123" is ID 1234567890123 as a decimal number, and ID 1228503247364293699 as base32; ` +
+		"write +1234567890123 or 12345-67890123"
+	if err == nil || err.Error() != "1 of 3 could not be decoded" || !strings.Contains(errs, both) {
+		t.Errorf("it says %q, %v", errs, err)
+	}
+	// In a layout of 53 bits base32 begins with 00, so these are decimal.
+	out, _, err = runDecode(t, "", "--json", "--layout", "javascript", "1234567890123")
+	if err != nil || !strings.Contains(out, `"base32": "000013XRZP16B"`) {
+		t.Errorf("printed %s, %v", out, err)
 	}
 }
 

@@ -167,8 +167,10 @@ func TestListsAsJSONHaveNumbersTimesAndNulls(t *testing.T) {
 		Time             time.Time
 		Datacenter       *int
 		Worker, Sequence int
+		Base32           string
 	}](t, run(t, "decode", id, "--json", "--database", url))
-	if len(decoded) != 1 || decoded[0].ID != id || decoded[0].Sequence != 1 || decoded[0].Datacenter != nil {
+	if len(decoded) != 1 || decoded[0].ID != id || decoded[0].Sequence != 1 || decoded[0].Datacenter != nil ||
+		decoded[0].Base32 != "0080000000001" {
 		t.Errorf("an ID: %+v", decoded)
 	}
 }

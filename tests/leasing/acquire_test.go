@@ -2,6 +2,7 @@ package leasing
 
 import (
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -119,6 +120,22 @@ func TestADatabasesOwnWorkerIsNeverGranted(t *testing.T) {
 	}
 	if _, err := s.Acquire(r.context(), r.request("a")); !errors.As(err, new(*lease.Refusal)) {
 		t.Errorf("error %v after all 7", err)
+	}
+}
+
+func TestTheJavascriptLayoutLeaves48WorkersToProxiesOr63(t *testing.T) {
+	for _, test := range []struct{ functions, proxies int }{{0, 48}, {1, 63}} { // 0: the default, 16
+		url := server.MigratedWith(t, migrations.Settings{Layout: "javascript", DatabaseWorkers: test.functions})
+		r := enter(t, url)
+		s := r.store(url)
+		for n := range test.proxies {
+			if worker := r.acquire(s, fmt.Sprint("proxy ", n)).Worker; worker < 64-test.proxies || worker > 63 {
+				t.Errorf("proxy %d got worker %d", n, worker)
+			}
+		}
+		if _, err := s.Acquire(r.context(), r.request("one more")); !errors.As(err, new(*lease.Refusal)) {
+			t.Errorf("error %v of one more than %d proxies", err, test.proxies)
+		}
 	}
 }
 

@@ -36,6 +36,13 @@ var refusals = map[string][2]string{
 	"snowflake_text(100, 2)":                               {"22003", "ID 100 has 3 digits, more than width 2"},
 	"snowflake_text(1, 0)":                                 {"22023", "width is 0, not 1 to 100"},
 	"snowflake_text(1, 101)":                               {"22023", "width is 101"},
+	"snowflake_base32(-1)":                                 {"22003", "-1 is negative"},
+	"snowflake_base32(-9223372036854775808, true)":         {"22003", "is negative and no ID"},
+	"snowflake_from_base32('12')":                          {"22P02", "\"12\" has 2 characters; expected 13, or 14"},
+	"snowflake_from_base32('0000000000000', true)":         {"22P02", "has 13 characters; expected 14"},
+	"snowflake_from_base32('00000-0000000u')":              {"22P02", "the character \"U\", which is none of base32"},
+	"snowflake_from_base32('8000000000000')":               {"22003", "has more than 63 bits"},
+	"snowflake_from_base32('00000000000012')":              {"22P02", "the check symbol of"},
 	"pgflurry.layout_years(0)":                             {"22023", "0 timestamp bits are not 1 to 62"},
 	"pgflurry.layout_years(41, '2 s')":                     {"22023", "the unit is 00:00:02"},
 	"pgflurry.create_offset_sequences('a', 2)":             {"42P07", "public.a_1 is there already"},
@@ -126,7 +133,8 @@ func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
 func TestOfANullPureFunctionsGiveNull(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	const ofNull = `SELECT
-		(snowflake_text(NULL, 19), snowflake_text(1, NULL), uuidv7_time(NULL), pgflurry.layout_years(NULL)) IS NULL`
+		(snowflake_text(NULL, 19), snowflake_text(1, NULL), uuidv7_time(NULL), pgflurry.layout_years(NULL),
+			snowflake_base32(NULL), snowflake_base32(1, NULL), snowflake_from_base32(NULL)) IS NULL`
 	if !server.Value[bool](t, conn, ofNull) {
 		t.Error("a pure function makes something of NULL")
 	}

@@ -60,10 +60,13 @@ func TestAProxyInGoodHealthHasItsSentenceItsCellAndItsIDsDecoded(t *testing.T) {
 	if text := tab.Text("#decoded a"); text != worker {
 		t.Errorf("the ID is of worker %s, and the page says %s", worker, text)
 	}
-	inside := server.Value[int64](t, server.Connect(t, direct), "SELECT next_snowflake()")
-	tab.Run(chromedp.SetValue("#id", fmt.Sprint(inside), chromedp.ByQuery),
+	inside := server.Value[string](t, server.Connect(t, direct), "SELECT snowflake_base32(next_snowflake(), true)")
+	tab.Run(chromedp.SetValue("#id", strings.ToLower(inside), chromedp.ByQuery),
 		chromedp.Click(".decoder button", chromedp.ByQuery))
 	tab.Await(`document.querySelector("#decoded")?.textContent.includes("the function of a database")`)
+	if text := tab.Text("#decoded"); !strings.Contains(text, inside[:13]) {
+		t.Errorf("the page does not show %s in %q", inside[:13], text)
+	}
 
 	tab.Run(chromedp.Click(".map .mine", chromedp.ByQuery))
 	tab.Await(`document.querySelector("#detail table")?.textContent.includes("shown")`)
