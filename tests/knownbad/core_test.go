@@ -153,6 +153,22 @@ func (c *core) draw(n int) []int64 {
 	return drawn
 }
 
+// meet lets two cores draw by turns until the time in their IDs has been the same for so many ticks.
+func (h *house) meet(a, b *core, ticks int64) {
+	h.t.Helper()
+	firstA, firstB := h.tick(a.draw(1)[0]), h.tick(b.draw(1)[0])
+	for begun, last := max(firstA, firstB), int64(0); last < begun+ticks; {
+		drawnA, drawnB := a.draw(1000), b.draw(1000)
+		last = min(h.tick(drawnA[999]), h.tick(drawnB[999]))
+	}
+}
+
+// tick of an ID.
+func (h *house) tick(id int64) int64 {
+	l := h.namespace.Layout
+	return id >> (l.DatacenterBits + l.WorkerBits + l.SequenceBits)
+}
+
 // end ends the core in good order.
 func (c *core) end() {
 	c.h.t.Helper()
