@@ -5,8 +5,6 @@ import (
 	"math"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
-	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -38,7 +36,7 @@ func logarithmic(a *plot.Axis) {
 // widen lets a logarithmic axis begin and end a little beyond its marks, so that none lies on the edge, and span
 // a power of ten at least, so that it has labels and small differences look small. It comes after the last mark.
 func widen(a *plot.Axis) {
-	beyond := max(math.Pow(a.Max/a.Min, 0.04), math.Sqrt(10*a.Min/a.Max))
+	beyond := max(math.Pow(a.Max/a.Min, 0.05), math.Sqrt(10*a.Min/a.Max))
 	a.Min, a.Max = a.Min/beyond, a.Max*beyond
 }
 
@@ -47,6 +45,7 @@ func newLegend() plot.Legend {
 	l := plot.NewLegend()
 	l.Top, l.Padding = true, vg.Points(3)
 	l.TextStyle.Font.Size = 11
+	hold(&l.TextStyle)
 	return l
 }
 
@@ -67,8 +66,8 @@ func powers(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// titled writes title and caption at the top and gives what is below, with a margin.
-func titled(c draw.Canvas, title, caption string) draw.Canvas {
+// titled writes title and caption at the top and gives what is below, with a margin. They leave room at the right.
+func titled(c draw.Canvas, title, caption string, right vg.Length) draw.Canvas {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
 	c = draw.Crop(c, 3*vg.Millimeter, -4*vg.Millimeter, 3*vg.Millimeter, -3*vg.Millimeter)
@@ -79,8 +78,11 @@ func titled(c draw.Canvas, title, caption string) draw.Canvas {
 	}{{title, 14}, {caption, 9}} {
 		style := written(line.size)
 		style.YAlign = draw.YTop
-		c.FillText(style, vg.Point{X: c.Min.X, Y: y}, line.text)
-		y -= style.Rectangle(line.text).Size().Y + vg.Points(4)
+		for _, text := range folded(style, line.text, c.Size().X-right) {
+			c.FillText(style, vg.Point{X: c.Min.X, Y: y}, text)
+			y -= style.Rectangle(text).Size().Y
+		}
+		y -= vg.Points(4)
 	}
 	c.Max.Y = y - vg.Points(4)
 	return c
@@ -93,12 +95,13 @@ func plotted(p *plot.Plot, c draw.Canvas, unit string) {
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom
 	body := draw.Crop(c, 0, 0, style.Rectangle(unit).Size().Y+vg.Points(4), 0)
 	data := p.DataCanvas(body)
-	c.FillText(style, vg.Point{X: data.Center().X, Y: c.Min.Y}, unit)
+	middle := min(data.Center().X, c.Max.X-style.Width(unit)/2)
+	c.FillText(style, vg.Point{X: middle, Y: c.Min.Y}, unit)
 	p.Draw(body)
 }
 
 func written(size vg.Length) draw.TextStyle {
 	return draw.TextStyle{
-		Color: color.Black, Font: font.From(plot.DefaultFont, size), Handler: text.Plain{Fonts: font.DefaultCache},
+		Color: color.Black, Font: typeface(size), Handler: texts,
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"pgflurry/bench/report"
 )
@@ -80,7 +79,7 @@ const resolution = 144
 
 // save writes a chart as NAME.svg and NAME.png into a folder that is there.
 func (c chart) save(folder string) error {
-	svg := vgsvg.New(c.Width, c.Height)
+	svg := newSVG(c.Width, c.Height)
 	c.draw(draw.New(svg))
 	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(c.Width, c.Height), vgimg.UseDPI(resolution))}
 	c.draw(draw.New(png))

@@ -135,7 +135,7 @@ func byMean(figures []report.Figure) []report.Figure {
 
 func newDots(r *report.Report, what string, figures []report.Figure) *dots {
 	d := &dots{
-		plot: plot.New(), legend: newLegend(), lines: len(figures), title: what + ": " + plain(figures[0].Workload),
+		plot: newPlot(), legend: newLegend(), lines: len(figures), title: what + ": " + plain(figures[0].Workload),
 		caption: caption(r, figures[0].PerSecond.N),
 	}
 	var names []string
@@ -219,6 +219,7 @@ func (d *dots) label(marks []mark, values []string) error {
 		return err
 	}
 	for i := range labels.TextStyle {
+		hold(&labels.TextStyle[i])
 		labels.TextStyle[i].XAlign = draw.XCenter
 	}
 	labels.Offset = vg.Point{Y: vg.Points(5)}
@@ -232,7 +233,7 @@ func (d *dots) chart() chart {
 		reach(d.plot.X.Min)
 	}
 	return chart{Width: dotsWidth, Height: around + lineSpace*vg.Length(d.lines), draw: func(c draw.Canvas) {
-		body := titled(c, d.title, d.caption)
+		body := titled(c, d.title, d.caption, d.legend.Rectangle(c).Size().X)
 		plotted(d.plot, body, d.unit)
 		c.Max.X = body.Max.X
 		c.Max.Y -= 3 * vg.Millimeter

@@ -16,13 +16,12 @@ import (
 const (
 	linesWidth  = 11 * vg.Inch
 	linesHeight = 6 * vg.Inch
-	legendWidth = 3.6 * vg.Inch // at the right of the lines
 )
 
 // byClients draws the throughput of each contender at one task over the number of clients, or whatever the report
 // counts as such; the legend has the order of the right ends.
 func byClients(r *report.Report, figures []report.Figure, clients []int) (chart, error) {
-	p, legend := plot.New(), newLegend()
+	p, legend := newPlot(), newLegend()
 	legend.Left = true
 	p.Y.Label.Text = figures[0].Counts + " per second, logarithmic"
 	logarithmic(&p.X)
@@ -55,9 +54,11 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (chart,
 	widen(&p.X)
 	widen(&p.Y)
 	return chart{Width: linesWidth, Height: linesHeight, draw: func(c draw.Canvas) {
-		body := titled(c, "Throughput by "+r.ByWhat()+": "+plain(figures[0].Task), caption(r, figures[0].PerSecond.N))
-		plotted(p, draw.Crop(body, 0, -legendWidth, 0, 0), r.ByWhat())
-		body.Min.X = body.Max.X - legendWidth + 2*vg.Millimeter
+		title := "Throughput by " + r.ByWhat() + ": " + plain(figures[0].Task)
+		body := titled(c, title, caption(r, figures[0].PerSecond.N), 0)
+		beside := legend.Rectangle(body).Size().X + 2*vg.Millimeter
+		plotted(p, draw.Crop(body, 0, -beside, 0, 0), r.ByWhat())
+		body.Min.X = body.Max.X - beside + 2*vg.Millimeter
 		legend.Draw(body)
 	}}, nil
 }
