@@ -22,7 +22,7 @@ import (
 // patient has no draw time out, and no ID too old, because the machine is busy.
 var patient = client.Settings{MaxAge: time.Hour, Timeout: server.Patience}
 
-func pool(t *testing.T, source client.Source, settings client.Settings) *client.Pool {
+func pool(t testing.TB, source client.Source, settings client.Settings) *client.Pool {
 	t.Helper()
 	p, err := client.New(source, settings)
 	if err != nil {
@@ -32,7 +32,7 @@ func pool(t *testing.T, source client.Source, settings client.Settings) *client.
 }
 
 // connections are a pool of pgx.
-func connections(t *testing.T, url string) *pgxpool.Pool {
+func connections(t testing.TB, url string) *pgxpool.Pool {
 	t.Helper()
 	p, err := pgxpool.New(t.Context(), url)
 	if err != nil {

@@ -1,0 +1,71 @@
+package ahead
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the files' text into docs/drawing-ahead.md")
+
+const page = "../../docs/drawing-ahead.md"
+
+// quoted is a file's name, whether a snippet of it is meant, and the block of code below.
+var quoted = regexp.MustCompile("(?s)<!-- (\\S+)( snippet)? -->\n```(\\w+)\n(.*?)```\n")
+
+func TestThePageShowsTheCodeThatRan(t *testing.T) {
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := make(map[string]bool)
+	written := quoted.ReplaceAllStringFunc(string(text), func(block string) string {
+		match := quoted.FindStringSubmatch(block)
+		files[match[1]] = true
+		code := source(t, match[1], match[2] != "")
+		if match[4] != code && !*update {
+			t.Errorf("docs/drawing-ahead.md shows other code than %s has: "+
+				"go test -run Page ./tests/ahead -update writes it", match[1])
+		}
+		return "<!-- " + match[1] + match[2] + " -->\n```" + match[3] + "\n" + code + "```\n"
+	})
+	recipes, err := filepath.Glob("../../recipes/*/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range recipes {
+		if name := strings.TrimPrefix(path, "../../"); !files[name] && !strings.Contains(name, "__pycache__") {
+			t.Errorf("docs/drawing-ahead.md does not show %s", name)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(page, []byte(written), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// source is a file's text, or what stands between the marks of its snippet, without their indentation.
+func source(t *testing.T, name string, snippet bool) string {
+	t.Helper()
+	file, err := os.ReadFile(filepath.Join("../..", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(file)
+	if snippet {
+		_, rest, begun := strings.Cut(text, "snippet: begin\n")
+		rest, _, ended := strings.Cut(rest, "snippet: end")
+		if !begun || !ended {
+			t.Fatalf("%s has no lines \"snippet: begin\" and \"snippet: end\"", name)
+		}
+		rest = strings.Trim(rest[:strings.LastIndexByte(rest, '\n')], "\n")
+		indent := rest[:len(rest)-len(strings.TrimLeft(rest, " "))]
+		rest = strings.ReplaceAll(strings.TrimPrefix(rest, indent), "\n"+indent, "\n")
+		text = rest + "\n"
+	}
+	return strings.ReplaceAll(text, "\t", "    ")
+}
