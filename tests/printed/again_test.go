@@ -118,6 +118,19 @@ func TestAPrintMakesTheRowsWhereASchemaCameWithoutItsData(t *testing.T) {
 	isWhole(t, url)
 }
 
+func TestAPrintMakesTheFunctionsAgainWhereSchemaPublicWasDropped(t *testing.T) {
+	url := server.Migrated(t)
+	conn := server.Connect(t, url)
+	server.Do(t, conn, "CREATE TABLE public.item (id bigint DEFAULT next_snowflake())")
+	before := server.Values[string](t, conn, rows)
+	server.Do(t, conn, "DROP SCHEMA public CASCADE; CREATE SCHEMA public") // as Prisma resets a database
+	runs(t, conn, form(migrations.Print).text(t, migrations.Settings{}))
+	if after := server.Values[string](t, conn, rows); !slices.Equal(after, before) {
+		t.Error("the second run has changed rows")
+	}
+	isWhole(t, url)
+}
+
 func TestAPrintWaitsForAMigrationThatRuns(t *testing.T) {
 	url := server.Database(t)
 	other, conn := server.Connect(t, url), server.Connect(t, url)
