@@ -6,7 +6,8 @@
 // a file in the folder. The harness calls the program once for each deed, so each is a process of its own:
 //
 //	migrate        the framework's own migration tool, in an EMPTY database: it runs the text of FRAMEWORK_MIGRATION,
-//	               which "pgflurry migrate print" wrote, and then makes the tables. No IDs.
+//	               which "pgflurry migrate print" wrote, and then makes the tables. No IDs. A tool that splits a
+//	               text at semicolons takes FRAMEWORK_ESCAPED, which was written with --escaped.
 //	insert         one author, whose key the DEFAULT makes and the framework gives back: its ID
 //	batch          1,000 authors in the framework's way to write many, keys by DEFAULT and given back: 1,000 IDs
 //	ahead          1,000 authors again, with IDs that were drawn by next_snowflake() or next_snowflakes(n) first
@@ -23,9 +24,10 @@
 // PGSSLMODE=disable. FRAMEWORK_SCRATCH is a folder for what the framework writes. It is the same for all deeds of one
 // database, and empty at first.
 //
-// After each deed the harness looks into the database for the rows. It counts the statements of each deed that
-// PostgreSQL ran, by pg_stat_statements: those that insert, those that draw, and others that touch the tables. Of a
-// statement that is executed a thousand times, in one round trip or in many, it counts a thousand.
+// The harness looks whether migrate made what "pgflurry migrate up" makes, and after each other deed whether the rows
+// are there. It counts the statements of each deed that PostgreSQL ran, by pg_stat_statements: those that insert, those
+// that draw, and others that touch the tables. Of a statement that is executed a thousand times, in one round trip or
+// in many, it counts a thousand.
 //
 // With the flag -update the test writes docs/frameworks.md; without it that page is compared.
 package frameworks

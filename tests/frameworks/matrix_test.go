@@ -3,6 +3,7 @@ package frameworks
 import (
 	_ "embed"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,6 +31,9 @@ var keysSQL string
 //go:embed references.sql
 var referencesSQL string
 
+//go:embed definitions.sql
+var definitionsSQL string
+
 func TestMain(m *testing.M) { program.Main(m) }
 
 func TestEveryFrameworkWritesThroughTheProxyWhatItWritesDirectlyAndNoIDTwice(t *testing.T) {
@@ -43,7 +47,7 @@ func TestEveryFrameworkWritesThroughTheProxyWhatItWritesDirectlyAndNoIDTwice(t *
 			behind := m.empty(t, f, "proxied")
 			proxy := program.ServeUnleased(t, behind, "frameworks")
 			through := m.all(t, f, behind, proxy)
-			compare(t, direct, through)
+			compare(t, f, direct, through)
 			seen[f.Name] = cells(t, f, version, direct, through)
 		})
 	}
@@ -55,29 +59,42 @@ func TestEveryFrameworkWritesThroughTheProxyWhatItWritesDirectlyAndNoIDTwice(t *
 // matrix is what all frameworks share: one cluster that counts statements, and every ID that was ever seen.
 type matrix struct {
 	*deeds.Maker
-	cluster   *postgres.Cluster
-	counter   *pgx.Conn
-	migration string // file with the text of pgflurry migrate print
-	seen      deeds.Seen
+	cluster  *postgres.Cluster
+	counter  *pgx.Conn
+	plain    string   // file that pgflurry migrate print wrote
+	escaped  string   // the same with --escaped
+	expected []string // what pgflurry migrate up makes
+	seen     deeds.Seen
 }
 
 func newMatrix(t *testing.T) *matrix {
 	t.Helper()
 	m := &matrix{
-		Maker: deeds.NewMaker(t), seen: make(deeds.Seen), migration: filepath.Join(t.TempDir(), "pgflurry.sql"),
+		Maker: deeds.NewMaker(t), seen: make(deeds.Seen),
 		cluster: server.Private(t, map[string]string{"shared_preload_libraries": "pg_stat_statements"}),
+		plain:   printed(t, migrations.Print), escaped: printed(t, migrations.PrintEscaped),
+		expected: server.Values[string](t, server.Connect(t, server.Migrated(t)), definitionsSQL),
 	}
 	m.counter = server.Connect(t, m.cluster.URL("postgres"))
 	server.Do(t, m.counter, "CREATE EXTENSION pg_stat_statements")
-	file, err := os.Create(m.migration)
+	if len(m.expected) < 100 {
+		t.Fatalf("pgflurry migrate up made %d definitions; expected hundreds", len(m.expected))
+	}
+	return m
+}
+
+// printed is a file with the migration as text.
+func printed(t *testing.T, print func(io.Writer, migrations.Settings) error) string {
+	t.Helper()
+	file, err := os.Create(filepath.Join(t.TempDir(), "pgflurry.sql"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	if err := migrations.Print(file, migrations.Settings{}); err != nil {
+	if err := print(file, migrations.Settings{}); err != nil {
 		t.Fatal(err)
 	}
-	return m
+	return file.Name()
 }
 
 var notInNames = regexp.MustCompile(`[^a-z0-9]+`)
@@ -120,8 +137,8 @@ func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Pr
 	u := server.Parse(t, at)
 	environment := []string{
 		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + server.Name(t, direct),
-		"PGUSER=postgres", "PGSSLMODE=disable", "FRAMEWORK_MIGRATION=" + m.migration,
-		"FRAMEWORK_SCRATCH=" + t.TempDir(),
+		"PGUSER=postgres", "PGSSLMODE=disable", "FRAMEWORK_MIGRATION=" + m.plain,
+		"FRAMEWORK_ESCAPED=" + m.escaped, "FRAMEWORK_SCRATCH=" + t.TempDir(),
 	}
 	for _, deed := range allDeeds {
 		before := m.ran(t, server.Name(t, direct))
@@ -136,7 +153,7 @@ func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Pr
 		m.seen.Note(t, fmt.Sprintf("%s, %s, port %s", f.Name, deed, u.Port()), d.IDs)
 		d.Result = deeds.Masked(d.Result, u.Port())
 		if d.None == "" {
-			look(t, direct, d)
+			m.look(t, direct, d)
 		}
 		if deed == "migrate" && proxy != nil {
 			proxy.Leased() // the namespace is there now
@@ -147,7 +164,7 @@ func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Pr
 }
 
 // look fails unless a deed left in the database what it must.
-func look(t *testing.T, direct string, d done) {
+func (m *matrix) look(t *testing.T, direct string, d done) {
 	t.Helper()
 	conn := server.Connect(t, direct)
 	expected := map[string]int{"insert": 1, "batch": 1000, "ahead": 1000, "foreign_key": 3, "test_database": 1}[d.Deed]
@@ -160,6 +177,9 @@ func look(t *testing.T, direct string, d done) {
 	}
 	switch d.Deed {
 	case "migrate":
+		if made := server.Values[string](t, conn, definitionsSQL); !slices.Equal(made, m.expected) {
+			t.Errorf("migrate made another pgflurry than pgflurry migrate up: %s", difference(made, m.expected))
+		}
 		if keys := server.Values[string](t, conn, keysSQL); !slices.Equal(keys, []string{"author", "book"}) {
 			t.Errorf("tables with a key bigint DEFAULT next_snowflake(): %q; expected author and book", keys)
 		}
@@ -184,6 +204,22 @@ func look(t *testing.T, direct string, d done) {
 	}
 }
 
+// difference are the definitions that one side alone has.
+func difference(made, expected []string) string {
+	var all strings.Builder
+	for _, d := range made {
+		if !slices.Contains(expected, d) {
+			fmt.Fprintf(&all, "\nmade: %s", d)
+		}
+	}
+	for _, d := range expected {
+		if !slices.Contains(made, d) {
+			fmt.Fprintf(&all, "\nexpected: %s", d)
+		}
+	}
+	return all.String()
+}
+
 func numbers(t *testing.T, ids []string) (all []int64) {
 	t.Helper()
 	for _, id := range ids {
@@ -197,22 +233,21 @@ func numbers(t *testing.T, ids []string) (all []int64) {
 }
 
 // compare fails unless the proxy changes nothing but who gives the IDs that are drawn ahead.
-func compare(t *testing.T, direct, through []done) {
+func compare(t *testing.T, f framework, direct, through []done) {
 	t.Helper()
 	for i, d := range direct {
 		p := through[i]
 		if d.None != p.None || !reflect.DeepEqual(d.Result, p.Result) {
 			t.Errorf("%s:\ndirect  %v %s\nproxied %v %s", d.Deed, d.Result, d.None, p.Result, p.None)
 		}
-		if d.inserts != p.inserts || d.others != p.others {
-			t.Errorf("%s: PostgreSQL ran %d INSERTs and %d others directly, %d and %d through the proxy",
-				d.Deed, d.inserts, d.others, p.inserts, p.others)
+		if d.inserts != p.inserts || d.others != p.others || !f.draws && d.Deed != "ahead" && d.draws != p.draws {
+			t.Errorf("%s: PostgreSQL ran %+v directly, %+v through the proxy", d.Deed, d.statements, p.statements)
 		}
 		if n := deeds.FromMemory(t, d.IDs); n > 0 {
 			t.Errorf("%s: %d IDs of the direct connection are of a proxy's worker", d.Deed, n)
 		}
 		switch n := deeds.FromMemory(t, p.IDs); {
-		case d.Deed != "ahead" && n > 0:
+		case d.Deed != "ahead" && !f.draws && n > 0:
 			t.Errorf("%s: %d IDs are of the proxy's worker; expected those of the DEFAULT", d.Deed, n)
 		case d.Deed == "ahead" && d.None == "" && 2*n < len(p.IDs):
 			t.Errorf("ahead: the proxy gave %d of %d IDs; expected most of them", n, len(p.IDs))

@@ -1,6 +1,7 @@
 package frameworks
 
 import (
+	"cmp"
 	_ "embed"
 	"flag"
 	"fmt"
@@ -26,8 +27,8 @@ const (
 
 // languages are Markdown's names by the end of a file's name.
 var languages = map[string]string{
-	".py": "python", ".rb": "ruby", ".go": "go", ".java": "java", ".js": "js", ".ts": "ts", ".mjs": "js", ".sql": "sql",
-	".prisma": "prisma", ".xml": "xml", ".yaml": "yaml", ".yml": "yaml", ".ini": "ini", ".mako": "mako",
+	".py": "python", ".rb": "ruby", "Rakefile": "ruby", ".go": "go", ".java": "java", ".js": "js", ".mjs": "js",
+	".ts": "ts", ".sql": "sql", ".prisma": "prisma", ".xml": "xml", ".yaml": "yaml", ".yml": "yaml",
 }
 
 // cells are a framework's line of the table. "of" is what PostgreSQL ran for one deed.
@@ -98,7 +99,7 @@ func section(t *testing.T, folder string) string {
 		t.Fatal(err)
 	}
 	quote := func(file, name string) string {
-		language := languages[filepath.Ext(file)]
+		language := cmp.Or(languages[filepath.Ext(file)], languages[file])
 		if language == "" {
 			t.Fatalf("%s/%s: no language is known for such a file; name it in languages", folder, file)
 		}
@@ -179,7 +180,12 @@ func TestThePageHasALineOfEachFrameworkAndQuotesTheProgramsThatRun(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(page) != render(t, lines) {
+	if *update {
+		page = []byte(render(t, slices.DeleteFunc(lines, func(line string) bool { return line == "" })))
+		if err := os.WriteFile(pagePath, page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(page) != render(t, lines) {
 		t.Errorf("docs/frameworks.md is not page.md with the sections and snippets of now: %s", again)
 	}
 }

@@ -1,0 +1,18 @@
+-- What pgflurry made here: its functions, the constraints of its tables, and the columns. Each database has a number of
+-- its own in next_snowflake().
+SELECT regexp_replace(definition, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', 'ID SPACE', 'g')
+FROM (
+    SELECT pg_get_functiondef(oid) AS definition
+    FROM pg_proc
+    WHERE pronamespace = 'pgflurry'::regnamespace
+       OR pronamespace = 'public'::regnamespace AND obj_description(oid, 'pg_proc') <> ''
+    UNION ALL
+    SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+    FROM pg_constraint
+    WHERE connamespace = 'pgflurry'::regnamespace
+    UNION ALL
+    SELECT format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default)
+    FROM information_schema.columns
+    WHERE table_schema = 'pgflurry'
+) AS all_of_them
+ORDER BY 1;
