@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -148,6 +149,47 @@ func TestAProxyThatIsReplacedIsNotNoticed(t *testing.T) {
 		}
 		s.record(t, id)
 	}
+}
+
+func TestNoIDComesTwiceAndDrawsGoOnWhenProxiesAreKilledUnderLoad(t *testing.T) {
+	s := serve(t)
+	p := pool(t, client.Pgx(connections(t, s.URL)), client.Settings{MaxBatch: 64, Timeout: server.Patience})
+	var drawn atomic.Int64
+	thousand, ended := make(chan struct{}, 1), make(chan struct{})
+	var drawing sync.WaitGroup
+	for range 8 {
+		drawing.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				id, err := p.Next(t.Context())
+				if err != nil {
+					continue // between two proxies
+				}
+				if drawn.Add(1)%1_000 == 0 {
+					select {
+					case thousand <- struct{}{}:
+					default:
+					}
+				}
+				if err := s.seen.Add(id); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 3 {
+		<-thousand
+		<-thousand // one of them after the last proxy was there
+		s.replace(t)
+	}
+	<-thousand
+	<-thousand
+	close(ended)
+	drawing.Wait()
 }
 
 func TestWithoutAProxyTheErrorSaysWhatWasTriedAndTheNextCallDrawsAgain(t *testing.T) {
