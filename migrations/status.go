@@ -44,12 +44,14 @@ type State struct {
 	// JoinsClosed says of a home that no other database can join: it may have forgotten one that did.
 	JoinsClosed bool
 	// roles that may set the function's sequences, or draw from them, and so make IDs come twice
-	Drawers   []string
-	Newer     error         // the schema is newer than this program, which cannot judge it; nil: it is not
-	Left      time.Duration // until the last tick of the layout has passed, by the server's clock; at most 292 years
-	Functions []Function    // that are not as this version installs them; empty: all are
-	Kept      []Kept        // names of pgflurry's that another function of the database has: no alias in public
-	Unchecked string        // why the functions could not be compared; "": they were
+	Drawers []string
+	Newer   error         // the schema is newer than this program, which cannot judge it; nil: it is not
+	Left    time.Duration // until the last tick of the layout has passed, by the server's clock; at most 292 years
+	// Public says which functions have a name in public: sqlfuncs.Snowflake or All; "": nobody has chosen yet.
+	Public    string
+	Functions []Function // that are not as this version installs them; empty: all are
+	Kept      []Kept     // names of pgflurry's that another function of the database has: no alias in public
+	Unchecked string     // why the functions could not be compared; "": they were
 	// unlogged sequences that a failover left unreadable, so that the function fails: an Up makes them anew
 	Unreadable []string
 }
@@ -106,7 +108,7 @@ func Status(ctx context.Context, url string) (State, error) {
 		return State{}, err
 	}
 	defer d.close()
-	state := State{Database: d.facts.database}
+	state := State{Database: d.facts.database, Public: d.facts.public}
 	row, err := namespace.Read(ctx, d.Conn)
 	missing := errors.As(err, new(*namespace.NotMigratedError)) || errors.As(err, new(*namespace.OlderError))
 	if err != nil && !missing {
@@ -232,7 +234,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 		if len(differ) > 0 {
 			return errCompared
 		}
-		for _, file := range append(sqlfuncs.Files(revision(all())), sqlfuncs.Install()) {
+		for _, file := range append(sqlfuncs.Files(revision(all()), ""), sqlfuncs.Install()) {
 			if err := d.script(ctx, "comparing "+file.Name, file.SQL); err != nil {
 				return err
 			}
@@ -255,7 +257,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 
 // foreign lists what is in the way of an Up.
 func (d *database) foreign(ctx context.Context) ([]Function, error) {
-	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
+	if err := d.names(ctx); err != nil {
 		return nil, err
 	}
 	return list(ctx, d, "reading the functions in public",
@@ -263,6 +265,16 @@ func (d *database) foreign(ctx context.Context) ([]Function, error) {
 			f.State, err = "foreign", row.Scan(&f.Name)
 			return f, err
 		})
+}
+
+// names installs what tells pgflurry's functions from others.
+func (d *database) names(ctx context.Context) error {
+	for _, file := range sqlfuncs.Names() {
+		if err := d.script(ctx, "telling pgflurry's functions from others", file.SQL); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // functions maps each function to a digest of its definition and comment.

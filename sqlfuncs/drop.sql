@@ -96,4 +96,5 @@ DROP FUNCTION IF EXISTS pgflurry.foreign_functions();
 DROP FUNCTION IF EXISTS pgflurry.is_alias(oid);
 DROP FUNCTION IF EXISTS pgflurry.alias_body(oid);
 DROP FUNCTION IF EXISTS pgflurry.alias_names();
+DROP FUNCTION IF EXISTS pgflurry.functions_in_public();
 DROP FUNCTION IF EXISTS pgflurry.snowflake_family();
