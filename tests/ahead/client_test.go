@@ -81,6 +81,8 @@ func TestEachWayOfConnectingDrawsFromTheProxysMemory(t *testing.T) {
 		"a pool, exec":            client.Pgx(connections(t, s.URL+"&default_query_exec_mode=exec")),
 		"a pool, describe_exec":   client.Pgx(connections(t, s.URL+"&default_query_exec_mode=describe_exec")),
 		"a pool, cache_describe":  client.Pgx(connections(t, s.URL+"&default_query_exec_mode=cache_describe")),
+		"a pool, ID database":     client.Pgx(connections(t, server.In(t, s.URL, idDatabase))),
+		"a *sql.DB, ID database":  client.SQL(database(t, server.In(t, s.URL, idDatabase))),
 		"a pool, simple_protocol": client.Pgx(connections(t, s.URL+"&default_query_exec_mode=simple_protocol")),
 	}
 	for name, source := range sources {
