@@ -103,6 +103,29 @@ func (s State) InPlace() bool {
 // Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a
 // transaction that it rolls back, so for that it needs the rights of Up.
 func Status(ctx context.Context, url string) (State, error) {
+	return status(ctx, url, (*database).drift)
+}
+
+// StatusAfterUp is Status for a database that an Up has just left. It takes the functions for those that Up has
+// installed, because to install them once more takes as long again.
+func StatusAfterUp(ctx context.Context, url string) (State, error) {
+	return status(ctx, url, (*database).asInstalled)
+}
+
+// asInstalled is a comparison that finds every function as it shall be.
+func (d *database) asInstalled(ctx context.Context) (differ []Function, kept []Kept, err error) {
+	kept, err = d.kept(ctx)
+	return nil, kept, err
+}
+
+// kept lists the names in public that are not pgflurry's.
+func (d *database) kept(ctx context.Context) ([]Kept, error) {
+	return list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept])
+}
+
+// status is Status with a way to compare the functions.
+func status(ctx context.Context, url string, compare func(*database, context.Context) ([]Function, []Kept, error),
+) (State, error) {
 	d, err := open(ctx, url)
 	if err != nil {
 		return State{}, err
@@ -143,7 +166,7 @@ func Status(ctx context.Context, url string) (State, error) {
 		state.Unchecked = "migrations are pending"
 		return state, nil
 	}
-	state.Functions, state.Kept, err = d.drift(ctx)
+	state.Functions, state.Kept, err = compare(d, ctx)
 	return state, err
 }
 
@@ -243,7 +266,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 		if err != nil {
 			return err
 		}
-		if kept, err = list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept]); err != nil {
+		if kept, err = d.kept(ctx); err != nil {
 			return err
 		}
 		differ = differences(found, installed)

@@ -216,7 +216,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
 				return connstring.Explain(err)
 			}
-			state, err := migrations.Status(cmd.Context(), url)
+			state, err := migrations.StatusAfterUp(cmd.Context(), url)
 			if err != nil {
 				return connstring.Explain(err)
 			}
