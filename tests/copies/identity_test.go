@@ -7,7 +7,6 @@ import (
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
-	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
 )
 
@@ -185,7 +184,7 @@ func TestWhoDrawsInAPreparedTransactionDrawsAsEverybodyDoes(t *testing.T) {
 
 func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNextSnowflake(t *testing.T) {
 	s := plain(t)
-	url := s.migrated(migrations.Settings{Functions: sqlfuncs.All})
+	url := s.migrated(migrations.Settings{})
 	conn := server.Connect(s, url)
 	server.Do(s, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(),
 		number bigint DEFAULT next_segment('item'), qualified bigint DEFAULT pgflurry.next_segment('item'));

@@ -20,6 +20,8 @@
 //	author (id bigint PRIMARY KEY, name text or varchar)
 //	book   (id bigint PRIMARY KEY, author_id bigint REFERENCES author, title text or varchar)
 //
+// Programs of Node do one deed more, traps, whose result says of each warning in their section whether it is so.
+//
 // The environment names the server in PGHOST, PGPORT, PGDATABASE, PGUSER (a superuser without a password) and
 // PGSSLMODE=disable. FRAMEWORK_SCRATCH is a folder for what the framework writes. It is the same for all deeds of one
 // database, and empty at first.

@@ -127,6 +127,17 @@ func (m *matrix) ran(t *testing.T, database string) (s statements) {
 	return s
 }
 
+// environment is what the programs read: the address to connect to, and the database that is there directly.
+func (m *matrix) environment(t *testing.T, at, direct string) []string {
+	t.Helper()
+	u := server.Parse(t, at)
+	return []string{
+		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + server.Name(t, direct),
+		"PGUSER=postgres", "PGSSLMODE=disable", "FRAMEWORK_MIGRATION=" + m.plain,
+		"FRAMEWORK_ESCAPED=" + m.escaped, "FRAMEWORK_SCRATCH=" + t.TempDir(),
+	}
+}
+
 // all does all deeds in a database, through a proxy if there is one, and looks what is there then.
 func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Proxy) (all []done) {
 	t.Helper()
@@ -134,12 +145,7 @@ func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Pr
 	if proxy != nil {
 		at = proxy.URL
 	}
-	u := server.Parse(t, at)
-	environment := []string{
-		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + server.Name(t, direct),
-		"PGUSER=postgres", "PGSSLMODE=disable", "FRAMEWORK_MIGRATION=" + m.plain,
-		"FRAMEWORK_ESCAPED=" + m.escaped, "FRAMEWORK_SCRATCH=" + t.TempDir(),
-	}
+	environment, port := m.environment(t, at, direct), server.Parse(t, at).Port()
 	for _, deed := range allDeeds {
 		before := m.ran(t, server.Name(t, direct))
 		d := done{Line: m.Run(t, f.Program, []string{deed}, environment)[0]}
@@ -150,8 +156,8 @@ func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Pr
 		d.statements = statements{
 			after.inserts - before.inserts, after.draws - before.draws, after.others - before.others,
 		}
-		m.seen.Note(t, fmt.Sprintf("%s, %s, port %s", f.Name, deed, u.Port()), d.IDs)
-		d.Result = deeds.Masked(d.Result, u.Port())
+		m.seen.Note(t, fmt.Sprintf("%s, %s, port %s", f.Name, deed, port), d.IDs)
+		d.Result = deeds.Masked(d.Result, port)
 		if d.None == "" {
 			m.look(t, direct, d)
 		}

@@ -20,8 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/idserver"
-	"pgflurry/migrations"
-	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
 )
 
@@ -39,7 +37,7 @@ type inside struct {
 func newInside(t *testing.T) *inside {
 	t.Helper()
 	server.NoLeak(t)
-	url := server.MigratedWith(t, migrations.Settings{Functions: sqlfuncs.All})
+	url := server.Migrated(t)
 	addTags(t, url)
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {

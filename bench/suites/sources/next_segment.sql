@@ -1,1 +1,1 @@
-SELECT pgflurry.next_segment('pgflurry_bench');
+SELECT next_segment('pgflurry_bench');

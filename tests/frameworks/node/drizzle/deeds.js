@@ -10,6 +10,7 @@ import pg from 'pg'
 import { run } from '../../../clients/node/report.js'
 import { gave, rows, same, testDatabase, version } from '../shop.js'
 import { author, book } from './schema.js'
+import { traps } from './traps.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const migrationsFolder = `${process.env.FRAMEWORK_SCRATCH}/drizzle`
@@ -94,4 +95,5 @@ await run(version('drizzle-orm', 'drizzle-kit'), {
   ahead: () => using(ahead),
   foreign_key: () => using(foreignKey),
   test_database: () => using(testDatabaseOf, 'postgres'),
+  traps: async () => ({ result: await traps() }),
 })

@@ -3,6 +3,7 @@ import Knex from 'knex'
 import { fileURLToPath } from 'node:url'
 import { run } from '../../../clients/node/report.js'
 import { gave, rows, testDatabase, version } from '../shop.js'
+import { traps } from './traps.js'
 
 const migrations = { directory: fileURLToPath(new URL('migrations', import.meta.url)) }
 
@@ -65,4 +66,5 @@ await run(version('knex', 'pg'), {
   ahead: () => using(ahead),
   foreign_key: () => using(foreignKey),
   test_database: () => using(testDatabaseOf, 'postgres'),
+  traps: () => using(async knex => ({ result: await traps(knex) })),
 })

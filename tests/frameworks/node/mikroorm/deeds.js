@@ -6,6 +6,7 @@ import { gave, place, rows, same, testDatabase, version } from '../shop.js'
 import { Author, Book } from './entities.js'
 import { Migration1Pgflurry } from './migrations/Migration1Pgflurry.js'
 import { Migration2Tables } from './migrations/Migration2Tables.js'
+import { traps } from './traps.js'
 
 // MikroORM looks for files of migrations by what Node has since 22; this works with 20.
 const migrationsList = [Migration1Pgflurry, Migration2Tables].map(found => ({ name: found.name, class: found }))
@@ -88,4 +89,5 @@ await run(version('@mikro-orm/core'), {
   ahead: () => using(ahead),
   foreign_key: () => using(foreignKey),
   test_database: testDatabaseOf,
+  traps: async () => ({ result: await traps() }),
 })

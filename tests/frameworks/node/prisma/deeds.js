@@ -5,6 +5,7 @@ import { PrismaPg } from '@prisma/adapter-pg'
 import { run } from '../../../clients/node/report.js'
 import { gave, place, rows, testDatabase, version } from '../shop.js'
 import { prisma } from './cli.js'
+import { traps } from './traps.js'
 
 async function using(act, database = process.env.PGDATABASE) {
   const { PrismaClient } = await import('../node_modules/.prisma/shop/client.ts')
@@ -27,7 +28,7 @@ async function migrate() {
   const migrations = `${process.env.FRAMEWORK_SCRATCH}/migrations`
   cpSync(fileURLToPath(new URL('migrations', import.meta.url)), migrations, { recursive: true })
   mkdirSync(`${migrations}/0001_pgflurry`)
-  copyFileSync(process.env.FRAMEWORK_MIGRATION, `${migrations}/0001_pgflurry/migration.sql`)
+  copyFileSync(process.env.FRAMEWORK_ESCAPED, `${migrations}/0001_pgflurry/migration.sql`)
   command(process.env.PGDATABASE, 'migrate', 'deploy')
   for (const from of [['--from-config-datasource'], ['--from-migrations', migrations]]) {
     command(process.env.PGDATABASE, 'migrate', 'diff', ...from, '--to-schema', 'schema.prisma', '--exit-code')
@@ -87,4 +88,5 @@ await run(version('prisma', '@prisma/client'), {
   ahead: () => using(ahead),
   foreign_key: () => using(foreignKey),
   test_database: () => using(testDatabaseOf, 'postgres'),
+  traps: async () => ({ result: await traps(() => using(insert)) }),
 })

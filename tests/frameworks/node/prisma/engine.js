@@ -1,9 +1,8 @@
 #!/usr/bin/env node
 // Prisma's schema engine, as Prisma's command line starts it: a process that is asked in lines of JSON-RPC. The command
 // line downloads the engine as a binary; this is the same engine from npm, as WebAssembly, so that no test downloads.
-// Its driver is adapter-pg, which needs three corrections to do what the binary does:
+// Its driver is adapter-pg, which needs two corrections to do what the binary does:
 //
-//	it would split a script at every semicolon, also within a function's body: here the script goes whole
 //	it does not know the type "char" of the catalogs: here it is text
 //	it would connect to the shadow database by the URL of the other one: here each has its own settings
 import { readFileSync } from 'node:fs'
@@ -29,7 +28,6 @@ function corrected(adapter) {
     for (const field of answer.fields ?? []) if (field.dataTypeID === charType) field.dataTypeID = textType
     return answer
   }
-  adapter.executeScript = async script => { await client.query(script) }
   return adapter
 }
 

@@ -5,6 +5,7 @@ import { SequelizeStorage, Umzug } from 'umzug'
 import { run } from '../../../clients/node/report.js'
 import { gave, place, rows, testDatabase, version } from '../shop.js'
 import { shop } from './models.js'
+import { traps } from './traps.js'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 
@@ -85,4 +86,5 @@ await run(version('sequelize', 'umzug'), {
   ahead: () => using(ahead),
   foreign_key: () => using(foreignKey),
   test_database: () => using(testDatabaseOf, 'postgres'),
+  traps: () => using(async sequelize => ({ result: await traps(sequelize) })),
 })

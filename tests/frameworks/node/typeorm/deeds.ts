@@ -4,6 +4,7 @@ import { run } from '../../../clients/node/report.js'
 import { gave, place, rows, same, testDatabase, version } from '../shop.js'
 import { Author, Book } from './entities.ts'
 import { Pgflurry1700000000001, Tables1700000000002 } from './migrations.ts'
+import { traps } from './traps.ts'
 
 async function using(act: (source: DataSource) => Promise<object>, database = process.env.PGDATABASE) {
   const { host, port, user } = place()
@@ -82,4 +83,5 @@ await run(version('typeorm', 'pg'), {
   ahead: () => using(ahead),
   foreign_key: () => using(foreignKey),
   test_database: () => using(testDatabaseOf, 'postgres'),
+  traps: async () => ({ result: await traps() }),
 })

@@ -1,0 +1,30 @@
+package frameworks
+
+import (
+	"testing"
+
+	"pgflurry/tests/support/deeds"
+)
+
+// TestWhatThePageWarnsOfHappens asks each framework of Node for the deed traps, after migrate. Its result says of each
+// warning in the framework's section whether it is so.
+func TestWhatThePageWarnsOfHappens(t *testing.T) {
+	deeds.Wanted(t)
+	m := newMatrix(t)
+	for _, f := range nodeFrameworks {
+		t.Run(f.Name, func(t *testing.T) {
+			m.Asked(t, f.Program, install)
+			direct := m.empty(t, f, "traps")
+			lines := m.Run(t, f.Program, []string{"migrate", "traps"}, m.environment(t, direct, direct))
+			warnings, told := lines[1].Result.(map[string]any)
+			if !told || len(warnings) == 0 {
+				t.Fatalf("traps gave %v; expected an object of warnings", lines[1].Result)
+			}
+			for warning, is := range warnings {
+				if is != true {
+					t.Errorf("%q is %v; mend the section, or what the program looks at", warning, is)
+				}
+			}
+		})
+	}
+}
