@@ -31,5 +31,9 @@
 // its password, and the deeds leave out what they would do with rows. Each driver has a role of its own there, because
 // the proxy limits the wrong passwords of each.
 //
-// With the flag -update the test writes its results into docs/clients.md; without it they are compared with that page.
+// The programs ids_in_json of each language, and one of tests/frameworks, say what a driver makes of an ID in a column
+// and in a document: node/ids_in_json_report.js has their line of JSON, json_test.go the list.
+//
+// With the flag -update the tests write their results into docs/clients.md and docs/json.md; without it they are
+// compared with those pages.
 package clients

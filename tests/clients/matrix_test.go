@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-var update = flag.Bool("update", false, "write the results into docs/clients.md")
+var update = flag.Bool("update", false, "write the results into docs/clients.md and docs/json.md")
 
 func TestMain(m *testing.M) { program.Main(m) }
 

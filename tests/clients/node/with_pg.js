@@ -47,7 +47,7 @@ const prepared = () =>
   })
 
 // snippet: begin
-// A bigint comes as a string, whole (not with binary: true, which makes a number of it). On a client made with
+// A bigint comes as a string, whole (not with binary: true, which makes another number of it). On a client made with
 // { pipeline: true } all of these are sent at once.
 async function drawAll(client, n) {
   const draws = Array.from({ length: n }, () => client.query('SELECT next_snowflake() AS id'))
