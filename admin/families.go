@@ -113,7 +113,7 @@ var families = []family{
 		"direction", func(s State) map[string]int64 { return s.Sessions.Relayed }, "to_upstream", "to_client"),
 	{
 		"database_answerable",
-		"1 if sessions of the database get this from memory; qualified are calls with their schema.",
+		"1 if sessions of the database get this from memory; qualified are calls with the function's own schema.",
 		gauge,
 		[]string{"database", "kind"},
 		func(s State, put put) {

@@ -368,6 +368,19 @@ func TestManySegmentsAreListedInPart(t *testing.T) {
 	}
 }
 
+func TestSegmentsWithoutShortNamesLookAsWellAsWithThemAndAShadowedNameDoesNot(t *testing.T) {
+	s := healthy()
+	s.Databases = []Database{{Name: "shop", IDs: "all", Segments: "qualified", Judged: now}}
+	_, page := get(t, &scripted{told: s}, "/")
+	has(t, page, `<span class="level yes">✓ with schema pgflurry</span>`)
+	if strings.Contains(page, `class="level part"`) {
+		t.Error("that public has no next_segment() is shown as if something was wrong")
+	}
+	s.Databases[0].SegmentsWhy = "another function of the name, legacy.next_segment(text)"
+	_, page = get(t, &scripted{told: s}, "/")
+	has(t, page, `<span class="level part">◐ only with the schema</span><p class="why">another function`)
+}
+
 func TestTheMapOfARegionHasItsWorkersAlone(t *testing.T) {
 	s := healthy()
 	three := 3

@@ -63,6 +63,8 @@ type facts struct {
 	schemaOwner                 string
 	mayCreateInPublic           bool
 	revision                    int // of schema pgflurry; 0: there is none, or it does not say
+	// which functions have a name in public: sqlfuncs.Snowflake or All; empty: nobody has chosen yet
+	public string
 }
 
 // open connects and refuses servers that pgflurry cannot live on. The caller closes.
@@ -106,7 +108,7 @@ func (d *database) askServer(ctx context.Context) error {
 	f := &d.facts
 	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
 		&f.hasSchema, &f.hasPublic, &f.mayCreateSchema, &f.ownsSchema, &f.schemaOwner,
-		&f.mayCreateInPublic, &f.revision)
+		&f.mayCreateInPublic, &f.revision, &f.public)
 	if err != nil {
 		return failed("asking the server what it is", err)
 	}

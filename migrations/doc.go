@@ -3,7 +3,7 @@
 //
 //	bootstrap    schema pgflurry and its table of applied migrations
 //	0000N_….sql  each once, in one transaction with its row in that table
-//	sqlfuncs     all functions, every time
+//	sqlfuncs     all functions, every time; which have a name in public the database remembers
 //	row          pgflurry.create_namespace(): the namespace row, the worker rows, this database's worker; or join,
 //	             or a way out for a copy
 //	install      layout and worker written into the function text; aliases in public
@@ -30,7 +30,8 @@
 //     home of databases that have joined, unless it is told to.
 //  6. A function that is not pgflurry's is never overwritten and never dropped, and a call that meant it means it
 //     still. Where one stands in the way of next_snowflake() and its family, Up refuses; where one has the name of an
-//     alias in public, there is no alias.
+//     alias in public, there is no alias. An alias is dropped by a Down, and by the step to fewer names that
+//     somebody orders.
 //  7. A program changes nothing in a schema of a later revision than its own. The revision is the number of the last
 //     migration. It stands in a function's text and in the record of the migrations; the higher one counts. A
 //     release that changes functions alone needs a number, too: its migration holds a comment alone before and

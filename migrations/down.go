@@ -60,7 +60,7 @@ func (d *database) remove(ctx context.Context, leaveJoined bool, list []migratio
 	if err != nil {
 		return err
 	}
-	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
+	if err := d.names(ctx); err != nil {
 		return err
 	}
 	if len(applied) > 0 { // else the first Up did not come so far that an ID could exist

@@ -27,9 +27,10 @@ func TestMigrationsAreNumberedWithoutGapsAndCanGoDown(t *testing.T) {
 
 // released has the SHA-256 of each migration. Databases have run these very statements.
 var released = map[string]string{
-	"00001_schema.sql": "75e00e58decf5489e99da55eee2ea95c065d3a3c59a9f27d6d090e9eda91fb5b",
-	"00002_client.sql": "4ccc36c3edd5f5245c7abd15b480b19bc64f46e4d4b7caf8fa0f57b49feb3b7a",
-	"00003_region.sql": "421f5aab38688af406f60bfee60eab3568cee909f9e3ea99a037df33bc6b69fa",
+	"00001_schema.sql":    "75e00e58decf5489e99da55eee2ea95c065d3a3c59a9f27d6d090e9eda91fb5b",
+	"00002_client.sql":    "4ccc36c3edd5f5245c7abd15b480b19bc64f46e4d4b7caf8fa0f57b49feb3b7a",
+	"00003_region.sql":    "421f5aab38688af406f60bfee60eab3568cee909f9e3ea99a037df33bc6b69fa",
+	"00004_functions.sql": "a76753badb12c357a53da807d5d15bfbd0520029418bf4cf79a936b956667396",
 }
 
 func TestMigrationInvariant8AReleasedMigrationStaysAsItIs(t *testing.T) {

@@ -64,20 +64,21 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err != nil {
 		return outcome.As(outcome.Usage, err)
 	}
-	block := quote("\n" + printed(all(), namespaceRow(s, layout, workers)))
+	block := quote("\n" + printed(all(), s.Functions, namespaceRow(s, layout, workers)))
 	_, err = fmt.Fprintf(w, printHeadSQL+"DO %s;\n", layout.Full(), block)
 	return err
 }
 
-// printed is the block that applies the migrations of a list, installs the functions and makes the row.
-func printed(list []migration, row string) string {
+// printed is the block that applies the migrations of a list, installs the functions and makes the row. functions are
+// those that get a name in public.
+func printed(list []migration, functions, row string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, printBeginSQL, revision(list))
 	out.WriteString("\n" + bootstrapSQL)
 	for _, m := range list {
 		fmt.Fprintf(&out, "\n-- %s\n"+printApplySQL+"%s"+printAppliedSQL, m.name, m.version, m.up, m.version)
 	}
-	for _, file := range sqlfuncs.Files(revision(list)) {
+	for _, file := range sqlfuncs.Files(revision(list), functions) {
 		fmt.Fprintf(&out, "\n-- %s\n%s", file.Name, file.SQL)
 	}
 	out.WriteString("\n" + row + "\n" + sqlfuncs.Install().SQL + "\n" + printEndSQL)

@@ -6,6 +6,7 @@ import (
 
 	"pgflurry/generator"
 	"pgflurry/namespace"
+	"pgflurry/sqlfuncs"
 )
 
 // Settings say what a namespace shall be. The zero value is right for most: what exists stays, what is new gets the
@@ -14,6 +15,8 @@ type Settings struct {
 	Layout string        // "T/D/W/S" or a preset; "": that of the existing row, else generator.DefaultLayout
 	Epoch  time.Time     // instant of tick 0; zero: as above
 	Unit   time.Duration // length of a tick; zero: as above
+	// which functions have a name in public: sqlfuncs.Snowflake or All; "": as before, Snowflake in a new database
+	Functions string
 	// which region of its ID space the database is: the workers of that datacenter number; nil: as above, else none
 	Region *int
 	// of which ID space that is, as one of its regions tells; nil: of that of the existing row, else of a new one
@@ -42,6 +45,9 @@ type Settings struct {
 // validate refuses settings that contradict each other.
 func (s Settings) validate() error {
 	switch {
+	case s.Functions != "" && s.Functions != sqlfuncs.Snowflake && s.Functions != sqlfuncs.All:
+		return refuse(fmt.Sprintf("Give %s or %s.", sqlfuncs.Snowflake, sqlfuncs.All),
+			"--functions is %q, which is no choice of functions", s.Functions)
 	case s.NewNamespace && (s.Moved || s.JoinURL != ""):
 		return refuse("Choose one.", "--new-namespace and --join or --moved exclude each other")
 	case s.Moved && s.Copy:

@@ -44,12 +44,14 @@ type State struct {
 	// JoinsClosed says of a home that no other database can join: it may have forgotten one that did.
 	JoinsClosed bool
 	// roles that may set the function's sequences, or draw from them, and so make IDs come twice
-	Drawers   []string
-	Newer     error         // the schema is newer than this program, which cannot judge it; nil: it is not
-	Left      time.Duration // until the last tick of the layout has passed, by the server's clock; at most 292 years
-	Functions []Function    // that are not as this version installs them; empty: all are
-	Kept      []Kept        // names of pgflurry's that another function of the database has: no alias in public
-	Unchecked string        // why the functions could not be compared; "": they were
+	Drawers []string
+	Newer   error         // the schema is newer than this program, which cannot judge it; nil: it is not
+	Left    time.Duration // until the last tick of the layout has passed, by the server's clock; at most 292 years
+	// Public says which functions have a name in public: sqlfuncs.Snowflake or All; "": nobody has chosen yet.
+	Public    string
+	Functions []Function // that are not as this version installs them; empty: all are
+	Kept      []Kept     // names of pgflurry's that another function of the database has: no alias in public
+	Unchecked string     // why the functions could not be compared; "": they were
 	// unlogged sequences that a failover left unreadable, so that the function fails: an Up makes them anew
 	Unreadable []string
 }
@@ -101,12 +103,35 @@ func (s State) InPlace() bool {
 // Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a
 // transaction that it rolls back, so for that it needs the rights of Up.
 func Status(ctx context.Context, url string) (State, error) {
+	return status(ctx, url, (*database).drift)
+}
+
+// StatusAfterUp is Status for a database that an Up has just left. It takes the functions for those that Up has
+// installed, because to install them once more takes as long again.
+func StatusAfterUp(ctx context.Context, url string) (State, error) {
+	return status(ctx, url, (*database).asInstalled)
+}
+
+// asInstalled is a comparison that finds every function as it shall be.
+func (d *database) asInstalled(ctx context.Context) (differ []Function, kept []Kept, err error) {
+	kept, err = d.kept(ctx)
+	return nil, kept, err
+}
+
+// kept lists the names in public that are not pgflurry's.
+func (d *database) kept(ctx context.Context) ([]Kept, error) {
+	return list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept])
+}
+
+// status is Status with a way to compare the functions.
+func status(ctx context.Context, url string, compare func(*database, context.Context) ([]Function, []Kept, error),
+) (State, error) {
 	d, err := open(ctx, url)
 	if err != nil {
 		return State{}, err
 	}
 	defer d.close()
-	state := State{Database: d.facts.database}
+	state := State{Database: d.facts.database, Public: d.facts.public}
 	row, err := namespace.Read(ctx, d.Conn)
 	missing := errors.As(err, new(*namespace.NotMigratedError)) || errors.As(err, new(*namespace.OlderError))
 	if err != nil && !missing {
@@ -141,7 +166,7 @@ func Status(ctx context.Context, url string) (State, error) {
 		state.Unchecked = "migrations are pending"
 		return state, nil
 	}
-	state.Functions, state.Kept, err = d.drift(ctx)
+	state.Functions, state.Kept, err = compare(d, ctx)
 	return state, err
 }
 
@@ -232,7 +257,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 		if len(differ) > 0 {
 			return errCompared
 		}
-		for _, file := range append(sqlfuncs.Files(revision(all())), sqlfuncs.Install()) {
+		for _, file := range append(sqlfuncs.Files(revision(all()), ""), sqlfuncs.Install()) {
 			if err := d.script(ctx, "comparing "+file.Name, file.SQL); err != nil {
 				return err
 			}
@@ -241,7 +266,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 		if err != nil {
 			return err
 		}
-		if kept, err = list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept]); err != nil {
+		if kept, err = d.kept(ctx); err != nil {
 			return err
 		}
 		differ = differences(found, installed)
@@ -255,7 +280,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 
 // foreign lists what is in the way of an Up.
 func (d *database) foreign(ctx context.Context) ([]Function, error) {
-	if err := d.script(ctx, "telling pgflurry's functions from others", sqlfuncs.Names().SQL); err != nil {
+	if err := d.names(ctx); err != nil {
 		return nil, err
 	}
 	return list(ctx, d, "reading the functions in public",
@@ -263,6 +288,16 @@ func (d *database) foreign(ctx context.Context) ([]Function, error) {
 			f.State, err = "foreign", row.Scan(&f.Name)
 			return f, err
 		})
+}
+
+// names installs what tells pgflurry's functions from others.
+func (d *database) names(ctx context.Context) error {
+	for _, file := range sqlfuncs.Names() {
+		if err := d.script(ctx, "telling pgflurry's functions from others", file.SQL); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // functions maps each function to a digest of its definition and comment.

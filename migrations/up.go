@@ -87,7 +87,7 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 
 // install puts everything in place that is not a numbered migration. last is the number of the last one.
 func (d *database) install(ctx context.Context, s Settings, h *home, last int) error {
-	for _, file := range sqlfuncs.Files(last) {
+	for _, file := range sqlfuncs.Files(last, s.Functions) {
 		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
 			return err
 		}

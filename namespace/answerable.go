@@ -11,9 +11,11 @@ import (
 
 // Answers says which forms a proxy may answer in one database. Whatever it may not answer it forwards.
 type Answers struct {
-	All         bool   // any form at all; those that name the schema always
-	Unqualified bool   // also the forms that name no schema
-	Why         string // a sentence for people, if one of the two is false
+	All bool // any form at all: calls that name the schema in which the function lives
+	// also other calls: those that name no schema, and those of an alias
+	Unqualified bool
+	// a sentence for people, if one of the two is false and somebody may not have meant that
+	Why string
 }
 
 var (
@@ -83,9 +85,9 @@ func answerableIDs(row pgx.Row, database string) (Answers, error) {
 }
 
 func answerableSegments(row pgx.Row, database string) (Answers, error) {
-	var installed, everybody, mayReserve bool
+	var installed, aliases, everybody, mayReserve bool
 	var beside, elsewhere, role string
-	if err := row.Scan(&installed, &everybody, &beside, &elsewhere, &mayReserve, &role); err != nil {
+	if err := row.Scan(&installed, &aliases, &everybody, &beside, &elsewhere, &mayReserve, &role); err != nil {
 		return Answers{}, fmt.Errorf("reading which functions database %q has: %w", database, err)
 	}
 	switch {
@@ -96,7 +98,7 @@ func answerableSegments(row pgx.Row, database string) (Answers, error) {
 		}, nil
 	case !installed:
 		return Answers{Why: fmt.Sprintf("database %q lacks one of pgflurry's functions "+
-			"next_segment(text) and next_segments(text, bigint), in pgflurry or in public", database)}, nil
+			"pgflurry.next_segment(text) and pgflurry.next_segments(text, bigint)", database)}, nil
 	case !everybody:
 		return Answers{Why: fmt.Sprintf("EXECUTE on next_segment() was revoked from PUBLIC in database %q: "+
 			"PostgreSQL decides who may call it", database)}, nil
@@ -105,7 +107,7 @@ func answerableSegments(row pgx.Row, database string) (Answers, error) {
 			role, database, GrantLease(role))}, nil
 	case elsewhere != "":
 		return Answers{All: true, Why: fmt.Sprintf("database %q has another function of the name, %s: "+
-			"calls that name no schema are forwarded", database, elsewhere)}, nil
+			"calls that do not name schema pgflurry are forwarded", database, elsewhere)}, nil
 	}
-	return Answers{All: true, Unqualified: true}, nil
+	return Answers{All: true, Unqualified: aliases}, nil
 }

@@ -23,19 +23,23 @@ WITH named AS (
                     AND called.schema OPERATOR(pg_catalog.=) 'pgflurry' AND called.name OPERATOR(pg_catalog.=) f.name))
 )
 SELECT
-    (SELECT pg_catalog.count(*) FROM ours) OPERATOR(pg_catalog.=) 4,
+    (SELECT pg_catalog.count(*) FROM ours WHERE ours.schema OPERATOR(pg_catalog.=) 'pgflurry')
+        OPERATOR(pg_catalog.=) 2,
+    -- both have an alias: "migrate up --functions all"
+    (SELECT pg_catalog.count(*) FROM ours WHERE ours.schema OPERATOR(pg_catalog.=) 'public')
+        OPERATOR(pg_catalog.=) 2,
     -- everybody may call all of them, and reach them
-    pg_catalog.has_schema_privilege('public', 'public', 'USAGE')
-        AND pg_catalog.has_schema_privilege('public', 'pgflurry', 'USAGE')
-        AND NOT EXISTS (SELECT FROM ours WHERE NOT pg_catalog.has_function_privilege('public', ours.oid, 'EXECUTE')),
+    pg_catalog.has_schema_privilege('public', 'pgflurry', 'USAGE')
+        AND NOT EXISTS (SELECT FROM ours WHERE NOT pg_catalog.has_schema_privilege('public', ours.space, 'USAGE')
+            OR NOT pg_catalog.has_function_privilege('public', ours.oid, 'EXECUTE')),
     -- others of these names beside them: which one a call means depends on the types of its arguments
     (SELECT coalesce(pg_catalog.min(f.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM named AS f
-        WHERE f.schema OPERATOR(pg_catalog.=) ANY ('{public,pgflurry}'::pg_catalog.name[])
+        WHERE f.schema OPERATOR(pg_catalog.=) 'pgflurry'
           AND NOT EXISTS (SELECT FROM ours WHERE ours.oid OPERATOR(pg_catalog.=) f.oid)),
-    -- and in other schemas that could be searched: which one an unqualified call means depends on the search_path
+    -- and where else a call could be looked for: which one a call by another name means is PostgreSQL's to say
     (SELECT coalesce(pg_catalog.min(f.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM named AS f
-        WHERE f.schema OPERATOR(pg_catalog.<>) ALL ('{public,pgflurry}'::pg_catalog.name[])
-          AND pgflurry.is_searched(f.space)),
+        WHERE NOT EXISTS (SELECT FROM ours WHERE ours.oid OPERATOR(pg_catalog.=) f.oid)
+          AND (f.schema OPERATOR(pg_catalog.=) 'public' OR pgflurry.is_searched(f.space))),
     -- this role may reserve blocks
     coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT')
              AND pg_catalog.has_column_privilege(t.oid, 'max_id', 'UPDATE')

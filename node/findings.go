@@ -20,7 +20,7 @@ var idFindings = map[proxy.Level]string{
 // segmentFindings are what a look at a database comes to for segments.
 var segmentFindings = map[proxy.Level]string{
 	proxy.AnswerNothing:   "next_segment() is relayed to PostgreSQL",
-	proxy.AnswerQualified: "next_segment() is answered from memory where its schema is named",
+	proxy.AnswerQualified: "pgflurry.next_segment() is answered from memory",
 	proxy.AnswerAll:       "next_segment() is answered from memory",
 }
 

@@ -164,7 +164,7 @@ func whyNoNumber(of *tagError) idserver.Reason {
 	case errors.Is(of, segment.ErrTooManyTags):
 		return idserver.Reason{
 			SQLState: "53400", Message: fmt.Sprintf("no number of tag %s can be given: too many tags are in use", tag),
-			Hint: "Call next_segment() in PostgreSQL itself, or use fewer tags at one proxy.",
+			Hint: "Call pgflurry.next_segment() in PostgreSQL itself, or use fewer tags at one proxy.",
 		}
 	case errors.Is(of, errNoneChosen):
 		return idserver.Reason{
@@ -175,7 +175,8 @@ func whyNoNumber(of *tagError) idserver.Reason {
 	case errors.Is(of, errNotAllowed):
 		return idserver.Reason{
 			SQLState: notHere, Message: "no number can be given: " + database + " does not permit it now",
-			Hint: "The status page and the log of the proxy say why. Call next_segment() in PostgreSQL itself.",
+			Hint: "The status page and the log of the proxy say why. " +
+				"Call pgflurry.next_segment() in PostgreSQL itself.",
 		}
 	case errors.Is(of, segment.ErrEnded), errors.Is(of, errNotListed):
 		return idserver.Reason{

@@ -125,8 +125,8 @@ func TestNumbersOfTagsAreToldByDatabase(t *testing.T) {
 	direct := server.Migrated(t)
 	server.Exec(t, direct, "INSERT INTO pgflurry.segment (biz_tag, step) VALUES ('order', 1000)")
 	r := start(t, settings(t, direct, "numbers"))
-	r.tells(t, "that numbers are answered", func(s admin.State) bool { return s.Databases[0].Segments == "all" })
-	server.Do(t, r.connect(t), "SELECT next_segment('order')")
+	r.tells(t, "that numbers are answered", func(s admin.State) bool { return s.Databases[0].Segments == "qualified" })
+	server.Do(t, r.connect(t), "SELECT pgflurry.next_segment('order')")
 	all := r.tells(t, "the tag", func(s admin.State) bool { return len(s.Segments) == 1 }).Segments
 	if s := all[0]; s.Database != server.Name(t, direct) || s.Tag != "order" || s.Given != 1 || s.Fetches == 0 ||
 		s.Left+s.Given < 1000 || s.Skipped != 0 {

@@ -51,8 +51,8 @@ type Level int32
 
 const (
 	AnswerNothing   Level = iota // forward everything
-	AnswerQualified              // only functions written with their schema: public.next_snowflake()
-	AnswerAll                    // unqualified names as well: no other function of that name could be meant
+	AnswerQualified              // only functions with the schema in which they live: pgflurry.next_segment('a')
+	AnswerAll                    // other names as well: no other function could be meant
 )
 
 // Set changes which IDs sessions may get from now on.

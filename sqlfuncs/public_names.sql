@@ -10,7 +10,8 @@
 --    so one that somebody else put there beforehand, with that text, would stay his to replace,
 --    and whoever calls it would run what he likes.
 --
---  * The other functions live in schema pgflurry. Those that applications call have an alias in public.
+--  * The other functions live in schema pgflurry. Those of IDs have an alias in public, and all that applications
+--    call have one where somebody has asked for it (functions_in_public.sql).
 --    An alias is nothing but RETURN pgflurry.name(its arguments), and a function is the alias
 --    exactly if that is its body and its owner is right. Where any other function has the name, in whatever schema and
 --    with whatever arguments, no alias is made: calls that meant the other one could mean the alias from then on.
@@ -42,9 +43,11 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $f
         ('snowflake_text'), ('snowflake_base32'), ('snowflake_from_base32'),
         ('issue_token'), ('redeem_token'),
         ('try_lock'), ('unlock'), ('renew_lock')) AS names (name)
+    WHERE starts_with(name, 'snowflake_') OR pgflurry.functions_in_public() = 'all'
 $fn$;
 COMMENT ON FUNCTION pgflurry.alias_names() IS
-'Names of functions of schema pgflurry that have an alias in public: what applications call. '
+'Names of functions of schema pgflurry that have an alias in public: those of IDs, '
+'or, where functions_in_public() is all, what applications call. '
 'What an administrator calls now and then has none.';
 
 CREATE OR REPLACE FUNCTION pgflurry.alias_body(of oid) RETURNS text
@@ -152,9 +155,8 @@ DECLARE
     ours text;
 BEGIN
     FOR ours IN
-        SELECT p.oid::regprocedure::text
-            FROM pg_proc AS p JOIN pgflurry.alias_names() AS names (name) ON p.proname = names.name
-            WHERE pgflurry.is_alias(p.oid)
+        SELECT p.oid::regprocedure::text FROM pg_proc AS p
+            WHERE p.pronamespace = 'public'::regnamespace AND pgflurry.is_alias(p.oid)
         UNION ALL
         SELECT p.oid::regprocedure::text
             FROM pgflurry.snowflake_family() AS f

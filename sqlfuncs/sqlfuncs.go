@@ -23,6 +23,7 @@ type File struct {
 
 // order of installation: a file uses only what stands before it.
 var order = [...]string{
+	"functions_in_public.sql",
 	"public_names.sql",
 	"refuse_foreign.sql",
 	"server.sql",
@@ -48,21 +49,38 @@ var order = [...]string{
 	"lock.sql",
 	"convert_steps.sql",
 	"convert.sql",
+	"plan_widening.sql",
+	"plan_swap.sql",
+	"plan_conversion.sql",
 	"snowflake_text.sql",
 	"base32.sql",
 	"uuid.sql",
 	"client_secret.sql",
 }
 
-// Names says which names in schema public are pgflurry's. It is the first of Files, and changes nothing in public.
-func Names() File { return file("public_names.sql") }
+// Which functions of schema pgflurry have an alias in public: the choices of "migrate up --functions".
+const (
+	Snowflake = "snowflake" // those of IDs
+	All       = "all"       // whatever applications call
+)
+
+// Names says which names in schema public are pgflurry's. They are the first of Files, and change nothing in public.
+func Names() []File { return []File{choice(""), file("public_names.sql")} }
+
+// choice remembers which functions have an alias in public; empty: as before, Snowflake where nothing is installed.
+func choice(functions string) File {
+	f := file(order[0]) // functions_in_public.sql
+	f.SQL = fmt.Sprintf(f.SQL, functions)
+	return f
+}
 
 // Ticks counts time in ticks, as Files does; alone it is enough to judge whether IDs are ahead of the clock.
 func Ticks() File { return file("ticks.sql") }
 
-// Files returns all families in the order in which they must run. The second fails, before anything in public is
-// written, if a function of the user's own is in the way. revision is what pgflurry.revision() tells.
-func Files(revision int) []File {
+// Files returns all families in the order in which they must run. refuse_foreign.sql fails, before anything is made in
+// public, if a function of the user's own is in the way. revision is what pgflurry.revision() tells. functions is
+// Snowflake or All; empty: as the database remembers.
+func Files(revision int, functions string) []File {
 	all := make([]File, len(order))
 	for i, name := range order {
 		all[i] = file(name)
@@ -70,6 +88,7 @@ func Files(revision int) []File {
 			all[i].SQL = fmt.Sprintf(all[i].SQL, revision)
 		}
 	}
+	all[0] = choice(functions)
 	return all
 }
 

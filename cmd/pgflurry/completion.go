@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"pgflurry/connstring"
+	"pgflurry/sqlfuncs"
 )
 
 // enumerated are the flags that take one of a few values, which a shell can complete.
@@ -19,6 +20,7 @@ var enumerated = map[string][]string{
 	"upstream-tls": {"disable", "prefer", "require", "verify-ca", "verify-full"},
 	"valid-until":  {"never"}, // beside times and durations
 	"at":           {atNow, "never"},
+	"functions":    {sqlfuncs.Snowflake, sqlfuncs.All},
 	"layout":       {"twitter", "datacenter", "javascript", "41/0/10/12"},
 }
 

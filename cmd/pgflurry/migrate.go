@@ -20,7 +20,7 @@ func newMigrate() *cobra.Command {
 		Short: "Make, check, print or remove what pgflurry needs in a database",
 		Long: `migrate keeps schema pgflurry (the namespace, the workers, the functions of the other ways to
 make an ID) and in schema public the SQL functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and
-their kin, and short names of the others, such as next_segment(tag).
+their kin. The others, such as pgflurry.incr(key), get short names in public where --functions all asks for them.
 
 A function of your own in public is never overwritten and never dropped. Where one has the name of
 next_snowflake() or its kin, up refuses; where one has another name, only the one with the schema is made, and
@@ -35,11 +35,12 @@ Connect to the server itself or through a pooler in session mode.`,
 	return cmd
 }
 
-// layoutFlags are those that say what the IDs of a namespace look like.
+// layoutFlags are those that say what a namespace looks like: its IDs, and the names of its functions.
 type layoutFlags struct {
 	layout, epoch   string
 	unit            time.Duration
 	region, space   string
+	functions       string
 	databaseWorkers int
 	disposable      bool
 }
@@ -64,11 +65,18 @@ func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 		"as test runners make from a template, draw without being asked, and give the same IDs")
 }
 
+// registerFunctions adds the flag that says which functions have a short name. otherwise is as above.
+func (f *layoutFlags) registerFunctions(flags *pflag.FlagSet, otherwise string) {
+	flags.StringVar(&f.functions, "functions", "", "`WHICH` functions get a name in schema public: snowflake, that is "+
+		"next_snowflake() and its kin, or all. The others are called with schema pgflurry, such as pgflurry.incr(key) "+
+		"(default snowflake"+otherwise+")")
+}
+
 // settings checks what can be checked without a database.
 func (f *layoutFlags) settings() (migrations.Settings, error) {
 	s := migrations.Settings{
 		Layout: f.layout, Unit: f.unit, DatabaseWorkers: f.databaseWorkers, Disposable: f.disposable,
-		Version: version(),
+		Functions: f.functions, Version: version(),
 	}
 	if f.epoch != "" {
 		epoch, err := time.Parse(time.RFC3339Nano, f.epoch)
@@ -108,6 +116,7 @@ type upFlags struct {
 func (f *upFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.layout.register(flags, ", or that of the existing namespace")
+	f.layout.registerFunctions(flags, ", or as it was")
 	flags.StringVar(&f.join, "join", "", "make this database another one of the ID space at home in the database "+
 		"at `URL`; run again, it compares the claim")
 	flags.BoolVar(&f.newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
@@ -163,6 +172,11 @@ A copy of a database (restored, cloned, made from a template) is refused until y
 A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
   --copy --join HOME, or --copy --new-namespace, or --copy --region NUMBER --namespace FINGERPRINT
 
+--functions all gives the functions of schema pgflurry short names in public as well: incr(key) is then the same as
+pgflurry.incr(key). The database remembers the choice: without the flag it stays as it is. --functions snowflake
+drops those short names again. It refuses while a default or a view uses one. Calls
+in programs, and in functions whose body is a text, cannot be seen: look for them yourself.
+
 Regions are databases of one ID space that never talk. Each has the workers of one datacenter number. The first one
 makes the ID space: --layout datacenter --region 0. "pgflurry namespace show" prints its fingerprint there. Another
 one is made with that: --region 1 --namespace FINGERPRINT. No two may have one number, and nothing but you can see to
@@ -202,7 +216,7 @@ A role that is to run "pgflurry serve" without owning the schema needs, in each 
 			if err := migrations.Up(cmd.Context(), url, settings); err != nil {
 				return connstring.Explain(err)
 			}
-			state, err := migrations.Status(cmd.Context(), url)
+			state, err := migrations.StatusAfterUp(cmd.Context(), url)
 			if err != nil {
 				return connstring.Explain(err)
 			}
@@ -232,12 +246,12 @@ namespace. It changes nothing. To compare the functions it needs the rights of u
 It exits 0 if everything is in place. It exits 3 if anything is pending, missing or changed, or if the database
 is a copy and nobody has said what it shall be. It exits 1 if the functions could not be compared.
 
---json prints one object: in_place, database, migrations (number, name, applied_at), functions that differ (name,
-state: missing, changed or foreign), functions_unchecked (why), kept (name, other), joined (database, worker,
-address, claimed_at), roles_that_may_set_sequences, unreadable_sequences, and namespace: null, or id, copied (why),
-home, disposable, layout, epoch, unit_seconds, region, last_id_at, left_seconds, workers, lowest_worker,
-database_workers, function_worker, max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds,
-joins_closed.
+--json prints one object: in_place, database, migrations (number, name, applied_at), functions_in_public
+(snowflake or all; null: none yet), functions that differ (name, state: missing, changed or foreign),
+functions_unchecked (why), kept (name, other), joined (database, worker, address, claimed_at),
+roles_that_may_set_sequences, unreadable_sequences, and namespace: null, or id, copied (why), home, disposable,
+layout, epoch, unit_seconds, region, last_id_at, left_seconds, workers, lowest_worker, database_workers,
+function_worker, max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds, joins_closed.
 ` + jsonRules,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
@@ -293,5 +307,6 @@ docs/test-databases.md tells how each tool takes it.`,
 	layout.register(cmd.Flags(), "")
 	cmd.Flags().BoolVar(&escaped, "escaped", false, "write the block as one string without semicolons, quotes and "+
 		"comments, for tools\nthat split scripts at each semicolon")
+	layout.registerFunctions(cmd.Flags(), "")
 	return cmd
 }

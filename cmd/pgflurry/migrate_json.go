@@ -13,6 +13,7 @@ type stateJSON struct {
 	Database   string          `json:"database"`
 	Unchecked  *string         `json:"functions_unchecked"` // why the functions could not be compared
 	Migrations []migrationJSON `json:"migrations"`
+	Public     *string         `json:"functions_in_public"`
 	Functions  []functionJSON  `json:"functions"` // that are not as this version installs them
 	Kept       []keptJSON      `json:"kept"`
 	Namespace  *namespaceJSON  `json:"namespace"`
@@ -70,6 +71,7 @@ type namespaceJSON struct {
 func printStateJSON(w io.Writer, state migrations.State) error {
 	out := stateJSON{
 		InPlace: state.InPlace(), Database: state.Database, Unchecked: known(state.Unchecked),
+		Public:     known(state.Public),
 		Migrations: []migrationJSON{}, Functions: []functionJSON{}, Kept: []keptJSON{}, Joined: []joinedJSON{},
 		Drawers: append([]string{}, state.Drawers...), Namespace: namespaceOf(state),
 		Unreadable: append([]string{}, state.Unreadable...),

@@ -10,6 +10,7 @@ import (
 	"pgflurry/migrations"
 	"pgflurry/namespace"
 	"pgflurry/outcome"
+	"pgflurry/sqlfuncs"
 )
 
 // stateTable is what "migrate status" lists: one fact a row.
@@ -21,6 +22,12 @@ func stateTable(state migrations.State) *table {
 		} else {
 			t.add("migration "+m.Name, "applied", timestamp(m.At))
 		}
+	}
+	switch state.Public {
+	case sqlfuncs.Snowflake:
+		t.add("names in public", state.Public, "next_snowflake() and its kin; the others need their schema, pgflurry")
+	case sqlfuncs.All:
+		t.add("names in public", state.Public, "short names of the functions of schema pgflurry as well")
 	}
 	switch {
 	case state.Unchecked != "":
@@ -128,6 +135,13 @@ func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
 	case f.join != "":
 		done = append(done, fmt.Sprintf("this database belongs to the ID space at home in %s, "+
 			"and its function has worker %d there", n.Home, n.FunctionWorker))
+	}
+	switch f.layout.functions {
+	case sqlfuncs.Snowflake:
+		done = append(done, "public has next_snowflake() and its kin; the other functions are called with schema "+
+			"pgflurry, such as pgflurry.incr(key)")
+	case sqlfuncs.All:
+		done = append(done, "public has short names of the functions of schema pgflurry, too, such as incr(key)")
 	}
 	if f.freshWorker {
 		done = append(done, fmt.Sprintf("the function has worker %d now, and its old one is retired", n.FunctionWorker))

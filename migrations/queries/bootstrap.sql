@@ -2,7 +2,7 @@
 CREATE SCHEMA IF NOT EXISTS pgflurry;
 COMMENT ON SCHEMA pgflurry IS
 'pgflurry: the ID space of this database (namespace), who may issue IDs (worker), the other ways to make an ID, '
-'and the inside of next_snowflake(). What applications call is in public as well.';
+'and the inside of next_snowflake(). What every application calls is in public.';
 
 CREATE TABLE IF NOT EXISTS pgflurry.migration (
     version    integer     NOT NULL

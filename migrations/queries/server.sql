@@ -17,4 +17,8 @@ SELECT pg_catalog.current_setting('server_version_num')::integer,
        -- revision of the schema; 0: there is none, or it does not say.
        -- Read from the text: there may be no function to call.
        coalesce((SELECT substring(prosrc FROM '[0-9]+')::integer FROM pg_catalog.pg_proc
-                 WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('pgflurry.revision()')), 0)
+                 WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('pgflurry.revision()')), 0),
+       -- which functions have a name in public; empty: nobody has chosen yet. Read from the text, too.
+       coalesce((SELECT substring(prosrc FROM '''([a-z]+)''') FROM pg_catalog.pg_proc
+                 WHERE oid OPERATOR(pg_catalog.=)
+                       pg_catalog.to_regprocedure('pgflurry.functions_in_public()')), '')

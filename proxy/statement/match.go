@@ -39,8 +39,8 @@ type Form struct {
 	CountParam bool
 	// Series: that parameter ends a generate_series, which makes it an integer. Otherwise it is a bigint.
 	Series bool
-	// Unqualified: an answered function's name was written without a schema,
-	// so search_path decides which function it is.
+	// Unqualified: an answered function's name was written without the schema in which the function lives: public for
+	// IDs, pgflurry for numbers of a tag. So search_path, or an alias in public, decides which function it is.
 	Unqualified bool
 	// Tag: the values are numbers of this tag; nil: they are IDs.
 	Tag *Tag
@@ -187,7 +187,7 @@ func (p *parser) ids() bool {
 	return true
 }
 
-// function reads the name of one of two answered functions, qualified or not; the one for segments is in two schemas.
+// function reads the name of one of two answered functions, qualified or not; the one for segments may have an alias.
 func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
 	switch {
 	case p.name("pgflurry"):
@@ -202,6 +202,7 @@ func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
 	if p.name(snowflake) {
 		return false, true
 	}
+	p.form.Unqualified = true // in public there is at most an alias
 	return true, p.name(segment)
 }
 

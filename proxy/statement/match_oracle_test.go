@@ -120,7 +120,8 @@ func (s *selectTree) form() (Form, error) {
 			val = cast.Arg
 		}
 		switch {
-		case val.FuncCall != nil && len(val.FuncCall.Args) == 0 && f.Tag == nil && f.answers(val, "next_snowflake"):
+		case val.FuncCall != nil && len(val.FuncCall.Args) == 0 && f.Tag == nil &&
+			f.answers(val, "next_snowflake", "public"):
 		case val.FuncCall != nil && len(val.FuncCall.Args) == 1 && (f.Tag != nil || len(f.Columns) == 0) &&
 			f.answers(val, "next_segment", "pgflurry") && f.names(val.FuncCall.Args[0]):
 			c.Name = "next_segment"
@@ -161,7 +162,7 @@ func (s *selectTree) ids(f *Form) error {
 	args := call.FuncCall.Args
 	function := "next_snowflakes"
 	switch {
-	case len(args) == 1 && f.answers(call, function):
+	case len(args) == 1 && f.answers(call, function, "public"):
 	case len(args) == 2 && f.answers(call, "next_segments", "pgflurry") && f.names(args[0]):
 		function = "next_segments"
 	default:
@@ -195,19 +196,14 @@ func (s *selectTree) source() (call node, name string, err error) {
 	return from.Functions[0].List.Items[0], name, nil
 }
 
-// answers: a function of this name in public, or in one more schema.
-func (f *Form) answers(call node, name string, schemas ...string) bool {
+// answers: a function of this name in its schema, in public, or without one.
+func (f *Form) answers(call node, name, schema string) bool {
 	function := dotted(call.FuncCall.Funcname)
-	if function == name {
-		f.Unqualified = true
+	if function == schema+"."+name {
 		return true
 	}
-	for _, schema := range append(schemas, "public") {
-		if function == schema+"."+name {
-			return true
-		}
-	}
-	return false
+	f.Unqualified = true
+	return function == name || function == "public."+name
 }
 
 // names takes the tag, which must be the same in each call.

@@ -87,6 +87,7 @@ func drawFunction(t *rapid.T, f *Form, name string) tokens {
 		schema := "public"
 		if f.Tag != nil {
 			schema = rapid.SampledFrom([]string{"public", "pgflurry"}).Draw(t, "schema")
+			f.Unqualified = f.Unqualified || schema == "public"
 		}
 		return tokens{spell(t, schema, true), ".", spell(t, name, true)}
 	}

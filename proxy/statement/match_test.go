@@ -69,7 +69,7 @@ var answered = []struct {
 		Columns: bigints("next_segment"), Rows: 1, Unqualified: true, Tag: named("order"),
 	}},
 	{"SELECT public.next_segment( 'it''s' )::text AS n;", Form{
-		Columns: []Column{{"n", true}}, Rows: 1, Tag: named("it's"),
+		Columns: []Column{{"n", true}}, Rows: 1, Unqualified: true, Tag: named("it's"),
 	}},
 	{`select "pgflurry"."next_segment"/* the tag */('A b')`, Form{
 		Columns: bigints("next_segment"), Rows: 1, Tag: named("A b"),
@@ -77,13 +77,13 @@ var answered = []struct {
 	{"SELECT next_segment($1) id", Form{Columns: bigints("id"), Rows: 1, Unqualified: true, Tag: &Tag{Param: true}}},
 	{
 		"SELECT pgflurry.next_segment('a'), public.next_segment('a')::bigint b FROM generate_series(1, 3) g",
-		Form{Columns: bigints("next_segment", "b"), Rows: 3, Tag: named("a")},
+		Form{Columns: bigints("next_segment", "b"), Rows: 3, Unqualified: true, Tag: named("a")},
 	},
 	{"SELECT public.next_segment($1) FROM generate_series(1, $2)", Form{
-		Columns: bigints("next_segment"), CountParam: true, Series: true, Tag: &Tag{Param: true},
+		Columns: bigints("next_segment"), CountParam: true, Series: true, Unqualified: true, Tag: &Tag{Param: true},
 	}},
 	{"SELECT public.next_segment('a') FROM generate_series(1, $1)", Form{
-		Columns: bigints("next_segment"), CountParam: true, Series: true, Tag: named("a"),
+		Columns: bigints("next_segment"), CountParam: true, Series: true, Unqualified: true, Tag: named("a"),
 	}},
 	{"SELECT * FROM next_segments('order', 5)", Form{
 		Columns: bigints("next_segments"), Rows: 5, Unqualified: true, Tag: named("order"),
@@ -92,10 +92,10 @@ var answered = []struct {
 		Columns: bigints("id"), CountParam: true, Tag: named("order"),
 	}},
 	{"SELECT * FROM public.next_segments($1, $2)", Form{
-		Columns: bigints("next_segments"), CountParam: true, Tag: &Tag{Param: true},
+		Columns: bigints("next_segments"), CountParam: true, Unqualified: true, Tag: &Tag{Param: true},
 	}},
 	{"SELECT * FROM public.next_segments($1, 10000) n", Form{
-		Columns: bigints("n"), Rows: 10000, Tag: &Tag{Param: true},
+		Columns: bigints("n"), Rows: 10000, Unqualified: true, Tag: &Tag{Param: true},
 	}},
 	{
 		"SELECT pgflurry.next_segment('" + strings.Repeat("x", 128) + "')",

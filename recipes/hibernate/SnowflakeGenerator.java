@@ -12,7 +12,8 @@ import org.hibernate.engine.spi.SharedSessionContractImplementor;
 import org.hibernate.id.IdentifierGenerator;
 
 /**
- * Keys for Hibernate 6, a hundred ahead, so that it batches inserts. It needs Snowflakes.java, and this in an entity:
+ * Keys for Hibernate 6.2 and newer, a hundred ahead, so that it batches inserts. It needs Snowflakes.java, and in an
+ * entity:
  *
  * <pre>
  * &#64;Id &#64;SnowflakeGenerator.Snowflake

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -80,6 +81,8 @@ func TestEachWayOfConnectingDrawsFromTheProxysMemory(t *testing.T) {
 		"a pool, exec":            client.Pgx(connections(t, s.URL+"&default_query_exec_mode=exec")),
 		"a pool, describe_exec":   client.Pgx(connections(t, s.URL+"&default_query_exec_mode=describe_exec")),
 		"a pool, cache_describe":  client.Pgx(connections(t, s.URL+"&default_query_exec_mode=cache_describe")),
+		"a pool, ID database":     client.Pgx(connections(t, server.In(t, s.URL, idDatabase))),
+		"a *sql.DB, ID database":  client.SQL(database(t, server.In(t, s.URL, idDatabase))),
 		"a pool, simple_protocol": client.Pgx(connections(t, s.URL+"&default_query_exec_mode=simple_protocol")),
 	}
 	for name, source := range sources {
@@ -148,6 +151,47 @@ func TestAProxyThatIsReplacedIsNotNoticed(t *testing.T) {
 		}
 		s.record(t, id)
 	}
+}
+
+func TestNoIDComesTwiceAndDrawsGoOnWhenProxiesAreKilledUnderLoad(t *testing.T) {
+	s := serve(t)
+	p := pool(t, client.Pgx(connections(t, s.URL)), client.Settings{MaxBatch: 64, Timeout: server.Patience})
+	var drawn atomic.Int64
+	thousand, ended := make(chan struct{}, 1), make(chan struct{})
+	var drawing sync.WaitGroup
+	for range 8 {
+		drawing.Go(func() {
+			for {
+				select {
+				case <-ended:
+					return
+				default:
+				}
+				id, err := p.Next(t.Context())
+				if err != nil {
+					continue // between two proxies
+				}
+				if drawn.Add(1)%1_000 == 0 {
+					select {
+					case thousand <- struct{}{}:
+					default:
+					}
+				}
+				if err := s.seen.Add(id); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range 3 {
+		<-thousand
+		<-thousand // one of them after the last proxy was there
+		s.replace(t)
+	}
+	<-thousand
+	<-thousand
+	close(ended)
+	drawing.Wait()
 }
 
 func TestWithoutAProxyTheErrorSaysWhatWasTriedAndTheNextCallDrawsAgain(t *testing.T) {

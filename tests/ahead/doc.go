@@ -11,11 +11,13 @@
 //	fresh      with a maximum age of 0: five IDs, one by one
 //	bulk       25,000 IDs in one call
 //	broken     where nobody listens: the call must fail, the error's text is in "error"
+//	ids        1,000 IDs, one by one, of the proxy's ID database
 //	inserted   rows in item, whose IDs were drawn ahead
 //	forked     an ID, a fork, then 150 IDs in the parent and 150 in the child; only in Python
 //	hibernate  the same as parallel, by Hibernate's generator; only in Java
 //
-// The environment names the server as for tests/clients, and in AWAY_PORT a port where nobody listens.
+// The environment names the server as for tests/clients, in AWAY_PORT a port where nobody listens,
+// and in ID_DATABASE the name of the ID database.
 //
 // Without Maven's repository there is no Hibernate 6 to compile its recipe with. In java/stubs stand the few
 // declarations of Hibernate 6 that it needs. So the recipe is compiled, and its draws run over JDBC, but not in

@@ -30,21 +30,21 @@ var recipes = []recipe{
 		name:     "Python",
 		make:     func(*testing.T, string) {},
 		command:  []string{"/usr/bin/python3", "python/ahead.py"}, // Debian's, which has Debian's modules
-		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "inserted", "forked"},
+		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "ids", "inserted", "forked"},
 		packages: "python3-psycopg",
 	},
 	{
 		name:     "TypeScript",
 		make:     compileTypeScript,
 		command:  []string{"node", "{out}/tests/ahead/node/ahead.js"},
-		deeds:    []string{"parallel", "restarted", "lost", "fresh", "bulk", "broken", "inserted"},
+		deeds:    []string{"parallel", "restarted", "lost", "fresh", "bulk", "broken", "ids", "inserted"},
 		packages: "nodejs, npm ci in tests/ahead/node",
 	},
 	{
 		name:     "Java",
 		make:     compileJava,
 		command:  []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Ahead"},
-		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "inserted", "hibernate"},
+		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "ids", "inserted", "hibernate"},
 		packages: "default-jdk-headless libpostgresql-jdbc-java libhikaricp-java",
 	},
 }
@@ -136,6 +136,7 @@ func (s *served) judge(t *testing.T, l line, before int) {
 		"bulk":      {25_000, 3, 3},
 		"broken":    {0, 0, 0},
 		"inserted":  {2, 0, 1},
+		"ids":       {1_000, 10, 15},
 		"forked":    {300, 3, 10},
 	}[l.Deed]
 	statements := s.drawn(t) - before
@@ -171,7 +172,7 @@ func begin(t *testing.T, s *served, r recipe, out string) *running {
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER=postgres", "PGSSLMODE=disable",
 		"PGDATABASE="+strings.TrimPrefix(u.Path, "/"), "AWAY_PORT="+strconv.Itoa(server.FreePort(t)),
-		"PYTHONDONTWRITEBYTECODE=1")
+		"ID_DATABASE="+idDatabase, "PYTHONDONTWRITEBYTECODE=1")
 	cmd.Stderr = t.Output()
 	input, err := cmd.StdinPipe()
 	if err != nil {

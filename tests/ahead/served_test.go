@@ -23,6 +23,8 @@ var itemSQL string
 // databaseWorker is the worker of the function in a database that was migrated alone.
 const databaseWorker = 0
 
+const idDatabase = "ids"
+
 func worker(id int64) int64 { return id >> 12 & 1023 }
 
 // served is a database behind a proxy that may be replaced, and every ID that was seen of it.
@@ -56,7 +58,7 @@ func (s *served) start(t *testing.T) {
 	t.Helper()
 	s.number++
 	s.Proxy = program.Serve(t, s.direct, "ahead-"+strconv.Itoa(s.number), "--listen", s.listen,
-		"--admin-listen", "127.0.0.1:0")
+		"--admin-listen", "127.0.0.1:0", "--id-database", idDatabase, "--id-auth", "trust")
 }
 
 // replace kills the proxy and runs another.
@@ -80,9 +82,9 @@ func (s *served) record(t *testing.T, ids ...int64) {
 	}
 }
 
-var answers = regexp.MustCompile(`(?m)^pgflurry_answers_total\{kind="snowflakes?"\} (\d+)$`)
+var answers = regexp.MustCompile(`(?m)^pgflurry_(?:id_database_)?answers_total\{kind="snowflakes?"\} (\d+)$`)
 
-// drawn is how many statements the proxy has answered with IDs.
+// drawn is how many statements the proxy has answered with IDs, its ID database included.
 func (s *served) drawn(t *testing.T) (n int) {
 	t.Helper()
 	at := program.Field(s.Line("listening for operators"), "address")
@@ -96,7 +98,7 @@ func (s *served) drawn(t *testing.T) (n int) {
 		t.Fatal(err)
 	}
 	found := answers.FindAllSubmatch(text, -1)
-	if len(found) != 2 {
+	if len(found) != 4 {
 		t.Fatalf("%d counters of answers in\n%s", len(found), text)
 	}
 	for _, counter := range found {

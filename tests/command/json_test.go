@@ -32,6 +32,7 @@ type status struct {
 		Name      string     `json:"name"`
 		AppliedAt *time.Time `json:"applied_at"`
 	} `json:"migrations"`
+	Public    *string                        `json:"functions_in_public"`
 	Functions []struct{ Name, State string } `json:"functions"`
 	Kept      []struct{ Name, Other string } `json:"kept"`
 	Joined    []struct {
@@ -73,6 +74,9 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 		len(s.Migrations) != namespace.Revision || s.Migrations[0].Number != 1 || s.Migrations[0].AppliedAt == nil {
 		t.Errorf("a database that is in place: %+v", s)
 	}
+	if s.Public == nil || *s.Public != "snowflake" {
+		t.Errorf("which functions have a name in public: %v", s.Public)
+	}
 	if n == nil || n.Workers != 1024 || n.DatabaseWorkers != 16 || n.FunctionWorker != 0 || n.Unit != 0.001 ||
 		n.MaxWindow != 60 || n.Skew != 2 || n.Quarantine != 120 || n.Left < 1e9 || n.Home != nil || n.Copied != nil ||
 		n.LastID.Year() != 2093 || n.GateOpens != 0 || n.JoinsClosed {
@@ -86,7 +90,7 @@ func TestStatusAsJSONHasNumbersTimesAndNulls(t *testing.T) {
 		t.Errorf("the namespace of a database that has joined: %+v", n)
 	}
 	if s := read[status](t, run(t, "migrate", "status", "--json", "--database", server.Database(t))); s.InPlace ||
-		s.Namespace != nil || s.Migrations[0].AppliedAt != nil {
+		s.Namespace != nil || s.Migrations[0].AppliedAt != nil || s.Public != nil {
 		t.Errorf("an empty database: %+v", s)
 	}
 	if e := run(t, "workers", "reseed", "--yes", "--json", "--database", home); read[[]struct {

@@ -7,6 +7,7 @@ import (
 	"pgflurry/lease"
 	"pgflurry/migrations"
 	"pgflurry/namespace"
+	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
 )
 
@@ -184,7 +185,7 @@ func TestWhoDrawsInAPreparedTransactionDrawsAsEverybodyDoes(t *testing.T) {
 
 func TestDropSchemaCascadeTakesDefaultsThatCallSchemaPgflurryAndLeavesThoseOfNextSnowflake(t *testing.T) {
 	s := plain(t)
-	url := s.migrated(migrations.Settings{})
+	url := s.migrated(migrations.Settings{Functions: sqlfuncs.All})
 	conn := server.Connect(s, url)
 	server.Do(s, conn, `CREATE TABLE item (id bigint DEFAULT next_snowflake(),
 		number bigint DEFAULT next_segment('item'), qualified bigint DEFAULT pgflurry.next_segment('item'));

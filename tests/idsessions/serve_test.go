@@ -230,7 +230,7 @@ func TestNumbersAreGivenWhileTheirDatabasePermitsIt(t *testing.T) {
 	d.Line("next_segment() is answered from memory")
 	server.Do(t, conn, "SELECT next_segment('order')")
 	from := d.Printed()
-	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION public.next_segment(text) FROM PUBLIC")
+	server.Exec(t, direct, "REVOKE EXECUTE ON FUNCTION pgflurry.next_segment(text) FROM PUBLIC")
 	d.LineFrom(from, "next_segment() is relayed to PostgreSQL")
 	said := server.Refused(t, conn, "0A000", "SELECT next_segment('order')")
 	if !strings.Contains(said.Message, "does not permit it now") {

@@ -25,7 +25,7 @@ func TestMetricsPassPromtoolsCheck(t *testing.T) {
 	o := operate(t, direct, "checked")
 	conn := server.Connect(t, o.URL)
 	server.Do(t, conn, "SELECT next_snowflake()")
-	server.Do(t, conn, "SELECT next_segment('order')")
+	server.Do(t, conn, "SELECT pgflurry.next_segment('order')")
 	o.shows("an answer of each kind", func(of func(string) float64) bool {
 		return of(`answers_total{kind="snowflake"}`) == 1 && of(`answers_total{kind="segment"}`) == 1
 	})

@@ -174,7 +174,8 @@ func TestAConvertedColumnComesThroughDumpAndRestoreAndCanStillBeSwitchedBack(t *
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, tables+
-		"; CREATE TABLE item (id uuid DEFAULT uuidv7(), label text DEFAULT snowflake_text(next_snowflake(), 19))")
+		"; CREATE TABLE item (id uuid DEFAULT pgflurry.uuidv7(), "+
+		"label text DEFAULT snowflake_text(next_snowflake(), 19))")
 	before := server.Value[string](t, conn, shape, "always", "id")
 	convert(t, conn, "convert_to_snowflake", true)
 	server.Do(t, conn, "INSERT INTO item DEFAULT VALUES")

@@ -83,18 +83,18 @@ func TestNoTwoCommittedDrawsAreEqualThroughTheProxyAndDirectlyAtOnce(t *testing.
 		query string
 		dense int64 // distance of committed numbers that have no gap; 0: they have gaps, or are no numbers
 	}{
-		"auto_increment":   {"SELECT next_auto_increment('order')::text", 2},
+		"auto_increment":   {"SELECT pgflurry.next_auto_increment('order')::text", 2},
 		"offset sequences": {"SELECT nextval('ticket_1')::text", 0},
-		"replace":          {"SELECT next_replace_id('order')::text", 0},
-		"counter":          {"SELECT incr('order')::text", 1},
-		"counter by 5":     {"SELECT incrby('five', 5)::text", 5},
-		"uuid 4":           {"SELECT uuidv4()::text", 0},
-		"uuid 7":           {"SELECT uuidv7()::text", 0},
+		"replace":          {"SELECT pgflurry.next_replace_id('order')::text", 0},
+		"counter":          {"SELECT pgflurry.incr('order')::text", 1},
+		"counter by 5":     {"SELECT pgflurry.incrby('five', 5)::text", 5},
+		"uuid 4":           {"SELECT pgflurry.uuidv4()::text", 0},
+		"uuid 7":           {"SELECT pgflurry.uuidv7()::text", 0},
 		"snowflake":        {"SELECT next_snowflake()::text", 0},
 		"snowflake_text":   {"SELECT snowflake_text(next_snowflake(), 25)", 0},
-		"segment":          {"SELECT next_segment('leaf-segment-test')::text", 0},
-		"token":            {"SELECT issue_token('1 hour')::text", 0},
-		"fencing token":    {"SELECT try_lock(gen_random_uuid()::text, 'me', '1 hour')::text", 0},
+		"segment":          {"SELECT pgflurry.next_segment('leaf-segment-test')::text", 0},
+		"token":            {"SELECT pgflurry.issue_token('1 hour')::text", 0},
+		"fencing token":    {"SELECT pgflurry.try_lock(gen_random_uuid()::text, 'me', '1 hour')::text", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			drawn := committed(t, way.query, 6, 20, url, proxy.URL)

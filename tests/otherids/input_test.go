@@ -20,18 +20,18 @@ const contents = `SELECT concat_ws('|',
 
 // refusals are calls that must fail: with which SQLSTATE, and what the error says.
 var refusals = map[string][2]string{
-	"incrby('a', NULL)":                                    {"22023", "n is null"},
-	"incr('top')":                                          {"22003", "adding 1 to 'top' would overflow"},
-	"incrby('bottom', -1)":                                 {"22003", "adding -1 to 'bottom' would overflow"},
-	"incrby('top', 9223372036854775807)":                   {"22003", "would overflow"},
-	"incrby('bottom', -9223372036854775808)":               {"22003", "would overflow"},
-	"set_counter('a', NULL::bigint)":                       {"22023", "the value is null"},
-	"set_counter('a', NULL::text)":                         {"22023", "the value is null"},
-	"set_counter('a', 'many')":                             {"22P02", "'many' is not an integer"},
-	"set_counter('a', '9223372036854775808')":              {"22003", "9223372036854775808 is out of range"},
-	"set_counter('a', '-9223372036854775809')":             {"22003", "out of range"},
-	"next_auto_increment('b')":                             {"42704", "there is no name 'b'"},
-	"redeem_token(NULL)":                                   {"22023", "the token is null"},
+	"pgflurry.incrby('a', NULL)":                           {"22023", "n is null"},
+	"pgflurry.incr('top')":                                 {"22003", "adding 1 to 'top' would overflow"},
+	"pgflurry.incrby('bottom', -1)":                        {"22003", "adding -1 to 'bottom' would overflow"},
+	"pgflurry.incrby('top', 9223372036854775807)":          {"22003", "would overflow"},
+	"pgflurry.incrby('bottom', -9223372036854775808)":      {"22003", "would overflow"},
+	"pgflurry.set_counter('a', NULL::bigint)":              {"22023", "the value is null"},
+	"pgflurry.set_counter('a', NULL::text)":                {"22023", "the value is null"},
+	"pgflurry.set_counter('a', 'many')":                    {"22P02", "'many' is not an integer"},
+	"pgflurry.set_counter('a', '9223372036854775808')":     {"22003", "9223372036854775808 is out of range"},
+	"pgflurry.set_counter('a', '-9223372036854775809')":    {"22003", "out of range"},
+	"pgflurry.next_auto_increment('b')":                    {"42704", "there is no name 'b'"},
+	"pgflurry.redeem_token(NULL)":                          {"22023", "the token is null"},
 	"snowflake_text(-1, 19)":                               {"22003", "-1 is negative"},
 	"snowflake_text(100, 2)":                               {"22003", "ID 100 has 3 digits, more than width 2"},
 	"snowflake_text(1, 0)":                                 {"22023", "width is 0, not 1 to 100"},
@@ -68,8 +68,9 @@ var refusals = map[string][2]string{
 func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');
-		SELECT next_replace_id('a'), incr('a'), issue_token('1 hour'), try_lock('a', 'me', '1 hour');
-		SELECT set_counter('top', 9223372036854775807), set_counter('bottom', -9223372036854775808);
+		SELECT pgflurry.next_replace_id('a'), pgflurry.incr('a'), pgflurry.issue_token('1 hour'),
+			pgflurry.try_lock('a', 'me', '1 hour');
+		SELECT pgflurry.set_counter('top', 9223372036854775807), pgflurry.set_counter('bottom', -9223372036854775808);
 		SELECT pgflurry.create_offset_sequences('a', 2)`)
 	before := server.Value[string](t, conn, contents)
 	names := map[string]string{
@@ -91,16 +92,21 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	}
 	for name, said := range names {
 		for _, call := range []string{
-			"next_auto_increment(%s)", "next_replace_id(%s)", "incr(%s)", "incrby(%s, 1)", "get_counter(%s)",
-			"set_counter(%s, 1)", "set_counter(%s, '1')", "try_lock(%s, 'me', '1 s')", "try_lock('b', %s, '1 s')",
-			"unlock(%s, 'me')", "unlock('a', %s)", "renew_lock(%s, 'me', '1 s')", "renew_lock('a', %s, '1 s')",
+			"pgflurry.next_auto_increment(%s)", "pgflurry.next_replace_id(%s)", "pgflurry.incr(%s)",
+			"pgflurry.incrby(%s, 1)", "pgflurry.get_counter(%s)",
+			"pgflurry.set_counter(%s, 1)", "pgflurry.set_counter(%s, '1')",
+			"pgflurry.try_lock(%s, 'me', '1 s')", "pgflurry.try_lock('b', %s, '1 s')",
+			"pgflurry.unlock(%s, 'me')", "pgflurry.unlock('a', %s)",
+			"pgflurry.renew_lock(%s, 'me', '1 s')", "pgflurry.renew_lock('a', %s, '1 s')",
 			"pgflurry.create_offset_sequences(%s, 2)", "pgflurry.replan_offset_sequences(%s, 2)",
 		} {
 			refused("22023", "SELECT "+fmt.Sprintf(call, name), said)
 		}
 	}
 	for ttl, said := range ttls {
-		for _, call := range []string{"issue_token(%s)", "try_lock('b', 'me', %s)", "renew_lock('a', 'me', %s)"} {
+		for _, call := range []string{
+			"pgflurry.issue_token(%s)", "pgflurry.try_lock('b', 'me', %s)", "pgflurry.renew_lock('a', 'me', %s)",
+		} {
 			refused("22023", "SELECT "+fmt.Sprintf(call, ttl), "time to live is "+said+", not 1 ms to 366 days")
 		}
 	}
@@ -123,8 +129,9 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 
 func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	server.Do(t, conn, `SELECT incr(repeat('雪', 255)), next_replace_id(repeat('雪', 255)),
-		try_lock(repeat('雪', 255), repeat('雪', 255), '366 days'), incr('Ä'), incr('ä')`)
+	server.Do(t, conn, `SELECT pgflurry.incr(repeat('雪', 255)), pgflurry.next_replace_id(repeat('雪', 255)),
+		pgflurry.try_lock(repeat('雪', 255), repeat('雪', 255), '366 days'),
+		pgflurry.incr('Ä'), pgflurry.incr('ä')`)
 	if n := server.Value[int](t, conn, "SELECT count(*) FROM pgflurry.counter"); n != 3 {
 		t.Errorf("%d keys, want 3", n)
 	}
@@ -133,7 +140,7 @@ func TestNamesOf255CharactersOfAnyScriptAreNamesByteByByte(t *testing.T) {
 func TestOfANullPureFunctionsGiveNull(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	const ofNull = `SELECT
-		(snowflake_text(NULL, 19), snowflake_text(1, NULL), uuidv7_time(NULL), pgflurry.layout_years(NULL),
+		(snowflake_text(NULL, 19), snowflake_text(1, NULL), pgflurry.uuidv7_time(NULL), pgflurry.layout_years(NULL),
 			snowflake_base32(NULL), snowflake_base32(1, NULL), snowflake_from_base32(NULL)) IS NULL`
 	if !server.Value[bool](t, conn, ofNull) {
 		t.Error("a pure function makes something of NULL")

@@ -14,7 +14,7 @@ import (
 // try takes a lock for an hour; 0 if it is taken.
 func try(t *testing.T, conn *pgx.Conn, name, owner string) int64 {
 	t.Helper()
-	return server.Value[int64](t, conn, "SELECT coalesce(try_lock($1, $2, '1 hour'), 0)", name, owner)
+	return server.Value[int64](t, conn, "SELECT coalesce(pgflurry.try_lock($1, $2, '1 hour'), 0)", name, owner)
 }
 
 func TestALockHasOneOwnerUntilHeReleasesItOrItExpires(t *testing.T) {
@@ -29,23 +29,23 @@ func TestALockHasOneOwnerUntilHeReleasesItOrItExpires(t *testing.T) {
 	if first == 0 || try(t, conn, "door", "bob") != 0 || try(t, conn, "door", "ann") != 0 {
 		t.Error("a lock that is held is given out again, or one that is free is not")
 	}
-	is(false, "unlock('door', 'bob')")
-	is(false, "renew_lock('door', 'bob', '1 s')")
-	is(true, "renew_lock('door', 'ann', '2 hours')")
+	is(false, "pgflurry.unlock('door', 'bob')")
+	is(false, "pgflurry.renew_lock('door', 'bob', '1 s')")
+	is(true, "pgflurry.renew_lock('door', 'ann', '2 hours')")
 	is(true, "EXISTS (SELECT FROM pgflurry.lock WHERE expires_at > clock_timestamp() + interval '119 minutes')")
-	is(true, "unlock('door', 'ann')")
-	is(false, "unlock('door', 'ann')")
-	is(false, "renew_lock('door', 'ann', '1 s')")
+	is(true, "pgflurry.unlock('door', 'ann')")
+	is(false, "pgflurry.unlock('door', 'ann')")
+	is(false, "pgflurry.renew_lock('door', 'ann', '1 s')")
 	second := try(t, conn, "door", "bob")
 	server.Do(t, conn, "UPDATE pgflurry.lock SET expires_at = clock_timestamp()") // an hour later
-	is(false, "unlock('door', 'bob')")
-	is(false, "renew_lock('door', 'bob', '1 s')")
+	is(false, "pgflurry.unlock('door', 'bob')")
+	is(false, "pgflurry.renew_lock('door', 'bob', '1 s')")
 	third := try(t, conn, "door", "ann")
 	if first >= second || second >= third {
 		t.Errorf("fencing tokens %d, %d, %d do not rise", first, second, third)
 	}
-	is(false, "unlock('door', 'bob')")
-	is(true, "try_lock('gate', 'bob', '1 ms') IS NOT NULL")
+	is(false, "pgflurry.unlock('door', 'bob')")
+	is(true, "pgflurry.try_lock('gate', 'bob', '1 ms') IS NOT NULL")
 }
 
 func TestFencingTokensRiseAlsoAfterARollbackAndAfterTheRowIsCleanedAway(t *testing.T) {
@@ -64,11 +64,11 @@ func TestFencingTokensRiseAlsoAfterARollbackAndAfterTheRowIsCleanedAway(t *testi
 	rises()
 	server.Do(t, conn, "ROLLBACK")
 	rises()
-	server.Do(t, conn, "SELECT unlock('door', 'ann')")
+	server.Do(t, conn, "SELECT pgflurry.unlock('door', 'ann')")
 	if n := server.Value[int](t, conn, "SELECT pgflurry.clean_locks()"); n != 0 {
 		t.Errorf("%d locks were cleaned that were free for less than a minute", n)
 	}
-	server.Do(t, conn, `SELECT try_lock('held', 'ann', '1 hour');
+	server.Do(t, conn, `SELECT pgflurry.try_lock('held', 'ann', '1 hour');
 		UPDATE pgflurry.lock SET expires_at = clock_timestamp() - interval '61 s' WHERE name = 'door'`)
 	if n := server.Value[int](t, conn, "SELECT pgflurry.clean_locks()"); n != 1 {
 		t.Errorf("%d locks were cleaned, want the one that has been free for a minute", n)
@@ -83,7 +83,7 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 	at(t, 8, func(ctx context.Context, conn *pgx.Conn) error {
 		for range 40 {
 			var token int64
-			const lock = "SELECT coalesce(try_lock('door', pg_backend_pid()::text, '1 hour'), 0)"
+			const lock = "SELECT coalesce(pgflurry.try_lock('door', pg_backend_pid()::text, '1 hour'), 0)"
 			err := conn.QueryRow(ctx, lock).Scan(&token)
 			if err != nil {
 				return err
@@ -98,8 +98,8 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 			tokens = append(tokens, token)
 			mu.Unlock()
 			var mine bool
-			if err := conn.QueryRow(ctx, "SELECT unlock('door', pg_backend_pid()::text)").Scan(&mine); err != nil ||
-				!mine {
+			err = conn.QueryRow(ctx, "SELECT pgflurry.unlock('door', pg_backend_pid()::text)").Scan(&mine)
+			if err != nil || !mine {
 				t.Errorf("the owner could not unlock: %v", err)
 			}
 		}
@@ -109,7 +109,7 @@ func TestOfManyThatTryAtOnceOneGetsTheLockAndNobodyWaitsForAnOpenTransaction(t *
 		t.Error("nobody got the lock")
 	}
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
-	server.Do(t, holder, "BEGIN; SELECT try_lock('door', 'slow', '1 hour')")
+	server.Do(t, holder, "BEGIN; SELECT pgflurry.try_lock('door', 'slow', '1 hour')")
 	server.Do(t, conn, "SET statement_timeout = '5 s'")
 	if token := try(t, conn, "door", "quick"); token != 0 {
 		t.Errorf("the lock was given with %d while another transaction is taking it", token)
@@ -132,12 +132,12 @@ func TestLocksAndTokensWorkThroughAPoolerInTransactionMode(t *testing.T) {
 	if try(t, bob, "door", "bob") != 0 {
 		t.Error("the lock went with a connection")
 	}
-	if !server.Value[bool](t, bob, "SELECT unlock('door', 'ann')") || try(t, bob, "door", "bob") <= first {
+	if !server.Value[bool](t, bob, "SELECT pgflurry.unlock('door', 'ann')") || try(t, bob, "door", "bob") <= first {
 		t.Error("the lock is not free after unlock, or the fencing token does not rise")
 	}
-	token := server.Value[int64](t, bob, "SELECT issue_token('1 hour')")
-	if !server.Value[bool](t, through(t, pooled), "SELECT redeem_token($1)", token) ||
-		server.Value[bool](t, bob, "SELECT redeem_token($1)", token) {
+	token := server.Value[int64](t, bob, "SELECT pgflurry.issue_token('1 hour')")
+	if !server.Value[bool](t, through(t, pooled), "SELECT pgflurry.redeem_token($1)", token) ||
+		server.Value[bool](t, bob, "SELECT pgflurry.redeem_token($1)", token) {
 		t.Error("a token is not redeemed once")
 	}
 }
@@ -146,13 +146,13 @@ func TestASessionThatKeepsItsTransactionOpenHoldsUpItsOwnNamesAndNoOthers(t *tes
 	url := server.Migrated(t)
 	holder, conn := server.Connect(t, url), server.Connect(t, url)
 	draw := func(name string) string {
-		return strings.ReplaceAll(`SELECT next_auto_increment('NAME'), next_replace_id('NAME'), incr('NAME'),
-			next_segment('NAME'), issue_token('1 hour'),
-			try_lock('NAME', 'me', '1 hour'), next_snowflake()`, "NAME", name)
+		return strings.ReplaceAll(`SELECT pgflurry.next_auto_increment('NAME'), pgflurry.next_replace_id('NAME'),
+			pgflurry.incr('NAME'), pgflurry.next_segment('NAME'), pgflurry.issue_token('1 hour'),
+			pgflurry.try_lock('NAME', 'me', '1 hour'), next_snowflake()`, "NAME", name)
 	}
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('held'), ('free');
 		INSERT INTO pgflurry.segment (biz_tag) VALUES ('held'), ('free')`)
 	server.Do(t, holder, "BEGIN; "+draw("held"))
 	server.Do(t, conn, "SET statement_timeout = '3s'; "+draw("free")+"; "+draw("free"))
-	server.Refused(t, conn, "57014", "SELECT incr('held')")
+	server.Refused(t, conn, "57014", "SELECT pgflurry.incr('held')")
 }

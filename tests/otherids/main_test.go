@@ -5,7 +5,19 @@ package otherids_test
 import (
 	"testing"
 
+	"pgflurry/migrations"
+	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/program"
+	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }
+
+// allNames asks for short names in public.
+var allNames = migrations.Settings{Functions: sqlfuncs.All}
+
+// withAllNames is a database whose functions all have a name in public.
+func withAllNames(t testing.TB) string {
+	t.Helper()
+	return server.MigratedWith(t, allNames)
+}

@@ -85,8 +85,8 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 		WHERE proname IN ('uuidv7', 'snowflake_text') AND pronamespace <> 'pg_catalog'::regnamespace`
 	before := server.Values[string](t, conn, definitions)
 	for range 2 {
-		out, err := exec.CommandContext(server.Within(t), program.Path(t), "migrate", "up", "--database", url).
-			CombinedOutput()
+		out, err := exec.CommandContext(server.Within(t), program.Path(t), "migrate", "up", "--functions", "all",
+			"--database", url).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -99,7 +99,7 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 			}
 		}
 	}
-	server.Do(t, conn, "SELECT pgflurry.uuidv7(), pgflurry.snowflake_text(1, 19), uuidv4()")
+	server.Do(t, conn, "SELECT pgflurry.uuidv7(), pgflurry.snowflake_text(1, 19), pgflurry.uuidv4()")
 	const aliases = `SELECT count(*) FROM pg_proc
 		WHERE proname = 'snowflake_text' AND pronamespace = 'public'::regnamespace`
 	if n := server.Value[int](t, conn, aliases); n != 0 {
@@ -115,7 +115,7 @@ func TestMigrationInvariant6AnAliasIsOnlyMadeWhereNoOtherFunctionHasTheNameAndUp
 }
 
 func TestAnAliasThatWasReplacedIsTheUsersAndOneThatWasDroppedComesBack(t *testing.T) {
-	url := server.Migrated(t)
+	url := withAllNames(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `CREATE OR REPLACE FUNCTION public.snowflake_text(id bigint, width integer) RETURNS text
 		LANGUAGE sql IMMUTABLE STRICT AS 'SELECT ''mine''';
@@ -134,7 +134,7 @@ func TestAnAliasThatWasReplacedIsTheUsersAndOneThatWasDroppedComesBack(t *testin
 }
 
 func TestAnAliasIsTheSameAsItsFunctionAndCostsNoCall(t *testing.T) {
-	conn := server.Connect(t, server.Migrated(t))
+	conn := server.Connect(t, withAllNames(t))
 	for _, difference := range server.Values[string](t, conn, `
 		SELECT a.oid::regprocedure::text FROM pg_proc AS a JOIN pgflurry.alias_names() AS names (name)
 			ON a.proname = names.name

@@ -103,30 +103,30 @@ func TestCountersFollowARealRedisInWhatIsAnIntegerWhatIsMissingAndWhatOverflows(
 	}
 	for i, text := range append(integers, others...) {
 		key := fmt.Sprint("set", i)
-		refused := answer(t, conn, "SELECT set_counter($1, $2::text)", key, text) == "ERR"
+		refused := answer(t, conn, "SELECT pgflurry.set_counter($1, $2::text)", key, text) == "ERR"
 		commands, want = append(commands, fmt.Sprintf("SET %s %q", key, text)), append(want, "OK")
 		if refused { // ours says so when it is set, and there is nothing to increment
 			commands, want = append(commands, "INCR "+key), append(want, "ERR")
 			continue
 		}
-		ask("INCR "+key, "SELECT incr($1)", key)
+		ask("INCR "+key, "SELECT pgflurry.incr($1)", key)
 	}
 	for _, start := range integers {
 		for _, n := range integers {
 			key := start + "+" + n
 			commands, want = append(commands, fmt.Sprintf("SET %s %s", key, start)), append(want, "OK")
-			server.Do(t, conn, fmt.Sprintf("SELECT set_counter('%s', '%s')", key, start))
-			ask(fmt.Sprintf("INCRBY %s %s", key, n), "SELECT incrby($1, $2::text::bigint)", key, n)
-			ask("GET "+key, "SELECT get_counter($1)", key)
+			server.Do(t, conn, fmt.Sprintf("SELECT pgflurry.set_counter('%s', '%s')", key, start))
+			ask(fmt.Sprintf("INCRBY %s %s", key, n), "SELECT pgflurry.incrby($1, $2::text::bigint)", key, n)
+			ask("GET "+key, "SELECT pgflurry.get_counter($1)", key)
 		}
 	}
-	ask("GET missing", "SELECT get_counter('missing')")
-	ask("INCRBY zero 0", "SELECT incrby('zero', 0)")
-	ask("GET zero", "SELECT get_counter('zero')")
-	ask("INCR one", "SELECT incr('one')")
-	ask("INCRBY least -9223372036854775808", "SELECT incrby('least', -9223372036854775808)")
-	ask("INCRBY least -1", "SELECT incrby('least', -1)")
-	ask("GET least", "SELECT get_counter('least')")
+	ask("GET missing", "SELECT pgflurry.get_counter('missing')")
+	ask("INCRBY zero 0", "SELECT pgflurry.incrby('zero', 0)")
+	ask("GET zero", "SELECT pgflurry.get_counter('zero')")
+	ask("INCR one", "SELECT pgflurry.incr('one')")
+	ask("INCRBY least -9223372036854775808", "SELECT pgflurry.incrby('least', -9223372036854775808)")
+	ask("INCRBY least -1", "SELECT pgflurry.incrby('least', -1)")
+	ask("GET least", "SELECT pgflurry.get_counter('least')")
 
 	got := send(commands)
 	if len(got) != len(commands) {

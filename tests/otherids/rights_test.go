@@ -18,7 +18,7 @@ const calls = `SELECT next_auto_increment('a'), next_replace_id('a'), incr('a'),
 	pgflurry.layout_years(41), (pgflurry.snowflake_lifetime()).years_left, (pgflurry.snowflake_clock()).waits`
 
 func TestARoleWithNothingButExecuteCanUseEveryWayAndDamageNothing(t *testing.T) {
-	url := server.Migrated(t)
+	url := withAllNames(t)
 	owner := server.Connect(t, url)
 	server.Do(t, owner, "INSERT INTO pgflurry.auto_increment (name) VALUES ('a'); "+
 		"SELECT pgflurry.create_offset_sequences('ticket', 2); CREATE TABLE item (id bigserial PRIMARY KEY)")
@@ -61,7 +61,7 @@ func TestARoleWithNothingButExecuteCanUseEveryWayAndDamageNothing(t *testing.T) 
 }
 
 func TestWhatIsRevokedFromAFunctionIsRevokedFromItsAliasAndStaysSoAfterAnotherUp(t *testing.T) {
-	url := server.Migrated(t)
+	url := withAllNames(t)
 	server.Exec(t, url, "REVOKE EXECUTE ON FUNCTION pgflurry.incr(text), public.unlock(text, text) FROM PUBLIC; "+
 		"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC")
 	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
@@ -74,7 +74,7 @@ func TestWhatIsRevokedFromAFunctionIsRevokedFromItsAliasAndStaysSoAfterAnotherUp
 }
 
 func TestEveryFunctionThatUsesTheOwnersRightsHasASafeSearchPath(t *testing.T) {
-	conn := server.Connect(t, server.Migrated(t))
+	conn := server.Connect(t, withAllNames(t))
 	for _, open := range server.Values[string](t, conn, `SELECT oid::regprocedure::text FROM pg_proc
 		WHERE pronamespace IN ('pgflurry'::regnamespace, 'public'::regnamespace) AND prosecdef
 		  AND NOT coalesce('search_path=pg_catalog, pg_temp' = ANY (proconfig), false)`) {
@@ -88,7 +88,7 @@ func TestEveryFunctionThatUsesTheOwnersRightsHasASafeSearchPath(t *testing.T) {
 }
 
 func TestAHostileSearchPathChangesNoWay(t *testing.T) {
-	url := server.Migrated(t)
+	url := withAllNames(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `INSERT INTO pgflurry.auto_increment (name) VALUES ('a');
 		CREATE SCHEMA hostile; CREATE DOMAIN hostile.text AS integer; CREATE DOMAIN hostile.interval AS integer;
@@ -152,11 +152,11 @@ func TestDefaultPrivilegesOfTheOwnerLetNobodyDrawFromTheSequencesOrSetThem(t *te
 		server.Refused(t, plain, "42501", "SELECT nextval('"+sequence+"')")
 		server.Refused(t, plain, "42501", "SELECT setval('"+sequence+"', 1)")
 	}
-	server.Do(t, plain, "SELECT next_snowflake(), next_replace_id('a')")
+	server.Do(t, plain, "SELECT next_snowflake(), pgflurry.next_replace_id('a')")
 }
 
 func TestSettingsThatChangeHowTextIsWrittenChangeNoWay(t *testing.T) {
-	url := server.Migrated(t)
+	url := withAllNames(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, `DO $$ BEGIN
 		EXECUTE format('ALTER DATABASE %I SET quote_all_identifiers = on', current_database());
@@ -190,7 +190,7 @@ func TestAnAliasThatSomebodyElseMadeIsNotPgflurrysOwn(t *testing.T) {
 		"CREATE FUNCTION app.incr(varchar) RETURNS int LANGUAGE sql AS 'SELECT 1'")
 	up := func() {
 		t.Helper()
-		if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
+		if err := migrations.Up(server.Within(t), url, allNames); err != nil {
 			t.Fatalf("%v (%s)", err, server.Hint(err))
 		}
 	}

@@ -10,20 +10,21 @@ import (
 
 func TestATokenIsRedeemedOnceAndOnlyBeforeItExpires(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
-	token := server.Value[int64](t, conn, "SELECT issue_token('1 hour')")
-	if got := server.Values[bool](t, conn, "SELECT redeem_token($1) FROM generate_series(1, 3)", token); !got[0] ||
-		got[1] || got[2] {
+	token := server.Value[int64](t, conn, "SELECT pgflurry.issue_token('1 hour')")
+	got := server.Values[bool](t, conn, "SELECT pgflurry.redeem_token($1) FROM generate_series(1, 3)", token)
+	if !got[0] || got[1] || got[2] {
 		t.Errorf("redeemed three times: %v, want true once", got)
 	}
-	token = server.Value[int64](t, conn, "SELECT issue_token('1 hour')")
+	token = server.Value[int64](t, conn, "SELECT pgflurry.issue_token('1 hour')")
 	server.Do(t, conn, "UPDATE pgflurry.token SET expires_at = clock_timestamp()") // an hour later
-	if server.Value[bool](t, conn, "SELECT redeem_token($1)", token) {
+	if server.Value[bool](t, conn, "SELECT pgflurry.redeem_token($1)", token) {
 		t.Error("an expired token is redeemed")
 	}
-	if server.Value[bool](t, conn, "SELECT redeem_token(1)") || server.Value[bool](t, conn, "SELECT redeem_token(-1)") {
+	if server.Value[bool](t, conn, "SELECT pgflurry.redeem_token(1)") ||
+		server.Value[bool](t, conn, "SELECT pgflurry.redeem_token(-1)") {
 		t.Error("a token that was never issued is redeemed")
 	}
-	token = server.Value[int64](t, conn, "SELECT issue_token('10 minutes')")
+	token = server.Value[int64](t, conn, "SELECT pgflurry.issue_token('10 minutes')")
 	left := server.Value[float64](t, conn,
 		"SELECT extract(epoch FROM expires_at - snowflake_time(token))::float8 FROM pgflurry.token WHERE token = $1",
 		token)
@@ -36,10 +37,10 @@ func TestRedeemingGoesWithTheTransactionThatDoesTheWork(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
 	server.Do(t, conn, "CREATE TABLE work (n int)")
-	token := server.Value[int64](t, conn, "SELECT issue_token('1 hour')")
+	token := server.Value[int64](t, conn, "SELECT pgflurry.issue_token('1 hour')")
 	attempt := func(end string) {
 		server.Do(t, conn, "BEGIN")
-		if !server.Value[bool](t, conn, "SELECT redeem_token($1)", token) {
+		if !server.Value[bool](t, conn, "SELECT pgflurry.redeem_token($1)", token) {
 			t.Errorf("before %s the token is not good any more", end)
 		}
 		server.Do(t, conn, "INSERT INTO work VALUES (1); "+end)
@@ -50,7 +51,7 @@ func TestRedeemingGoesWithTheTransactionThatDoesTheWork(t *testing.T) {
 	}
 	attempt("COMMIT")
 	if n := server.Value[int](t, conn, "SELECT count(*) FROM work"); n != 1 ||
-		server.Value[bool](t, conn, "SELECT redeem_token($1)", token) {
+		server.Value[bool](t, conn, "SELECT pgflurry.redeem_token($1)", token) {
 		t.Errorf("after the commit: %d rows of work, or the token is still good", n)
 	}
 }
@@ -60,15 +61,15 @@ func TestRedeemingGoesWithTheTransactionThatDoesTheWork(t *testing.T) {
 func race(t *testing.T, url, end string) bool {
 	t.Helper()
 	a, b, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
-	token := server.Value[int64](t, a, "SELECT issue_token('1 hour')")
+	token := server.Value[int64](t, a, "SELECT pgflurry.issue_token('1 hour')")
 	server.Do(t, a, "BEGIN")
-	if !server.Value[bool](t, a, "SELECT redeem_token($1)", token) {
+	if !server.Value[bool](t, a, "SELECT pgflurry.redeem_token($1)", token) {
 		t.Error("the first redeemer loses")
 	}
 	second, ctx := make(chan bool, 1), server.Within(t)
 	go func() {
 		var won bool
-		if err := b.QueryRow(ctx, "SELECT redeem_token($1)", token).Scan(&won); err != nil {
+		if err := b.QueryRow(ctx, "SELECT pgflurry.redeem_token($1)", token).Scan(&won); err != nil {
 			t.Error(err)
 		}
 		second <- won
@@ -91,7 +92,7 @@ func TestOfTwoConcurrentRedeemersOneWins(t *testing.T) {
 func TestExpiredTokensAreCleanedInBatchesAndTheOthersStay(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, `SELECT issue_token('1 hour') FROM generate_series(1, 25);
+	server.Do(t, conn, `SELECT pgflurry.issue_token('1 hour') FROM generate_series(1, 25);
 		UPDATE pgflurry.token SET expires_at = clock_timestamp() - interval '1 s'
 			WHERE token IN (SELECT token FROM pgflurry.token LIMIT 22)`)
 	holder := server.Connect(t, url) // it does not hold up the cleaning
@@ -140,12 +141,12 @@ func after(t *testing.T, url, table, call string) bool {
 func TestATokenAndALockThatExpireWhileACallWaitsForAnotherTransactionAreExpired(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, "SELECT try_lock('door', 'ann', '1 s')")
-	if after(t, url, "pgflurry.lock", "renew_lock('door', 'ann', '1 hour')") {
+	server.Do(t, conn, "SELECT pgflurry.try_lock('door', 'ann', '1 s')")
+	if after(t, url, "pgflurry.lock", "pgflurry.renew_lock('door', 'ann', '1 hour')") {
 		t.Error("a lock that had expired is renewed")
 	}
-	server.Do(t, conn, "SELECT issue_token('1 s')")
-	if after(t, url, "pgflurry.token", "redeem_token((SELECT token FROM pgflurry.token))") {
+	server.Do(t, conn, "SELECT pgflurry.issue_token('1 s')")
+	if after(t, url, "pgflurry.token", "pgflurry.redeem_token((SELECT token FROM pgflurry.token))") {
 		t.Error("a token that had expired is redeemed")
 	}
 }

@@ -54,21 +54,21 @@ func TestAUUIDv7HoldsTheClockOfTheServerAndOrdersByIt(t *testing.T) {
 		"ffffffff-ffff-7fff-bfff-ffffffffffff": "10889-08-02 05:31:50.655+00",
 	} {
 		got := server.Value[string](t, conn,
-			"SELECT (uuidv7_time($1::text::uuid) AT TIME ZONE 'UTC')::text || '+00'", id)
+			"SELECT (pgflurry.uuidv7_time($1::text::uuid) AT TIME ZONE 'UTC')::text || '+00'", id)
 		if got != want {
 			t.Errorf("%s is of %s, want %s", id, got, want)
 		}
 	}
 	for _, id := range []string{
-		"uuidv4()", "'017f22e2-79b0-1cc3-98c4-dc0c0c07398f'", "'017f22e2-79b0-7cc3-18c4-dc0c0c07398f'",
+		"pgflurry.uuidv4()", "'017f22e2-79b0-1cc3-98c4-dc0c0c07398f'", "'017f22e2-79b0-7cc3-18c4-dc0c0c07398f'",
 	} {
-		server.Says(t, server.Refused(t, conn, "22023", "SELECT uuidv7_time("+id+")"), "is no UUID of version 7",
-			"first 48 bits")
+		server.Says(t, server.Refused(t, conn, "22023", "SELECT pgflurry.uuidv7_time("+id+")"),
+			"is no UUID of version 7", "first 48 bits")
 	}
 }
 
 func TestFromPostgreSQL18OnUUIDv7IsTheServersOwnAndBeforeItIsOurs(t *testing.T) {
-	conn := server.Connect(t, server.Migrated(t))
+	conn := server.Connect(t, withAllNames(t))
 	builtIn := server.Value[bool](t, conn, "SELECT to_regprocedure('pg_catalog.uuidv7()') IS NOT NULL")
 	recent := server.Value[bool](t, conn, "SELECT current_setting('server_version_num')::int >= 180000")
 	if builtIn != recent {

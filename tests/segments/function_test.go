@@ -16,7 +16,7 @@ import (
 )
 
 func TestTheFunctionGivesDenseNumbersFromTheRow(t *testing.T) {
-	conn := server.Connect(t, server.Migrated(t))
+	conn := server.Connect(t, server.MigratedWith(t, allNames))
 	row := server.Value[string](t, conn, "SELECT (biz_tag, max_id, step)::text FROM pgflurry.segment")
 	if row != "(leaf-segment-test,1,2000)" {
 		t.Errorf("the starting row is %s", row)
@@ -50,19 +50,19 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 	before := server.Value[string](t, conn,
 		"SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
 	for statement, state := range map[string]string{
-		"SELECT next_segment(NULL)":                                                               "22023",
-		"SELECT next_segment('')":                                                                 "22023",
-		"SELECT next_segment(repeat('x', 129))":                                                   "22023",
-		"SELECT next_segment('Order')":                                                            "42704",
-		"SELECT next_segment('it''s')":                                                            "42704",
-		"SELECT * FROM next_segments('order', NULL)":                                              "22023",
-		"SELECT * FROM next_segments('order', 0)":                                                 "22023",
-		"SELECT * FROM next_segments('order', -1)":                                                "22023",
-		"SELECT * FROM next_segments('order', 10001)":                                             "22023",
-		"SELECT * FROM next_segments(NULL, 1)":                                                    "22023",
-		"SELECT * FROM next_segments('missing', 1)":                                               "42704",
-		"SELECT next_segment('full')":                                                             "2200H",
-		"SELECT * FROM next_segments('nearly', 3)":                                                "2200H",
+		"SELECT pgflurry.next_segment(NULL)":                                                      "22023",
+		"SELECT pgflurry.next_segment('')":                                                        "22023",
+		"SELECT pgflurry.next_segment(repeat('x', 129))":                                          "22023",
+		"SELECT pgflurry.next_segment('Order')":                                                   "42704",
+		"SELECT pgflurry.next_segment('it''s')":                                                   "42704",
+		"SELECT * FROM pgflurry.next_segments('order', NULL)":                                     "22023",
+		"SELECT * FROM pgflurry.next_segments('order', 0)":                                        "22023",
+		"SELECT * FROM pgflurry.next_segments('order', -1)":                                       "22023",
+		"SELECT * FROM pgflurry.next_segments('order', 10001)":                                    "22023",
+		"SELECT * FROM pgflurry.next_segments(NULL, 1)":                                           "22023",
+		"SELECT * FROM pgflurry.next_segments('missing', 1)":                                      "42704",
+		"SELECT pgflurry.next_segment('full')":                                                    "2200H",
+		"SELECT * FROM pgflurry.next_segments('nearly', 3)":                                       "2200H",
 		"UPDATE pgflurry.segment SET max_id = max_id - 1":                                         "23001",
 		"SET session_replication_role = replica; UPDATE pgflurry.segment SET max_id = max_id - 1": "23001",
 	} {
@@ -80,18 +80,18 @@ func TestBadInputIsRefusedWithAHintAndChangesNothing(t *testing.T) {
 		server.Refused(t, conn, "23514", statement)
 	}
 	server.Do(t, conn, "SET default_transaction_read_only = on")
-	server.Refused(t, conn, "25006", "SELECT next_segment('order')")
+	server.Refused(t, conn, "25006", "SELECT pgflurry.next_segment('order')")
 	after := server.Value[string](t, conn,
 		"SELECT string_agg(s::text, ',' ORDER BY biz_tag) FROM pgflurry.segment AS s")
 	if after != before {
 		t.Errorf("the table was\n%s\nand is\n%s", before, after)
 	}
 	server.Do(t, conn, "SET default_transaction_read_only = off")
-	said := server.Refused(t, conn, "42704", "SELECT next_segment('it''s')")
+	said := server.Refused(t, conn, "42704", "SELECT pgflurry.next_segment('it''s')")
 	if !strings.Contains(said.Hint, "VALUES ('it''s')") {
 		t.Errorf("the hint does not say how to add the tag: %s", said.Hint)
 	}
-	got := numbers(t, conn, "SELECT * FROM next_segments('nearly', 2)")
+	got := numbers(t, conn, "SELECT * FROM pgflurry.next_segments('nearly', 2)")
 	if !slices.Equal(got, []int64{9223372036854775805, 9223372036854775806}) {
 		t.Errorf("the last numbers are %v", got)
 	}
@@ -102,13 +102,13 @@ func TestADrawIsPartOfItsTransaction(t *testing.T) {
 	tag(t, url, "order", 2000)
 	one, other := server.Connect(t, url), server.Connect(t, url)
 	server.Do(t, one, "BEGIN")
-	if n := server.Value[int64](t, one, "SELECT next_segment('order')"); n != 1 {
+	if n := server.Value[int64](t, one, "SELECT pgflurry.next_segment('order')"); n != 1 {
 		t.Errorf("the first number is %d", n)
 	}
 	server.Do(t, other, "SET lock_timeout = '50 ms'")
-	server.Refused(t, other, "55P03", "SELECT next_segment('order')") // the row is locked until the transaction ends
+	server.Refused(t, other, "55P03", "SELECT pgflurry.next_segment('order')") // locked until the transaction ends
 	server.Do(t, one, "ROLLBACK")
-	if n := server.Value[int64](t, other, "SELECT next_segment('order')"); n != 1 {
+	if n := server.Value[int64](t, other, "SELECT pgflurry.next_segment('order')"); n != 1 {
 		t.Errorf("the number that was rolled back did not come again, but %d", n)
 	}
 }
@@ -120,12 +120,12 @@ func TestTransactionsThatDrawFromTwoTagsInOppositeOrderAreADeadlockOfWhichOneEnd
 	ctx, ended := server.Within(t), make(chan error, 2)
 	sessions := map[string]*pgx.Conn{"order": server.Connect(t, url), "item": server.Connect(t, url)}
 	for name, conn := range sessions {
-		server.Do(t, conn, "SET deadlock_timeout = '10 ms'; BEGIN; SELECT next_segment('"+name+"')")
+		server.Do(t, conn, "SET deadlock_timeout = '10 ms'; BEGIN; SELECT pgflurry.next_segment('"+name+"')")
 	}
 	for name, conn := range sessions {
 		other := map[string]string{"order": "item", "item": "order"}[name]
 		go func() {
-			_, err := conn.Exec(ctx, "SELECT next_segment('"+other+"')")
+			_, err := conn.Exec(ctx, "SELECT pgflurry.next_segment('"+other+"')")
 			if err != nil {
 				_, _ = conn.Exec(ctx, "ROLLBACK")
 			}
@@ -143,14 +143,15 @@ func TestTheFunctionIsADefaultAndFailsWhereASnapshotIsTooOld(t *testing.T) {
 	url := server.Migrated(t)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, url)
-	server.Do(t, conn, "CREATE TABLE orders (id bigint DEFAULT next_segment('order') PRIMARY KEY, what text); "+
+	server.Do(t, conn, "CREATE TABLE orders "+
+		"(id bigint DEFAULT pgflurry.next_segment('order') PRIMARY KEY, what text); "+
 		"INSERT INTO orders (what) SELECT 'x' FROM generate_series(1, 5)")
 	if ids := numbers(t, conn, "SELECT id FROM orders ORDER BY id"); !slices.Equal(ids, []int64{1, 2, 3, 4, 5}) {
 		t.Errorf("the rows have %v", ids)
 	}
 	server.Do(t, conn, "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
-	numbers(t, server.Connect(t, url), "SELECT next_segment('order')")
-	server.Refused(t, conn, "40001", "SELECT next_segment('order')")
+	numbers(t, server.Connect(t, url), "SELECT pgflurry.next_segment('order')")
+	server.Refused(t, conn, "40001", "SELECT pgflurry.next_segment('order')")
 }
 
 // Each session commits some of its transactions and rolls others back.
@@ -171,7 +172,7 @@ func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				drawn, err := draw(ctx, conn, "SELECT * FROM next_segments('order', $1)", 1+(i*7+s)%5)
+				drawn, err := draw(ctx, conn, "SELECT * FROM pgflurry.next_segments('order', $1)", 1+(i*7+s)%5)
 				if err != nil {
 					t.Error(err)
 					return
@@ -203,7 +204,7 @@ func TestCommittedDrawsOfManySessionsAreDenseAndNoneComesTwice(t *testing.T) {
 }
 
 func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
-	url := server.Migrated(t)
+	url := server.MigratedWith(t, allNames)
 	tag(t, url, "order", 2000)
 	conn := server.Connect(t, server.Role(t, url, "segment_user"))
 	server.Do(t, conn, "SELECT next_segment('order'), pgflurry.next_segment('order'); "+
@@ -229,7 +230,7 @@ func TestAPlainRoleNeedsOnlyExecuteAndCanDamageNothing(t *testing.T) {
 }
 
 func TestAHostileSearchPathChangesNothing(t *testing.T) {
-	conn := server.Connect(t, server.Migrated(t))
+	conn := server.Connect(t, server.MigratedWith(t, allNames))
 	for _, path := range server.Hostile(t, conn) {
 		server.Do(t, conn, "SET search_path = "+path)
 		server.Do(t, conn, "SELECT public.next_segment('leaf-segment-test'), "+
@@ -253,7 +254,8 @@ func TestDownRefusesWhileThereAreTagsWhoseNumbersWouldBeginAnew(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := server.Value[int64](t, server.Connect(t, url), "SELECT next_segment('leaf-segment-test')"); n != 1 {
+	conn := server.Connect(t, url)
+	if n := server.Value[int64](t, conn, "SELECT pgflurry.next_segment('leaf-segment-test')"); n != 1 {
 		t.Errorf("after down and up the first number is %d", n)
 	}
 }

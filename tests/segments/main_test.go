@@ -8,11 +8,16 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/migrations"
+	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
 func TestMain(m *testing.M) { program.Main(m) }
+
+// allNames asks for short names in public.
+var allNames = migrations.Settings{Functions: sqlfuncs.All}
 
 // numbers is the one column of a query.
 func numbers(t testing.TB, conn *pgx.Conn, query string, args ...any) []int64 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -19,7 +20,7 @@ import (
 func serve(t testing.TB, direct, node string, more ...string) *program.Proxy {
 	t.Helper()
 	p := program.ServeUnleased(t, direct, node, more...)
-	p.Line("msg=\"next_segment() is answered from memory\"")
+	p.Line("next_segment() is answered from memory\"")
 	return p
 }
 
@@ -38,7 +39,7 @@ func span(first int64, n int) (all []int64) {
 }
 
 func TestAProxyAnswersFromABlockOfTheRow(t *testing.T) {
-	direct := server.Migrated(t)
+	direct := server.MigratedWith(t, allNames)
 	tag(t, direct, "order", 2000)
 	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
 	var all []int64
@@ -75,10 +76,10 @@ func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
 	conn := server.Connect(t, serve(t, direct, "one").URL)
 	for range 2 {
 		server.Do(t, conn, "BEGIN")
-		numbers(t, conn, "SELECT next_segment('order')")
+		numbers(t, conn, "SELECT pgflurry.next_segment('order')")
 		server.Do(t, conn, "ROLLBACK")
 	}
-	if n := numbers(t, conn, "SELECT next_segment('order')"); n[0] != 3 {
+	if n := numbers(t, conn, "SELECT pgflurry.next_segment('order')"); n[0] != 3 {
 		t.Errorf("after two draws that were rolled back comes %d, expected 3", n[0])
 	}
 }
@@ -86,13 +87,14 @@ func TestAnAnsweredDrawIsNotRolledBack(t *testing.T) {
 func TestATagIsFoundAtOnceAndAnUnknownOneIsTheFunctionsError(t *testing.T) {
 	direct := server.Migrated(t)
 	database, through := server.Connect(t, direct), server.Connect(t, serve(t, direct, "one").URL)
-	if said := server.Refused(t, through, "42704", "SELECT next_segment('order')"); said.Hint == "" {
+	if said := server.Refused(t, through, "42704", "SELECT pgflurry.next_segment('order')"); said.Hint == "" {
 		t.Error("no hint")
 	}
-	server.Refused(t, through, "22023", "SELECT next_segment('')")
-	server.Refused(t, through, "22023", "SELECT * FROM next_segments('order', 0)")
+	server.Refused(t, through, "22023", "SELECT pgflurry.next_segment('')")
+	server.Refused(t, through, "22023", "SELECT * FROM pgflurry.next_segments('order', 0)")
 	tag(t, direct, "item", 2000)
-	if n := numbers(t, through, "SELECT next_segment('item')"); n[0] != 1 || nextOf(t, database, "item") != 2001 {
+	n := numbers(t, through, "SELECT pgflurry.next_segment('item')")
+	if n[0] != 1 || nextOf(t, database, "item") != 2001 {
 		t.Errorf("a new tag gave %d, and the row says %d; expected 1 from a block", n[0], nextOf(t, database, "item"))
 	}
 }
@@ -102,14 +104,14 @@ func TestARemovedTagStopsAndItsRestIsTold(t *testing.T) {
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
 	conn := server.Connect(t, p.URL)
-	numbers(t, conn, "SELECT next_segment('order')")
+	numbers(t, conn, "SELECT pgflurry.next_segment('order')")
 	server.Exec(t, direct, "DELETE FROM pgflurry.segment WHERE biz_tag = 'order'")
 	// a tenth is used: the proxy fetches, and finds no row
-	numbers(t, conn, "SELECT * FROM next_segments('order', 199)")
+	numbers(t, conn, "SELECT * FROM pgflurry.next_segments('order', 199)")
 	if line := p.Line("the tag was removed"); program.Field(line, "skipped") != "1800" {
 		t.Errorf("%q does not tell what was left", line)
 	}
-	server.Refused(t, conn, "42704", "SELECT next_segment('order')")
+	server.Refused(t, conn, "42704", "SELECT pgflurry.next_segment('order')")
 }
 
 func TestARowThatHasForgottenABlockIsRaisedAndTheRestOfTheBlockIsNotGiven(t *testing.T) {
@@ -117,14 +119,14 @@ func TestARowThatHasForgottenABlockIsRaisedAndTheRestOfTheBlockIsNotGiven(t *tes
 	tag(t, direct, "order", 2000)
 	p := serve(t, direct, "one")
 	conn := server.Connect(t, p.URL)
-	numbers(t, conn, "SELECT next_segment('order')")
+	numbers(t, conn, "SELECT pgflurry.next_segment('order')")
 	server.Exec(t, direct, `ALTER TABLE pgflurry.segment DISABLE TRIGGER guard_segment;
 		UPDATE pgflurry.segment SET max_id = 1 WHERE biz_tag = 'order'`) // as a failover that lost the commit leaves it
-	numbers(t, conn, "SELECT * FROM next_segments('order', 199)") // a tenth is used: the proxy fetches
+	numbers(t, conn, "SELECT * FROM pgflurry.next_segments('order', 199)") // a tenth is used: the proxy fetches
 	if line := p.Line("the row of the tag has fallen back"); program.Field(line, "skipped") != "1800" {
 		t.Errorf("%q does not tell what was left", line)
 	}
-	if n := numbers(t, conn, "SELECT next_segment('order')"); n[0] != 2001 {
+	if n := numbers(t, conn, "SELECT pgflurry.next_segment('order')"); n[0] != 2001 {
 		t.Errorf("it goes on with %d, expected 2001", n[0])
 	}
 	if next := nextOf(t, server.Connect(t, direct), "order"); next != 4001 {
@@ -159,7 +161,7 @@ func TestProxiesAndFunctionSessionsNeverCollideAndEveryNumberIsAccountedFor(t *t
 		conn, ctx := server.Connect(t, url), server.Within(t)
 		drawing.Go(func() {
 			for j := range 150 {
-				drawn, err := draw(ctx, conn, "SELECT * FROM next_segments('order', $1)", 1+(j+i)%most)
+				drawn, err := draw(ctx, conn, "SELECT * FROM pgflurry.next_segments('order', $1)", 1+(j+i)%most)
 				if err != nil {
 					t.Error(err)
 					return
@@ -208,7 +210,7 @@ func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
 		p := serve(t, direct, "same node")
 		conn := server.Connect(t, p.URL)
 		for range 20 {
-			for _, n := range numbers(t, conn, "SELECT * FROM next_segments('order', 7)") {
+			for _, n := range numbers(t, conn, "SELECT * FROM pgflurry.next_segments('order', 7)") {
 				if seen[n] || n <= last {
 					t.Fatalf("%d after %d", n, last)
 				}
@@ -221,36 +223,45 @@ func TestAKilledProxyNeverGivesItsNumbersAgain(t *testing.T) {
 }
 
 func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarded(t *testing.T) {
-	for name, c := range map[string]struct{ change, query, says string }{
+	const short = "SELECT next_segment('order')"
+	for name, c := range map[string]struct {
+		change, query, says string
+		qualified           bool // calls with schema pgflurry are answered all the same
+	}{
 		"EXECUTE was revoked": {
 			"REVOKE EXECUTE ON FUNCTION pgflurry.next_segments(text, bigint) FROM PUBLIC",
-			"SELECT next_segment('order')", "revoked from PUBLIC",
+			short, "revoked from PUBLIC", false,
+		},
+		"another one beside ours": {
+			"CREATE FUNCTION pgflurry.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
+			"SELECT pgflurry.next_segment('order')", "pgflurry.next_segment(integer)", false,
 		},
 		"another one in public": {
 			"CREATE FUNCTION public.next_segment(integer) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
-			"SELECT next_segment('order')", "next_segment(integer)",
+			short, "next_segment(integer)", true,
 		},
 		"the alias was replaced": {
 			"CREATE OR REPLACE FUNCTION public.next_segment(tag text) RETURNS bigint LANGUAGE sql " +
 				"AS 'SELECT pgflurry.next_segment(tag)'",
-			"SELECT next_segment('order')", "next_segment(text)",
+			"SELECT public.next_segment('order')", "next_segment(text)", true,
 		},
 		"another one elsewhere": {
 			"CREATE SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; " +
 				"CREATE FUNCTION other.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'",
-			"SELECT next_segment('order')", "other.next_segment(text)",
+			short, "other.next_segment(text)", true,
 		},
 		"the role may not reserve": {
 			"CREATE ROLE cannot_reserve LOGIN; GRANT USAGE ON SCHEMA pgflurry TO cannot_reserve; " +
 				"GRANT SELECT, UPDATE ON pgflurry.namespace, pgflurry.worker TO cannot_reserve",
-			"SELECT next_segment('order')", "CALL pgflurry.grant_lease('cannot_reserve')",
+			short, "CALL pgflurry.grant_lease('cannot_reserve')", false,
 		},
 		"pgflurry cannot be reached": {
 			"REVOKE USAGE ON SCHEMA pgflurry FROM PUBLIC", "SELECT public.next_segment('order')", "revoked from PUBLIC",
+			false,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			direct := server.Migrated(t)
+			direct := server.MigratedWith(t, allNames)
 			tag(t, direct, "order", 2000)
 			server.Exec(t, direct, c.change)
 			lease := direct
@@ -259,12 +270,51 @@ func TestWithoutTheRightToReserveOrWithAnotherFunctionOfTheNameTheCallIsForwarde
 				t.Cleanup(func() { server.Exec(t, direct, "DROP OWNED BY cannot_reserve; DROP ROLE cannot_reserve") })
 			}
 			p := program.ServeUnleased(t, direct, "one", "--lease-database", lease)
-			p.Line("msg=\"next_segment() is", c.says)
-			numbers(t, server.Connect(t, p.URL), c.query)
-			if next := nextOf(t, server.Connect(t, direct), "order"); next != 2 {
+			p.Line("next_segment() is ", c.says)
+			through, database := server.Connect(t, p.URL), server.Connect(t, direct)
+			numbers(t, through, c.query)
+			if next := nextOf(t, database, "order"); next != 2 {
 				t.Errorf("the row says %d, expected that the call itself drew number 1", next)
 			}
+			numbers(t, through, "SELECT pgflurry.next_segment('order')")
+			if answered := nextOf(t, database, "order") == 2002; answered != c.qualified {
+				t.Errorf("a call with schema pgflurry is answered from memory: %v", answered)
+			}
 		})
+	}
+}
+
+func TestWithoutShortNamesCallsWithTheirSchemaAreAnsweredAndThatIsNoFault(t *testing.T) {
+	direct := server.Migrated(t)
+	tag(t, direct, "order", 2000)
+	p := serve(t, direct, "one")
+	p.Leased()
+	line := p.Line("next_segment() is answered from memory")
+	if !strings.Contains(line, `level=INFO msg="pgflurry.next_segment() is answered from memory"`) ||
+		strings.Contains(line, "cause=") {
+		t.Errorf("the log says %s", line)
+	}
+	database, through := server.Connect(t, direct), server.Connect(t, p.URL)
+	for _, query := range []string{"SELECT next_segment('order')", "SELECT * FROM public.next_segments('order', 2)"} {
+		server.Refused(t, database, "42883", query) // PostgreSQL itself knows no such function
+		server.Refused(t, through, "42883", query)
+	}
+	n, next := numbers(t, through, "SELECT pgflurry.next_segment('order')"), nextOf(t, database, "order")
+	if n[0] != 1 || next != 2001 {
+		t.Errorf("number %d, and the row says %d; expected 1 from a block", n, next)
+	}
+	// reachable by a search_path, which the proxy does not follow: the function answers
+	server.Do(t, through, `SET search_path = "$user", public, pgflurry`)
+	if n := numbers(t, through, "SELECT next_segment('order')"); n[0] != 2001 {
+		t.Errorf("number %d; expected 2001 from the row", n)
+	}
+	if n := numbers(t, through, "SELECT pgflurry.next_segment('order')"); n[0] != 2 {
+		t.Errorf("number %d; expected 2 from the block", n)
+	}
+	worker := server.Value[int](t, server.Connect(t, p.URL), "SELECT snowflake_worker($1)",
+		server.Value[int64](t, through, "SELECT next_snowflake()"))
+	if worker == 0 {
+		t.Error("with schema pgflurry in the search_path IDs come from the function, not from the proxy")
 	}
 }
 
@@ -280,8 +330,8 @@ func TestEachDatabaseHasItsOwnTags(t *testing.T) {
 	p.Line("next_segment() is answered", "database="+server.Name(t, other))
 	there := server.Connect(t, server.In(t, p.URL, server.Name(t, other)))
 	here := server.Connect(t, p.URL)
-	a := numbers(t, here, "SELECT next_segment('order')")[0]
-	b := numbers(t, there, "SELECT next_segment('order')")[0]
+	a := numbers(t, here, "SELECT pgflurry.next_segment('order')")[0]
+	b := numbers(t, there, "SELECT pgflurry.next_segment('order')")[0]
 	if a != 1 || b != 501 {
 		t.Errorf("the databases gave %d and %d, expected 1 and 501", a, b)
 	}
@@ -296,18 +346,19 @@ func TestALockedRowBlocksNobodyWhileThereAreNumbers(t *testing.T) {
 	direct := server.Migrated(t)
 	tag(t, direct, "order", 1000)
 	through := server.Connect(t, serve(t, direct, "one").URL)
-	numbers(t, through, "SELECT next_segment('order')")
+	numbers(t, through, "SELECT pgflurry.next_segment('order')")
 	holder := server.Connect(t, direct)
-	server.Do(t, holder, "BEGIN; SELECT next_segment('order')")
-	numbers(t, through, "SELECT * FROM next_segments('order', 999)")
+	server.Do(t, holder, "BEGIN; SELECT pgflurry.next_segment('order')")
+	numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 999)")
 	ctx, cancel := context.WithCancel(server.Within(t))
 	result := make(chan error, 1)
 	go func() {
-		_, err := draw(ctx, through, "SELECT next_segment('order')")
+		_, err := draw(ctx, through, "SELECT pgflurry.next_segment('order')")
 		result <- err
 	}()
 	server.Eventually(t, server.Connect(t, direct),
-		"EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'SELECT next_segment%')")
+		"EXISTS (SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' "+
+			"AND query LIKE 'SELECT pgflurry.next_segment%')")
 	server.Do(t, holder, "COMMIT")
 	if err := <-result; err != nil {
 		t.Error(err)
@@ -320,20 +371,20 @@ func TestStepsFollowTheClockOfTheProxy(t *testing.T) {
 	tag(t, direct, "order", 10)
 	p := program.StartSteered(t, program.ServeArgs(t, direct, "one")...)
 	proxy := p.Proxy(direct)
-	p.Line("msg=\"next_segment() is answered from memory\"")
+	p.Line("next_segment() is answered from memory\"")
 	database, through := server.Connect(t, direct), server.Connect(t, proxy.URL)
 	// A block of 10 and, because it lasted an instant, one of 20.
-	numbers(t, through, "SELECT * FROM next_segments('order', 10)")
+	numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 10)")
 	if nextOf(t, database, "order") == 11 {
 		becomes(t, database, 11, 31)
 	}
 	p.Steer("monotonic=1h")
 	// That one has lasted an hour: the next is of 10 again.
-	numbers(t, through, "SELECT * FROM next_segments('order', 20)")
+	numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 20)")
 	becomes(t, database, 31, 41)
 	for grew := int64(0); grew < 640; { // in haste they double
 		was := nextOf(t, database, "order")
-		numbers(t, through, "SELECT * FROM next_segments('order', 10)")
+		numbers(t, through, "SELECT * FROM pgflurry.next_segments('order', 10)")
 		grew = max(grew, nextOf(t, database, "order")-was)
 	}
 }

@@ -71,7 +71,7 @@ func TestAFetchWhoseAnswerIsLostIsNeverUsed(t *testing.T) {
 			t.Fatalf("error %v, expected %v", err, segment.ErrResting)
 		}
 		link.Heal()
-		for _, n := range numbers(t, function, "SELECT * FROM next_segments('order', 2)") {
+		for _, n := range numbers(t, function, "SELECT * FROM pgflurry.next_segments('order', 2)") {
 			if given[n] {
 				t.Fatalf("the function gave %d again", n)
 			}

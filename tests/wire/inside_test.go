@@ -20,6 +20,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"pgflurry/idserver"
+	"pgflurry/migrations"
+	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/server"
 )
 
@@ -37,7 +39,7 @@ type inside struct {
 func newInside(t *testing.T) *inside {
 	t.Helper()
 	server.NoLeak(t)
-	url := server.Migrated(t)
+	url := server.MigratedWith(t, migrations.Settings{Functions: sqlfuncs.All})
 	addTags(t, url)
 	config, err := pgconn.ParseConfig(url)
 	if err != nil {

@@ -13,8 +13,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/migrations"
 	"pgflurry/proxy"
 	"pgflurry/proxy/pgtls"
+	"pgflurry/sqlfuncs"
 	"pgflurry/tests/support/authority"
 	"pgflurry/tests/support/server"
 )
@@ -56,7 +58,8 @@ func newStand(t testing.TB, seed uint64) *stand {
 	t.Helper()
 	t.Logf("seed %d", seed)
 	server.NoLeak(t)
-	url, twin := server.Migrated(t), server.Migrated(t)
+	everyName := migrations.Settings{Functions: sqlfuncs.All} // so that calls without a schema are compared, too
+	url, twin := server.MigratedWith(t, everyName), server.MigratedWith(t, everyName)
 	addTags(t, url)
 	addTags(t, twin)
 	config, err := pgconn.ParseConfig(url)

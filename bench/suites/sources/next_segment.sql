@@ -1,1 +1,1 @@
-SELECT next_segment('pgflurry_bench');
+SELECT pgflurry.next_segment('pgflurry_bench');

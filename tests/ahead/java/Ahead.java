@@ -22,13 +22,17 @@ final class Ahead {
     private static final Snowflakes IDS = new Snowflakes(100, Duration.ofSeconds(1));
 
     private static String url(String port) {
-        return "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + port + "/" + System.getenv("PGDATABASE")
+        return url(port, System.getenv("PGDATABASE"));
+    }
+
+    private static String url(String port, String database) {
+        return "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + port + "/" + database
             + "?sslmode=disable&user=" + System.getenv("PGUSER");
     }
 
-    private static HikariDataSource connections() {
+    private static HikariDataSource connections(String database) {
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(url(System.getenv("PGPORT")));
+        config.setJdbcUrl(url(System.getenv("PGPORT"), database));
         config.setMaximumPoolSize(1);
         return new HikariDataSource(config);
     }
@@ -110,7 +114,7 @@ final class Ahead {
     }
 
     public static void main(String[] arguments) throws Exception {
-        try (HikariDataSource connections = connections()) {
+        try (HikariDataSource connections = connections(System.getenv("PGDATABASE"))) {
             Snowflakes.Source proxy = Snowflakes.over(connections);
             deed("parallel", () -> parallel(() -> oneByOne(IDS, 10_000, proxy)));
             deed("restarted", () -> oneByOne(IDS, 250, proxy));
@@ -121,6 +125,12 @@ final class Ahead {
                     return Snowflakes.draw(away, n);
                 }
             }));
+            deed("ids", () -> {
+                try (HikariDataSource others = connections(System.getenv("ID_DATABASE"))) {
+                    Snowflakes ids = new Snowflakes(100, Duration.ofSeconds(1));
+                    return oneByOne(ids, 1_000, Snowflakes.over(others));
+                }
+            });
             deed("inserted", () -> {
                 try (Connection connection = DriverManager.getConnection(url(System.getenv("PGPORT")))) {
                     return insert(connection, proxy, List.of("lamp", "shade"));

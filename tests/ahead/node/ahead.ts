@@ -37,6 +37,14 @@ const deeds: Record<string, () => Promise<bigint[]>> = {
     const away = new pg.Pool({ port: Number(process.env['AWAY_PORT']) })
     return new Snowflakes(away).take(1)
   },
+  ids: async () => {
+    const others = new pg.Pool({ database: process.env['ID_DATABASE']!, max: 1 })
+    try {
+      return await oneByOne(new Snowflakes(others), 1_000)
+    } finally {
+      await others.end()
+    }
+  },
   inserted: () => insert(draws, ['lamp', 'shade']),
 }
 

@@ -40,6 +40,11 @@ def broken():
     Snowflakes(f"port={os.environ['AWAY_PORT']}").next()
 
 
+def from_id_database():
+    others = Snowflakes("dbname=" + os.environ["ID_DATABASE"])
+    return [others.next() for _ in range(1_000)]
+
+
 # snippet: begin
 def insert(connection, names):
     rows = list(zip(ids.take(len(names)), names))
@@ -69,9 +74,19 @@ def forked():
     return drawn + [ids.next() for _ in range(150)]
 
 
-for deed in (parallel, restarted, fresh, bulk, broken, inserted, forked):
+deeds = {
+    "parallel": parallel,
+    "restarted": restarted,
+    "fresh": fresh,
+    "bulk": bulk,
+    "broken": broken,
+    "ids": from_id_database,
+    "inserted": inserted,
+    "forked": forked,
+}
+for name, deed in deeds.items():
     sys.stdin.readline()
-    line = {"deed": deed.__name__}
+    line = {"deed": name}
     try:
         line["ids"] = [str(id) for id in deed()]
     except psycopg.Error as error:
