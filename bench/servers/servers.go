@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pgflurry/bench/driver"
+	"pgflurry/hint"
 )
 
 // Server is one that can be measured.
@@ -75,7 +76,10 @@ func Running(ctx context.Context, s Servers) (Servers, error) {
 		end()
 		switch {
 		case silent:
-			return s, fmt.Errorf("%s has not let a client in within %v", server.name, askPatience)
+			return s, hint.With(
+				fmt.Errorf("%s %s has not let a client in within %v",
+					server.name, server.masked(server.of.URL), askPatience),
+				"Is the address right, and does nothing between drop connections?")
 		case err != nil:
 			return s, fmt.Errorf("%s cannot be asked for its version: %w", server.name, err)
 		}

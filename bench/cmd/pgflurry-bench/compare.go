@@ -2,12 +2,12 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"pgflurry/bench/report"
-	"pgflurry/outcome"
 )
 
 // readOlder reads the run that --compare names, before anything starts. One that this run cannot be compared with is
@@ -16,20 +16,31 @@ func (m *measurement) readOlder(this *report.Report) error {
 	if m.compare == "" {
 		return nil
 	}
-	content, err := os.ReadFile(m.compare)
+	older, err := readResults(m.compare)
 	if err != nil {
-		return outcome.As(outcome.Usage, fmt.Errorf("--compare: %w", err))
-	}
-	older := new(report.Report)
-	if err := json.Unmarshal(content, older); err != nil {
-		return outcome.As(outcome.Usage,
-			fmt.Errorf("--compare: %s is no results.json of pgflurry-bench: %w", m.compare, err))
+		return usage(fmt.Errorf("--compare: %w", err))
 	}
 	if err := this.Comparable(older, m.rounds); err != nil {
 		return fmt.Errorf("--compare %s: %w", m.compare, err)
 	}
 	m.older = older
 	return nil
+}
+
+// readResults reads the results.json of a run.
+func readResults(path string) (*report.Report, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	r := new(report.Report)
+	if err = json.Unmarshal(content, r); err == nil && r.Kind == "" {
+		err = errors.New("it names no kind of run")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is no results.json of pgflurry-bench: %w", path, err)
+	}
+	return r, nil
 }
 
 // writeChanges says what changed since the older run, if there is one.

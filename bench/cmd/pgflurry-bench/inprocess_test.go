@@ -100,6 +100,48 @@ func TestARunReportsEverySourceAtEveryNumberOfGoroutines(t *testing.T) {
 	}
 }
 
+func TestTablesAndChartsOfARunAreMadeAgainWithoutMeasuring(t *testing.T) {
+	first, again := t.TempDir(), filepath.Join(t.TempDir(), "again")
+	if err := runCommand(t.Context(), []string{
+		"--rounds", "2", "--duration", "1ms", "--warm-up", "0", "--goroutines", "1,2", "--out", first,
+	}, io.Discard, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	redraw := func(args ...string) error {
+		root := newRoot()
+		root.SetArgs(append([]string{"redraw"}, args...))
+		root.SetOut(io.Discard)
+		return root.ExecuteContext(t.Context())
+	}
+	if err := redraw(filepath.Join(first, "results.json"), "--out", again); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(first)
+	if err != nil || len(files) < 6 {
+		t.Fatalf("%v: error %v", files, err)
+	}
+	for _, file := range files {
+		before, err := os.ReadFile(filepath.Join(first, file.Name()))
+		after, err2 := os.ReadFile(filepath.Join(again, file.Name()))
+		if err != nil || err2 != nil || !bytes.Equal(before, after) {
+			t.Errorf("%s is not what it was (errors %v, %v)", file.Name(), err, err2)
+		}
+	}
+	other := filepath.Join(first, "other.json")
+	if err := os.WriteFile(other, []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for what, args := range map[string][]string{
+		"--out is missing": {other}, "expected one": {}, "is no results.json": {other, "--out", again},
+		"no such file": {filepath.Join(first, "none"), "--out", again},
+	} {
+		if err := redraw(args...); err == nil || !strings.Contains(err.Error(), what) ||
+			outcome.Of(err) != outcome.Usage {
+			t.Errorf("%v: error %v; expected %q", args, err, what)
+		}
+	}
+}
+
 func TestARunIsComparedWithAnOlderOneOfItsKindOrRefusedBeforeItsFirstTurn(t *testing.T) {
 	folder := t.TempDir()
 	older := filepath.Join(folder, "results.json")

@@ -43,6 +43,7 @@ func newRoot() *cobra.Command {
 	root.AddCommand(newInsert())
 	root.AddCommand(newInprocess())
 	root.AddCommand(newConnections())
+	root.AddCommand(newRedraw())
 	return root
 }
 
