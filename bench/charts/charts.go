@@ -79,11 +79,9 @@ const resolution = 144
 
 // save writes a chart as NAME.svg and NAME.png into a folder that is there.
 func (c chart) save(folder string) error {
-	svg := newSVG(c.Width, c.Height)
-	c.draw(draw.New(svg))
 	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(c.Width, c.Height), vgimg.UseDPI(resolution))}
 	c.draw(draw.New(png))
-	for ending, canvas := range map[string]vg.CanvasWriterTo{".svg": svg, ".png": png} {
+	for ending, canvas := range map[string]vg.CanvasWriterTo{".svg": c.svg(), ".png": png} {
 		file, err := os.Create(filepath.Join(folder, c.Name+ending))
 		if err != nil {
 			return err
@@ -97,6 +95,13 @@ func (c chart) save(folder string) error {
 		}
 	}
 	return nil
+}
+
+// svg is the chart as SVG.
+func (c chart) svg() *svgCanvas {
+	svg := newSVG(c.Width, c.Height)
+	c.draw(draw.New(svg))
+	return svg
 }
 
 // tasks are those of the figures, in their order.

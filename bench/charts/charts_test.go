@@ -42,32 +42,44 @@ func sampleReport() *report.Report {
 	}
 }
 
-// drawn saves the charts of a report and gives the SVGs by name.
+// drawn gives the charts of a report as SVGs by name.
 func drawn(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all, err := chartsOf(r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	folder, texts := t.TempDir(), make(map[string]string)
+	texts := make(map[string]string)
 	for _, chart := range all {
-		if err := chart.save(folder); err != nil {
+		var svg bytes.Buffer
+		if _, err := chart.svg().WriteTo(&svg); err != nil {
 			t.Fatal(err)
 		}
-		picture, err := os.ReadFile(filepath.Join(folder, chart.Name+".png"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := png.Decode(bytes.NewReader(picture)); err != nil {
-			t.Errorf("%s.png: %v", chart.Name, err)
-		}
-		svg, err := os.ReadFile(filepath.Join(folder, chart.Name+".svg"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[chart.Name] = string(svg)
+		texts[chart.Name] = svg.String()
 	}
 	return texts
+}
+
+func TestAChartIsSavedAsSVGAndPNG(t *testing.T) {
+	all, err := chartsOf(sampleReport())
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := all[0].save(folder); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := os.ReadFile(filepath.Join(folder, all[0].Name+".png"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if decoded, err := png.Decode(bytes.NewReader(picture)); err != nil || decoded.Bounds().Dx() < 1000 {
+		t.Errorf("%s.png: %v", all[0].Name, err)
+	}
+	svg, err := os.ReadFile(filepath.Join(folder, all[0].Name+".svg"))
+	if err != nil || string(svg) != drawn(t, sampleReport())[all[0].Name] {
+		t.Errorf("%s.svg is not what was drawn (error %v)", all[0].Name, err)
+	}
 }
 
 func TestThereAreChartsOfWhatWasMeasuredWhereThereIsSomethingToCompare(t *testing.T) {

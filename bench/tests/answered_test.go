@@ -15,6 +15,7 @@ import (
 )
 
 func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
+	t.Parallel()
 	private, err := servers.StartPrivate(t.Context(),
 		servers.PrivateSettings{Pgflurry: program.Path(t), Bin: server.Binaries(t).Dir, Say: func(string) {}})
 	t.Cleanup(func() {

@@ -81,6 +81,7 @@ func pictures(t *testing.T) map[string]string {
 }
 
 func TestTextsOfAChartStayApartAndInsideWithoutTheFontThatItWasMadeWith(t *testing.T) {
+	t.Parallel()
 	chromium := browser.Start(t)
 	all := pictures(t)
 	var page strings.Builder

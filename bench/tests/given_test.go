@@ -117,6 +117,7 @@ func ofMariaDB(ctx context.Context, t *testing.T, target string) (all []string) 
 }
 
 func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
+	t.Parallel()
 	given := startAll(t)
 	before := things(t, given)
 	const password = "hunter2"

@@ -11,13 +11,11 @@ import (
 )
 
 func TestTheInsertBenchmarkReportsRowsLogAndIndexOfEveryKey(t *testing.T) {
+	t.Parallel()
 	server.Binaries(t)
 	out := t.TempDir()
-	p := program.StartCommand(t,
+	measured(t,
 		exec.Command(binary, "insert", "--rows", "2000", "--rounds", "1", "--out", out, "--pgflurry", program.Path(t)))
-	if code := p.End(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
 	r := read(t, out)
 	old := filepath.Join(out, "results.json")
 	refused(t, []string{"insert", "--compare", old}, 2, "the older run has 1 round;",

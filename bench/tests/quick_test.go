@@ -2,6 +2,7 @@ package tests
 
 import (
 	"errors"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -32,24 +33,19 @@ func refused(t *testing.T, args []string, code int, wants ...string) {
 	}
 }
 
-// quickLook starts a quick look with turns that are shorter than usual.
-func quickLook(t *testing.T, locale, out string, args ...string) *program.Process {
+// quickLook is one with turns that are shorter than usual.
+func quickLook(t *testing.T, locale, out, rounds string) *exec.Cmd {
 	t.Helper()
-	server.Binaries(t)
-	command := exec.Command(binary, append([]string{
-		"run", "--quick", "--duration", "100ms", "--warm-up", "0", "--out", out, "--pgflurry", program.Path(t),
-	}, args...)...)
-	command.Env = append(os.Environ(), "LC_ALL="+locale)
-	return program.StartCommand(t, command)
+	c := command(t, out, "run", "--quick", "--duration", "100ms", "--rounds", rounds)
+	c.Env = append(os.Environ(), "LC_ALL="+locale)
+	return c
 }
 
 func TestAQuickLookGivesATableASentenceAndAChartOfAtMostAHundredColumns(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
-	p := quickLook(t, "C.UTF-8", out, "--rounds", "2")
-	if code := p.End(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
-	r, said := read(t, out), p.Output()
+	said := measured(t, quickLook(t, "C.UTF-8", out, "2"))
+	r := read(t, out)
 	sources := []string{
 		"next_snowflake, proxy", "next_snowflake, function in the database", report.Nextval, "UUID v7", report.Redis,
 	}
@@ -84,9 +80,10 @@ func TestAQuickLookGivesATableASentenceAndAChartOfAtMostAHundredColumns(t *testi
 	refused(t, []string{"run", "--quick", "--sources", "series-proxy"}, 2, `"series-proxy"`)
 }
 
-func TestCtrlCEndsAQuickLookWithWhatWasMeasuredAndLeavesNothing(t *testing.T) {
+func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
-	p := quickLook(t, "C", out, "--rounds", "500")
+	p := program.StartCommand(t, quickLook(t, "C", out, "500"))
 	p.Line("round 2 of 500")
 	p.Signal(syscall.SIGINT)
 	if code := p.End(); code != 1 {
@@ -98,14 +95,27 @@ func TestCtrlCEndsAQuickLookWithWhatWasMeasuredAndLeavesNothing(t *testing.T) {
 		!strings.Contains(said, " ###") {
 		t.Errorf("the table, the sentence or the chart is missing:\n%s", said)
 	}
-	if len(r.Samples) < len(r.Figures) || r.Incomplete == "" {
-		t.Errorf("%d samples, incomplete %q; expected a round of each", len(r.Samples), r.Incomplete)
+	if len(r.Figures) < 4 || len(r.Samples) < len(r.Figures) || !strings.Contains(r.Incomplete, "turns") {
+		t.Errorf("%d figures, %d samples, incomplete %q; expected a round of each",
+			len(r.Figures), len(r.Samples), r.Incomplete)
 	}
 	if data := strings.TrimPrefix(p.Line("data in "), "data in "); data != "" {
 		if _, err := os.Stat(data); !os.IsNotExist(err) {
 			t.Errorf("the servers' folder %s is left (%v)", data, err)
 		}
 	}
+}
+
+func TestAServerThatTakesNobodyInIsNamedBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts nobody
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	refused(t, []string{"run", "--quick", "--postgres", "postgres://me:secret@" + silent.Addr().String() + "/app"}, 4,
+		"--postgres postgres://me:xxxxx@"+silent.Addr().String()+"/app has not let a client in within ",
+		"hint: Is the address right")
 }
 
 func TestWhatIsNotTheProxyThatItIsSaidToBeIsRefusedBeforeAnythingIsMade(t *testing.T) {

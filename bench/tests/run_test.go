@@ -19,11 +19,9 @@ import (
 var schemaIsLeftSQL string
 
 func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
-	p := start(t, out, "run", "--demo", "--clients", "3", "--rounds", "1", "--duration", "200ms")
-	if code := p.End(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	measured(t, command(t, out, "run", "--demo", "--clients", "3", "--rounds", "1", "--duration", "100ms"))
 	r := read(t, out)
 	missing := 0
 	for program, sources := range map[string][]string{

@@ -17,11 +17,9 @@ var connectBefore = map[string]bool{
 }
 
 func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
+	t.Parallel()
 	out := t.TempDir()
-	p := start(t, out, "targets", "--clients", "1", "--rounds", "1", "--duration", "1s")
-	if code := p.End(); code != 0 {
-		t.Fatalf("exit code %d", code)
-	}
+	said := measured(t, command(t, out, "targets", "--clients", "1", "--rounds", "1", "--duration", "1s"))
 	r := read(t, out)
 	figures, verdicts := 5+2+3+1+4+2+1, 2+1+2+1+1+2+1+1
 	if len(r.NotRun) > 0 {
@@ -56,7 +54,7 @@ func TestTheTargetsAreMeasuredAndJudged(t *testing.T) {
 			t.Errorf("incomplete or not in results.md: %+v", v)
 		}
 	}
-	began, _, _ := strings.Cut(p.Output(), "round 1 of 1; about ")
+	began, _, _ := strings.Cut(said, "round 1 of 1; about ")
 	for _, what := range []string{
 		"--seed ", "max_connections = 500", r.Versions["PostgreSQL"], r.Versions["proxy"], r.Versions["pgbench"],
 		r.Versions["pgflurry-bench"],
