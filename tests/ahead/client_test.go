@@ -100,6 +100,21 @@ func TestEachWayOfConnectingDrawsFromTheProxysMemory(t *testing.T) {
 	}
 }
 
+// What docs/drawing-ahead.md says of a number that is a parameter, and what Pgx therefore does not send.
+func TestInWhichModesOfPgxTheFunctionGivesIDsWhoseNumberIsAParameter(t *testing.T) {
+	s := serve(t)
+	for mode, fromFunction := range map[string]bool{
+		"exec": true, "cache_describe": true, "cache_statement": false,
+		"describe_exec": false, "simple_protocol": false,
+	} {
+		conn := server.Connect(t, s.URL+"&default_query_exec_mode="+mode)
+		id := server.Value[int64](t, conn, "SELECT * FROM next_snowflakes($1)", 1)
+		if (worker(id) == databaseWorker) != fromFunction {
+			t.Errorf("%s: ID %d is of worker %d; of the function: expected %v", mode, id, worker(id), fromFunction)
+		}
+	}
+}
+
 func TestManyGoroutinesDrawInFewStatements(t *testing.T) {
 	s := serve(t)
 	p := pool(t, client.Pgx(connections(t, s.URL)), patient)

@@ -12,6 +12,7 @@
 //	bulk       25,000 IDs in one call
 //	broken     where nobody listens: the call must fail, the error's text is in "error"
 //	ids        1,000 IDs, one by one, of the proxy's ID database
+//	parameter  three IDs, whose number is the driver's parameter: the function gives them
 //	inserted   rows in item, whose IDs were drawn ahead
 //	forked     an ID, a fork, then 150 IDs in the parent and 150 in the child; only in Python
 //	hibernate  the same as parallel, by Hibernate's generator; only in Java

@@ -27,24 +27,28 @@ const jars = "/usr/share/java/postgresql.jar:/usr/share/java/HikariCP.jar:/usr/s
 
 var recipes = []recipe{
 	{
-		name:     "Python",
-		make:     func(*testing.T, string) {},
-		command:  []string{"/usr/bin/python3", "python/ahead.py"}, // Debian's, which has Debian's modules
-		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "ids", "inserted", "forked"},
+		name:    "Python",
+		make:    func(*testing.T, string) {},
+		command: []string{"/usr/bin/python3", "python/ahead.py"}, // Debian's, which has Debian's modules
+		deeds: []string{
+			"parallel", "restarted", "fresh", "bulk", "broken", "ids", "parameter", "inserted", "forked",
+		},
 		packages: "python3-psycopg",
 	},
 	{
 		name:     "TypeScript",
 		make:     compileTypeScript,
 		command:  []string{"node", "{out}/tests/ahead/node/ahead.js"},
-		deeds:    []string{"parallel", "restarted", "lost", "fresh", "bulk", "broken", "ids", "inserted"},
+		deeds:    []string{"parallel", "restarted", "lost", "fresh", "bulk", "broken", "ids", "parameter", "inserted"},
 		packages: "nodejs, npm ci in tests/ahead/node",
 	},
 	{
-		name:     "Java",
-		make:     compileJava,
-		command:  []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Ahead"},
-		deeds:    []string{"parallel", "restarted", "fresh", "bulk", "broken", "ids", "inserted", "hibernate"},
+		name:    "Java",
+		make:    compileJava,
+		command: []string{"java", "-XX:TieredStopAtLevel=1", "-cp", jars + ":{out}", "Ahead"},
+		deeds: []string{
+			"parallel", "restarted", "fresh", "bulk", "broken", "ids", "parameter", "inserted", "hibernate",
+		},
 		packages: "default-jdk-headless libpostgresql-jdbc-java libhikaricp-java",
 	},
 }
@@ -136,6 +140,7 @@ func (s *served) judge(t *testing.T, l line, before int) {
 		"bulk":      {25_000, 3, 3},
 		"broken":    {0, 0, 0},
 		"inserted":  {2, 0, 1},
+		"parameter": {3, 0, 0},
 		"ids":       {1_000, 10, 15},
 		"forked":    {300, 3, 10},
 	}[l.Deed]
@@ -150,6 +155,12 @@ func (s *served) judge(t *testing.T, l line, before int) {
 		id, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if l.Deed == "parameter" { // as docs/drawing-ahead.md says
+			if worker(id) != databaseWorker {
+				t.Errorf("ID %d is the proxy's; expected one of the function", id)
+			}
+			continue
 		}
 		s.record(t, id)
 	}

@@ -3,6 +3,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -101,6 +102,20 @@ final class Ahead {
         });
     }
 
+    private static List<Long> parameter() throws SQLException {
+        List<Long> drawn = new ArrayList<>();
+        try (Connection connection = DriverManager.getConnection(url(System.getenv("PGPORT")));
+                PreparedStatement draw = connection.prepareStatement("SELECT * FROM next_snowflakes(?)")) {
+            draw.setLong(1, 3);
+            try (ResultSet rows = draw.executeQuery()) {
+                while (rows.next()) {
+                    drawn.add(rows.getLong(1));
+                }
+            }
+        }
+        return drawn;
+    }
+
     private static void deed(String name, Callable<List<Long>> run) throws Exception {
         System.in.read();
         String rest;
@@ -131,6 +146,7 @@ final class Ahead {
                     return oneByOne(ids, 1_000, Snowflakes.over(others));
                 }
             });
+            deed("parameter", Ahead::parameter);
             deed("inserted", () -> {
                 try (Connection connection = DriverManager.getConnection(url(System.getenv("PGPORT")))) {
                     return insert(connection, proxy, List.of("lamp", "shade"));

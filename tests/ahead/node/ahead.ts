@@ -45,6 +45,10 @@ const deeds: Record<string, () => Promise<bigint[]>> = {
       await others.end()
     }
   },
+  parameter: async () => {
+    const { rows } = await draws.query('SELECT * FROM next_snowflakes($1)', [3])
+    return rows.map(row => BigInt(row.next_snowflakes))
+  },
   inserted: () => insert(draws, ['lamp', 'shade']),
 }
 

@@ -45,6 +45,11 @@ def from_id_database():
     return [others.next() for _ in range(1_000)]
 
 
+def parameter():
+    with psycopg.connect(autocommit=True) as connection:
+        return [row[0] for row in connection.execute("SELECT * FROM next_snowflakes(%s)", (3,))]
+
+
 # snippet: begin
 def insert(connection, names):
     rows = list(zip(ids.take(len(names)), names))
@@ -81,6 +86,7 @@ deeds = {
     "bulk": bulk,
     "broken": broken,
     "ids": from_id_database,
+    "parameter": parameter,
     "inserted": inserted,
     "forked": forked,
 }
