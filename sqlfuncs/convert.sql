@@ -7,7 +7,7 @@
 DROP FUNCTION IF EXISTS pgflurry.convert_to_snowflake(regclass, text);
 DROP FUNCTION IF EXISTS pgflurry.lock_column(text, regclass, text);
 
-CREATE OR REPLACE FUNCTION pgflurry.convert_column(caller text, tab regclass, col text, old_sequence text, seq regclass)
+CREATE OR REPLACE FUNCTION pgflurry.move_key(caller text, tab regclass, col text, old_sequence text, seq regclass)
 RETURNS boolean
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp SET row_security = off SET quote_all_identifiers = off AS $fn$
@@ -78,7 +78,7 @@ BEGIN
         USING ERRCODE = '55P03',
               HINT = 'Nothing is changed. Look for them in pg_locks and pg_stat_activity, and call it again.';
 END $fn$;
-COMMENT ON FUNCTION pgflurry.convert_column(text, regclass, text, text, regclass) IS
+COMMENT ON FUNCTION pgflurry.move_key(text, regclass, text, text, regclass) IS
 'Inside of convert_to_snowflake() and convert_to_sequence(): takes the locks and executes the steps.';
 
 CREATE OR REPLACE FUNCTION pgflurry.refuse_narrow(caller text, tab regclass, col text, type regtype, narrow text)
@@ -115,7 +115,7 @@ BEGIN
                   HINT = 'stop: nextval() of the old sequence fails from now on. leave: it goes on as it was.';
     END IF;
     SELECT * INTO before FROM pgflurry.key_column('convert_to_snowflake', tab, col, seq);
-    done := pgflurry.convert_column('convert_to_snowflake', tab, col, old_sequence, seq);
+    done := pgflurry.move_key('convert_to_snowflake', tab, col, old_sequence, seq);
     IF done AND coalesce(seq, before.drawn_from) <> before.owned IS NOT FALSE
        AND coalesce(seq, before.drawn_from) IS NOT NULL THEN
         RAISE NOTICE 'sequence % does not belong to the column', coalesce(seq, before.drawn_from)
@@ -148,7 +148,7 @@ COMMENT ON FUNCTION pgflurry.convert_to_snowflake(regclass, text, text, regclass
 CREATE OR REPLACE FUNCTION pgflurry.convert_to_sequence(tab regclass, col text DEFAULT 'id', seq regclass DEFAULT NULL)
 RETURNS boolean
 LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
-    SELECT pgflurry.convert_column('convert_to_sequence', tab, col, NULL, seq)
+    SELECT pgflurry.move_key('convert_to_sequence', tab, col, NULL, seq)
 $fn$;
 COMMENT ON FUNCTION pgflurry.convert_to_sequence(regclass, text, regclass) IS
 'Switches back what convert_to_snowflake() did: the column draws from its sequence or identity again, '

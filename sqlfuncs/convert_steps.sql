@@ -114,7 +114,7 @@ BEGIN
     IF origin IS NOT NULL THEN  -- as the first version wrote it
         remark := NULL;
     END IF;
-    was := regexp_match(said, '^pgflurry: [^\n]* Was: ([^,.\n]*)((, (last|next) (-*\d+), M..VALUE (-*\d+), '
+    was := regexp_match(said, E'^pgflurry: [^\n]* Was: ([^,.\n]*)((, (last|next) (-*[0-9]+), M..VALUE (-*[0-9]+), '
         '(NO CYCLE|CYCLE))*)[.](\n(.*))*$');
     stopped := false;
     IF was IS NOT NULL THEN

@@ -46,7 +46,7 @@ DROP FUNCTION IF EXISTS pgflurry.views_of_columns(regclass, text);
 DROP FUNCTION IF EXISTS pgflurry.narrow_columns(regclass, text);
 DROP FUNCTION IF EXISTS pgflurry.convert_to_sequence(regclass, text, regclass);
 DROP FUNCTION IF EXISTS pgflurry.convert_to_snowflake(regclass, text, text, regclass);
-DROP FUNCTION IF EXISTS pgflurry.convert_column(text, regclass, text, text, regclass);
+DROP FUNCTION IF EXISTS pgflurry.move_key(text, regclass, text, text, regclass);
 DROP FUNCTION IF EXISTS pgflurry.refuse_narrow(text, regclass, text, regtype, text);
 DROP FUNCTION IF EXISTS pgflurry.steps_to_sequence(regclass, text, regclass, bigint);
 DROP FUNCTION IF EXISTS pgflurry.steps_to_snowflake(regclass, text, text, regclass);

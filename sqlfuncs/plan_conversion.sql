@@ -52,7 +52,7 @@ BEGIN
     RETURN QUERY SELECT format('function %s names the sequence, currval or lastval', p.oid::regprocedure)
         FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
         WHERE n.nspname NOT IN ('pg_catalog', 'information_schema', 'pgflurry')
-          AND (strpos(p.prosrc, name) > 0 OR p.prosrc ~* '\m(currval|lastval)\M'
+          AND (strpos(p.prosrc, name) > 0 OR p.prosrc ~* '[[:<:]](currval|lastval)[[:>:]]'
             OR EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid
                        AND refclassid = 'pg_class'::regclass AND refobjid = target))
         ORDER BY 1;
