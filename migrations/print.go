@@ -87,16 +87,19 @@ func printed(list []migration, functions, row string) string {
 
 // namespaceRow is the part of the block that makes the row, or compares the one that is there.
 func namespaceRow(s Settings, layout generator.Layout, workers int) string {
-	id, region := "NULL", "NULL"
+	id, region, version := "NULL", "NULL", "NULL"
 	if s.Space != nil {
 		id = "'" + s.Space.ID + "'"
+	}
+	if s.Version != "" {
+		version = "'" + strings.ReplaceAll(s.Version, "'", "''") + "'"
 	}
 	if s.Region != nil {
 		region = fmt.Sprint(*s.Region)
 	}
 	return fmt.Sprintf(printNamespaceSQL, id, layout.TimestampBits, layout.DatacenterBits, layout.WorkerBits,
 		layout.SequenceBits, layout.Epoch.UTC().Format(time.RFC3339Nano), layout.Unit.Milliseconds(),
-		workers, namespace.WorkersOf(layout, s.Region).Lowest, s.Disposable, region)
+		workers, namespace.WorkersOf(layout, s.Region).Lowest, s.Disposable, region, version)
 }
 
 // escape writes a text as PostgreSQL reads it between E' and '. What means something to a tool that looks for the ends

@@ -7,3 +7,5 @@ IF EXISTS (SELECT FROM pgflurry.namespace) AND NOT pgflurry.is_original() THEN
 END IF;
 CALL pgflurry.create_namespace(%s, %d, %d, %d, %d, '%s', '%d ms', %d, %d, NULL,
     new_disposable => %t, new_region => %s);
+UPDATE pgflurry.namespace AS n SET installed_by = s.version
+    FROM (SELECT %s::text) AS s (version) WHERE n.installed_by IS DISTINCT FROM s.version;

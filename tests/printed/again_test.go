@@ -81,6 +81,18 @@ func TestASecondRunChangesNoRowAndPutsBackWhatIsMissing(t *testing.T) {
 	isWhole(t, url)
 }
 
+func TestAPrintSaysWhichVersionInstalledTheFunctions(t *testing.T) {
+	url := server.MigratedWith(t, migrations.Settings{Version: "v1"})
+	conn := server.Connect(t, url)
+	for _, f := range forms {
+		runs(t, conn, f.text(t, migrations.Settings{Version: "v2 'of mine'"}))
+		const by = "SELECT installed_by FROM pgflurry.namespace"
+		if version := server.Value[string](t, conn, by); version != "v2 'of mine'" {
+			t.Errorf("installed by %q", version)
+		}
+	}
+}
+
 func TestASecondRunWithAnotherLayoutIsRefusedAndChangesNothing(t *testing.T) {
 	url := server.Migrated(t)
 	conn := server.Connect(t, url)
