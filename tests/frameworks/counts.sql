@@ -1,9 +1,10 @@
--- What PostgreSQL ran in a database ($1) so far: INSERTs, draws of IDs, others that touch the tables.
+-- What PostgreSQL ran in a database ($1) so far: INSERTs and COPYs, draws of IDs, others that touch the tables.
 SELECT coalesce(sum(calls) FILTER (WHERE inserts), 0)::int,
        coalesce(sum(calls) FILTER (WHERE NOT inserts AND draws), 0)::int,
        coalesce(sum(calls) FILTER (WHERE NOT inserts AND NOT draws AND touches), 0)::int
 FROM (
-    SELECT calls, query ~* '\minsert\s+into\M' AS inserts, query ~* '\mnext_snowflakes?\s*\(' AS draws,
+    SELECT calls, query ~* '\minsert\s+into\M|^copy\M.* from stdin' AS inserts,
+           query ~* '\mnext_snowflakes?\s*\(' AS draws,
            query ~* '\m(from|update|join)\s+["a-z_.]*\m(author|book)\M' AS touches
     FROM pg_stat_statements
     JOIN pg_database ON pg_database.oid = dbid

@@ -4,12 +4,12 @@ SELECT regexp_replace(definition, '[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}', '
 FROM (
     SELECT pg_get_functiondef(oid) AS definition
     FROM pg_proc
-    WHERE pronamespace = 'pgflurry'::regnamespace
-       OR pronamespace = 'public'::regnamespace AND obj_description(oid, 'pg_proc') <> ''
+    WHERE pronamespace = to_regnamespace('pgflurry')
+       OR pronamespace = to_regnamespace('public') AND obj_description(oid, 'pg_proc') <> ''
     UNION ALL
     SELECT format('%s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
     FROM pg_constraint
-    WHERE connamespace = 'pgflurry'::regnamespace
+    WHERE connamespace = to_regnamespace('pgflurry')
     UNION ALL
     SELECT format('%s.%s %s %s %s', table_name, column_name, data_type, is_nullable, column_default)
     FROM information_schema.columns

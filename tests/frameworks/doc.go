@@ -2,8 +2,9 @@
 // directly against PostgreSQL and through the proxy.
 //
 // A framework's program stands in a folder of its own and speaks as package deeds says. Its file section.md is its part
-// of docs/frameworks.md; {{snippet "FILE" "NAME"}} there quotes the lines between "snippet: NAME" and "snippet: end" of
-// a file in the folder. The harness calls the program once for each deed, so each is a process of its own:
+// of docs/frameworks.md. {{snippet "FILE" "NAME"}} there quotes the lines between "snippet: NAME" and "snippet: end" of
+// a file in the folder, and {{file "FILE"}} quotes all of it. The harness calls the program once for each deed, so each
+// is a process of its own:
 //
 //	migrate        the framework's own migration tool, in an EMPTY database: it runs the text of FRAMEWORK_MIGRATION,
 //	               which "pgflurry migrate print" wrote, and then makes the tables. No IDs. A tool that splits a

@@ -2,6 +2,7 @@ package frameworks
 
 import (
 	"slices"
+	"strings"
 
 	"pgflurry/tests/support/deeds"
 )
@@ -44,6 +45,37 @@ func goFramework(name, program, trap string) framework {
 	}
 }
 
+// jars are those of Debian.
+func jars(names ...string) string {
+	return "/usr/share/java/" + strings.Join(names, ".jar:/usr/share/java/") + ".jar"
+}
+
+// javaFramework is a program whose classes are in the folder, with the report that the drivers' program has.
+func javaFramework(name, folder, jars, packages, trap string) framework {
+	out := "{out}/" + folder
+	return framework{
+		Program: deeds.Program{
+			Name: name, Source: folder + "/Deeds.java",
+			Build: []string{
+				"javac", "-Xlint:-options", "-cp", jars, "-sourcepath", folder + ":../clients/jdbc", "-d", out,
+				folder + "/Deeds.java", folder + "/Snowflakes.java",
+			},
+			Command: []string{
+				"java", "-XX:TieredStopAtLevel=1", "--add-opens", "java.base/java.lang=ALL-UNNAMED",
+				"-cp", strings.Join([]string{jars, folder, out}, ":"), "Deeds",
+			},
+			Packages: "default-jdk-headless libpostgresql-jdbc-java " + packages,
+		},
+		folder: folder, trap: trap,
+	}
+}
+
+// drawing is a framework that draws the IDs of all rows itself.
+func drawing(f framework) framework {
+	f.draws = true
+	return f
+}
+
 // first is a framework of the first group.
 func first(f framework) framework {
 	f.First = true
@@ -53,7 +85,7 @@ func first(f framework) framework {
 // frameworks are in the order of the page.
 var frameworks = slices.Concat([]framework{
 	pythonFramework("Django", "django", "python3-django python3-psycopg2",
-		"save() of an object with an ID tries an UPDATE first: create() and bulk_create() do not"),
+		"`save()` of an object with an ID tries an UPDATE first: `create()` does not"),
 	first(pythonFramework("SQLAlchemy, Alembic", "sqlalchemy", "python3-sqlalchemy python3-alembic python3-psycopg2",
 		"2.0 inserts row by row unless IDs are drawn ahead")),
 	{
@@ -63,7 +95,15 @@ var frameworks = slices.Concat([]framework{
 			Packages: "ruby-railties ruby-activerecord ruby-pg rake postgresql-client",
 		},
 		folder: "activerecord",
-		trap:   "structure.sql has no rows: a test database needs the printed text after it",
+		trap:   "`structure.sql` has no rows: a test database needs the printed text after it",
 	},
-	first(goFramework("GORM", "gorm", "without autoIncrement:false it makes a bigserial")),
+	first(goFramework("GORM", "gorm", "without `autoIncrement:false` it makes a bigserial")),
+	goFramework("sqlc 1.31, goose", "sqlc", "`:copyfrom` gives no keys back: draw them ahead"),
+	drawing(javaFramework("EclipseLink (JPA)", "eclipselink",
+		jars("eclipselink", "eclipselink-jpa-2.1-spec", "org.eclipse.persistence.jpa.jpql", "postgresql"),
+		"libeclipselink-java libjpa-2.1-spec-java", "a sequence class draws ahead")),
+	javaFramework("Hibernate", "hibernate",
+		jars("hibernate-core", "geronimo-jpa_2.0_spec", "geronimo-jta-1.2-spec", "hibernate-commons-annotations",
+			"dom4j", "antlr", "commons-collections3", "javassist", "slf4j-api", "slf4j-nop", "postgresql"),
+		"libhibernate3-java libjavassist-java", "IDENTITY turns batching off; a generator class draws ahead"),
 }, nodeFrameworks)

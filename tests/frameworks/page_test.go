@@ -98,14 +98,22 @@ func section(t *testing.T, folder string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quote := func(file, name string) string {
+	fence := func(file, code string) string {
 		language := cmp.Or(languages[filepath.Ext(file)], languages[file])
 		if language == "" {
 			t.Fatalf("%s/%s: no language is known for such a file; name it in languages", folder, file)
 		}
-		return "```" + language + "\n" + deeds.Snippet(t, filepath.Join(folder, file), name) + "\n```"
+		return "```" + language + "\n" + code + "\n```"
 	}
-	parsed, err := template.New(folder).Funcs(template.FuncMap{"snippet": quote}).Parse(string(text))
+	snippet := func(file, name string) string {
+		return fence(file, deeds.Snippet(t, filepath.Join(folder, file), name))
+	}
+	whole := func(file string) (string, error) {
+		code, err := os.ReadFile(filepath.Join(folder, file))
+		return fence(file, strings.TrimSpace(string(code))), err
+	}
+	quotes := template.FuncMap{"snippet": snippet, "file": whole}
+	parsed, err := template.New(folder).Funcs(quotes).Parse(string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
