@@ -316,7 +316,7 @@ func TestAnswerableSaysWhatAProxyMayAnswer(t *testing.T) {
 			}
 		})
 	}
-	temporary := server.Migrated(t)
+	temporary := server.MigratedWith(t, all)
 	anybody := server.Connect(t, role(t, temporary, "anybody"))
 	run(t, anybody, `CREATE FUNCTION pg_temp.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint';
 		CREATE FUNCTION pg_temp.next_segment(text) RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'`)
