@@ -194,6 +194,12 @@ func TestWhatCannotBeRightIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	} {
 		says(t, migrations.Up(within(t), url, s), text)
 	}
+	var young strings.Builder // what "migrate print" writes knows no clock but the server's
+	hour := time.Now().Add(-time.Hour).Truncate(time.Millisecond)
+	if err := migrations.Print(&young, migrations.Settings{Epoch: hour}); err != nil {
+		t.Fatal(err)
+	}
+	says(t, refused(t, server.Connect(t, url), "22023", young.String()), "is less than a day ago", "an earlier epoch")
 	says(t, migrations.Up(within(t), url, migrations.Settings{NewNamespace: true, Moved: true}), "exclude each other")
 	says(t, migrations.Up(within(t), url, migrations.Settings{Moved: true}), "no namespace yet")
 	server.Exec(t, url, "CREATE FUNCTION public.next_snowflake() RETURNS bigint LANGUAGE sql AS 'SELECT 1::bigint'")
