@@ -210,3 +210,25 @@ func TestAnIdentityThatTheFirstVersionConvertedIsSwitchedBack(t *testing.T) {
 		t.Errorf("the identity gives %d, want 1", id)
 	}
 }
+
+func TestANumberThatIsDrawnWhileAConversionWaitsForTheSequenceIsNotGivenAgain(t *testing.T) {
+	url := server.Migrated(t)
+	conn, other, watch := server.Connect(t, url), server.Connect(t, url), server.Connect(t, url)
+	server.Do(t, conn, `CREATE SEQUENCE loose; CREATE TABLE item (id bigint DEFAULT nextval('loose'));
+		SELECT pgflurry.convert_to_snowflake('item')`)
+	server.Do(t, other, "BEGIN; SELECT nextval('loose')")
+	done, ctx := make(chan error, 1), server.Within(t)
+	go func() {
+		_, err := conn.Exec(ctx, "SELECT pgflurry.convert_to_sequence('item', 'id', 'loose')")
+		done <- err
+	}()
+	server.Blocked(t, watch, 1)
+	drawn := server.Value[int64](t, other, "SELECT nextval('loose')")
+	server.Do(t, other, "COMMIT")
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if id := server.Value[int64](t, watch, "INSERT INTO item DEFAULT VALUES RETURNING id"); id <= drawn {
+		t.Errorf("the table gets %d, and %d was drawn before", id, drawn)
+	}
+}
