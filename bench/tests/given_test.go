@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/redis/go-redis/v9"
 
+	"pgflurry/bench/report"
 	"pgflurry/bench/servers"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
@@ -121,22 +122,25 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	given := startAll(t)
 	before := things(t, given)
 	const password = "hunter2"
-	args := []string{"run", "--clients", "2", "--rounds", "1", "--duration", "100ms", "--warm-up", "0"}
+	var flags []string
 	for flag, of := range map[string]servers.Server{
 		"--postgres": given.Postgres, "--proxy": given.Proxy, "--pgbouncer": given.Pooler, "--redis": given.Redis,
 		"--mysql": given.MariaDB,
 	} {
 		if of.URL != "" {
-			args = append(args, flag, withPassword(of.URL, password))
+			flags = append(flags, flag, withPassword(of.URL, password))
 		}
 	}
-	args = append(args, "--id-database", given.IDDatabase.URL) // which asks for its own password
+	flags = append(flags, "--id-database", given.IDDatabase.URL) // which asks for its own password
+	short := []string{"run", "--rounds", "1", "--duration", "100ms", "--warm-up", "0"}
+	args := append(append(short, "--clients", "2"), flags...)
 	own, _ := given.Login.Password()
 	out := t.TempDir()
 	said, err := exec.Command(binary, append(args, "--out", out)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, said)
 	}
+	measuresAtAQuickLook(t, given, flags)
 	for _, what := range things(t, given) {
 		if at, found := slices.BinarySearch(before, what); found {
 			before = slices.Delete(before, at, at+1)
@@ -165,6 +169,31 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	}
 	if strings.Contains(string(said), password) || strings.Contains(string(said), own) {
 		t.Error("the password is printed")
+	}
+}
+
+// measuresAtAQuickLook looks at servers that run already: at what each of them gives, but for processor time.
+func measuresAtAQuickLook(t *testing.T, given servers.Servers, flags []string) {
+	t.Helper()
+	look := exec.Command(binary,
+		append([]string{"run", "--quick", "--rounds", "1", "--duration", "100ms", "--warm-up", "0"}, flags...)...)
+	said := measured(t, look)
+	wanted := []string{
+		"\nnextval ", "\nnext_snowflake, proxy ", "\nnext_snowflake, ID database ", "may be on another machine",
+		"one round: a look, not a measurement",
+	}
+	for name, of := range map[string]servers.Server{
+		report.Redis: given.Redis, "MariaDB REPLACE INTO": given.MariaDB, "nextval, PgBouncer": given.Pooler,
+	} {
+		if of.URL != "" {
+			wanted = append(wanted, "\n"+name)
+		}
+	}
+	words := strings.Join(strings.Fields(said), " ")
+	for _, want := range wanted {
+		if !strings.Contains(said, want) && !strings.Contains(words, want) {
+			t.Errorf("a quick look lacks %q:\n%s", want, said)
+		}
 	}
 }
 
