@@ -237,8 +237,11 @@ BEGIN
     limit_is := CASE WHEN s.highest = CASE s.type WHEN 'smallint'::regtype THEN 32767
         WHEN 'integer'::regtype THEN 2147483647 END THEN 9223372036854775807 ELSE s.highest END;
     next := s.last::numeric + CASE WHEN s.called THEN s.increment ELSE 0 END;
-    IF next <= greatest_key THEN  -- on within its series
-        next := next + (div(greatest_key - next, abs(s.increment)) + 1) * abs(s.increment);
+    -- On within its series. Where that has steps, a number may stand for a block that ends with it (hi/lo),
+    -- so the whole block is above.
+    IF next <= greatest_key THEN
+        next := next + (div(greatest_key - next, abs(s.increment)) + CASE WHEN s.increment > 1 THEN 2 ELSE 1 END)
+            * abs(s.increment);
     END IF;
     IF s.increment < 0 OR next > limit_is THEN
         RAISE EXCEPTION 'convert_to_sequence: %.% holds %, and sequence % ends at %',

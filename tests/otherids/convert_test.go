@@ -78,7 +78,7 @@ func TestAColumnIsConvertedAboveEveryValueAndBackToWhatItWas(t *testing.T) {
 		}
 		convert(t, conn, "convert_to_sequence", true)
 		for _, c := range columns {
-			if id := insert(t, conn, c[0], c[1]); id <= last[c[0]] || id > last[c[0]]+5 {
+			if id := insert(t, conn, c[0], c[1]); id <= last[c[0]] || id > last[c[0]]+10 {
 				t.Errorf("switched back %s gets %d, want the next of its series above %d", c[0], id, last[c[0]])
 			}
 			want := before[c[0]]

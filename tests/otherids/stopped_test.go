@@ -138,8 +138,13 @@ func TestASequenceThatTheApplicationDrawsFromItselfIsStoppedByName(t *testing.T)
 		"seq => '...'")
 	server.Do(t, conn, "SELECT pgflurry.convert_to_snowflake('item', seq => 'item_seq')")
 	stops(t, conn, "item_seq")
-	server.Do(t, conn, "INSERT INTO item DEFAULT VALUES; DELETE FROM item WHERE id > 1")
+	server.Do(t, conn, "BEGIN; INSERT INTO item DEFAULT VALUES")
 	server.Do(t, conn, "SELECT pgflurry.convert_to_sequence('item', 'id', 'item_seq')")
+	const above = "SELECT nextval('item_seq') - 49 > max(id) AND nextval('item_seq') - 149 <= max(id) + 50 FROM item"
+	if !server.Value[bool](t, conn, above) { // Hibernate's number is the last of its 50
+		t.Error("switched back, a block of the sequence's numbers begins below a key, or far above")
+	}
+	server.Do(t, conn, "ROLLBACK; SELECT pgflurry.convert_to_sequence('item', 'id', 'item_seq')")
 	if next := server.Value[int64](t, conn, "SELECT nextval('item_seq')"); next != 51 {
 		t.Errorf("switched back, the sequence gives %d, want 51", next)
 	}
