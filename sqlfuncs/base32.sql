@@ -36,7 +36,7 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_base32(bigint, boolean) IS
 'An ID as 13 characters of Crockford''s base32, upper case, that sort as IDs do (COLLATE "C"). '
-'with_check adds a 14th, the check symbol. NULL for NULL. Error 22003 for a negative number.';
+'with_check adds a 14th, the check symbol. NULL for NULL. Errors: 22003 a negative number.';
 
 CREATE OR REPLACE FUNCTION pgflurry.snowflake_from_base32(encoded text, with_check boolean DEFAULT false) RETURNS bigint
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
