@@ -121,6 +121,7 @@ var forwarded = []string{
 	"SELECT next_snowflake()()",
 	"SELECT next_snowflake(),",
 	"SELECT next_snowflake() +1",
+	"SELECT snowflake_base32(next_snowflake())",
 	"SELECT next_snowflake();;",
 	";SELECT next_snowflake()",
 	"SELECT next_snowflake(); SELECT 1",
