@@ -25,11 +25,8 @@ final class Deeds {
     }
 
     static String url(String database) {
-        // snippet: url
-        String more = "&reWriteBatchedInserts=true"; // many rows a statement
-        // snippet: end
         return "jdbc:postgresql://" + System.getenv("PGHOST") + ":" + System.getenv("PGPORT") + "/" + database
-            + "?user=" + System.getenv("PGUSER") + more;
+            + "?user=" + System.getenv("PGUSER") + "&reWriteBatchedInserts=true";
     }
 
     static void migrate(String database) throws Exception {
