@@ -40,6 +40,7 @@ DROP FUNCTION IF EXISTS pgflurry.size_of(regclass);
 DROP FUNCTION IF EXISTS pgflurry.steps_of_swap(regclass, text);
 DROP FUNCTION IF EXISTS pgflurry.narrow_foreign_keys(regclass, text);
 DROP FUNCTION IF EXISTS pgflurry.widening_obstacles(regclass, text);
+DROP FUNCTION IF EXISTS pgflurry.widening_function(regclass, integer, name);
 DROP FUNCTION IF EXISTS pgflurry.copied_index(oid, smallint, name);
 DROP FUNCTION IF EXISTS pgflurry.views_again(regclass, text, boolean);
 DROP FUNCTION IF EXISTS pgflurry.views_of_columns(regclass, text);

@@ -37,7 +37,7 @@ BEGIN
             (2, format('ALTER TABLE %s RENAME CONSTRAINT %I TO %I', f.rel, f.wide, f.name))) AS v (place, step)
         ORDER BY f.rel::text, f.name, v.place;
     FOR n IN SELECT w.*, a.attnotnull, a.attidentity, pg_get_expr(d.adbin, d.adrelid) AS expression,
-            col_description(w.rel, w.number) AS comment, c.relnamespace, c.relname,
+            col_description(w.rel, w.number) AS comment, c.relnamespace,
             (SELECT o.objid::regclass FROM pg_depend AS o JOIN pg_class AS q ON q.oid = o.objid AND q.relkind = 'S'
                 WHERE o.classid = 'pg_class'::regclass AND o.refclassid = 'pg_class'::regclass
                   AND o.refobjid = w.rel AND o.refobjsubid = w.number AND o.deptype IN ('a', 'i') LIMIT 1) AS owned
@@ -47,13 +47,14 @@ BEGIN
         LEFT JOIN pg_attrdef AS d ON d.adrelid = w.rel AND d.adnum = w.number
         ORDER BY w.place
     LOOP
+        -- Nothing to do, or else a step before has failed: then no copy takes the place of the column.
+        RETURN NEXT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', n.rel, n.wide);
         RETURN NEXT format('DROP TRIGGER %I ON %s', 'zz_' || n.wide, n.rel);
-        RETURN NEXT format('DROP FUNCTION %I.%I()', n.relnamespace::regnamespace::text,
-            left(n.relname, 28) || '_' || n.wide);
+        RETURN NEXT format('DROP FUNCTION %s()', pgflurry.widening_function(n.rel, n.place, n.wide));
         IF n.attnotnull THEN
             RETURN NEXT format('ALTER TABLE %s ALTER COLUMN %I SET NOT NULL', n.rel, n.wide);
-            RETURN NEXT format('ALTER TABLE %s DROP CONSTRAINT %I', n.rel, n.wide);
         END IF;
+        RETURN NEXT format('ALTER TABLE %s DROP CONSTRAINT %I', n.rel, n.wide);
         IF n.attidentity <> '' THEN
             SELECT * INTO s FROM pgflurry.sequence_state(n.owned);
             RETURN NEXT format('SELECT set_config(''pgflurry.last'', last_value::text, true), '
@@ -76,7 +77,7 @@ BEGIN
         RETURN NEXT format('ALTER TABLE %s DROP COLUMN %I', n.rel, n.name);  -- with its indexes
         RETURN NEXT format('ALTER TABLE %s RENAME COLUMN %I TO %I', n.rel, n.wide, n.name);
         RETURN QUERY SELECT CASE WHEN k.contype IS NULL
-                THEN format('ALTER INDEX %I.%I RENAME TO %I', n.relnamespace::regnamespace::text,
+                THEN format('ALTER INDEX %s.%I RENAME TO %I', n.relnamespace::regnamespace,
                     left(c.relname, 58) || '_wide', c.relname)
                 ELSE format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I', n.rel, k.conname,
                     CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, left(c.relname, 58) || '_wide') END

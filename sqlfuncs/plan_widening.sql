@@ -147,6 +147,14 @@ $fn$;
 COMMENT ON FUNCTION pgflurry.widening_obstacles(regclass, text) IS
 'What stands in the way of a widening without a long lock, because the plan does not write it down.';
 
+CREATE OR REPLACE FUNCTION pgflurry.widening_function(rel regclass, place integer, wide name) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
+    SELECT format('%s.%I', relnamespace::regnamespace, left(relname, 28) || '_' || left(wide, 31) || '_' || place)
+    FROM pg_class WHERE oid = rel
+$fn$;
+COMMENT ON FUNCTION pgflurry.widening_function(regclass, integer, name) IS
+'The function of the trigger that keeps the copy of a column: its own one, also where tables have long names.';
+
 CREATE OR REPLACE FUNCTION pgflurry.steps_to_bigint(tab regclass, col text, rewrite boolean)
 RETURNS TABLE (statement text, lock text, held text, note text)
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
@@ -185,9 +193,8 @@ BEGIN
 
     -- A copy of each column, which a trigger keeps. Its name makes it the last, after those that change the key.
     RETURN QUERY SELECT s.statement, s.lock, s.held, s.note
-        FROM pgflurry.narrow_columns(tab, col) AS n, pg_class AS c,
-        LATERAL (SELECT format('%I.%I', c.relnamespace::regnamespace::text,
-            left(c.relname, 28) || '_' || n.wide)) AS f (name),
+        FROM pgflurry.narrow_columns(tab, col) AS n,
+        LATERAL (SELECT pgflurry.widening_function(n.rel, n.place, n.wide)) AS f (name),
         LATERAL (VALUES
             (1, 'BEGIN', NULL, NULL, NULL),
             (2, patience, NULL, NULL, 'less than deadlock_timeout; on error 55P03: ROLLBACK, and again from BEGIN'),
@@ -197,9 +204,13 @@ BEGIN
                 format('BEGIN NEW.%I := NEW.%I; RETURN NEW; END', n.wide, n.name)), NULL, NULL, NULL),
             (5, format('CREATE TRIGGER %I BEFORE INSERT OR UPDATE ON %s FOR EACH ROW EXECUTE FUNCTION %s()',
                 'zz_' || n.wide, n.rel, f.name), 'SHARE ROW EXCLUSIVE on ' || n.rel, brief, NULL),
-            (6, 'COMMIT', NULL, NULL, NULL)) AS s (place, statement, lock, held, note)
-        WHERE c.oid = n.rel
+            (6, format('ALTER TABLE %s ENABLE ALWAYS TRIGGER %I', n.rel, 'zz_' || n.wide),
+                'SHARE ROW EXCLUSIVE on ' || n.rel, brief, 'for rows that replication brings, too'),
+            (7, 'COMMIT', NULL, NULL, NULL)) AS s (place, statement, lock, held, note)
         ORDER BY n.place, s.place;
+
+    RETURN QUERY VALUES ('SET row_security = off', NULL, NULL,
+        'rows that a policy hides are an error now, and not left out: a role that sees them all goes on');
 
     -- By blocks, because that needs no index. A row that somebody has locked is left to the next pass,
     -- so this waits for nobody and no deadlock comes of it.
@@ -227,6 +238,7 @@ END $do$, n.rel, n.wide, n.name)), 'ROW EXCLUSIVE on ' || n.rel,
             'blocks nobody for longer than 100 blocks take; writes the whole table anew: ' || pgflurry.size_of(n.rel),
             'may be stopped and run again'
         FROM pgflurry.narrow_columns(tab, col) AS n ORDER BY n.place;
+    RETURN QUERY VALUES ('RESET row_security', NULL, NULL, NULL);
 
     RETURN QUERY SELECT pgflurry.copied_index(i.indexrelid, n.number, n.wide), 'SHARE UPDATE EXCLUSIVE on ' || n.rel,
             'blocks no reader and no writer; reads the table twice: ' || pgflurry.size_of(n.rel),
@@ -236,15 +248,17 @@ END $do$, n.rel, n.wide, n.name)), 'ROW EXCLUSIVE on ' || n.rel,
         ORDER BY n.place, i.indexrelid::regclass::text;
 
     RETURN QUERY SELECT s.statement, s.lock, s.held, s.note FROM pgflurry.narrow_columns(tab, col) AS n
-        JOIN pg_attribute AS a ON a.attrelid = n.rel AND a.attnum = n.number AND a.attnotnull,
+        JOIN pg_attribute AS a ON a.attrelid = n.rel AND a.attnum = n.number,
         LATERAL (VALUES
             (1, 'BEGIN', NULL, NULL, NULL), (2, patience, NULL, NULL, NULL),
-            (3, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT NULL) NOT VALID', n.rel, n.wide, n.wide),
+            (3, format('ALTER TABLE %s ADD CONSTRAINT %I CHECK (%I IS NOT DISTINCT FROM %I%s) NOT VALID', n.rel, n.wide,
+                n.wide, n.name, CASE WHEN a.attnotnull THEN format(' AND %I IS NOT NULL', n.wide) ELSE '' END),
                 'ACCESS EXCLUSIVE on ' || n.rel, brief, NULL),
             (4, 'COMMIT', NULL, NULL, NULL),
             (5, format('ALTER TABLE %s VALIDATE CONSTRAINT %I', n.rel, n.wide), 'SHARE UPDATE EXCLUSIVE on ' || n.rel,
                 'blocks no reader and no writer; reads the table: ' || pgflurry.size_of(n.rel),
-                'so that SET NOT NULL need not read it')) AS s (place, statement, lock, held, note)
+                'fails if a row was left out; and SET NOT NULL need not read the table then'))
+                AS s (place, statement, lock, held, note)
         ORDER BY n.place, s.place;
 
     RETURN QUERY SELECT s.statement, s.lock, s.held, s.note FROM pgflurry.narrow_foreign_keys(tab, col) AS f,

@@ -190,3 +190,65 @@ func TestAPlanTakesTheRewriteForSmallTablesAndSaysWhatItCannotWriteDown(t *testi
 		t.Errorf("of a foreign key of two columns the plan says %q", said)
 	}
 }
+
+func TestNoRowIsLeftOutWhereAColumnIsCopied(t *testing.T) {
+	url := server.Migrated(t)
+	server.Do(t, server.Connect(t, url), "GRANT CREATE ON SCHEMA public TO PUBLIC")
+	owner := server.Connect(t, server.Role(t, url, "hidden_from"))
+	server.Do(t, owner, `CREATE TABLE root (id serial PRIMARY KEY);
+		CREATE TABLE leaf (n integer, root_id integer REFERENCES root); INSERT INTO root VALUES (1), (2), (3);
+		INSERT INTO leaf VALUES (1, 1), (2, 2), (3, NULL); ALTER TABLE leaf ENABLE ROW LEVEL SECURITY;
+		ALTER TABLE leaf FORCE ROW LEVEL SECURITY; CREATE POLICY first ON leaf USING (n = 1)`)
+	statements := planned(t, owner, "'root', rewrite => false")
+	var failed []string
+	for _, statement := range statements[:len(statements)-1] { // whoever does not stop at an error
+		if _, err := owner.Exec(server.Within(t), statement, pgx.QueryExecModeSimpleProtocol); err != nil {
+			failed = append(failed, err.Error())
+		}
+	}
+	server.Do(t, owner, "ROLLBACK")
+	if said := strings.Join(failed, "\n"); !strings.Contains(said, "row-level security policy") ||
+		!strings.Contains(said, "is violated by some row") {
+		t.Errorf("hidden rows are not told: %q", failed)
+	}
+	const rows = "SELECT string_agg(concat_ws(' ', n, root_id), ',' ORDER BY n) FROM leaf"
+	conn := server.Connect(t, url)
+	if got := server.Value[string](t, conn, rows); got != "1 1,2 2,3" {
+		t.Errorf("the rows are %s", got)
+	}
+}
+
+func TestRowsThatReplicationBringsAreCopied(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, `CREATE TABLE root (id serial PRIMARY KEY); INSERT INTO root VALUES (1), (2);
+		CREATE TABLE leaf (root_id integer REFERENCES root); INSERT INTO leaf VALUES (1)`)
+	statements := planned(t, conn, "'root', rewrite => false")
+	for _, statement := range statements[:len(statements)-1] {
+		server.Do(t, conn, statement)
+		server.Do(t, conn, "SET session_replication_role = replica") // as what applies them
+		if statement == "RESET row_security" {
+			server.Do(t, conn, "UPDATE leaf SET root_id = 2; INSERT INTO leaf VALUES (1)")
+		}
+		server.Do(t, conn, "RESET session_replication_role")
+	}
+	if got := server.Values[int64](t, conn, "SELECT root_id FROM leaf ORDER BY 1"); !slices.Equal(got, []int64{1, 2}) {
+		t.Errorf("the rows are %v, want 1 and 2", got)
+	}
+}
+
+func TestAPlanQuotesSchemasAndTellsLongNamesApart(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	server.Do(t, conn, `CREATE SCHEMA "Of Sales"; SET search_path = "Of Sales";
+		CREATE TABLE "Order" ("Id" serial PRIMARY KEY);
+		CREATE TABLE lines_of_orders_with_everything ("Order Id" integer REFERENCES "Order", n integer);
+		CREATE INDEX "By Order" ON lines_of_orders_with_everything ("Order Id", n);
+		CREATE TABLE lines_of_orders_with_everything_before ("Order Id" integer REFERENCES "Order", n integer);
+		RESET search_path`)
+	for _, statement := range planned(t, conn, `'"Of Sales"."Order"', 'Id', rewrite => false`) {
+		server.Do(t, conn, statement)
+	}
+	const left = `SELECT count(*) FROM pg_proc WHERE pronamespace = '"Of Sales"'::regnamespace`
+	if n := server.Value[int](t, conn, left); n != 0 {
+		t.Errorf("%d functions are left", n)
+	}
+}
