@@ -102,8 +102,9 @@ CREATE OR REPLACE FUNCTION pgflurry.sequence_state(seq regclass, OUT type regtyp
 LANGUAGE plpgsql STABLE STRICT PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
 DECLARE
-    said text := obj_description(seq, 'pg_class');
-    was  text[];
+    said    text := obj_description(seq, 'pg_class');
+    was     text[];
+    limited boolean;  -- by the limit that stopped it
 BEGIN
     SELECT seqtypid, seqincrement, seqmin, seqmax, seqstart, seqcache, seqcycle
         INTO STRICT type, increment, lowest, highest, start, cache, cycle
@@ -120,11 +121,17 @@ BEGIN
     IF was IS NOT NULL THEN
         origin := was[1];
         remark := was[9];
-        -- Where somebody has moved the sequence since, it is as it is now.
+        -- Where somebody has moved it since (TRUNCATE ... RESTART IDENTITY), it stands where it stands now,
+        -- and where somebody has given it another limit, that is its limit.
         stopped := was[2] <> '' AND called AND last = CASE WHEN increment > 0 THEN highest ELSE lowest END;
+        limited := stopped OR was[2] <> '' AND CASE WHEN increment > 0
+            THEN highest = greatest(was[5]::bigint, start, lowest + 1)
+            ELSE lowest = least(was[5]::bigint, start, highest - 1) END;
         IF stopped THEN
             last := was[5];
             called := was[4] = 'last';
+        END IF;
+        IF limited THEN
             IF increment > 0 THEN
                 highest := was[6];
             ELSE
@@ -185,10 +192,13 @@ BEGIN
             RETURN NEXT format('ALTER SEQUENCE %s %s %s NO CYCLE', name,
                 CASE WHEN s.increment > 0 THEN 'MAXVALUE' ELSE 'MINVALUE' END, bound);
             RETURN NEXT format('SELECT setval(%L, %s, true)', name, bound);
-        ELSIF NOT stop AND s.stopped THEN
+        ELSIF NOT stop AND EXISTS (SELECT FROM pg_sequence WHERE seqrelid = target
+                AND (s.stopped OR (seqmin, seqmax, seqcycle) <> (s.lowest, s.highest, s.cycle))) THEN
             RETURN NEXT format('ALTER SEQUENCE %s MINVALUE %s MAXVALUE %s %s', name, s.lowest, s.highest,
                 CASE WHEN s.cycle THEN 'CYCLE' ELSE 'NO CYCLE' END);
-            RETURN NEXT format('SELECT setval(%L, %s, %L)', name, s.last, s.called);
+            IF s.stopped THEN  -- else it may have gone on since it was read
+                RETURN NEXT format('SELECT setval(%L, %s, %L)', name, s.last, s.called);
+            END IF;
         END IF;
         said := CASE WHEN c.identity = '' THEN obj_description(target, 'pg_class') END;
         comment := CASE

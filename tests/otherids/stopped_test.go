@@ -237,3 +237,27 @@ func TestANumberThatIsDrawnWhileAConversionWaitsForTheSequenceIsNotGivenAgain(t 
 		t.Errorf("the table gets %d, and %d was drawn before", id, drawn)
 	}
 }
+
+func TestAStoppedSequenceThatWasRestartedKeepsNoLimit(t *testing.T) {
+	conn := server.Connect(t, server.Migrated(t))
+	for name, back := range map[string]string{
+		"switched back": "SELECT pgflurry.convert_to_sequence('item')",
+		"left":          "SELECT pgflurry.convert_to_snowflake('item', old_sequence => 'leave')",
+		"stopped again, and switched back": `SELECT pgflurry.convert_to_snowflake('item');
+			SELECT pgflurry.convert_to_sequence('item')`,
+	} {
+		for _, key := range []string{"bigserial", "bigint GENERATED ALWAYS AS IDENTITY"} {
+			server.Do(t, conn, "DROP TABLE IF EXISTS item; CREATE TABLE item (id "+key+` PRIMARY KEY, n int);
+				INSERT INTO item (n) VALUES (1), (2)`)
+			before := server.Value[string](t, conn, was, "item_id_seq")
+			server.Do(t, conn, "SELECT pgflurry.convert_to_snowflake('item')")
+			server.Do(t, conn, "TRUNCATE item RESTART IDENTITY") // as test suites do
+			server.Do(t, conn, back)
+			server.Do(t, conn, "SELECT nextval('item_id_seq') FROM generate_series(1, 2)")
+			after, _, _ := strings.Cut(server.Value[string](t, conn, was, "item_id_seq"), " pgflurry: ")
+			if after != before {
+				t.Errorf("%s of %s: the sequence is %q, and was %q", name, key, after, before)
+			}
+		}
+	}
+}
