@@ -211,6 +211,19 @@ func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
 			t.Errorf("%s %s: the folder was made", flag, bad)
 		}
 	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := runCommand(t.Context(), []string{
+		"--rounds", "1", "--duration", "2ms", "--warm-up", "0", "--goroutines", "1",
+		"--out", file,
+	}, writer(func(said string) {
+		t.Errorf("it measures, though the results cannot be written: %s", said)
+	}), io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "--out") {
+		t.Errorf("--out is a file: %v", err)
+	}
 	if err := runCommand(t.Context(), []string{"more"}, io.Discard, io.Discard); err == nil {
 		t.Error("an argument that is no flag is taken")
 	}

@@ -121,10 +121,28 @@ type subject struct {
 	withoutServer bool
 }
 
+// takesResults makes the folder of --out, and tries it: who waited for the figures would lose them.
+func (m *measurement) takesResults() error {
+	if m.out == "" {
+		return nil
+	}
+	if err := os.MkdirAll(m.out, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	tried, err := os.MkdirTemp(m.out, ".tried-")
+	if err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	return os.Remove(tried)
+}
+
 // run measures and writes. What is finished is written even if it fails or is interrupted.
 func (m *measurement) run(ctx context.Context, what subject, out, progress io.Writer) (err error) {
 	what.report.Settings = m.settings(what)
 	if err := m.readOlder(&what.report); err != nil {
+		return err
+	}
+	if err := m.takesResults(); err != nil {
 		return err
 	}
 	folder, err := os.MkdirTemp("", "pgflurry-bench-")
