@@ -152,6 +152,7 @@
 CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC SET extra_float_digits = 1
+SET client_min_messages = warning  -- sequences that are there stay as they are
 AS $install$
 DECLARE
     n               pgflurry.namespace;

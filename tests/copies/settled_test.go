@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"pgflurry/migrations"
 	"pgflurry/tests/support/server"
 )
@@ -19,6 +22,22 @@ func TestASessionThatWasRefusedDrawsOnceTheDatabaseIsSettled(t *testing.T) {
 	server.Refused(s, conn, "SNF03", "SELECT next_snowflake()")
 	server.Exec(s, copied, "CALL pgflurry.new_namespace()")
 	server.Do(s, conn, "SELECT next_snowflake()")
+}
+
+// A test suite calls it in each clone, so it says nothing of what it finds there.
+func TestANewNamespaceIsMadeWithoutNotices(t *testing.T) {
+	s := plain(t)
+	config, err := pgx.ParseConfig(server.TemplateCopy(s, s.migrated(migrations.Settings{}), "copies_quiet"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) { t.Errorf("%s: %s", n.Severity, n.Message) }
+	conn, err := pgx.ConnectConfig(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	server.Do(s, conn, "CALL pgflurry.new_namespace()")
 }
 
 func TestACopyThatTakesThePlaceOfItsOriginalBeginsAboveAllThatThatGaveSinceTheCopy(t *testing.T) {
