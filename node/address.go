@@ -16,16 +16,20 @@ import (
 	"pgflurry/proxy"
 )
 
-// ParseAddress reads an address as people give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it.
-// The flag it came with stands in the error.
+// ParseAddress reads an address as people give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it,
+// of port 5432 or of the one behind a colon. The flag it came with stands in the error.
 func ParseAddress(flag, address string) (network, place string, err error) {
 	switch {
 	case address == "":
 		return "", "", outcome.As(outcome.Usage,
 			fmt.Errorf("--%s is missing; expected HOST:PORT or the path of a Unix socket", flag))
 	case filepath.IsAbs(address):
-		if info, err := os.Stat(address); err == nil && info.IsDir() {
+		folder, port := cutPort(address)
+		switch {
+		case isFolder(address):
 			address = filepath.Join(address, ".s.PGSQL.5432")
+		case isFolder(folder):
+			address = filepath.Join(folder, ".s.PGSQL."+port)
 		}
 		if len(address) > connstring.LongestSocketPath {
 			return "", "", outcome.As(outcome.Usage, hint.With(
@@ -39,6 +43,23 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 				flag, connstring.Shown(address)))
 	}
 	return "tcp", address, nil
+}
+
+// cutPort takes the number behind the last colon off a path. Where there is none, the folder is empty.
+func cutPort(path string) (folder, port string) {
+	at := strings.LastIndexByte(path, ':')
+	if at < 0 {
+		return "", ""
+	}
+	if _, err := strconv.ParseUint(path[at+1:], 10, 16); err != nil {
+		return "", ""
+	}
+	return path[:at], path[at+1:]
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }
 
 // hasPort says whether an address ends in a port: a number of 16 bits, or the name of a service of this system.

@@ -33,3 +33,17 @@ func TestAListOfHostsIsReadAndMistakesAreNamed(t *testing.T) {
 		}
 	}
 }
+
+// libpq's PGHOST may be a directory, and "$PGHOST:$PGPORT" is what a script makes of it.
+func TestADirectoryIsPostgreSQLsSocketInIt(t *testing.T) {
+	folder := t.TempDir()
+	for address, expected := range map[string]string{
+		folder: folder + "/.s.PGSQL.5432", folder + ":5433": folder + "/.s.PGSQL.5433",
+		folder + "/none:5433": folder + "/none:5433", folder + ":99999": folder + ":99999",
+	} {
+		network, place, err := ParseAddress("upstream", address)
+		if err != nil || network != "unix" || place != expected {
+			t.Errorf("%s: %s %s, %v; expected %s", address, network, place, err, expected)
+		}
+	}
+}

@@ -63,7 +63,7 @@ func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 		"address that others see in the worker table: HOST:PORT, for people alone "+
 			"(default: where it listens, with this machine's name for every interface)")
 	f.StringVar(&s.Upstream, "upstream", "",
-		"PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory (port 5432). "+
+		"PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory, with or without :PORT. "+
 			"Of several, with commas between them, a connection goes to the first that takes it (required)")
 	f.BoolVar(&s.UpstreamPrimary, "upstream-primary", false,
 		"connect only to the host of --upstream that says it is the primary, and end sessions when it no longer is")
