@@ -82,6 +82,38 @@ func TestEveryFileThatADocumentLinksToExists(t *testing.T) {
 	}
 }
 
+// A heading that gets another text breaks the links to it, and a browser stays at the top of the page in silence.
+func TestEveryHeadingThatADocumentLinksToExists(t *testing.T) {
+	pages, linked := documents(t), 0
+	for path, text := range pages {
+		for _, match := range regexp.MustCompile(`\]\(([^)#]*)#([^)]+)\)`).FindAllStringSubmatch(text, -1) {
+			page := path
+			if match[1] != "" {
+				page = filepath.Join(filepath.Dir(path), match[1])
+			}
+			if target, is := pages[page]; is {
+				linked++
+				if !slices.Contains(anchors(target), match[2]) {
+					t.Errorf("%s links to #%s, and %s has no such heading", path, match[2], page)
+				}
+			}
+		}
+	}
+	if linked < 50 {
+		t.Errorf("documents link to %d headings, expected many more", linked)
+	}
+}
+
+// anchors are the names by which links know the headings of a document.
+func anchors(text string) (names []string) {
+	text = regexp.MustCompile("(?ms)^```.*?^```").ReplaceAllString(text, "")
+	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\pL\pN_ -]`).ReplaceAllString(strings.ToLower(heading[1]), "")
+		names = append(names, strings.ReplaceAll(name, " ", "-"))
+	}
+	return names
+}
+
 func TestTheIndexOfTheDocumentsHasEachPage(t *testing.T) {
 	pages := documents(t)
 	index := pages["../docs/README.md"]
