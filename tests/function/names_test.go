@@ -156,7 +156,7 @@ func TestADatabaseOfAnEarlierProgramKeepsItsNamesUntilSomebodyAsksForFewer(t *te
 	hasInPublic(t, url, false)
 }
 
-func TestACopyOrADumpOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
+func TestACopyOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
 	url := server.MigratedWith(t, all)
 	copied := copyOf(t, url)
 	up(t, copied, migrations.Settings{NewNamespace: true})
@@ -164,13 +164,17 @@ func TestACopyOrADumpOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
 	joined := server.Database(t)
 	up(t, joined, migrations.Settings{JoinURL: url}) // another database, with a choice of its own
 	hasInPublic(t, joined, false)
+}
+
+func TestADumpOfADatabaseBringsItsChoiceOfNamesAlong(t *testing.T) {
+	url := server.MigratedWith(t, all)
 	for _, dump := range [][]string{{"--schema-only"}, nil} {
 		restored := server.Database(t)
-		text, err := exec.CommandContext(within(t), "pg_dump", append(dump, "--dbname", url)...).Output()
+		text, err := exec.CommandContext(within(t), server.Tool(t, "pg_dump"), append(dump, url)...).Output()
 		if err != nil {
 			t.Fatal(err)
 		}
-		load := exec.CommandContext(within(t), "psql", "-q", "-v", "ON_ERROR_STOP=1", "--dbname", restored)
+		load := exec.CommandContext(within(t), server.Tool(t, "psql"), "-Xqv", "ON_ERROR_STOP=1", restored)
 		load.Stdin = bytes.NewReader(text)
 		if out, err := load.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
