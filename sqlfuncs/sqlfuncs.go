@@ -65,30 +65,23 @@ const (
 )
 
 // Names says which names in schema public are pgflurry's. They are the first of Files, and change nothing in public.
-func Names() []File { return []File{choice(""), file("public_names.sql")} }
-
-// choice remembers which functions have an alias in public; empty: as before, Snowflake where nothing is installed.
-func choice(functions string) File {
-	f := file(order[0]) // functions_in_public.sql
-	f.SQL = fmt.Sprintf(f.SQL, functions)
-	return f
-}
+func Names() []File { return Files(0, "")[:2] }
 
 // Ticks counts time in ticks, as Files does; alone it is enough to judge whether IDs are ahead of the clock.
 func Ticks() File { return file("ticks.sql") }
 
 // Files returns all families in the order in which they must run. refuse_foreign.sql fails, before anything is made in
 // public, if a function of the user's own is in the way. revision is what pgflurry.revision() tells. functions is
-// Snowflake or All; empty: as the database remembers.
+// Snowflake or All; empty: as the database remembers, and Snowflake in a new one.
 func Files(revision int, functions string) []File {
+	filled := map[string]any{"functions_in_public.sql": functions, "revision.sql": revision}
 	all := make([]File, len(order))
 	for i, name := range order {
 		all[i] = file(name)
-		if name == "revision.sql" {
-			all[i].SQL = fmt.Sprintf(all[i].SQL, revision)
+		if value, is := filled[name]; is {
+			all[i].SQL = fmt.Sprintf(all[i].SQL, value)
 		}
 	}
-	all[0] = choice(functions)
 	return all
 }
 

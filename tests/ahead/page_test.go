@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"pgflurry/tests/support/deeds"
 )
 
 var update = flag.Bool("update", false, "write the files' text into docs/drawing-ahead.md")
@@ -51,21 +53,13 @@ func TestThePageShowsTheCodeThatRan(t *testing.T) {
 // source is a file's text, or what stands between the marks of its snippet, without their indentation.
 func source(t *testing.T, name string, snippet bool) string {
 	t.Helper()
-	file, err := os.ReadFile(filepath.Join("../..", name))
+	name = filepath.Join("../..", name)
+	if snippet {
+		return deeds.Snippet(t, name, "begin") + "\n"
+	}
+	file, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := string(file)
-	if snippet {
-		_, rest, begun := strings.Cut(text, "snippet: begin\n")
-		rest, _, ended := strings.Cut(rest, "snippet: end")
-		if !begun || !ended {
-			t.Fatalf("%s has no lines \"snippet: begin\" and \"snippet: end\"", name)
-		}
-		rest = strings.Trim(rest[:strings.LastIndexByte(rest, '\n')], "\n")
-		indent := rest[:len(rest)-len(strings.TrimLeft(rest, " "))]
-		rest = strings.ReplaceAll(strings.TrimPrefix(rest, indent), "\n"+indent, "\n")
-		text = rest + "\n"
-	}
-	return strings.ReplaceAll(text, "\t", "    ")
+	return strings.ReplaceAll(string(file), "\t", "    ")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -179,11 +180,10 @@ func begin(t *testing.T, s *served, r recipe, out string) *running {
 	for _, word := range r.command {
 		command = append(command, strings.ReplaceAll(word, "{out}", out))
 	}
-	u := server.Parse(t, s.URL)
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
-	cmd.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER=postgres", "PGSSLMODE=disable",
-		"PGDATABASE="+strings.TrimPrefix(u.Path, "/"), "AWAY_PORT="+strconv.Itoa(server.FreePort(t)),
-		"ID_DATABASE="+idDatabase, "PYTHONDONTWRITEBYTECODE=1")
+	cmd.Env = slices.Concat(os.Environ(), server.Environment(t, s.URL), []string{
+		"AWAY_PORT=" + strconv.Itoa(server.FreePort(t)), "ID_DATABASE=" + idDatabase, "PYTHONDONTWRITEBYTECODE=1",
+	})
 	cmd.Stderr = t.Output()
 	input, err := cmd.StdinPipe()
 	if err != nil {

@@ -82,7 +82,6 @@ func sourceFlag(t *testing.T) string {
 // run gives the fates that a program tells.
 func (p jsonProgram) run(t *testing.T, out, url string) (all []fate) {
 	t.Helper()
-	u := server.Parse(t, url)
 	source := sourceFlag(t)
 	for _, words := range [][]string{p.build, p.command} {
 		if words == nil {
@@ -93,8 +92,7 @@ func (p jsonProgram) run(t *testing.T, out, url string) (all []fate) {
 			filled = append(filled, strings.NewReplacer("{out}", out, "{source}", source).Replace(word))
 		}
 		command := exec.CommandContext(server.Within(t), filled[0], filled[1:]...)
-		command.Env = append(os.Environ(), "PGHOST="+u.Hostname(), "PGPORT="+u.Port(), "PGUSER=postgres",
-			"PGDATABASE="+strings.TrimPrefix(u.Path, "/"), "PGSSLMODE=disable", p.environment)
+		command.Env = slices.Concat(os.Environ(), server.Environment(t, url), []string{p.environment})
 		var complaints bytes.Buffer
 		command.Stderr = &complaints
 		said, err := command.Output()

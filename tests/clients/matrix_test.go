@@ -100,14 +100,10 @@ func (m *matrix) visit(t *testing.T, d driver, at string, asked []string) []deed
 // environment is what the programs read, and the table where they need it.
 func (m *matrix) environment(t *testing.T, d driver, at string, asked []string) []string {
 	t.Helper()
-	u := server.Parse(t, at)
-	place := []string{
-		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + strings.TrimPrefix(u.Path, "/"),
-		"PGSSLMODE=disable", "CLIENT_CA=" + m.secure.ca,
-	}
+	place := append(server.Environment(t, at), "CLIENT_CA="+m.secure.ca)
 	if slices.Equal(asked, allDeeds) {
 		server.Exec(t, m.direct, itemSQL)
-		return append(place, "PGUSER=postgres", "CLIENT_ROLE=client_scram")
+		return append(place, "CLIENT_ROLE=client_scram")
 	}
 	return append(place, "PGUSER="+roleOf(d), "CLIENT_ROLE="+roleOf(d), "PGPASSWORD=right", "CLIENT_BARE=1")
 }

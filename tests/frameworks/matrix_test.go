@@ -127,15 +127,11 @@ func (m *matrix) ran(t *testing.T, database string) (s statements) {
 	return s
 }
 
-// environment is what the programs read: the address to connect to, and the database that is there directly.
-func (m *matrix) environment(t *testing.T, at, direct string) []string {
+// environment is what the programs read.
+func (m *matrix) environment(t *testing.T, at string) []string {
 	t.Helper()
-	u := server.Parse(t, at)
-	return []string{
-		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + server.Name(t, direct),
-		"PGUSER=postgres", "PGSSLMODE=disable", "FRAMEWORK_MIGRATION=" + m.plain,
-		"FRAMEWORK_ESCAPED=" + m.escaped, "FRAMEWORK_SCRATCH=" + t.TempDir(),
-	}
+	return append(server.Environment(t, at), "FRAMEWORK_MIGRATION="+m.plain, "FRAMEWORK_ESCAPED="+m.escaped,
+		"FRAMEWORK_SCRATCH="+t.TempDir())
 }
 
 // all does all deeds in a database, through a proxy if there is one, and looks what is there then.
@@ -145,7 +141,7 @@ func (m *matrix) all(t *testing.T, f framework, direct string, proxy *program.Pr
 	if proxy != nil {
 		at = proxy.URL
 	}
-	environment, port := m.environment(t, at, direct), server.Parse(t, at).Port()
+	environment, port := m.environment(t, at), server.Parse(t, at).Port()
 	for _, deed := range allDeeds {
 		before := m.ran(t, server.Name(t, direct))
 		d := done{Line: m.Run(t, f.Program, []string{deed}, environment)[0]}

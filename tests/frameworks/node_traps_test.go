@@ -15,7 +15,7 @@ func TestWhatThePageWarnsOfHappens(t *testing.T) {
 		t.Run(f.Name, func(t *testing.T) {
 			m.Asked(t, f.Program, install)
 			direct := m.empty(t, f, "traps")
-			lines := m.Run(t, f.Program, []string{"migrate", "traps"}, m.environment(t, direct, direct))
+			lines := m.Run(t, f.Program, []string{"migrate", "traps"}, m.environment(t, direct))
 			warnings, told := lines[1].Result.(map[string]any)
 			if !told || len(warnings) == 0 {
 				t.Fatalf("traps gave %v; expected an object of warnings", lines[1].Result)

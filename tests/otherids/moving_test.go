@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/server"
 )
 
@@ -21,17 +21,13 @@ import (
 const moving = "../../docs/moving.md"
 
 // blocks are the parts of the page that are SQL, each as its statements.
-func blocks(t *testing.T) (all [][]string, page string) {
+func blocks(t *testing.T) (all [][]string) {
 	t.Helper()
-	text, err := os.ReadFile(moving)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, block := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(text), -1) {
+	for _, block := range deeds.Blocks(t, moving, "sql") {
 		var statements []string
 		var one strings.Builder
 		quoted := false
-		for line := range strings.Lines(block[1]) {
+		for line := range strings.Lines(block) {
 			code, _, _ := strings.Cut(line, "--")
 			one.WriteString(strings.TrimRight(code, " \n") + "\n")
 			if strings.Count(code, "$$")%2 == 1 {
@@ -47,7 +43,7 @@ func blocks(t *testing.T) (all [][]string, page string) {
 		}
 		all = append(all, statements)
 	}
-	return all, string(text)
+	return all
 }
 
 // plain is a statement without what may differ between a page and a plan: its lines, and how its texts are quoted.
@@ -58,7 +54,7 @@ func plain(statement string) string {
 // path is the last block: the way without a long lock.
 func path(t *testing.T) (before [][]string, statements []string) {
 	t.Helper()
-	all, _ := blocks(t)
+	all := blocks(t)
 	if len(all) < 7 || all[len(all)-1][0] != "BEGIN;" {
 		t.Fatalf("the page has %d blocks of SQL; expected 7 or more, and the last to begin a transaction", len(all))
 	}
@@ -68,13 +64,16 @@ func path(t *testing.T) (before [][]string, statements []string) {
 func TestThePageAboutMovingSaysWhatHappens(t *testing.T) {
 	conn := server.Connect(t, server.Migrated(t))
 	before, _ := path(t)
-	_, page := blocks(t)
+	page, err := os.ReadFile(moving)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, block := range before {
 		for _, statement := range block {
 			server.Do(t, conn, statement)
 			if statement == "SELECT pgflurry.convert_to_snowflake('item');" {
 				err := server.Refused(t, conn, "2200H", "SELECT nextval('item_id_seq')")
-				if !strings.Contains(page, "\nERROR:  "+err.Message+"\n") {
+				if !strings.Contains(string(page), "\nERROR:  "+err.Message+"\n") {
 					t.Errorf("the page does not show %q", err.Message)
 				}
 				server.Refused(t, conn, "22003", "SELECT setval('item_id_seq', (SELECT max(id) + 1 FROM item))")

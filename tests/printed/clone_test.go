@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/server"
 )
 
@@ -54,7 +55,7 @@ func quoted(t *testing.T, language, file string) {
 		t.Fatal(err)
 	}
 	found := false
-	for _, block := range blocks(t, language) {
+	for _, block := range deeds.Blocks(t, pagePath, language) {
 		found = found || strings.Contains(string(text), block)
 	}
 	if !found {

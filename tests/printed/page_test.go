@@ -12,41 +12,38 @@ import (
 	"testing"
 
 	"pgflurry/postgres"
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
-// page is docs/test-databases.md.
+const pagePath = "../../docs/test-databases.md"
+
+// page is its text.
 func page(t testing.TB) string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/test-databases.md")
+	text, err := os.ReadFile(pagePath)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(text)
 }
 
-// blocks are the page's blocks of a language, in order.
-func blocks(t testing.TB, language string) (texts []string) {
-	t.Helper()
-	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(page(t), -1) {
-		texts = append(texts, match[1])
-	}
-	return texts
-}
+// commands are the page's blocks of commands.
+func commands(t testing.TB) []string { return deeds.Blocks(t, pagePath, "sh") }
 
 // template is the block that makes the template.
-func template(t testing.TB) string { return blocks(t, "sh")[0] }
+func template(t testing.TB) string { return commands(t)[0] }
 
 // withoutProxy are the blocks of commands but for the last one, which starts a proxy.
 func withoutProxy(t testing.TB) []string {
-	all := blocks(t, "sh")
+	all := commands(t)
 	return all[:len(all)-1]
 }
 
 // proxyBlock is that one.
 func proxyBlock(t testing.TB) string {
-	all := blocks(t, "sh")
+	all := commands(t)
 	return all[len(all)-1]
 }
 
@@ -65,9 +62,9 @@ func newReader(t *testing.T) *reader {
 	if err := os.Symlink(program.Path(t), filepath.Join(bin, "pgflurry")); err != nil {
 		t.Fatal(err)
 	}
-	at := server.Parse(t, r.url("postgres"))
-	r.environment = append(os.Environ(), "PATH="+bin+":"+filepath.Dir(server.Tool(t, "createdb"))+":"+os.Getenv("PATH"),
-		"PGHOST="+at.Hostname(), "PGPORT="+at.Port(), "PGUSER="+at.User.Username(), "PGSSLMODE=disable")
+	r.environment = slices.Concat(os.Environ(), server.Environment(t, r.url("postgres")), []string{
+		"PATH=" + bin + ":" + filepath.Dir(server.Tool(t, "createdb")) + ":" + os.Getenv("PATH"),
+	})
 	return r
 }
 

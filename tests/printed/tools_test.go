@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"pgflurry/migrations"
@@ -81,8 +82,9 @@ func (tool tool) run(t *testing.T, url, text, programs string) ([]byte, error) {
 	command := exec.CommandContext(server.Within(t), "bash", "-euo", "pipefail", script)
 	command.Dir = t.TempDir()
 	at := server.Parse(t, url)
-	command.Env = append(os.Environ(), "PRINTED="+file, "NODE="+node, "GO="+programs, "PGHOST="+at.Hostname(),
-		"PGPORT="+at.Port(), "PGUSER="+at.User.Username(), "PGDATABASE="+server.Name(t, url), "PGSSLMODE=disable",
-		"DATABASE_URL=postgres://"+at.User.Username()+"@"+at.Host+at.Path+"?sslmode=disable")
+	command.Env = slices.Concat(os.Environ(), server.Environment(t, url), []string{
+		"PRINTED=" + file, "NODE=" + node, "GO=" + programs,
+		"DATABASE_URL=postgres://" + at.User.Username() + "@" + at.Host + at.Path + "?sslmode=disable",
+	})
 	return command.CombinedOutput()
 }

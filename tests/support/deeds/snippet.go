@@ -2,6 +2,7 @@ package deeds
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -26,4 +27,21 @@ func Snippet(t *testing.T, file, name string) string {
 		lines[i] = strings.ReplaceAll(strings.TrimPrefix(lines[i], indent), "\t", "    ")
 	}
 	return strings.Join(lines, "\n")
+}
+
+// Blocks are the pieces of code in a language on a page, in their order. There must be one.
+func Blocks(t testing.TB, page, language string) (all []string) {
+	t.Helper()
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fenced := regexp.MustCompile("(?ms)^```" + language + "\n(.*?)^```$")
+	for _, block := range fenced.FindAllSubmatch(text, -1) {
+		all = append(all, string(block[1]))
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no code in %s", page, language)
+	}
+	return all
 }

@@ -93,6 +93,16 @@ func Name(t testing.TB, at string) string {
 	return strings.TrimPrefix(Parse(t, at).Path, "/")
 }
 
+// Environment is what PostgreSQL's programs and drivers of all languages read of a URL, without the password.
+func Environment(t testing.TB, at string) []string {
+	t.Helper()
+	u := Parse(t, at)
+	return []string{
+		"PGHOST=" + u.Hostname(), "PGPORT=" + u.Port(), "PGDATABASE=" + Name(t, at), "PGUSER=" + u.User.Username(),
+		"PGSSLMODE=disable",
+	}
+}
+
 // In is url with another database name.
 func In(t testing.TB, base, database string) string {
 	t.Helper()
