@@ -131,7 +131,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quot
     WHERE NOT (d.classid = 'pg_attrdef'::regclass
             AND EXISTS (SELECT FROM pg_attrdef WHERE oid = d.objid AND adrelid = n.rel AND adnum = n.number))
       AND NOT (d.classid = 'pg_constraint'::regclass
-            AND EXISTS (SELECT FROM pg_constraint WHERE oid = d.objid AND contype IN ('f', 'p', 'u')))
+            AND EXISTS (SELECT FROM pg_constraint WHERE oid = d.objid AND contype IN ('f', 'p', 'u', 'n')))
       AND NOT (d.classid = 'pg_rewrite'::regclass
             AND EXISTS (SELECT FROM pg_rewrite WHERE oid = d.objid AND rulename = '_RETURN'))
       AND NOT (c.relkind IS NOT DISTINCT FROM 'S' AND d.deptype IN ('a', 'i'))

@@ -5,7 +5,8 @@ SELECT concat_ws(' ', c.relname, a.attname, a.atttypid::regtype, a.attnotnull, a
     LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v')
 UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid), convalidated)
-    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+    -- NOT NULL stands above; from PostgreSQL 18 on it is a constraint with a name of its own
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace AND contype <> 'n'
 UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
 UNION ALL SELECT concat_ws(' ', c.relname, pg_get_viewdef(c.oid), c.reloptions, c.relacl, obj_description(c.oid))
     FROM pg_class AS c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'v'
