@@ -49,7 +49,7 @@ def batch():
 def draw(n):
     """IDs before there are rows. The proxy answers this statement from memory."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT * FROM next_snowflakes(%s)", [n])
+        cursor.execute(f"SELECT * FROM next_snowflakes({n:d})")
         return [row[0] for row in cursor.fetchall()]
 # snippet: end
 

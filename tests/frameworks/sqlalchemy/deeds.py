@@ -57,7 +57,7 @@ def batch():
 # snippet: draw
 def draw(session, n):
     """IDs before there are rows. The proxy answers this statement from memory."""
-    return session.scalars(text("SELECT * FROM next_snowflakes(:n)"), {"n": n}).all()
+    return session.scalars(text(f"SELECT * FROM next_snowflakes({n:d})")).all()
 # snippet: end
 
 
