@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/server"
 )
 
@@ -90,13 +91,7 @@ func run(t *testing.T, command string, arguments ...string) {
 }
 
 func TestEachRecipeDrawsInBatchesAndGivesNoIDTwice(t *testing.T) {
-	switch asked := os.Getenv("PGFLURRY_TEST_CLIENTS"); asked {
-	case "":
-		t.Skip("PGFLURRY_TEST_CLIENTS is not set: make test-clients installs what the recipes need, and runs them")
-	case "1", "all":
-	default:
-		t.Fatalf("PGFLURRY_TEST_CLIENTS is %q; expected 1 or all", asked)
-	}
+	deeds.Wanted(t)
 	all, s := t, serve(t)
 	for _, r := range recipes {
 		t.Run(r.name, func(t *testing.T) {

@@ -169,7 +169,7 @@ func TestWhatDriversMakeOfAnIDIsWhatThePageSays(t *testing.T) {
 	server.Exec(t, url, authorsSQL)
 	seen := fatesInGo(t, url)
 	for _, p := range jsonPrograms {
-		if p.first || os.Getenv("PGFLURRY_TEST_CLIENTS") == "all" {
+		if p.first || deeds.All() {
 			seen = append(seen, p.run(t, t.TempDir(), url)...)
 		}
 	}
@@ -179,7 +179,7 @@ func TestWhatDriversMakeOfAnIDIsWhatThePageSays(t *testing.T) {
 	if !found || !ended {
 		t.Fatalf("docs/json.md has no table with the head\n%s", jsonHead)
 	}
-	if *update && os.Getenv("PGFLURRY_TEST_CLIENTS") == "all" {
+	if *update && deeds.All() {
 		var lines []string
 		for _, f := range seen {
 			lines = append(lines, bars(f.cells()))

@@ -1,9 +1,10 @@
 package printed
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
+
+	"pgflurry/tests/support/deeds"
 )
 
 // runners are the page's snippets for test runners, each in a file that runs.
@@ -29,7 +30,7 @@ var runners = []struct {
 }
 
 func TestThePagesTestRunnersGiveEachProcessADatabaseThatDraws(t *testing.T) {
-	if os.Getenv("PGFLURRY_TEST_CLIENTS") != "all" {
+	if !deeds.All() {
 		t.Skip("PGFLURRY_TEST_CLIENTS is not all: make test-clients installs the runners and runs them")
 	}
 	folder, err := filepath.Abs("runners")

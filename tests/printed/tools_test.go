@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"pgflurry/migrations"
+	"pgflurry/tests/support/deeds"
 	"pgflurry/tests/support/server"
 )
 
@@ -35,7 +36,7 @@ func TestWhatIsPrintedIsTheFirstMigrationOfAnyTool(t *testing.T) {
 	programs := t.TempDir()
 	for _, tool := range tools {
 		t.Run(tool.name, func(t *testing.T) {
-			if tool.name != "psql" && os.Getenv("PGFLURRY_TEST_CLIENTS") != "all" {
+			if tool.name != "psql" && !deeds.All() {
 				t.Skip("PGFLURRY_TEST_CLIENTS is not all: make test-clients installs the tools and runs them")
 			}
 			if tool.build != "" {

@@ -26,6 +26,9 @@ func Wanted(t *testing.T) {
 	}
 }
 
+// All says whether all programs are asked for, and not the first group alone.
+func All() bool { return os.Getenv("PGFLURRY_TEST_CLIENTS") == "all" }
+
 // Asked skips the test of a program that PGFLURRY_TEST_CLIENTS does not ask for, and gives the version of any other.
 // Install is the script that installs what the suite needs.
 func (m *Maker) Asked(t *testing.T, p Program, install string) string {
