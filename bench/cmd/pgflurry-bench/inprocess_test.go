@@ -224,7 +224,10 @@ func TestWhatCannotBeMeasuredIsRefusedAndNothingIsWritten(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--out") {
 		t.Errorf("--out is a file: %v", err)
 	}
-	if err := runCommand(t.Context(), []string{"more"}, io.Discard, io.Discard); err == nil {
-		t.Error("an argument that is no flag is taken")
+	for _, bad := range []string{"more", "--more"} {
+		err := runCommand(t.Context(), []string{bad}, io.Discard, io.Discard)
+		if outcome.Of(err) != outcome.Usage || !strings.Contains(hint.Of(err), `"pgflurry-bench inprocess --help"`) {
+			t.Errorf("%s: %v; hint: %s", bad, err, hint.Of(err))
+		}
 	}
 }

@@ -36,7 +36,7 @@ func newRoot() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage(err) })
+	root.SetFlagErrorFunc(misuse)
 	root.AddCommand(newTargets())
 	root.AddCommand(newProxy())
 	root.AddCommand(newRun())
@@ -50,4 +50,17 @@ func newRoot() *cobra.Command {
 // usage is an error of what was given: the same call fails again.
 func usage(err error) error { return outcome.As(outcome.Usage, err) }
 
-func noArguments(cmd *cobra.Command, args []string) error { return usage(cobra.NoArgs(cmd, args)) }
+// misuse is one of a command's flags or arguments, about which its help says more.
+func misuse(cmd *cobra.Command, err error) error {
+	return usage(hint.With(err, fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())))
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0:
+		return nil
+	case cmd.HasSubCommands():
+		return misuse(cmd, fmt.Errorf("%q is no command of %q", args[0], cmd.CommandPath()))
+	}
+	return misuse(cmd, fmt.Errorf("%q takes no arguments, but was given %q", cmd.CommandPath(), args[0]))
+}
