@@ -64,10 +64,24 @@ BEGIN
             FROM aclexplode(v.relacl) AS g WHERE g.grantee <> v.relowner;
         RETURN QUERY SELECT format('COMMENT ON VIEW %s IS %L', v.view, obj_description(v.view, 'pg_class'))
             WHERE obj_description(v.view, 'pg_class') IS NOT NULL;
+        RETURN QUERY SELECT step FROM pg_attribute AS a
+            LEFT JOIN pg_attrdef AS x ON x.adrelid = a.attrelid AND x.adnum = a.attnum
+            LEFT JOIN LATERAL aclexplode(a.attacl) AS g ON true,
+            LATERAL (VALUES
+                (1, format('ALTER VIEW %s ALTER COLUMN %I SET DEFAULT ', v.view, a.attname)
+                    || pg_get_expr(x.adbin, x.adrelid)),
+                (2, format('COMMENT ON COLUMN %s.%I IS ', v.view, a.attname)
+                    || quote_literal(col_description(a.attrelid, a.attnum))),
+                (3, format('GRANT %s (%I) ON %s TO ', g.privilege_type, a.attname, v.view)
+                    || CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(g.grantee)) END
+                    || CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)) AS s (place, step)
+            WHERE a.attrelid = v.view AND a.attnum > 0 AND step IS NOT NULL
+            GROUP BY a.attnum, s.place, step ORDER BY a.attnum, s.place, step;
     END LOOP;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.views_again(regclass, text, boolean) IS
-'Statements that drop the views of views_of_columns(), or make them again as they are now, with owner and rights.';
+'Statements that drop the views of views_of_columns(), or make them again as they are now, '
+'with owner, rights, comments and defaults.';
 
 -- An index is copied if it can be written down from its columns: a btree of plain columns, sorted as bigint is.
 CREATE OR REPLACE FUNCTION pgflurry.copied_index(index oid, number smallint, wide name) RETURNS text
@@ -104,6 +118,12 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quot
     FROM pgflurry.narrow_columns(tab, col) AS n JOIN pg_class AS c ON c.oid = n.rel
     WHERE c.relkind <> 'r' OR c.relispartition
        OR EXISTS (SELECT FROM pg_inherits WHERE n.rel IN (inhparent, inhrelid))
+    UNION
+    SELECT format('%s holds rows of table %s', pg_describe_object(d.classid, d.objid, d.objsubid), n.rel)
+    FROM pgflurry.narrow_columns(tab, col) AS n
+    JOIN pg_type AS t ON t.typrelid = n.rel
+    JOIN pg_depend AS d ON d.refclassid = 'pg_type'::regclass AND d.refobjid IN (t.oid, t.typarray)
+        AND d.classid = 'pg_class'::regclass AND d.objsubid > 0
     UNION
     SELECT format('column %s.%I has rights of its own', n.rel, n.name)
     FROM pgflurry.narrow_columns(tab, col) AS n

@@ -124,10 +124,15 @@ func TestAPlanTellsWhatElseIsConcernedAndHowLongLocksAreHeld(t *testing.T) {
 
 func TestBothWaysToWidenAKeyLeaveTheSameTables(t *testing.T) {
 	keys := []string{"'root'", "'always'", `'"By Default"', 'The ID'`}
+	const ofView = `SELECT concat_ws(' ', a.attacl, pg_get_expr(d.adbin, d.adrelid),
+			col_description(a.attrelid, a.attnum))
+		FROM pg_attribute AS a LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+		WHERE a.attrelid = 'shown'::regclass AND a.attname = 'A text'`
 	var first []string
 	for _, way := range []string{"true", "false"} {
 		conn := server.Connect(t, server.Migrated(t))
 		server.Do(t, conn, narrow)
+		before := server.Value[string](t, conn, ofView)
 		for _, key := range keys {
 			statements := planned(t, conn, key+", rewrite => "+way)
 			copies := slices.ContainsFunc(statements, func(s string) bool { return strings.Contains(s, "ADD COLUMN") })
@@ -137,6 +142,9 @@ func TestBothWaysToWidenAKeyLeaveTheSameTables(t *testing.T) {
 			for _, statement := range statements[:len(statements)-1] { // all but the conversion
 				server.Do(t, conn, statement)
 			}
+		}
+		if after := server.Value[string](t, conn, ofView); after != before {
+			t.Errorf("rewrite => %s: a view's column has %q, and had %q", way, after, before)
 		}
 		now := server.Values[string](t, conn, structure)
 		if first == nil {
@@ -162,7 +170,7 @@ func TestAPlanTakesTheRewriteForSmallTablesAndSaysWhatItCannotWriteDown(t *testi
 			CHECK (id > 0));
 		CREATE INDEX part ON item (id) WHERE a > 0; CREATE INDEX hashed ON item USING hash (id);
 		CREATE MATERIALIZED VIEW kept AS SELECT id FROM item;
-		CREATE POLICY few ON item USING (id > 5);
+		CREATE POLICY few ON item USING (id > 5); CREATE TABLE history (before item, after item[]);
 		CREATE TABLE pair (a integer, b integer, UNIQUE (a, b), FOREIGN KEY (a, b) REFERENCES pair (a, b));
 		CREATE TABLE small (id serial PRIMARY KEY); CREATE TABLE parts (id serial, n int) PARTITION BY LIST (n)`)
 	const rewrites = "ALTER TABLE public.small ALTER COLUMN id TYPE bigint"
@@ -173,6 +181,7 @@ func TestAPlanTakesTheRewriteForSmallTablesAndSaysWhatItCannotWriteDown(t *testi
 	for _, want := range []string{
 		"index public.part of column public.item.id is not plain", "index public.hashed of column",
 		"materialized view public.kept reads column id", "policy few on table public.item uses column",
+		"column before of table public.history holds rows of table public.item", "column after of table public.history",
 		"constraint item_id_check on table public.item uses column", "column g of table public.item uses",
 	} {
 		if !strings.Contains(said, want) {

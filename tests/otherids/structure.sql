@@ -1,6 +1,6 @@
 -- All that a schema's tables and views are, and what is in them, one line each; columns in the order of their names.
 SELECT concat_ws(' ', c.relname, a.attname, a.atttypid::regtype, a.attnotnull, a.attidentity,
-        pg_get_expr(d.adbin, d.adrelid), col_description(c.oid, a.attnum)) AS line
+        pg_get_expr(d.adbin, d.adrelid), col_description(c.oid, a.attnum), a.attacl) AS line
     FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_attrdef AS d ON d.adrelid = c.oid AND d.adnum = a.attnum
     WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'v')
