@@ -23,12 +23,15 @@ class Snowflakes:
 
     def __init__(self, conninfo="", batch=100, max_age=1.0):
         self._conninfo, self._batch, self._max_age = conninfo, batch, max_age
-        self._forget()
-        # A child has a copy of the IDs, which its parent will give, and of the parent's socket.
-        os.register_at_fork(after_in_child=self._forget)
+        self._forked()
+        os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self):
+        self._lock = threading.Lock()  # which a thread of the parent may have held
+        self._process = None
 
     def _forget(self):
-        self._lock = threading.Lock()
+        self._process = os.getpid()
         self._ids = collections.deque()
         self._connection = None
         self._began = 0.0, 0.0
@@ -38,6 +41,10 @@ class Snowflakes:
 
     def take(self, n):
         with self._lock:
+            # A child has a copy of the IDs, which its parent will give, and of the parent's socket. A fork in C, as
+            # uWSGI's, does not call _forked.
+            if self._process != os.getpid():
+                self._forget()
             if self._too_old():
                 self._ids.clear()
             while len(self._ids) < n:

@@ -1,5 +1,6 @@
 """The recipe for psycopg 3."""
 
+import ctypes
 import json
 import os
 import sys
@@ -64,10 +65,10 @@ def inserted():
         return insert(connection, ["lamp", "shade"])
 
 
-def forked():
+def forked(fork=os.fork):
     ids.next()
     reader, writer = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
         with os.fdopen(writer, "w") as to:
             json.dump([ids.next() for _ in range(150)], to)
@@ -77,6 +78,10 @@ def forked():
         drawn = json.load(of)
     os.waitpid(child, 0)
     return drawn + [ids.next() for _ in range(150)]
+
+
+def forked_in_c():
+    return forked(ctypes.PyDLL(None).fork)  # which runs no hook of Python, as uWSGI's forks do not
 
 
 deeds = {
@@ -89,6 +94,7 @@ deeds = {
     "parameter": parameter,
     "inserted": inserted,
     "forked": forked,
+    "forked-in-c": forked_in_c,
 }
 for name, deed in deeds.items():
     sys.stdin.readline()
