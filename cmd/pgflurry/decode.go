@@ -170,7 +170,8 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 			one(arg)
 			continue
 		}
-		if err := words(cmd.InOrStdin(), one); err != nil {
+		reads := func() (string, error) { return "", words(cmd.InOrStdin(), one) }
+		if _, err := awaited(cmd.Context(), reads); err != nil {
 			return fmt.Errorf("reading IDs from standard input: %w", err)
 		}
 	}

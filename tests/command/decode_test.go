@@ -1,9 +1,12 @@
 package command
 
 import (
+	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
+	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
 )
 
@@ -25,4 +28,20 @@ func TestDecodeSaysOnceWhichLayoutItAssumes(t *testing.T) {
 			t.Errorf("decode %s: exit code %d, on standard error it says\n%s", told, e.code, e.errs)
 		}
 	}
+}
+
+func TestASignalEndsDecodeWhileItWaitsForStandardInput(t *testing.T) {
+	cmd := exec.Command(program.Path(t), "decode", "-")
+	in, err := cmd.StdinPipe() // nothing is written to it, and it stays open
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	p := program.StartCommand(t, cmd)
+	p.Line("assuming layout")
+	p.Signal(syscall.SIGINT)
+	if code := p.End(); code != 1 {
+		t.Errorf("exit code %d", code)
+	}
+	p.Line("pgflurry: stopped by signal: interrupt")
 }
