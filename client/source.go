@@ -30,6 +30,9 @@ func Pgx(db interface {
 	Query(ctx context.Context, sql string, arguments ...any) (pgx.Rows, error)
 },
 ) Source {
+	if db == nil {
+		return nil // which New refuses
+	}
 	return func(ctx context.Context, n int) ([]int64, error) {
 		// Prepared, it would be PostgreSQL's once for each connection and number, also while that is away.
 		rows, err := db.Query(ctx, drawing(n), pgx.QueryExecModeSimpleProtocol)
@@ -47,6 +50,9 @@ func SQL(db interface {
 	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
 },
 ) Source {
+	if db == nil {
+		return nil // which New refuses
+	}
 	return func(ctx context.Context, n int) ([]int64, error) {
 		rows, err := db.QueryContext(ctx, drawing(n))
 		if err != nil {

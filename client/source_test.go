@@ -122,8 +122,10 @@ func TestSettingsOutsideTheirRangesAreRefusedWithTheirValues(t *testing.T) {
 			t.Errorf("%+v: %v; expected %q", c.settings, err, c.says)
 		}
 	}
-	if _, err := New(nil, Settings{}); err == nil || !strings.Contains(err.Error(), "expected Pgx(pool)") {
-		t.Errorf("a nil source: %v", err)
+	for _, source := range []Source{nil, Pgx(nil), SQL(nil)} {
+		if _, err := New(source, Settings{}); err == nil || !strings.Contains(err.Error(), "expected Pgx(pool)") {
+			t.Errorf("a nil source: %v", err)
+		}
 	}
 }
 

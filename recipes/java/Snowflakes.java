@@ -18,7 +18,7 @@ import javax.sql.DataSource;
  * </pre>
  */
 public final class Snowflakes {
-    /** Draws n IDs from PostgreSQL or the proxy. */
+    /** Draws n IDs from PostgreSQL or the proxy, neither more nor fewer. */
     @FunctionalInterface
     public interface Source {
         long[] draw(int n) throws SQLException;
@@ -73,7 +73,11 @@ public final class Snowflakes {
     private void draw(int n, Source source) throws SQLException {
         long beganMonotonic = System.nanoTime();
         long beganWall = System.currentTimeMillis();
-        ids = source.draw(n);
+        long[] drawn = source.draw(n);
+        if (drawn.length != n) {
+            throw new SQLException("the source gave " + drawn.length + " IDs; expected " + n);
+        }
+        ids = drawn;
         given = 0;
         monotonic = beganMonotonic;
         wall = beganWall;

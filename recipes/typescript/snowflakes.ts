@@ -1,4 +1,4 @@
-/** What a draw needs of a Pool or Client of pg. */
+/** What a draw needs of a Pool of pg. A Client has it too, but does not connect again once it is lost. */
 export interface Queryable {
   query(text: string): Promise<{ rows: { id: string }[] }>
 }

@@ -116,6 +116,16 @@ final class Ahead {
         return drawn;
     }
 
+    /** A source of the user's own that gives nothing must not be asked for ever. */
+    private static void refusesShortDraws() {
+        try {
+            new Snowflakes(100, Duration.ofSeconds(1)).take(1, n -> new long[0]);
+        } catch (SQLException e) {
+            return;
+        }
+        throw new IllegalStateException("a draw of no IDs was taken");
+    }
+
     private static void deed(String name, Callable<List<Long>> run) throws Exception {
         System.in.read();
         String rest;
@@ -135,11 +145,14 @@ final class Ahead {
             deed("restarted", () -> oneByOne(IDS, 250, proxy));
             deed("fresh", () -> oneByOne(new Snowflakes(100, Duration.ZERO), 5, proxy));
             deed("bulk", () -> LongStream.of(IDS.take(25_000, proxy)).boxed().toList());
-            deed("broken", () -> oneByOne(new Snowflakes(100, Duration.ofSeconds(1)), 1, n -> {
-                try (Connection away = DriverManager.getConnection(url(System.getenv("AWAY_PORT")))) {
-                    return Snowflakes.draw(away, n);
-                }
-            }));
+            deed("broken", () -> {
+                refusesShortDraws();
+                return oneByOne(new Snowflakes(100, Duration.ofSeconds(1)), 1, n -> {
+                    try (Connection away = DriverManager.getConnection(url(System.getenv("AWAY_PORT")))) {
+                        return Snowflakes.draw(away, n);
+                    }
+                });
+            });
             deed("ids", () -> {
                 try (HikariDataSource others = connections(System.getenv("ID_DATABASE"))) {
                     Snowflakes ids = new Snowflakes(100, Duration.ofSeconds(1));
