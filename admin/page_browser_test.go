@@ -230,7 +230,7 @@ func TestTheDecoderAnswersInPlace(t *testing.T) {
 	tab := browser.Start(t).Open(shown(t, node), browser.View{})
 	tab.Expect("400 (Bad Request)")
 	tab.Run(chromedp.SendKeys("#id", "12x\r", chromedp.ByQuery))
-	tab.Await(`document.querySelector("#decoder-problem")?.textContent.startsWith("“12x” is no ID")`)
+	tab.Await(`document.querySelector("#decoder-problem")?.textContent.startsWith('"12x" is no ID')`)
 	tab.Await(`document.activeElement.id === "id"`)
 	tab.Run(chromedp.SetValue("#id", "330678927360028672", chromedp.ByQuery),
 		chromedp.Click(".decoder button", chromedp.ByQuery))
