@@ -14,7 +14,6 @@ SET search_path = pg_catalog, pg_temp SET row_security = off SET quote_all_ident
 DECLARE
     patience constant text := current_setting('lock_timeout');
     c       record;
-    target  regclass;
     highest bigint;
     first   bigint;
     held    boolean;  -- whether the table's lock was had
@@ -41,11 +40,11 @@ BEGIN
             PERFORM pgflurry.refuse_narrow(caller, tab, col, c.type, c.narrow);
             -- Nobody may draw from the sequence from here on, who could get a number that setval() gives again.
             -- A session that has drawn already may wait for the table, so this wait must end before it is a deadlock.
-            target := coalesce(seq, CASE WHEN c.drawn_from IS NULL OR c.drawn_from = c.owned THEN c.owned END);
-            IF target IS NOT NULL AND (caller = 'convert_to_sequence' OR old_sequence = 'stop' OR c.identity <> '') THEN
+            IF c.target IS NOT NULL
+               AND (caller = 'convert_to_sequence' OR old_sequence = 'stop' OR c.identity <> '') THEN
                 PERFORM set_config('lock_timeout', '300ms', true);
-                EXECUTE format('ALTER SEQUENCE %s CACHE %s', target,
-                    (SELECT seqcache FROM pg_sequence WHERE seqrelid = target));
+                EXECUTE format('ALTER SEQUENCE %s CACHE %s', c.target,
+                    (SELECT seqcache FROM pg_sequence WHERE seqrelid = c.target));
                 PERFORM set_config('lock_timeout', patience, true);
             END IF;
             EXECUTE format('SELECT max(%I) FROM %s', col, tab) INTO highest;
@@ -74,7 +73,7 @@ BEGIN
         END;
         PERFORM pg_sleep(0.1);
     END LOOP;
-    RAISE EXCEPTION '%: transactions that have drawn from sequence % do not end', caller, target
+    RAISE EXCEPTION '%: transactions that have drawn from sequence % do not end', caller, c.target
         USING ERRCODE = '55P03',
               HINT = 'Nothing is changed. Look for them in pg_locks and pg_stat_activity, and call it again.';
 END $fn$;

@@ -45,6 +45,7 @@ DROP FUNCTION IF EXISTS pgflurry.copied_index(oid, smallint, name);
 DROP FUNCTION IF EXISTS pgflurry.views_again(regclass, text, boolean);
 DROP FUNCTION IF EXISTS pgflurry.views_of_columns(regclass, text);
 DROP FUNCTION IF EXISTS pgflurry.narrow_columns(regclass, text);
+DROP FUNCTION IF EXISTS pgflurry.wide_name(name);
 DROP FUNCTION IF EXISTS pgflurry.convert_to_sequence(regclass, text, regclass);
 DROP FUNCTION IF EXISTS pgflurry.convert_to_snowflake(regclass, text, text, regclass);
 DROP FUNCTION IF EXISTS pgflurry.move_key(text, regclass, text, text, regclass);

@@ -24,12 +24,12 @@ CREATE OR REPLACE FUNCTION pgflurry.concerned(tab regclass, col text, seq regcla
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
 DECLARE
     c      record;
-    target regclass;
+    source regclass;  -- that keys come from
     name   text;
 BEGIN
     SELECT * INTO c FROM pgflurry.key_column('plan_conversion', tab, col, seq);
-    target := coalesce(seq, c.drawn_from, c.owned);
-    name := (SELECT relname FROM pg_class WHERE oid = target);
+    source := coalesce(seq, c.drawn_from, c.owned);
+    name := (SELECT relname FROM pg_class WHERE oid = source);
     RETURN QUERY SELECT format('foreign key %s of %s: column %I is %s%s', f.conname, f.conrelid::regclass, r.attname,
             r.atttypid::regtype, CASE WHEN r.atttypid = 'bigint'::regtype THEN '' ELSE ', and must be bigint' END)
         FROM pg_constraint AS f, unnest(f.confkey, f.conkey) AS k (here, there), pg_attribute AS r
@@ -47,14 +47,14 @@ BEGIN
         FROM pg_trigger WHERE tgrelid = tab AND NOT tgisinternal ORDER BY 1;
     RETURN QUERY SELECT format('%s partitions or children get the default too', count(*))
         FROM pg_inherits WHERE inhparent = tab HAVING count(*) > 0;
-    RETURN QUERY SELECT format('other columns draw from sequence %s, which therefore goes on: %s', target, c.shared)
+    RETURN QUERY SELECT format('other columns draw from sequence %s, which therefore goes on: %s', source, c.shared)
         WHERE c.shared IS NOT NULL;
     RETURN QUERY SELECT format('function %s names the sequence, currval or lastval', p.oid::regprocedure)
         FROM pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace
         WHERE n.nspname NOT IN ('pg_catalog', 'information_schema', 'pgflurry')
           AND (strpos(p.prosrc, name) > 0 OR p.prosrc ~* '[[:<:]](currval|lastval)[[:>:]]'
             OR EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid
-                       AND refclassid = 'pg_class'::regclass AND refobjid = target))
+                       AND refclassid = 'pg_class'::regclass AND refobjid = source))
         ORDER BY 1;
     RETURN QUERY SELECT format('publication %s: a subscriber''s columns must be bigint first', pubname)
         FROM pg_publication_tables AS p
@@ -73,7 +73,6 @@ LANGUAGE plpgsql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SE
 DECLARE
     c      record;
     w      record;
-    target regclass;
     brief  constant text := 'milliseconds: metadata only';
     exclusive text;
 BEGIN
@@ -117,12 +116,11 @@ BEGIN
     held := 'until the transaction ends: the sum of what follows';
     note := 'waits for open transactions that use the table, and all others wait behind it: SET lock_timeout';
     RETURN NEXT;
-    target := coalesce(seq, CASE WHEN c.drawn_from IS NULL OR c.drawn_from = c.owned THEN c.owned END);
-    IF target IS NOT NULL AND (old_sequence = 'stop' OR c.identity <> '') THEN
+    IF c.target IS NOT NULL AND (old_sequence = 'stop' OR c.identity <> '') THEN
         step := step + 1;
-        statement := format('ALTER SEQUENCE %s CACHE %s', target,
-            (SELECT seqcache FROM pg_sequence WHERE seqrelid = target));
-        lock := 'SHARE ROW EXCLUSIVE on ' || target;
+        statement := format('ALTER SEQUENCE %s CACHE %s', c.target,
+            (SELECT seqcache FROM pg_sequence WHERE seqrelid = c.target));
+        lock := 'SHARE ROW EXCLUSIVE on ' || c.target;
         held := brief;
         note := 'changes nothing: locks out nextval(); after 0.3 s it gives the table free and tries again';
         RETURN NEXT;
@@ -140,7 +138,7 @@ BEGIN
     FOR statement IN SELECT s FROM pgflurry.steps_to_snowflake(tab, col, old_sequence, seq) AS s LOOP
         step := step + 1;
         lock := CASE WHEN statement LIKE 'ALTER TABLE%' THEN exclusive
-            WHEN target IS NULL THEN NULL ELSE 'SHARE ROW EXCLUSIVE on ' || target END;
+            WHEN c.target IS NULL THEN NULL ELSE 'SHARE ROW EXCLUSIVE on ' || c.target END;
         note := CASE WHEN statement LIKE 'SELECT setval%' AND old_sequence = 'stop' AND c.shared IS NULL
             THEN 'from here on nextval() is error 2200H' END;
         RETURN NEXT;

@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION pgflurry.narrow_foreign_keys(tab regclass, col text,
     OUT rel regclass, OUT name name, OUT wide name, OUT refers_to regclass, OUT definition text)
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
-    SELECT f.conrelid::regclass, f.conname, left(f.conname, 58) || '_wide', f.confrelid::regclass,
+    SELECT f.conrelid::regclass, f.conname, pgflurry.wide_name(f.conname), f.confrelid::regclass,
         format('FOREIGN KEY (%I) REFERENCES %s (%I)%s ON UPDATE %s ON DELETE %s%s',
             coalesce(here.wide, a.attname), f.confrelid::regclass, coalesce(there.wide, b.attname),
             CASE WHEN f.confmatchtype = 'f' THEN ' MATCH FULL' ELSE '' END, u.word, d.word,
@@ -78,9 +78,9 @@ BEGIN
         RETURN NEXT format('ALTER TABLE %s RENAME COLUMN %I TO %I', n.rel, n.wide, n.name);
         RETURN QUERY SELECT CASE WHEN k.contype IS NULL
                 THEN format('ALTER INDEX %s.%I RENAME TO %I', n.relnamespace::regnamespace,
-                    left(c.relname, 58) || '_wide', c.relname)
+                    pgflurry.wide_name(c.relname), c.relname)
                 ELSE format('ALTER TABLE %s ADD CONSTRAINT %I %s USING INDEX %I', n.rel, k.conname,
-                    CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, left(c.relname, 58) || '_wide') END
+                    CASE k.contype WHEN 'p' THEN 'PRIMARY KEY' ELSE 'UNIQUE' END, pgflurry.wide_name(c.relname)) END
             FROM pg_index AS i
             JOIN pg_class AS c ON c.oid = i.indexrelid
             LEFT JOIN pg_constraint AS k ON k.conindid = i.indexrelid AND k.contype IN ('p', 'u')

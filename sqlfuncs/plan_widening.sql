@@ -2,6 +2,13 @@
 -- Two ways. ALTER COLUMN ... TYPE rewrites the tables under an ACCESS EXCLUSIVE lock. The other way copies the column
 -- while everybody works, and swaps in a short transaction. Nothing here takes a lock or changes anything.
 
+CREATE OR REPLACE FUNCTION pgflurry.wide_name(of name) RETURNS name
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
+    SELECT (left(of, 58) || '_wide')::name
+$fn$;
+COMMENT ON FUNCTION pgflurry.wide_name(name) IS
+'The name of the copy of a column, an index or a constraint, until it takes the place of that.';
+
 CREATE OR REPLACE FUNCTION pgflurry.narrow_columns(tab regclass, col text,
     OUT place integer, OUT rel regclass, OUT number smallint, OUT name name, OUT wide name)
 RETURNS SETOF record
@@ -14,7 +21,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
              unnest(f.confkey, f.conkey) AS k (here, there)
         WHERE k.here = key.number)
     SELECT (row_number() OVER (ORDER BY a.attrelid <> tab, a.attrelid::regclass::text, a.attnum))::integer,
-        a.attrelid::regclass, a.attnum, a.attname, (left(a.attname, 58) || '_wide')::name
+        a.attrelid::regclass, a.attnum, a.attname, pgflurry.wide_name(a.attname)
     FROM key JOIN pg_attribute AS a ON a.attrelid = key.rel AND a.attnum = key.number
     WHERE a.atttypid IN ('integer'::regtype, 'smallint'::regtype)
 $fn$;
@@ -87,7 +94,7 @@ COMMENT ON FUNCTION pgflurry.views_again(regclass, text, boolean) IS
 CREATE OR REPLACE FUNCTION pgflurry.copied_index(index oid, number smallint, wide name) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT format('CREATE %sINDEX CONCURRENTLY %I ON %s (%s)%s', CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END,
-        left(c.relname, 58) || '_wide', i.indrelid::regclass,
+        pgflurry.wide_name(c.relname), i.indrelid::regclass,
         string_agg(quote_ident(CASE WHEN k.att = number THEN wide ELSE a.attname END)
             || CASE i.indoption[k.place - 1] WHEN 1 THEN ' DESC NULLS LAST' WHEN 2 THEN ' NULLS FIRST'
                 WHEN 3 THEN ' DESC' ELSE '' END, ', ' ORDER BY k.place) FILTER (WHERE k.place <= i.indnkeyatts),
