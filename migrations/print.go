@@ -73,7 +73,7 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 // those that get a name in public.
 func printed(list []migration, functions, row string) string {
 	var out strings.Builder
-	fmt.Fprintf(&out, printBeginSQL, revision(list))
+	fmt.Fprintf(&out, printBeginSQL, revision(list), lockKey)
 	out.WriteString("\n" + bootstrapSQL)
 	for _, m := range list {
 		fmt.Fprintf(&out, "\n-- %s\n"+printApplySQL+"%s"+printAppliedSQL, m.name, m.version, m.up, m.version)

@@ -16,7 +16,7 @@ PERFORM pg_catalog.set_config(s.name, s.value, true) FROM (VALUES
     ('default_table_access_method', 'heap'),
     ('quote_all_identifiers', 'off')
 ) AS s (name, value);
-PERFORM pg_advisory_xact_lock(x'7067666c75727279'::bigint);  -- that of "pgflurry migrate"
+PERFORM pg_advisory_xact_lock(%d);  -- that of "pgflurry migrate"
 
 IF to_regclass('pgflurry.namespace') IS NOT NULL THEN
     IF to_regprocedure('pgflurry.revision()') IS NOT NULL THEN
