@@ -10,8 +10,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
-
 	"pgflurry/bench/report"
 	"pgflurry/tests/support/program"
 	"pgflurry/tests/support/server"
@@ -126,13 +124,5 @@ func TestWhatIsNotTheProxyThatItIsSaidToBeIsRefusedBeforeAnythingIsMade(t *testi
 	refused(t, append(common, "--proxy", pooler), 3, "does not answer next_snowflake() itself", "hint: It is a pooler")
 	refused(t, append(common, "--proxy", "postgres://nobody@127.0.0.1:1/x"), 4, "--proxy cannot be asked")
 	refused(t, append(common, "--id-database", direct), 2, "it has run one", "hint: Name the database")
-	conn, err := pgx.Connect(t.Context(), direct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(t.Context())
-	left := true
-	if err := conn.QueryRow(t.Context(), schemaIsLeftSQL).Scan(&left); err != nil || left {
-		t.Errorf("the schema pgflurry_bench was made: %v (error %v)", left, err)
-	}
+	leavesNoSchema(t, direct)
 }
