@@ -50,16 +50,24 @@ func newSupervisor(log *slog.Logger) *supervisor {
 // The caller ends it, which takes a second at most: a manager that does not read keeps no program from its end.
 func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain time.Duration) (end func()) {
 	s.tell(daemon.SdNotifyReady)
-	unhook := context.AfterFunc(ctx, func() { s.stops(drain) })
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		s.watch(following, state)
-	}()
+	var telling sync.WaitGroup
+	telling.Add(1)
+	unhook := context.AfterFunc(ctx, func() {
+		defer telling.Done()
+		s.stops(drain)
+	})
+	telling.Go(func() { s.watch(following, state) })
 	return func() {
-		unhook()
+		if unhook() { // it ends by itself, and stops never runs
+			telling.Done()
+		}
 		stop()
+		done := make(chan struct{})
+		go func() {
+			telling.Wait()
+			close(done)
+		}()
 		late := time.NewTimer(lastLines)
 		defer late.Stop()
 		select {

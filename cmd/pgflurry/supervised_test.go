@@ -108,6 +108,25 @@ func TestAReloadThatOutlivesTheBeginningOfTheEndIsNotTold(t *testing.T) {
 	})
 }
 
+func TestAnEndAtOnceIsToldAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var manager manager
+		s := &supervisor{tell: func(lines ...string) {
+			if lines[0] == "STOPPING=1" {
+				time.Sleep(lastLines / 2) // a machine so busy that the rest of the program has ended before
+			}
+			manager.tell(lines...)
+		}}
+		ctx, stop := context.WithCancel(t.Context())
+		end := s.follow(ctx, func() admin.State { return admin.State{} }, time.Second)
+		stop()
+		end()
+		if told := manager.told(); !slices.Contains(told, "STOPPING=1") {
+			t.Errorf("it was told %q; expected STOPPING=1 before the end", told)
+		}
+	})
+}
+
 func TestAManagerThatDoesNotReadKeepsNoProgramFromItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := make(chan struct{})
