@@ -51,7 +51,8 @@ func quietSession(t testing.TB, messages ...pgproto3.FrontendMessage) (*session,
 	return s, conn
 }
 
-// once takes as much as the client sends in one go. It allocates nothing, and so is for one goroutine at a time.
+// once handles everything that the client sends in one go. It allocates nothing, so only one goroutine at a time may
+// use it.
 func (s *session) once(t testing.TB) {
 	onceSession, onceRead = s, false
 	if refused, gone := s.in.Each(takeOnce); refused != errOnce || gone != nil {
@@ -76,7 +77,7 @@ func takeOnce() error {
 	return nil
 }
 
-// before is what a session is told before its allocations are counted.
+// before sends messages to a session before the test counts its allocations.
 func (s *session) before(t testing.TB, messages ...pgproto3.FrontendMessage) {
 	t.Helper()
 	conn := s.conn.(*endless)

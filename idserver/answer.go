@@ -9,19 +9,20 @@ import (
 )
 
 const (
-	// portion is how many IDs an answer draws at once: many that draw much take turns with those that draw one.
+	// portion is how many IDs an answer draws at once. Clients that draw many IDs thus take turns with those that draw
+	// one.
 	portion = 256
-	// patience is how long an answer waits for an ID. A tick that is full is over within a millisecond as a rule.
+	// patience is how long an answer waits for an ID. A full tick is usually over within a millisecond.
 	patience = time.Second
 )
 
-// run is what was drawn and is not written yet: first, first+1, … first+count-1.
+// run is a run of drawn IDs or numbers that are not written yet: first, first+1, … first+count-1.
 type run struct {
 	first int64
 	count int
 }
 
-// writeIDs writes n rows, and draws for them what they need, a portion at a time.
+// writeIDs writes n rows. It draws what they need, one portion at a time.
 func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
 	var drawn run
 	f := r.form
@@ -50,7 +51,7 @@ func (s *session) writeIDs(r *rows, n int, formats []uint16) error {
 	return nil
 }
 
-// draw takes up to n IDs, or numbers of a tag if it is not nil; one at least.
+// draw takes up to n IDs, or numbers of the tag if tag is not nil. It takes at least one.
 func (s *session) draw(tag []byte, n int) (drawn run, err error) {
 	if tag != nil || n == 1 || s.server.turns.free() {
 		drawn.first, drawn.count, err = s.tryNextN(tag, n)
@@ -64,7 +65,7 @@ func (s *session) draw(tag []byte, n int) (drawn run, err error) {
 	return drawn, nil
 }
 
-// wait takes what comes next. For IDs it waits for its turn.
+// wait takes the next IDs or numbers. For IDs it waits for its turn.
 func (s *session) wait(tag []byte, n int) (drawn run, err error) {
 	ctx, cancel := context.WithTimeout(s.ctx, patience)
 	defer cancel()
@@ -87,8 +88,8 @@ func (s *session) tryNextN(tag []byte, n int) (first int64, count int, err error
 	return s.server.settings.Segments.TryNextN(tag, n)
 }
 
-// unavailable is what a client is told of an error of IDs or Segments, or of patience that is over. What ends the
-// session stays what it is.
+// unavailable turns an error of IDs or Segments, or the end of patience, into the client's error. It does not change an
+// error that ends the session.
 func (s *session) unavailable(err error) error {
 	if _, own := err.(problem); own || s.ctx.Err() != nil {
 		return err

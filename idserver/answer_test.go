@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 )
 
-// hung has nothing, now and later.
+// hung never has anything.
 type hung struct{}
 
 func (hung) TryNextN([]byte, int) (int64, int, error) { return 0, 0, nil }
@@ -25,7 +25,7 @@ func (h hungIDs) NextN(ctx context.Context, n int) (int64, int, error) {
 	return h.hung.NextN(ctx, nil, n)
 }
 
-// Who knows why nothing came is whoever gives IDs and numbers: for want of numbers an answer says nothing of IDs.
+// The error has to come from the source that had nothing. If numbers are missing, it says nothing about IDs.
 func TestAnAnswerThatWaitsInVainIsToldByWhoeverHadNothing(t *testing.T) {
 	for name, tag := range map[string][]byte{"IDs": nil, "numbers": []byte("order")} {
 		t.Run(name, func(t *testing.T) {

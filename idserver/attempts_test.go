@@ -80,7 +80,7 @@ func TestWhatIsKeptOfWrongPasswordsIsBounded(t *testing.T) {
 	if wait, _ := a.wait(here, "ann", noon); wait > 2*time.Duration(ofName.burst)*ofName.interval {
 		t.Errorf("a storm costs a wait of %s", wait)
 	}
-	for i := range 40 { // fewer than a generation: nothing is forgotten
+	for i := range 40 { // fewer than a generation, so nothing is forgotten
 		a.wrong(prefix(t, fmt.Sprintf("10.2.0.%d:5", i)), strings.Repeat("long", 1000), noon)
 	}
 	if wait, _ := a.wait(here, "ann", noon); wait == 0 {
@@ -127,7 +127,7 @@ func TestWhoTriesTooOftenIsRefusedBeforeThePasswordAndOthersGoOn(t *testing.T) {
 	h.counts("attempts", 2)
 }
 
-// The exchange was begun before others used up the burst.
+// The exchange began before others used up the burst.
 func TestManyAttemptsAtOnceAreNotManyGuesses(t *testing.T) {
 	h := newHall(t)
 	var all []*visitor

@@ -4,7 +4,7 @@ import (
 	"pgflurry/idserver/command"
 )
 
-// do carries out a command that gives no rows; n is how many a MOVE passed.
+// do runs a command that gives no rows. n is how many rows a MOVE skipped.
 func (s *session) do(p *portal, c command.Command) (tag string, n int, err error) {
 	tag = c.Tag()
 	switch c := c.(type) {
@@ -38,7 +38,7 @@ func (s *session) do(p *portal, c command.Command) (tag string, n int, err error
 	return tag, n, err
 }
 
-// doObject carries out what is about prepared statements and cursors.
+// doObject runs a command for prepared statements or cursors.
 func (s *session) doObject(p *portal, c command.Command) (tag string, n int, err error) {
 	tag = c.Tag()
 	switch c := c.(type) {
@@ -54,7 +54,7 @@ func (s *session) doObject(p *portal, c command.Command) (tag string, n int, err
 		err = s.declare(c, p.statement.cost)
 	case command.Close:
 		err = s.closeCommand(c, p)
-	case command.Fetch: // a MOVE, or of a cursor that was not there when it was described
+	case command.Fetch: // a MOVE, or a FETCH whose cursor did not exist when it was described
 		var moved rows
 		moved, err = s.fetch(c)
 		n = moved.left
@@ -67,10 +67,10 @@ func (s *session) doObject(p *portal, c command.Command) (tag string, n int, err
 	return tag, n, err
 }
 
-// inTransaction: there is a transaction of more than one statement.
+// inTransaction says that there is a transaction with more than one statement.
 func (s *session) inTransaction() bool { return s.inBlock() || s.transaction.block == blockImplicit }
 
-// commitsAtOnce: Execute of it ends the transaction that is no block, and does not wait for a Sync.
+// commitsAtOnce says whether Execute of this command ends a transaction that is no block, without waiting for a Sync.
 func commitsAtOnce(c command.Command) bool {
 	switch c := c.(type) {
 	case command.Begin, command.Commit, command.Rollback, command.Savepoint, command.Release, command.RollbackTo:
@@ -81,7 +81,7 @@ func commitsAtOnce(c command.Command) bool {
 	return false
 }
 
-// closeCommand carries out CLOSE. p is its own portal.
+// closeCommand runs CLOSE. p is its own portal.
 func (s *session) closeCommand(c command.Close, p *portal) error {
 	if c.All {
 		s.objects.closeAll(p)
@@ -125,10 +125,10 @@ func (s *session) declare(c command.Declare, cost int) error {
 	return err
 }
 
-// discard carries out DISCARD. p is its own portal.
+// discard runs DISCARD. p is its own portal.
 func (s *session) discard(c command.Discard, p *portal) error {
 	if c.What != "ALL" {
-		return nil // there are no plans, no temporary tables and no sequences
+		return nil // there are no plans, temporary tables or sequences
 	}
 	switch {
 	case s.inTransaction():
@@ -141,7 +141,7 @@ func (s *session) discard(c command.Discard, p *portal) error {
 	return s.resetAll()
 }
 
-// warn tells the client of what PostgreSQL warns of.
+// warn sends the client a warning that PostgreSQL would send.
 func (s *session) warn(sqlstate, message string) {
 	switch level, _ := s.settings.get("client_min_messages"); level {
 	case "error", "fatal", "panic":

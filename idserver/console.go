@@ -8,9 +8,9 @@ import (
 	"pgflurry/idserver/command"
 )
 
-// What SHOW shows: tables of the console, and settings.
+// Answers of SHOW: tables of the console, and settings.
 
-// consoleTable makes a table of the console; nil: there is none of that name.
+// consoleTable returns the function that makes a table of the console; nil: there is no such table.
 func (s *session) consoleTable(name string) func() Table {
 	switch word := strings.ToUpper(name); word {
 	case "HELP":
@@ -22,7 +22,7 @@ func (s *session) consoleTable(name string) func() Table {
 	}
 }
 
-// help says what this database answers.
+// help lists what this database answers.
 func (s *session) help() Table {
 	t := Table{Columns: []string{"statement", "answer"}, Rows: [][]string{
 		{"SELECT next_snowflake()", "one ID"},
@@ -45,7 +45,7 @@ func (s *session) help() Table {
 	return t
 }
 
-// showColumns are those of a SHOW.
+// showColumns are the columns of a SHOW.
 func (s *session) showColumns(c command.Show) ([]command.Column, error) {
 	var names []string
 	table := s.consoleTable(c.Name)
@@ -53,7 +53,7 @@ func (s *session) showColumns(c command.Show) ([]command.Column, error) {
 	switch {
 	case c.All:
 		names = []string{"name", "setting", "description"}
-	case strings.EqualFold(c.Name, "sessions"): // there may be ten thousand
+	case strings.EqualFold(c.Name, "sessions"): // the table may have ten thousand rows
 		names = sessionColumns()
 	case table != nil:
 		names = table().Columns
@@ -69,7 +69,7 @@ func (s *session) showColumns(c command.Show) ([]command.Column, error) {
 	return columns, nil
 }
 
-// show gives the rows of a SHOW.
+// show returns the rows of a SHOW.
 func (s *session) show(c command.Show) ([][]string, error) {
 	if c.All {
 		return s.settings.all(), nil
@@ -84,7 +84,7 @@ func (s *session) show(c command.Show) ([][]string, error) {
 	return [][]string{{value}}, nil
 }
 
-// all are the settings there are, sorted by name.
+// all returns all settings, sorted by name.
 func (x *settings) all() (rows [][]string) {
 	names := make(map[string]bool)
 	for _, m := range []map[string]string{presets, x.startup, x.session, x.local} {

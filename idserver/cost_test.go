@@ -14,11 +14,11 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// What logging in costs. These are benchmarks, as speed is no matter of tests:
+// The cost of a login. These are benchmarks, since tests do not judge speed:
 //
 //	go test ./idserver -run '^$' -bench Login
 
-// proving is a client in memory that says what a login needs. It counts the time that it needs itself.
+// proving is a client in memory that sends what a login needs. It measures the time that it needs itself.
 type proving struct {
 	inMemory
 	password string
@@ -62,7 +62,7 @@ func (p *proving) next() (err error) {
 	return err
 }
 
-// benchServer is one whose accounts are residents.
+// benchServer is a Server whose accounts are residents.
 func benchServer(b *testing.B) *Server {
 	list := account.NewList(residents(), []byte("secret"), noon)
 	v, err := New(Settings{
@@ -75,8 +75,8 @@ func benchServer(b *testing.B) *Server {
 	return v
 }
 
-// BenchmarkLogin is the server's own share of a login, without sockets and TLS: all that it computes. The client's
-// share is taken out of server-ns/op, but not of the allocations.
+// BenchmarkLogin measures the server's own share of a login: all computation, without sockets and TLS. server-ns/op
+// does not include the client's share, but the allocations do.
 func BenchmarkLogin(b *testing.B) {
 	v := benchServer(b)
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -94,8 +94,8 @@ func BenchmarkLogin(b *testing.B) {
 	b.ReportMetric(float64((b.Elapsed()-own).Nanoseconds())/float64(b.N), "server-ns/op")
 }
 
-// BenchmarkLoginMemory is what a client of the ID database needs of memory: the heap and the stack, with its half of
-// the connection.
+// BenchmarkLoginMemory measures the memory of a client of the ID database: heap and stack, with its half of the
+// connection.
 func BenchmarkLoginMemory(b *testing.B) {
 	const clients = 2000
 	for b.Loop() {
@@ -134,7 +134,7 @@ func BenchmarkLoginMemory(b *testing.B) {
 	}
 }
 
-// inUse is memory in bytes, of heap and stacks, when nothing is garbage.
+// inUse is the memory of heap and stacks in bytes, without garbage.
 func inUse() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -143,9 +143,9 @@ func inUse() uint64 {
 	return m.HeapAlloc + m.StackInuse
 }
 
-// BenchmarkLoginOfNames is how long a wrong password takes to be refused, for each kind of name: from the client's
-// proof to the refusal, without sockets, whose noise would hide it. The kinds take turns, in any order, so that all see
-// the same machine.
+// BenchmarkLoginOfNames measures how long the refusal of a wrong password takes, for each kind of name. The time runs
+// from the client's proof to the refusal. There are no sockets, because their noise would hide the difference. The
+// kinds take turns in random order, so that all see the same machine.
 func BenchmarkLoginOfNames(b *testing.B) {
 	names := []string{"ann", "old", "crt", "nob"}
 	v := benchServer(b)
@@ -167,7 +167,7 @@ func BenchmarkLoginOfNames(b *testing.B) {
 	}
 }
 
-// timing is a client that takes the time from its last word to the answer.
+// timing is a client that measures the time from its last message to the answer.
 type timing struct {
 	proving
 	last time.Time

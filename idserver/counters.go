@@ -8,27 +8,27 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// refusal is a group of statements that were answered by an ERROR.
+// refusal is a group of statements that got an ERROR.
 type refusal uint8
 
 const (
 	refusedWithoutIDs refusal = iota // 57P03: there is no grant, or no number of the tag
 	refusedUnknown                   // 0A000: not an answered form
-	refusedOther                     // all else: the client's syntax, a failed transaction, a limit
+	refusedOther                     // everything else: the client's syntax, a failed transaction, a limit
 	refusals
 )
 
 var refusalLabels = [refusals]string{"no_ids", "not_supported", "other"}
 
-// counts are a session's own, so that no processor waits for another one's cache line. Its goroutine is the only one
-// to add.
+// counts are one session's counters, so that no processor waits for another's cache line. Only the session's goroutine
+// adds to them.
 type counts struct {
 	answers      [statement.FormKinds]atomic.Int64 // statements that gave IDs or numbers
 	ids, numbers atomic.Int64                      // in them
 	refused      [refusals]atomic.Int64
 }
 
-// answered counts a statement that gives IDs or numbers, drew those.
+// answered counts a statement that gives IDs or numbers. drew counts those.
 func (c *counts) answered(f *statement.Form) { c.answers[f.Kind()].Add(1) }
 
 func (c *counts) drew(f *statement.Form, n int) {
@@ -39,7 +39,7 @@ func (c *counts) drew(f *statement.Form, n int) {
 	}
 }
 
-// refuse counts a statement that was answered by an ERROR.
+// refuse counts a statement that got an ERROR.
 func (c *counts) refuse(p problem) {
 	switch p.sqlstate {
 	case "57P03":
@@ -51,7 +51,7 @@ func (c *counts) refuse(p problem) {
 	}
 }
 
-// result is how a login ended.
+// result is the outcome of a login.
 type result uint8
 
 const (
@@ -67,7 +67,7 @@ const (
 
 var resultLabels = [results]string{"ok", "password", "attempts", "limit", "unready", "refused", "left"}
 
-// reason is why a session ended. The first one that is noticed is it.
+// reason is why a session ended. The first reason noticed counts.
 type reason int32
 
 const (
@@ -82,10 +82,10 @@ const (
 
 var reasonLabels = [reasons]string{"", "client", "drain", "idle", "protocol", "fault"}
 
-// because notes why the session ends, unless it is known.
+// because notes why the session ends. Only the first call counts.
 func (s *session) because(r reason) { s.why.CompareAndSwap(int32(stillOpen), int32(r)) }
 
-// closedFor is why it has ended. Nothing but a lost client ends a session without a word.
+// closedFor is why the session ended. If nobody called because, the client's connection was lost.
 func (s *session) closedFor() reason {
 	if r := reason(s.why.Load()); r != stillOpen {
 		return r
@@ -93,7 +93,7 @@ func (s *session) closedFor() reason {
 	return closedClient
 }
 
-// sums are those of many sessions.
+// sums are the counters of many sessions.
 type sums struct {
 	opened       int64
 	answers      [statement.FormKinds]int64
@@ -115,7 +115,7 @@ func (x *sums) add(s *session) {
 	x.toClient += s.toClient.Written()
 }
 
-// newLoginTimes has the buckets of the proxy's.
+// newLoginTimes has the same buckets as the proxy's histogram of logins.
 func newLoginTimes() *histogram.Histogram {
 	const ms = time.Millisecond
 	return histogram.New(ms, 2500*time.Microsecond, 5*ms, 10*ms, 25*ms, 50*ms, 100*ms, 250*ms, 500*ms, time.Second,

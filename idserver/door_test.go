@@ -24,10 +24,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// giveUp is how long a test waits for bytes that never come before it fails.
+// giveUp is how long a test waits for missing bytes before it fails.
 const giveUp = 20 * time.Second
 
-// noon is when tests happen.
+// noon is the time of all tests.
 var noon = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
 // hall is a Server whose clients come over TCP, as the proxy hands them over.
@@ -45,7 +45,7 @@ type hall struct {
 	wrap     func(net.Conn) net.Conn
 }
 
-// safeBuffer is what was logged.
+// safeBuffer has the log.
 type safeBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -63,7 +63,7 @@ func (b *safeBuffer) String() string {
 	return b.b.String()
 }
 
-// password is that of everybody who has one.
+// password is the password of every account that has one.
 const password = "right"
 
 var oneVerifier = sync.OnceValue(func() scram.Verifier {
@@ -74,8 +74,7 @@ var oneVerifier = sync.OnceValue(func() scram.Verifier {
 	return v
 })
 
-// residents are the accounts of a hall: ann and one more that may log in, one that has expired, and one that has no
-// verifier.
+// residents are the accounts of a hall. ann and another one may log in, one has expired, and one has no verifier.
 func residents() []account.Account {
 	return []account.Account{
 		{Name: "ann", Verifier: oneVerifier(), ConnectionLimit: account.NoLimit},
@@ -152,7 +151,7 @@ func (h *hall) serve(conn net.Conn) {
 		h.server.log.With("client", conn.RemoteAddr()))
 }
 
-// secured gives a hall TLS, and clients the CAs and the server's certificate.
+// secured gives TLS to a hall. Its clients get the CAs and the server's certificate.
 func (h *hall) secured(asksForCertificate bool) *authority.Authority {
 	h.t.Helper()
 	ca := authority.New(h.t, "ca")
@@ -181,7 +180,7 @@ func (h *hall) logged(text string) {
 	}
 }
 
-// counts fails the test unless so many logins ended in a way.
+// counts fails the test unless n logins had this outcome.
 func (h *hall) counts(how string, n int64) {
 	h.t.Helper()
 	if got := h.server.Stats().Logins[how]; got != n {
@@ -189,7 +188,7 @@ func (h *hall) counts(how string, n int64) {
 	}
 }
 
-// empties waits until nobody is left, as Drain does.
+// empties waits until no client is left, as Drain does.
 func (h *hall) empties() {
 	h.t.Helper()
 	for {

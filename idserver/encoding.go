@@ -2,8 +2,8 @@ package idserver
 
 import "strings"
 
-// encodingOf gives PostgreSQL's name of an encoding (encnames.c): case and punctuation do not count. Answers are ASCII,
-// as is the part of each of them that has less than 128.
+// encodingOf returns PostgreSQL's name of an encoding (encnames.c); case and punctuation do not count. No answer needs
+// a conversion: all are ASCII, and each of these encodings has ASCII below 128.
 func encodingOf(name string) (string, bool) {
 	plain := strings.Map(func(r rune) rune {
 		switch {

@@ -10,8 +10,8 @@ import (
 	"pgflurry/idserver/command"
 )
 
-// problem is what a client is told of what went wrong: as an ERROR where the session goes on, as FATAL where it ends.
-// Those that need no values of a client stand below, and only there.
+// problem is an error that a client reads: an ERROR if the session goes on, a FATAL if it ends. All problems without
+// values of a client are below, and only there.
 type problem struct {
 	sqlstate string
 	message  string
@@ -23,8 +23,8 @@ func (p problem) Error() string { return p.message }
 // Hint says what to do.
 func (p problem) Hint() string { return p.hint }
 
-// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. Where PostgreSQL has the same error these
-// are its own words.
+// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. If PostgreSQL has the same error, the
+// words are its own.
 var (
 	errDraining = problem{
 		"57P01", "terminating connection because the proxy is shutting down",
@@ -36,7 +36,7 @@ var (
 	errIdle = problem{
 		"57P05", "terminating connection due to idle-session timeout", "The proxy's --id-idle-timeout says how long.",
 	}
-	// of a FETCH from a portal whose statement gives no rows
+	// for a FETCH from a portal whose statement gives no rows
 	errNoRows = problem{
 		"XX000", "unsupported portal strategy", "FETCH from a cursor, or from a portal of a SELECT.",
 	}
@@ -45,7 +45,7 @@ var (
 	}
 )
 
-// What fails a statement, and the session goes on.
+// Errors that fail a statement. The session goes on.
 var (
 	errMessage = problem{
 		"08P01", "invalid message format", "Check the driver, or what stands between it and the proxy.",
@@ -95,19 +95,20 @@ func noSetting(name string) problem {
 	return problem{"42704", `unrecognized configuration parameter "` + name + `"`, ""}
 }
 
-// malformed is what ends a session that cannot be followed any more.
+// malformed ends a session whose client can no longer be followed.
 func malformed(format string, values ...any) error {
 	return fatal{problem{
 		"08P01", fmt.Sprintf(format, values...), "Check the driver, or what stands between it and the proxy.",
 	}}
 }
 
-// fatal marks a problem that ends the session where others do not.
+// fatal marks a problem that ends the session, although its kind usually does not.
 type fatal struct{ problem }
 
 func (f fatal) Unwrap() error { return f.problem }
 
-// problemOf is what a client is told of an error that fails a statement; false: the error ends the session.
+// problemOf is what the client reads after an error that fails a statement. false means that the error ends the
+// session.
 func problemOf(err error) (problem, bool) {
 	if _, ends := err.(fatal); ends {
 		return problem{}, false
@@ -134,7 +135,7 @@ func appendWarning(b []byte, p problem) []byte {
 	return longer
 }
 
-// What a login is refused with, where PostgreSQL has no words for it.
+// Reasons to refuse a login for which PostgreSQL has no words.
 var (
 	errLoginTime = problem{
 		"08006", "the connection was not established within the login timeout",
@@ -150,14 +151,14 @@ var (
 	}
 )
 
-// accountsTooOld: nobody has read who may log in for longer than MaxAge.
+// accountsTooOld means that the accounts were last read longer than MaxAge ago.
 func accountsTooOld(age, limit time.Duration) problem {
 	return problemf("57P03", "Bring back the database that has the accounts, or raise the proxy's --id-auth-max-age.",
 		"who may log in to the ID database was last read %s ago; logins stop after %s",
 		age.Truncate(time.Second), limit)
 }
 
-// tooManyAttempts says nothing about whether the user exists: wrong passwords of all names are limited alike.
+// tooManyAttempts does not reveal whether the user exists: the limit is the same for all names.
 func tooManyAttempts(user string, wait time.Duration, all bool) problem {
 	seconds := int64((wait + time.Second - 1) / time.Second)
 	what := fmt.Sprintf(`for user "%s" from this address`, user)
@@ -181,7 +182,7 @@ func appendError(b []byte, severity string, p problem, detail string) []byte {
 	}
 	longer, err := m.Encode(b)
 	if err != nil {
-		return b // no text here comes near the largest message
+		return b // cannot happen: no text here is near the largest message
 	}
 	return longer
 }

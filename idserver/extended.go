@@ -10,7 +10,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// parse carries out Parse: the name, the text, and the types of parameters that the client declares.
+// parse handles Parse: the name, the text, and the types of parameters that the client declares.
 func (s *session) parse(body []byte) error {
 	m := message(body)
 	name, text := m.text(), m.text()
@@ -61,8 +61,8 @@ func (s *session) parse(body []byte) error {
 	return s.parsed(name, p)
 }
 
-// see keeps what the rows of a statement look like now, as its Parse has seen them. What it names may be another one,
-// or none, when it is described.
+// see keeps the row shape that Parse has seen. When the statement is described, the object that it names may have
+// changed or gone.
 func (s *session) see(p *prepared) (err error) {
 	if _, own := p.command.(command.Query); own {
 		return nil
@@ -80,7 +80,7 @@ func (s *session) parsed(name []byte, p *prepared) error {
 	return nil
 }
 
-// bind carries out Bind: a portal of a statement, with its parameters and the formats of its columns.
+// bind handles Bind: it makes a portal of a statement, with parameters and the formats of the columns.
 func (s *session) bind(body []byte) error {
 	m := message(body)
 	name, of := m.text(), m.text()
@@ -125,7 +125,7 @@ func (s *session) bind(body []byte) error {
 	return nil
 }
 
-// setParams takes the values of the parameters off a Bind.
+// setParams reads the values of the parameters from a Bind.
 func (p *portal) setParams(m *reader, formats codes) error {
 	p.params = slices.Grow(p.params, len(p.statement.types))
 	for i, oid := range p.statement.types {
@@ -146,7 +146,7 @@ func (p *portal) setParams(m *reader, formats codes) error {
 	return nil
 }
 
-// setFormats sets those of the columns.
+// setFormats sets the formats of the columns.
 func (p *portal) setFormats(results codes) error {
 	if !p.shape.told {
 		return nil
@@ -169,7 +169,6 @@ func noFormat(code uint16) problem {
 	return problem{"22023", "unsupported format code: " + strconv.Itoa(int(code)), ""}
 }
 
-// describe carries out Describe.
 func (s *session) describe(body []byte) error {
 	what, name, err := target(body)
 	if err != nil {
@@ -207,7 +206,7 @@ func (s *session) describeStatement(name []byte) error {
 	return nil
 }
 
-// execute carries out Execute: all rows of a portal, or as many as it asks for.
+// execute handles Execute: it writes all rows of a portal, or as many as the client asks for.
 func (s *session) execute(body []byte) error {
 	m := message(body)
 	name := m.text()
@@ -252,7 +251,7 @@ func (s *session) execute(body []byte) error {
 	return nil
 }
 
-// close carries out Close. What is not there is closed, too.
+// close handles Close. It also succeeds for an object that does not exist.
 func (s *session) close(body []byte) error {
 	what, name, err := target(body)
 	switch {
@@ -269,7 +268,7 @@ func (s *session) close(body []byte) error {
 	return nil
 }
 
-// target reads what Describe and Close name.
+// target reads the target of a Describe or Close: portal or statement, and its name.
 func target(body []byte) (what byte, name []byte, err error) {
 	if len(body) == 0 {
 		return 0, nil, errMessage

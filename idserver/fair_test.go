@@ -16,9 +16,9 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// BenchmarkOneBesideMany is how long a client that wants an ID every one or two milliseconds waits, while others draw
-// 10,000 a statement in a loop: over real sockets, from a real generator. It gives percentiles of its waits, and what
-// the others got in millions a second; a worker has 4.1.
+// BenchmarkOneBesideMany measures how long a client waits that wants an ID every one or two milliseconds. Meanwhile
+// others draw 10,000 a statement in a loop, over real sockets, from a real generator. It reports percentiles of the
+// waits, and the IDs of the others in millions a second. A worker has 4.1.
 func BenchmarkOneBesideMany(b *testing.B) {
 	for _, bulk := range []int{0, 1, 4, 8} {
 		b.Run(fmt.Sprintf("%d others", bulk), func(b *testing.B) {
@@ -71,7 +71,7 @@ func realGenerator(t testing.TB) *generator.Generator {
 	return g
 }
 
-// drawMany draws 10,000 a statement in a loop until the test is over.
+// drawMany draws 10,000 a statement in a loop until the test ends.
 func drawMany(t testing.TB, v *Server) *session {
 	x := newTalk(t, v)
 	_ = x.conn.SetDeadline(time.Time{})
@@ -83,7 +83,7 @@ func drawMany(t testing.TB, v *Server) *session {
 	return x.s
 }
 
-// ask says a Query and reads until a write that ends as a ReadyForQuery does.
+// ask sends a Query and reads until a write ends like a ReadyForQuery.
 func ask(conn net.Conn, query []byte) error {
 	if _, err := conn.Write(query); err != nil {
 		return err

@@ -30,7 +30,7 @@ func TestAPasswordThatIsSentBeforeItIsAskedForCountsAsInPostgreSQL(t *testing.T)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What stands behind the proof is of the session.
+	// What follows the proof belongs to the session.
 	v.send(append(passwordMessage([]byte(final)), wire.Encoded(&query{"SELECT 1"})...))
 	v.asked(wire.AuthSASLFinal)
 	v.isIn()
@@ -46,7 +46,7 @@ func TestWhatStandsBehindAWrongProofIsNotLookedAt(t *testing.T) {
 	nonce := nonceOf(v.begins())
 	wrong := passwordMessage([]byte("c=biws,r=" + nonce + ",p=" + strings.Repeat("A", 43) + "="))
 	v.send(append(wrong, wire.Encoded(&query{"SELECT next_snowflake()"})...))
-	v.refused("28P01", "password authentication failed") // and nothing behind it
+	v.refused("28P01", "password authentication failed") // and nothing after it
 }
 
 // nonceOf is the nonce in the server's first message.
@@ -190,12 +190,12 @@ func TestAFaultInALoginEndsThatLoginAlone(t *testing.T) {
 	}
 }
 
-// inMemory is a connection whose other side has already said everything, in pieces, once it is asked.
+// inMemory is a connection whose other side has sent everything already. The bytes come in pieces, once it is asked.
 type inMemory struct {
 	net.Conn
 	mu    sync.Mutex
 	says  []byte
-	final []byte // said behind the challenge, with its nonce in place of NONCE
+	final []byte // sent after the challenge, with its nonce in place of NONCE
 	piece int
 	heard bytes.Buffer
 }
@@ -230,8 +230,8 @@ func (*inMemory) SetDeadline(time.Time) error      { return nil }
 func (*inMemory) SetReadDeadline(time.Time) error  { return nil }
 func (*inMemory) SetWriteDeadline(time.Time) error { return nil }
 
-// FuzzWhateverAClientSaysItDoesNotLogIn lets a client that knows no password say anything. It is not let in, its login
-// ends, it is told nothing behind a FATAL, and nothing of it is left.
+// FuzzWhateverAClientSaysItDoesNotLogIn lets a client that knows no password send anything. The server must not let it
+// in. Its login ends, it gets nothing after a FATAL, and nothing of it is left.
 func FuzzWhateverAClientSaysItDoesNotLogIn(f *testing.F) {
 	begin := initial(scram.Plain, "n,,n=,r=abc")
 	for _, seed := range []struct {

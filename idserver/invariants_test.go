@@ -21,7 +21,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// What could reach anybody else is nowhere in the package: it opens no connection and no file, and starts nothing.
+// The package has no way to reach anybody else: it opens no connection and no file, and starts no program.
 func TestInvariant1ASessionHasItsClientsConnectionAndNoOther(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {
@@ -79,7 +79,7 @@ func TestInvariant2NoIDWithoutAGrantAndTheSessionStays(t *testing.T) {
 	}
 }
 
-// IDs can run out in the middle of rows: then the error comes behind those that were given, as from PostgreSQL.
+// IDs can run out in the middle of rows. As with PostgreSQL, the error then follows the rows that were given.
 func TestIDsThatRunOutInTheMiddleOfRowsEndThemWithAnError(t *testing.T) {
 	ids := &ending{left: 300}
 	x := newTalk(t, testServer(t, ids))
@@ -89,7 +89,7 @@ func TestIDsThatRunOutInTheMiddleOfRowsEndThemWithAnError(t *testing.T) {
 	}
 }
 
-// ending is a grant that ends after so many IDs.
+// ending is a grant that ends after some IDs.
 type ending struct {
 	counter
 	left int
@@ -104,7 +104,7 @@ func (e *ending) TryNextN(n int) (int64, int, error) {
 	return e.counter.TryNextN(n)
 }
 
-// Clients that draw in all ways, that leave in the middle of rows, and that give back portals half read.
+// Clients draw in all ways, leave in the middle of rows, and close portals that are half read.
 func TestInvariant3AnIDIsGivenOnce(t *testing.T) {
 	v := testServer(t, realGenerator(t))
 	var mu sync.Mutex
@@ -150,7 +150,7 @@ func TestInvariant3AnIDIsGivenOnce(t *testing.T) {
 	}
 }
 
-// A client that takes nothing blocks its own session in a write. Others log in, draw, and see who is there.
+// A client that reads nothing blocks its own session in a write. Others log in, draw, and see who is there.
 func TestInvariant4NoLockIsHeldWhileAClientIsWaitedFor(t *testing.T) {
 	v := testServer(t, realGenerator(t))
 	stuck := newTalk(t, v)
@@ -239,7 +239,7 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// Conversations that are drawn: whatever was made is counted as long as it is kept, and no longer.
+// The conversations are random. What a client makes is counted while the session keeps it, and no longer.
 func TestInvariant5WhatIsKeptIsCountedToTheByte(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -315,7 +315,7 @@ func TestInvariant7EachQueryAndEachSyncHasExactlyOneReadyForQuery(t *testing.T) 
 	}
 }
 
-// What cannot be followed ends the session, and what came before it is answered.
+// A message that makes no sense ends the session. What came before it gets its answer.
 func TestWhatCannotBeFollowedEndsTheSession(t *testing.T) {
 	for name, c := range map[string]struct{ says, heard string }{
 		"an unknown message":     {"?\x00\x00\x00\x04", "FATAL:08P01 end"},

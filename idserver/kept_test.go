@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// What a client made just before its session was full is there whole, or not at all.
+// What a client made just before its session was full exists completely, or not at all.
 func TestAPortalForWhichThereIsNoRoomIsNotThere(t *testing.T) {
 	made := map[string]said{
 		"by Bind":    {bind("p", "s"), syncs},
@@ -51,7 +51,7 @@ func TestAPortalForWhichThereIsNoRoomIsNotThere(t *testing.T) {
 	}
 }
 
-// Whatever is kept most cheaply: what is counted is what it takes in memory, more or less.
+// Even for the cheapest objects, the count is about the memory that they take.
 func TestInvariant5WhatManySmallThingsTakeIsCounted(t *testing.T) {
 	few, many := strings.Repeat("1,", 99)+"1", strings.Repeat("1,", 1600)+"1"
 	types := make([]uint32, 1900)

@@ -9,26 +9,27 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// The key of a session is what a request to cancel its statement has to name: a process ID and a secret. A session has
-// neither a process nor a statement that takes long, so such a request is taken, and nothing is done. It must not go
-// upstream, where the key could be that of somebody else.
+// A cancel request names the key of a session: a process ID and a secret. A session here has no process, and no
+// statement that takes long. So the server accepts the request and does nothing. The request must not go upstream,
+// where the key could belong to another client.
 const (
 	secretSize     = 4  // bytes
-	longSecretSize = 32 // the same from protocol 3.2 on, as PostgreSQL 18 has it
-	// lowestID keeps process IDs out of the range that those of real processes have.
+	longSecretSize = 32 // bytes, from protocol 3.2 on, as in PostgreSQL 18
+	// lowestID keeps process IDs out of the range of real processes.
 	lowestID = 1 << 30
 
-	// cancelHead is what a CancelRequest has in front of its secret, in bytes: a length, a code and a process ID.
+	// cancelHead is the size in bytes of what comes before the secret in a CancelRequest: a length, a code and a
+	// process ID.
 	cancelHead = 12
 )
 
-// keys are those of all sessions. Its methods are safe for concurrent use.
+// keys are the keys of all sessions. Its methods are safe for concurrent use.
 type keys struct {
 	mu      sync.Mutex
 	secrets map[int32][]byte // by process ID
 }
 
-// take makes the key of one more session.
+// take makes the key of a new session.
 func (k *keys) take(version uint32) (pid int32, secret []byte) {
 	secret = make([]byte, secretSize)
 	if version >= newestVersion {
@@ -55,7 +56,7 @@ func (k *keys) free(pid int32) {
 	delete(k.secrets, pid)
 }
 
-// has says that a CancelRequest names one of the keys.
+// has says whether a CancelRequest names one of the keys.
 func (k *keys) has(request []byte) bool {
 	if len(request) <= cancelHead || int(binary.BigEndian.Uint32(request)) != len(request) ||
 		binary.BigEndian.Uint32(request[4:]) != wire.CancelRequest {
@@ -64,10 +65,11 @@ func (k *keys) has(request []byte) bool {
 	k.mu.Lock()
 	secret := k.secrets[int32(binary.BigEndian.Uint32(request[8:]))]
 	k.mu.Unlock()
-	return subtle.ConstantTimeCompare(secret, request[cancelHead:]) == 1 // no secret has no byte
+	// An unknown process ID has an empty secret. No request matches that.
+	return subtle.ConstantTimeCompare(secret, request[cancelHead:]) == 1
 }
 
-// appendKey tells the client the key of its session.
+// appendKey writes the BackendKeyData of a session.
 func appendKey(b []byte, pid int32, secret []byte) []byte {
 	b, at := wire.Begin(b, wire.BackendKeyData)
 	b = binary.BigEndian.AppendUint32(b, uint32(pid))

@@ -17,35 +17,35 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// Who it is. The order of messages, their words and what they are refused for are PostgreSQL's (auth.c, auth-sasl.c).
-// https://www.postgresql.org/docs/current/sasl-authentication.html
+// The login. PostgreSQL determines the order of messages, their words and the reasons for a refusal (auth.c,
+// auth-sasl.c). https://www.postgresql.org/docs/current/sasl-authentication.html
 
-// maxLogin is the largest body of a message in bytes that is taken from a client before it has logged in: PostgreSQL's
-// own limit for SASL.
+// maxLogin is the largest body of a message, in bytes, that a client may send before it has logged in. PostgreSQL has
+// the same limit for SASL.
 const maxLogin = 1024
 
 // refused is why a login failed.
 type refused struct {
-	problem // what the client is told
+	problem // what the client reads
 	detail  string
-	// cause is for the log alone. It is asked for when the client has been told: to find words takes a time of its own
-	// for each cause.
+	// cause is for the log alone. It is called after the client has its error: making the text takes a different time
+	// for each cause, and a client could measure that.
 	cause  func() string
 	result result
 }
 
-// refuse refuses a login with a cause that the client is not told.
+// refuse refuses a login. The client does not see the cause.
 func refuse(r result, p problem, cause func() string) error {
 	return refused{problem: p, cause: cause, result: r}
 }
 
-// refuseWith refuses a login, and the client is told all there is to tell.
+// refuseWith refuses a login with a cause that the client may see.
 func refuseWith(r result, p problem) error { return refuse(r, p, p.Error) }
 
-// door is a client that logs in.
+// door is a client that is logging in.
 type door struct {
 	*session
-	loggedIn func() // to be called as soon as it is known who it is
+	loggedIn func() // to be called as soon as the client has proved who it is
 	out      []byte // to be written with the next message that needs an answer, or with the last one
 }
 
@@ -72,7 +72,7 @@ func (d *door) logIn(startup []byte) error {
 	if err := v.register.take(d.session, v.rules.Load().maxSessions, allows); err != nil {
 		return refuseWith(loginLimit, err.(problem))
 	}
-	d.loggedIn() // with a place: a drain that waits for logins may begin
+	d.loggedIn() // the place is taken, so a drain that waits for logins may begin
 	settings, err := w.settings()
 	if err != nil {
 		return err
@@ -80,7 +80,7 @@ func (d *door) logIn(startup []byte) error {
 	return d.greet(w.version, settings)
 }
 
-// greet tells a client that has logged in all that it waits for.
+// greet sends everything that a client expects after its login.
 func (d *door) greet(version uint32, settings []option) (err error) {
 	out := append(d.server.buffers.GetReplies(), d.out...)
 	defer func() { d.server.buffers.PutReplies(out) }()
@@ -93,12 +93,12 @@ func (d *door) greet(version uint32, settings []option) (err error) {
 	d.pid, secret = d.server.keys.take(version)
 	out = wire.AppendReady(appendKey(out, d.pid, secret), wire.StatusIdle)
 	d.since = d.server.now()
-	d.status.Store(wire.StatusIdle) // from here on others see it
+	d.status.Store(wire.StatusIdle) // from here on the others see the session
 	d.in.SetMax(frame.MaxBody)
 	return d.toClient.Write(out)
 }
 
-// authenticate finds out who the client is. allows says whether it may have one more session than so many.
+// authenticate finds out who the client is. allows says whether the client may have one more session than so many.
 func (d *door) authenticate() (allows func(sessions int) bool, err error) {
 	v, now := d.server, d.server.now()
 	rules := v.rules.Load()
@@ -122,7 +122,7 @@ func (d *door) authenticate() (allows func(sessions int) bool, err error) {
 	return known.Allows, d.proveSCRAM(list, known, now)
 }
 
-// checkCertificate looks whether the client's certificate names it, and whether it may log in.
+// checkCertificate checks that the client's certificate names the user, and that the user may log in.
 func (d *door) checkCertificate(known account.Account, now time.Time) error {
 	conn, _ := d.conn.(pgtls.Conn)
 	if conn.Conn == nil || conn.ClientCertificate() == nil {
@@ -142,7 +142,7 @@ func (d *door) checkCertificate(known account.Account, now time.Time) error {
 	})
 }
 
-// namesOf are the users that a certificate names: its common name, and the alternative names that are text.
+// namesOf returns the users that a certificate names: its common name, and the alternative names that are text.
 func namesOf(c *x509.Certificate) []string {
 	names := append([]string{c.Subject.CommonName}, c.DNSNames...)
 	names = append(names, c.EmailAddresses...)
@@ -150,7 +150,7 @@ func namesOf(c *x509.Certificate) []string {
 		names = append(names, uri.String())
 	}
 	slices.Sort(names)
-	return slices.Compact(names) // a common name is often among the others, too
+	return slices.Compact(names) // a common name is often an alternative name, too
 }
 
 // whyNot is why an account may not log in, for the log.
@@ -166,8 +166,8 @@ func whyNot(known account.Account, now time.Time) string {
 	return "the password is wrong"
 }
 
-// proveSCRAM has the client prove that it knows the password. All that happens is the same for every name: who has no
-// password is asked for one that does not exist.
+// proveSCRAM asks the client for a proof that it knows the password. All steps are the same for every name: a user
+// without a password is asked for one that does not exist.
 func (d *door) proveSCRAM(list *account.List, known account.Account, now time.Time) error {
 	v := d.server
 	if err := d.checkAttempts(now); err != nil {
@@ -193,7 +193,7 @@ func (d *door) proveSCRAM(list *account.List, known account.Account, now time.Ti
 	if message, err = d.ask(wire.AuthSASLContinue, challenge); err != nil {
 		return err
 	}
-	if err := d.checkAttempts(v.now()); err != nil { // others have tried meanwhile
+	if err := d.checkAttempts(v.now()); err != nil { // others may have tried meanwhile
 		return err
 	}
 	signature, err := exchange.Step(message)
@@ -211,7 +211,7 @@ func (d *door) proveSCRAM(list *account.List, known account.Account, now time.Ti
 	return nil
 }
 
-// checkAttempts refuses whoever has tried too many wrong passwords, before a further one is looked at.
+// checkAttempts refuses a client after too many wrong passwords, before it checks another one.
 func (d *door) checkAttempts(now time.Time) error {
 	wait, all := d.server.attempts.wait(d.from, d.user, now)
 	if wait == 0 {
@@ -220,7 +220,7 @@ func (d *door) checkAttempts(now time.Time) error {
 	return refuseWith(loginAttempts, tooManyAttempts(d.user, wait, all))
 }
 
-// binding is what the login may be bound to.
+// binding is what the client may bind the login to.
 func (d *door) binding() scram.Binding {
 	if conn, inside := d.conn.(pgtls.Conn); inside {
 		return d.server.binder.To(conn.Certificate())
@@ -228,7 +228,7 @@ func (d *door) binding() scram.Binding {
 	return scram.Binding{}
 }
 
-// spelled is an error of the exchange as a client is told it.
+// spelled turns an error of the exchange into one that the client reads.
 func spelled(err error) error {
 	var e *scram.Error
 	if errors.As(err, &e) {
@@ -240,8 +240,8 @@ func spelled(err error) error {
 	return err
 }
 
-// readInitial reads a SASLInitialResponse: which mechanism, and the first message of the exchange. That is nil where
-// the client waits to be asked for it.
+// readInitial reads a SASLInitialResponse: the mechanism, and the first message of the exchange. The message is nil if
+// the client waits for the server to ask.
 func readInitial(exchange *scram.Server, body []byte) ([]byte, error) {
 	at := slices.Index(body, 0)
 	if at < 0 {
@@ -266,7 +266,7 @@ func readInitial(exchange *scram.Server, body []byte) ([]byte, error) {
 	return rest, nil
 }
 
-// ask writes a request of the login, and waits for what answers it.
+// ask writes a request of the login, and waits for the client's answer.
 func (d *door) ask(request int, data []byte) ([]byte, error) {
 	if err := d.toClient.Write(appendAuthentication(d.out, request, data)); err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func appendAuthentication(b []byte, request int, data []byte) []byte {
 	return wire.End(append(b, data...), at)
 }
 
-// left says that a client is gone of its own accord, or was made to go without a word.
+// left says that the client left by itself, or that its connection was closed without a word.
 func left(err error) bool {
 	_, _, told := toldOf(err)
 	return !told

@@ -36,7 +36,7 @@ func TestTheRightPasswordLetsInAndIsGreetedAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
-// masked replaces what has to differ: nonces, salts and names, which have the same length.
+// masked replaces nonces, salts and names, which have to differ. All names have the same length.
 func masked(heard []byte, name string) string {
 	text := regexp.MustCompile(`r=[^,]*`).ReplaceAllStringFunc(string(heard), func(r string) string {
 		return strings.Repeat("r", len(r))
@@ -132,7 +132,7 @@ func TestOverTLSTheLoginIsBoundToTheCertificate(t *testing.T) {
 		t.Errorf("the server offered %q", v.heard)
 	}
 	v.leaves()
-	// A client that thinks that the server cannot bind has somebody in between.
+	// If a client believes that the server cannot bind, somebody is in between.
 	v = h.comes(&tls.Config{RootCAs: ca.Pool(), ServerName: "127.0.0.1"})
 	v.send(hello(3<<16, "user", "ann", "database", "ids"))
 	v.asked(wire.AuthSASL)
@@ -210,7 +210,7 @@ func TestTrustBelievesANameAndNeedsNoAccounts(t *testing.T) {
 	v.leaves()
 }
 
-// Names that no account can have would stand in SHOW SESSIONS, where terminals and drivers of others read them.
+// Such names would appear in SHOW SESSIONS, where terminals and drivers of others read them.
 func TestTrustTakesNoNameThatNoAccountCanHave(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.Method, s.Accounts = Trust, nil })
 	h.knocks("\x1b[2J").refused("28000", "invalid user name: the name has a control character")
@@ -239,7 +239,7 @@ func TestNobodyLogsInBeforeTheAccountsWereReadOrWhenTheyAreTooOld(t *testing.T) 
 
 func TestTheLimitOfSessionsHoldsForThoseWhoHaveLoggedIn(t *testing.T) {
 	h := newHall(t, func(s *Settings) { s.MaxSessions = 2 })
-	knocking := h.knocks("ann") // has no place
+	knocking := h.knocks("ann") // it has no place
 	knocking.asked(wire.AuthSASL)
 	one, two := h.knocks("ann"), h.knocks("ann")
 	one.enters(password)

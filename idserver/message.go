@@ -7,7 +7,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// reader takes the fields of a message off its front, one by one. What is not there spoils it.
+// reader reads the fields of a message one by one. A missing field sets spoiled.
 type reader struct {
 	left    []byte
 	spoiled bool
@@ -15,16 +15,16 @@ type reader struct {
 
 func message(body []byte) reader { return reader{left: body} }
 
-// holds says that there are so many bytes.
+// holds says whether n more bytes are there.
 func (m *reader) holds(n int) bool {
 	m.spoiled = m.spoiled || len(m.left) < n
 	return !m.spoiled
 }
 
-// ended says that all of it was read, and nothing was missing.
+// ended says that the whole message was read, and that nothing was missing.
 func (m *reader) ended() bool { return !m.spoiled && len(m.left) == 0 }
 
-// text takes a text, which ends with a zero byte.
+// text reads a text, which ends with a zero byte.
 func (m *reader) text() []byte {
 	text, rest, found := bytes.Cut(m.left, []byte{0})
 	m.spoiled = m.spoiled || !found
@@ -32,7 +32,7 @@ func (m *reader) text() []byte {
 	return text
 }
 
-// count takes a number of things.
+// count reads a number of items.
 func (m *reader) count() int {
 	if !m.holds(2) {
 		return 0
@@ -51,7 +51,7 @@ func (m *reader) number() uint32 {
 	return n
 }
 
-// parameter takes the value of one, nil for NULL; false: it is not there.
+// parameter reads the value of a parameter; nil for NULL. ok is false if it is missing.
 func (m *reader) parameter() (value []byte, ok bool) {
 	if len(m.left) >= 4 && int32(binary.BigEndian.Uint32(m.left)) == -1 {
 		m.left = m.left[4:]
@@ -63,7 +63,7 @@ func (m *reader) parameter() (value []byte, ok bool) {
 	return value, !m.spoiled
 }
 
-// codes are the format codes of parameters or columns, as they stand in the message.
+// codes are the format codes of parameters or columns, in their form in the message.
 type codes struct {
 	raw   []byte
 	count int
@@ -79,7 +79,7 @@ func (m *reader) formats() codes {
 	return c
 }
 
-// of is the code of the one at i: none given is text, one is for all.
+// of is the format code of item i. No code means text; a single one is for all items.
 func (c codes) of(i int) uint16 {
 	switch c.count {
 	case 0:

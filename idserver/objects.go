@@ -9,32 +9,32 @@ import (
 )
 
 const (
-	// maxKept bounds what a client can make its session keep, in bytes: names and texts, and what each costs beside.
+	// maxKept limits what a client can make its session keep, in bytes: names and texts, and the overhead of each.
 	maxKept = 512 << 10
-	// maxRemembered is the longest text of which the session remembers what it says, in bytes.
+	// maxRemembered is the longest text, in bytes, whose meaning the session remembers.
 	maxRemembered = 256
 )
 
-// objects are what a client made: prepared statements, portals and cursors.
+// objects are what a client has made: prepared statements, portals and cursors.
 type objects struct {
-	kept          int // bytes, of settings and savepoints too
+	kept          int // bytes, including those of settings and savepoints
 	statements    map[string]*prepared
 	unnamed       *prepared // nil: none
 	portals       map[string]*portal
-	unnamedPortal portal // unless its statement is nil
-	text          []byte // the last one that drew IDs; what it says:
+	unnamedPortal portal // there is one only if its statement is not nil
+	text          []byte // the last text that drew IDs; said is its meaning
 	said          *prepared
 }
 
 // prepared is a statement that was read.
 type prepared struct {
-	command command.Command // nil: an empty one
+	command command.Command // nil: an empty statement
 	types   []uint32        // of its parameters
-	seen    shape           // what its rows looked like when it was parsed; those of a Query never change
+	seen    shape           // shape of its rows at Parse; that of a Query never changes
 	cost    int
 }
 
-// keep counts bytes that are kept from now on.
+// keep counts bytes that the session keeps from now on.
 func (o *objects) keep(bytes int) error {
 	if o.kept+bytes > maxKept {
 		return problem{
@@ -47,14 +47,14 @@ func (o *objects) keep(bytes int) error {
 	return nil
 }
 
-// costOfValue is what a command.Value takes beside its text, in bytes.
+// costOfValue is the overhead of a command.Value beside its text, in bytes.
 const costOfValue = 32
 
-// costOf is what is kept of a name, or of anything else that is as short, beside its bytes.
+// costOf is what a name takes, with its overhead. It also holds for other things of that size.
 func costOf[T string | []byte](name T) int { return 96 + len(name) }
 
-// costOfStatement is what is kept of one: what its text says, and the types of its parameters. In a list of short
-// values, such as SELECT 1,1,1, each takes much more than its text.
+// costOfStatement is what a prepared statement takes: the meaning of its text, and the types of its parameters. In a
+// list of short values, such as SELECT 1,1,1, each takes much more memory than text.
 func costOfStatement(text []byte, types []uint32) int {
 	return 256 + 10*len(text) + 128*bytes.Count(text, []byte{','}) + 4*len(types)
 }
@@ -62,7 +62,7 @@ func costOfStatement(text []byte, types []uint32) int {
 // cut is the part of a name that counts.
 func cut[T string | []byte](name T) T { return name[:min(len(name), wire.NameBytes)] }
 
-// remembered is what a text says that came before.
+// remembered is the meaning of a text if it is the same as the last one.
 func (o *objects) remembered(text []byte) *prepared {
 	if o.said != nil && bytes.Equal(text, o.text) {
 		return o.said
@@ -70,14 +70,14 @@ func (o *objects) remembered(text []byte) *prepared {
 	return nil
 }
 
-// remember keeps what a text says that draws IDs: the same will come again.
+// remember keeps the meaning of a text that draws IDs: clients usually send the same one again.
 func (o *objects) remember(text []byte, p *prepared) {
 	if _, draws := p.command.(command.Draw); draws && len(text) <= maxRemembered {
 		o.text, o.said = append(o.text[:0], text...), p
 	}
 }
 
-// find gives a prepared statement. The empty name is the unnamed one's.
+// find finds a prepared statement. The empty name stands for the unnamed one.
 func (o *objects) find(name []byte) (*prepared, error) {
 	p := o.unnamed
 	if len(name) > 0 {
@@ -135,7 +135,7 @@ func (o *objects) deallocate(name string) bool {
 	return true
 }
 
-// deallocateAll forgets those that have a name.
+// deallocateAll forgets all named statements.
 func (o *objects) deallocateAll() {
 	for name, p := range o.statements {
 		o.kept -= p.cost + costOf(name)
@@ -143,7 +143,7 @@ func (o *objects) deallocateAll() {
 	o.statements = nil
 }
 
-// portal finds one; nil if there is none.
+// portal finds a portal; nil if there is none.
 func (o *objects) portal(name []byte) *portal {
 	if len(name) > 0 {
 		return o.portals[string(cut(name))]
@@ -154,8 +154,8 @@ func (o *objects) portal(name []byte) *portal {
 	return nil
 }
 
-// newPortal makes an empty portal of a statement that costs so much, which a named one may outlive. The unnamed one is
-// replaced, another must not be there.
+// newPortal makes an empty portal of a statement. statement is that statement's cost, because a named portal may
+// outlive it. The unnamed portal is replaced; a named one must not exist.
 func (o *objects) newPortal(name []byte, statement int) (*portal, error) {
 	if len(name) == 0 {
 		o.dropPortal(nil)
@@ -191,7 +191,7 @@ func (o *objects) dropPortal(name []byte) {
 	p.reset()
 }
 
-// dropPortals closes those that end with their transaction.
+// dropPortals closes the portals that end with their transaction.
 func (o *objects) dropPortals() {
 	o.dropPortal(nil)
 	for name, p := range o.portals {
@@ -202,7 +202,7 @@ func (o *objects) dropPortals() {
 	}
 }
 
-// dropNew closes those that the transaction made, although they would have outlived it.
+// dropNew closes the portals that the transaction made, including those that would have outlived it.
 func (o *objects) dropNew() {
 	for name, p := range o.portals {
 		if !p.held {
@@ -211,7 +211,7 @@ func (o *objects) dropNew() {
 	}
 }
 
-// release gives those of a savepoint, and of what is behind it, to the one before.
+// release gives the portals of a savepoint, and of later ones, to the savepoint before it.
 func (o *objects) release(level int) {
 	o.unnamedPortal.level = min(o.unnamedPortal.level, level)
 	for _, p := range o.portals {
@@ -219,7 +219,7 @@ func (o *objects) release(level int) {
 	}
 }
 
-// fail marks those that were made since the last savepoint. They stay, and cannot be executed.
+// fail marks the portals that were made since the last savepoint. They stay, but cannot be executed.
 func (o *objects) fail(level int) {
 	o.unnamedPortal.failed = o.unnamedPortal.level >= level
 	for _, p := range o.portals {
@@ -227,7 +227,7 @@ func (o *objects) fail(level int) {
 	}
 }
 
-// dropAbove closes those that were made behind a savepoint.
+// dropAbove closes the portals that were made after a savepoint.
 func (o *objects) dropAbove(level int) {
 	if o.unnamedPortal.statement != nil && o.unnamedPortal.level > level {
 		o.dropPortal(nil)
@@ -239,7 +239,7 @@ func (o *objects) dropAbove(level int) {
 	}
 }
 
-// closeAll closes all of them but the one that says so.
+// closeAll closes all portals except the one that runs the command.
 func (o *objects) closeAll(but *portal) {
 	if but != &o.unnamedPortal {
 		o.dropPortal(nil)

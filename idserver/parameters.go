@@ -7,7 +7,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// preset is what the real server says of itself, or else a default: of settings that drivers read.
+// preset is the value of a setting that drivers read: the real server's, or else a default.
 func (x *settings) preset(name string) (string, bool) {
 	switch name {
 	case "is_superuser":
@@ -27,7 +27,7 @@ func (x *settings) preset(name string) (string, bool) {
 	return value, ok
 }
 
-// presets are PostgreSQL's own defaults, of settings that it does not report.
+// presets are PostgreSQL's defaults of settings that it does not report.
 var presets = map[string]string{
 	"application_name":                    "",
 	"bytea_output":                        "hex",
@@ -55,7 +55,7 @@ var presets = map[string]string{
 	"timezone":                            "GMT",
 }
 
-// versionNumber is server_version as a number, such as 150004 of 15.4.
+// versionNumber is server_version as a number, such as 150004 for 15.4.
 func (x *settings) versionNumber() string {
 	version, _ := x.get("server_version")
 	end := strings.IndexFunc(version, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
@@ -68,7 +68,7 @@ func (x *settings) versionNumber() string {
 	return strconv.Itoa(a*10_000 + b)
 }
 
-// spelling is how SHOW writes a name.
+// spelling is the name of a setting as SHOW writes it.
 func (x *settings) spelling(name string) string {
 	for of := range x.server {
 		if strings.EqualFold(of, name) {
@@ -87,7 +87,7 @@ func (x *settings) spelling(name string) string {
 	}
 }
 
-// free gives the name of a setting that may be set, in lower case.
+// free returns the name of a setting in lower case, if a client may set it.
 func (x *settings) free(name string) (string, error) {
 	if !isSettingName(name) {
 		return "", problem{
@@ -120,7 +120,8 @@ func isSettingName(name string) bool {
 	return !first
 }
 
-// accept gives a name in lower case, and its value as PostgreSQL writes it. What nothing is known of is taken as it is.
+// accept returns a name in lower case, and its value as PostgreSQL writes it. It takes the value of an unknown setting
+// as it is.
 func (x *settings) accept(name string, values []string) (lower, value string, err error) {
 	if lower, err = x.free(name); err != nil {
 		return "", "", err
@@ -168,7 +169,7 @@ func badValue(name, value, hint string) problem {
 	return problem{"22023", `invalid value for parameter "` + name + `": "` + value + `"`, hint}
 }
 
-// checkRole: nobody becomes somebody else here.
+// checkRole refuses every role except the client's own.
 func (x *settings) checkRole(name, value string) error {
 	if value == x.user || name == "role" && value == "none" {
 		return nil
@@ -198,7 +199,7 @@ func boolean(name, value string) (string, error) {
 	return "off", nil
 }
 
-// ascii has a question mark for each byte that is no printable ASCII.
+// ascii replaces each byte that is no printable ASCII by a question mark.
 func ascii(value string) string {
 	b := []byte(value)
 	for i, c := range b {
@@ -228,7 +229,7 @@ func quoteNames(names []string) string {
 
 const lowerLetters = "abcdefghijklmnopqrstuvwxyz_0123456789"
 
-// timeZone writes a zone as PostgreSQL shows it: hours east of Greenwich have a sign the other way round.
+// timeZone writes a zone as PostgreSQL shows it. In its POSIX form, hours east of Greenwich have a minus.
 func timeZone(value string) string {
 	if hours, err := strconv.Atoi(value); err == nil && hours > -24 && hours < 24 {
 		east, west := "+", "-"
@@ -244,7 +245,7 @@ func timeZone(value string) string {
 	return value
 }
 
-// dateStyle reads words for the style and for the order of day and month; what is not said stays.
+// dateStyle reads words for the style and for the order of day and month. What they omit stays as before.
 func dateStyle(before, value string) (string, error) {
 	style, order, _ := strings.Cut(before, ", ")
 	ordered := false

@@ -10,39 +10,39 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// portal is a statement that runs, or will: a cursor is one, too.
+// portal is a statement that runs, or will run. A cursor is a portal, too.
 type portal struct {
 	statement *prepared
 	params    []command.Value
 	formats   []uint16 // of its columns
 	shape     shape
 	rows      rows
-	begun     bool // its rows are known, or it has none and was carried out
+	begun     bool // its rows are known, or it has none and has run
 	counted   bool // as an answer
 	hold      bool // it outlives its transaction
-	held      bool // it has
-	failed    bool // the transaction has
-	broken    bool // its rows could not be had, and are not had again
-	binary    bool // FETCH in a Query gives it in binary
+	held      bool // its transaction is over
+	failed    bool // its transaction failed
+	broken    bool // its rows failed once, and are not tried again
+	binary    bool // a FETCH in a Query returns binary values
 	tabled    bool // what is left of its table is counted as kept
 	level     int  // how many savepoints there were when it was made
 	cost      int
 }
 
-// fewParams is for how many parameters and formats a portal keeps its memory when it is emptied.
+// fewParams is for how many parameters and formats reset keeps the memory.
 const fewParams = 32
 
-// reset empties it. Memory for a few parameters it keeps.
+// reset empties a portal. It keeps the memory of a few parameters.
 func (p *portal) reset() {
 	params, formats := p.params[:0], p.formats[:0]
-	clear(p.params) // their texts
+	clear(p.params) // frees their texts
 	if cap(params) > fewParams || cap(formats) > fewParams {
 		params, formats = nil, nil
 	}
 	*p = portal{params: params, formats: formats}
 }
 
-// shape is what rows look like: as a form says, or as columns do. The zero one has none.
+// shape is what rows look like: those of a form, or those of columns. The zero value stands for no rows.
 type shape struct {
 	form    *statement.Form
 	columns []command.Column
@@ -56,7 +56,7 @@ func (h *shape) width() int {
 	return len(h.columns)
 }
 
-// same says that rows of both look alike.
+// same says whether the rows of both look alike.
 func (h *shape) same(other *shape) bool {
 	if h.form != nil && other.form != nil {
 		return slices.Equal(h.form.Columns, other.form.Columns)
@@ -64,7 +64,7 @@ func (h *shape) same(other *shape) bool {
 	return h.form == other.form && slices.Equal(h.columns, other.columns)
 }
 
-// cost is what is kept of it by a statement that has it from another one.
+// cost is what a statement takes for a shape that it has from another one.
 func (h *shape) cost() (bytes int) {
 	for _, c := range h.columns {
 		bytes += costOf(c.Label)
@@ -93,7 +93,7 @@ func (h *shape) appendTo(b []byte, formats []uint16) []byte {
 	return wire.End(b, at)
 }
 
-// shapeOf says what the rows of a statement look like.
+// shapeOf is the shape of a statement's rows.
 func (s *session) shapeOf(p *prepared) (shape, error) {
 	switch c := p.command.(type) {
 	case command.Query:
@@ -112,20 +112,20 @@ func (s *session) shapeOf(p *prepared) (shape, error) {
 			}
 		}
 	}
-	return shape{}, nil // or it fails when it is carried out
+	return shape{}, nil // no rows, or an error when the statement runs
 }
 
-// rows are those that are left of a statement. IDs are drawn when they are written, so none is held.
+// rows are the remaining rows of a statement. IDs are drawn only when they are written, so rows holds none.
 type rows struct {
 	left   int
-	form   *statement.Form // IDs, or numbers of the tag
+	form   *statement.Form // for IDs, or numbers of the tag
 	tag    []byte
-	one    *command.Select // the one row it gives
+	one    *command.Select // for a statement with constant columns
 	params []command.Value
-	table  [][]string // text
+	table  [][]string // for rows of text
 }
 
-// take takes up to n of them away.
+// take removes up to n rows and returns them.
 func (r *rows) take(n int64) rows {
 	taken := *r
 	taken.left = int(min(n, int64(r.left)))
@@ -154,7 +154,7 @@ func (s *session) rowsOf(c command.Command, params []command.Value) (rows, error
 	return rows{}, nil
 }
 
-// drawn are the rows of a form.
+// drawn returns the rows of a form.
 func drawn(c command.Draw, params []command.Value) (rows, error) {
 	r := rows{left: c.Form.Rows, form: c.Form}
 	if c.Form.Params() == 0 {
@@ -217,7 +217,7 @@ func (s *session) executed(c command.Execute) (rows, error) {
 	return s.rowsOf(of.command, params)
 }
 
-// beginRows finds out which rows a portal gives. Those of a named one may stay for long.
+// beginRows finds out which rows a portal gives. A named portal may keep its rows for long, so they count as kept.
 func (s *session) beginRows(p *portal) (err error) {
 	if p.begun {
 		return nil
@@ -234,7 +234,7 @@ func (s *session) beginRows(p *portal) (err error) {
 	return err
 }
 
-// changed says that a portal was described by a cursor or a statement that is another one now, with other columns.
+// changed says that the portal's shape came from a cursor or statement that has other columns now.
 func (s *session) changed(p *portal) bool {
 	switch p.statement.command.(type) {
 	case command.Fetch, command.Execute:
@@ -244,7 +244,7 @@ func (s *session) changed(p *portal) bool {
 	return false
 }
 
-// keepRows counts rows of text that a portal keeps.
+// keepRows counts the text rows that a portal keeps.
 func (s *session) keepRows(p *portal) error {
 	size := 0
 	for _, row := range p.rows.table {
@@ -264,7 +264,7 @@ func (s *session) keepRows(p *portal) error {
 	return nil
 }
 
-// writeRows writes up to most of a portal's rows, and says how many.
+// writeRows writes up to most of a portal's rows, and returns how many.
 func (s *session) writeRows(p *portal, most int) (n int, err error) {
 	r := &p.rows
 	n = min(most, r.left)
@@ -287,7 +287,7 @@ func (s *session) writeRows(p *portal, most int) (n int, err error) {
 	return n, nil
 }
 
-// writeRow writes the next row that is not of IDs.
+// writeRow writes the next row that has no IDs.
 func (s *session) writeRow(r *rows, formats []uint16) error {
 	if r.one != nil {
 		row, err := r.one.Row(environment{s}, r.params)

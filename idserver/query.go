@@ -8,11 +8,11 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// everything is how many rows are asked for where there is no limit.
+// everything is the number of rows without a limit.
 const everything = int(^uint(0) >> 1)
 
-// query carries out a Query: its statements, one after the other. More than one are one transaction, until they say
-// otherwise.
+// query runs the statements of a Query, one after the other. Several statements are one transaction, unless they begin
+// or end one themselves.
 func (s *session) query(body []byte) error {
 	text, rest, ok := bytes.Cut(body, []byte{0})
 	if !ok || len(rest) > 0 {
@@ -57,7 +57,7 @@ func (s *session) query(body []byte) error {
 	return nil
 }
 
-// runStatement carries out a statement of a Query in the unnamed portal: [RowDescription, its rows] CommandComplete.
+// runStatement runs a statement of a Query in the unnamed portal: [RowDescription, its rows] CommandComplete.
 func (s *session) runStatement(p *prepared, last bool) error {
 	if s.transaction.block == blockFailed && !endsBlock(p.command) {
 		return errFailedBlock
@@ -103,7 +103,7 @@ func (s *session) newPortal(name []byte, p *prepared) (*portal, error) {
 	return portal, nil
 }
 
-// runPortal carries a portal out, or gives up to most of the rows that are left, and says how many.
+// runPortal runs a portal. If it gives rows, runPortal writes up to most of the remaining ones and returns how many.
 func (s *session) runPortal(p *portal, most int) (tag string, n int, err error) {
 	c := p.statement.command
 	if !p.shape.told {
@@ -118,7 +118,7 @@ func (s *session) runPortal(p *portal, most int) (tag string, n int, err error) 
 	return c.Tag(), n, err
 }
 
-// complete ends what a statement gave: n rows, if its tag tells a number.
+// complete writes the CommandComplete of a statement: with n rows, if its tag has a number.
 func (s *session) complete(tag string, n int) {
 	b, at := wire.Begin(s.out, wire.BackendCommandComplete)
 	b = append(b, tag...)
@@ -129,7 +129,7 @@ func (s *session) complete(tag string, n int) {
 	s.out = wire.End(append(b, 0), at)
 }
 
-// prepare makes a statement of a command that has this text.
+// prepare makes a prepared statement of a command with this text.
 func prepare(c command.Command, declared []uint32, text []byte) (*prepared, error) {
 	p := &prepared{command: c, types: declared, cost: costOfStatement(text, declared)}
 	query, ok := c.(command.Query)
@@ -150,7 +150,7 @@ func prepare(c command.Command, declared []uint32, text []byte) (*prepared, erro
 	return p, nil
 }
 
-// endsBlock: a failed transaction takes nothing else.
+// endsBlock says whether a failed transaction accepts the command. It accepts nothing else.
 func endsBlock(c command.Command) bool {
 	switch c.(type) {
 	case command.Commit, command.Rollback, command.RollbackTo:

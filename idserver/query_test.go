@@ -73,7 +73,7 @@ func TestStatementsOfAQueryAreCarriedOutOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// A table that is not the Server's own is told with what is in it, not with its name alone.
+// For a table of another package the help has its description, not only its name.
 func TestHelpSaysWhatEachTableTells(t *testing.T) {
 	v := testServer(t, &counter{})
 	x := newTalk(t, v)

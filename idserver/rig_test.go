@@ -17,13 +17,13 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// counter gives the numbers from 1 on, or an error where there is one.
+// counter gives the numbers from 1 on, or an error if it has one.
 type counter struct {
 	last  atomic.Int64
 	fails atomic.Pointer[error]
 	most  int // in one run; no limit if zero
 	calls atomic.Int64
-	peak  atomic.Int64 // the most that was asked for at once
+	peak  atomic.Int64 // the largest request so far
 }
 
 func (c *counter) TryNextN(n int) (first int64, count int, err error) {
@@ -82,7 +82,7 @@ func testServer(t testing.TB, ids IDs) *Server {
 	return v
 }
 
-// talk is a client of a session that runs.
+// talk is a client of a running session.
 type talk struct {
 	t     testing.TB
 	s     *session
@@ -102,7 +102,7 @@ func sessionOn(v *Server, conn net.Conn, options ...option) (*session, error) {
 	return s, err
 }
 
-// pair is a connection of two ends that the kernel buffers.
+// pair returns both ends of a connection that the kernel buffers.
 func pair(t testing.TB) (client, server net.Conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -163,7 +163,7 @@ func (x *talk) write(b []byte) {
 	}
 }
 
-// hear reads messages up to and including as many of a kind, as short texts.
+// hear reads messages, as short texts, until it has read as many of each kind as until has.
 func (x *talk) hear(until string) string {
 	x.t.Helper()
 	var heard []string
@@ -180,7 +180,7 @@ func (x *talk) hear(until string) string {
 	}
 }
 
-// query says a Query and reads all of its replies.
+// query sends a Query and reads all of its replies.
 func (x *talk) query(sql string) string {
 	x.t.Helper()
 	x.send(&pgproto3.Query{String: sql})
@@ -230,7 +230,7 @@ func text(m pgproto3.BackendMessage) string {
 	return fmt.Sprintf("%T", m)
 }
 
-// says fails the test unless what was heard is what was expected.
+// says fails the test unless the session sent what the test expects.
 func (x *talk) says(heard, expected string) {
 	x.t.Helper()
 	if heard != expected {

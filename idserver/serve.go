@@ -12,9 +12,9 @@ import (
 	"pgflurry/proxy/origin"
 )
 
-// Serve logs a client in and serves it until its end; whoever called closes conn then. conn is the client's connection,
-// or TLS on top of it (pgtls.Conn). startup is its StartupMessage as it came. The client has until login. loggedIn is
-// called once it is known who it is.
+// Serve logs a client in and serves it until its end; then the caller closes conn. conn is the client's connection, or
+// TLS on top of it (pgtls.Conn). startup is its StartupMessage as it came. The client has to log in before login. Serve
+// calls loggedIn when the client has proved who it is.
 func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn func(), log *slog.Logger) {
 	s := &session{
 		server: v, log: log, conn: conn, from: origin.Of(conn.RemoteAddr()),
@@ -24,7 +24,7 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	defer s.cancel()
 	began := v.now()
-	_ = conn.SetDeadline(login) // before enter: a drain may take it back
+	_ = conn.SetDeadline(login) // before enter: a drain may shorten it
 	defer v.leave(s)
 	err := v.register.enter(s)
 	if err == nil {
@@ -47,7 +47,7 @@ func (v *Server) Serve(conn net.Conn, startup []byte, login time.Time, loggedIn 
 	s.ended(err)
 }
 
-// leave is the end of a session: its place and its key are free.
+// leave ends a session: its place and its key are free afterwards.
 func (v *Server) leave(s *session) {
 	if s.pid != 0 {
 		v.keys.free(s.pid)
@@ -55,7 +55,7 @@ func (v *Server) leave(s *session) {
 	v.register.leave(s)
 }
 
-// farewell tells the client why it is sent away, if there is anything to tell.
+// farewell tells the client why its session ends, if there is anything to say.
 func (s *session) farewell(err error) {
 	p, detail, ok := toldOf(err)
 	if !ok {
@@ -66,7 +66,7 @@ func (s *session) farewell(err error) {
 	s.out = nil
 }
 
-// toldOf is what a client is told of an error that ends its session or its login; false: nothing.
+// toldOf is what the client reads when an error ends its session or its login; false: nothing.
 func toldOf(err error) (p problem, detail string, ok bool) {
 	var r refused
 	if errors.As(err, &r) {
@@ -79,7 +79,7 @@ func toldOf(err error) (p problem, detail string, ok bool) {
 	return p, "", ok
 }
 
-// reasonOf is why a session ends that is told a problem.
+// reasonOf is why a session with this problem ends.
 func reasonOf(p problem) reason {
 	switch p {
 	case errDraining, errNotAccepting:
@@ -92,7 +92,7 @@ func reasonOf(p problem) reason {
 	return closedProtocol
 }
 
-// countLogin counts how a login ended.
+// countLogin counts the outcome of a login.
 func (v *Server) countLogin(err error) {
 	var r refused
 	how := loginRefused
@@ -107,8 +107,8 @@ func (v *Server) countLogin(err error) {
 	v.logins[how].Add(1)
 }
 
-// logRefusal logs why a login failed, with what its client was not told. Who leaves has decided so, as psql does when
-// it has no password yet.
+// logRefusal logs why a login failed, with the cause that the client does not see. A client that leaves has decided so
+// itself. psql, for example, leaves when it has no password yet.
 func (s *session) logRefusal(err error) {
 	var r refused
 	switch {
@@ -131,8 +131,8 @@ func (s *session) ended(err error) {
 		"numbers", s.counts.numbers.Load())
 }
 
-// apart runs f on a stack of its own. A login needs a deep one, which a session would otherwise keep as long as it
-// lives.
+// apart runs f on a stack of its own. A login needs a deep one, which the session would otherwise keep for its whole
+// life.
 func (s *session) apart(f func() error) (err error) {
 	done := make(chan struct{})
 	go func() {
@@ -143,7 +143,7 @@ func (s *session) apart(f func() error) (err error) {
 	return err
 }
 
-// safely keeps a fault in one session from ending the others.
+// safely keeps a panic in one session from ending the others.
 func (s *session) safely(f func() error) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {

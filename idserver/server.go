@@ -15,22 +15,22 @@ import (
 )
 
 // IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently. An error means
-// that none can be had for now.
+// that there are none for now.
 type IDs interface {
-	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means: none at this
-	// very moment, soon again.
+	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means that there is
+	// none at this moment, but will be soon.
 	TryNextN(n int) (first int64, count int, err error)
-	// NextN does the same and waits for at least one.
+	// NextN does the same, but waits for at least one ID.
 	NextN(ctx context.Context, n int) (first int64, count int, err error)
 }
 
 // Segments gives dense numbers of business tags; segment.Source satisfies it. Both methods are called concurrently, and
 // do not keep tag. n is at least 1.
 type Segments interface {
-	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means:
-	// none at this very moment, soon again.
+	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means that
+	// there is none at this moment, but will be soon.
 	TryNextN(tag []byte, n int) (first int64, count int, err error)
-	// NextN does the same and waits for at least one.
+	// NextN does the same, but waits for at least one number.
 	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
 }
 
@@ -38,69 +38,69 @@ type Segments interface {
 type Method int
 
 const (
-	// SCRAM asks for the password by SCRAM-SHA-256, bound to the certificate of the connection where there is one.
+	// SCRAM asks for the password by SCRAM-SHA-256, bound to the certificate of the connection if there is one.
 	SCRAM Method = iota
-	// Certificate takes the client's certificate, which TLS has verified: its common name or one of its alternative
-	// names is the user.
+	// Certificate takes the client's certificate, which TLS has verified. The user must be its common name or one of
+	// its alternative names.
 	Certificate
-	// Trust believes whatever name the client gives.
+	// Trust believes any name that the client gives.
 	Trust
 )
 
 // Reason is why a statement cannot be answered: a sentence, and what to do.
 type Reason struct {
-	// SQLState is 57P03 where waiting helps.
+	// SQLState is 57P03 if waiting helps.
 	SQLState string
 	Message  string
 	Hint     string
 }
 
-// A Table is what the console shows: text in rows, each as long as Columns.
+// Table is a table of the console: rows of text, each as long as Columns.
 type Table struct {
 	Columns []string
 	Rows    [][]string
 }
 
-// A Topic is a table of the console that is not the Server's own.
+// Topic is a table of the console that another package makes.
 type Topic struct {
-	// Tells is what is in it, for SHOW HELP.
+	// Tells says in SHOW HELP what the table has.
 	Tells string
-	// Table makes it, each time that it is asked for.
+	// Table makes the table, each time that a client asks for it.
 	Table func() Table
 }
 
 // Settings configures a Server. Change replaces MaxSessions, IdleTimeout, MaxAge and Method while it runs.
 type Settings struct {
-	// Database is the name of the database that is served. Required.
+	// Database is the name of the ID database. Required.
 	Database string
-	// IDs answers. Required.
+	// IDs gives the IDs. Required.
 	IDs IDs
-	// Segments answers for business tags; nil: there are none here.
+	// Segments gives the numbers of business tags; nil: there are none here.
 	Segments Segments
-	// Unavailable says of an error of IDs or Segments what a client is told. Required.
+	// Unavailable turns an error of IDs or Segments into what the client reads. Required.
 	Unavailable func(error) Reason
-	// Parameters are what the real server says of itself when a client has logged in, as last seen: server_version and
-	// whatever else drivers read. Required.
+	// Parameters are the parameters that the real server last reported after a login: server_version and others that
+	// drivers read. Required.
 	Parameters func() map[string]string
-	// Accounts are those who may log in, as last read; nil: they were never read. It is called once a login, and may
-	// wait for the first reading. Required, but for Trust.
+	// Accounts are the accounts as last read; nil: they were never read. Each login calls it once. It may wait for the
+	// first reading. Required, except for Trust.
 	Accounts func() *account.List
-	// Console are the tables of SHOW LEASE, SHOW WORKERS and so on, by the word behind SHOW, in upper case. SHOW HELP
+	// Console has the tables of SHOW LEASE, SHOW WORKERS and so on, by the word after SHOW, in upper case. SHOW HELP
 	// and SHOW SESSIONS are the Server's own.
 	Console map[string]Topic
 	// Method is how clients prove who they are.
 	Method Method
 	// MaxSessions is how many sessions may be open at once; no limit if zero or less.
 	MaxSessions int
-	// IdleTimeout ends a session that has sent nothing for so long; never if zero.
+	// IdleTimeout ends a session whose client has sent nothing for that time; never if zero.
 	IdleTimeout time.Duration
-	// MaxAge is how old what is known of the accounts may be for somebody to log in; no limit if zero.
+	// MaxAge is how old the accounts may be for a login; no limit if zero.
 	MaxAge time.Duration
-	// Log gets the causes that clients are not told; discarded if nil.
+	// Log gets the causes that clients do not see; discarded if nil.
 	Log *slog.Logger
 }
 
-// rules are what Change replaces.
+// rules are the settings that Change replaces.
 type rules struct {
 	method      Method
 	maxSessions int           // no limit if zero or less
@@ -110,7 +110,7 @@ type rules struct {
 
 // Server serves one database to any number of clients. Its methods are safe for concurrent use.
 type Server struct {
-	settings Settings // but for what Change replaces
+	settings Settings // without those that Change replaces
 	rules    atomic.Pointer[rules]
 	log      *slog.Logger
 	buffers  *frame.Buffers
@@ -150,7 +150,7 @@ func New(s Settings) (*Server, error) {
 	return v, nil
 }
 
-// Change replaces MaxSessions, IdleTimeout, MaxAge and Method. Nobody who is logged in has to go for it.
+// Change replaces MaxSessions, IdleTimeout, MaxAge and Method. It ends no session.
 func (v *Server) Change(s Settings) error {
 	switch {
 	case s.Method < SCRAM || s.Method > Trust:
@@ -162,9 +162,9 @@ func (v *Server) Change(s Settings) error {
 	return nil
 }
 
-// Has says that a database is the one that is served.
+// Has says whether this is the database that the Server serves.
 func (v *Server) Has(database string) bool { return database == v.settings.Database }
 
-// Cancels takes a CancelRequest as it came, if its key is that of a session of its own; false: it is not. No statement
-// here takes long enough to be cancelled, so nothing else is done.
+// Cancels takes a CancelRequest as it came. It returns false if the key is of no session here. It does nothing else,
+// because no statement here takes long enough to be cancelled.
 func (v *Server) Cancels(request []byte) bool { return v.keys.has(request) }

@@ -18,30 +18,30 @@ import (
 // option is a parameter of the startup packet, as it came there.
 type option struct{ name, value string }
 
-// session is one client, from its startup packet to its end. The goroutine of Serve owns all of it but what stands
+// session is one client, from its startup packet to its end. The goroutine of Serve owns all of it, except the fields
 // under shared.
 //
-// What login and the rest have to agree on:
+// These parts have to agree with each other:
 //
-//	login.go   finds out who it is, and calls begin with the options of the startup packet, in the order in which
-//	           PostgreSQL applies them. It writes AuthenticationOk, what begin appended, BackendKeyData and
+//	login.go   finds out who the client is. It calls begin with the options of the startup packet, in the order in
+//	           which PostgreSQL applies them. It writes AuthenticationOk, what begin appended, BackendKeyData and
 //	           ReadyForQuery I.
-//	begin      begin([]option, []byte) ([]byte, error) in settings.go applies the options, and appends a
-//	           ParameterStatus for each parameter that is reported. The client is told a problem as FATAL.
-//	run        serves until the end, and returns why that is: a problem, which Serve tells the client as FATAL;
-//	           errGoodbye for Terminate; or the error of the connection. It never closes conn. While it runs nobody
-//	           else reads conn or writes to it, with one exception: a drain that has waited long enough ends ctx,
-//	           writes its farewell by toClient, and closes conn.
-//	a drain    sets Server.draining, then a read deadline on conn, which means: look whether you are to go. run
+//	begin      begin([]option, []byte) ([]byte, error) in settings.go applies the options. It appends a
+//	           ParameterStatus for each reported parameter. The client gets a problem as FATAL.
+//	run        serves until the end. It returns a problem, which Serve sends as FATAL, or errGoodbye for Terminate, or
+//	           the error of the connection. run never closes conn. While it runs nobody else reads conn or writes to
+//	           it, with one exception. A drain whose time is over ends ctx, writes its farewell by toClient, and
+//	           closes conn.
+//	a drain    sets Server.draining, then a read deadline on conn. The deadline makes run check whether to end. run
 //	           returns errDraining if its status is I, no batch is unfinished, and its inbox is empty.
-//	idle       run returns errIdle when its client has sent nothing for Server.rules.idleTimeout, whatever its status.
+//	idle       run returns errIdle when its client has sent nothing for Server.rules.idleTimeout, in any status.
 type session struct {
 	server   *Server
 	ctx      context.Context // ends with the session
 	cancel   context.CancelFunc
 	log      *slog.Logger
 	conn     net.Conn
-	from     netip.Prefix // where its client is, as far as limits tell addresses apart
+	from     netip.Prefix // the client's address, as limits count it
 	user     string
 	pid      int32 // of BackendKeyData
 	since    time.Time
@@ -50,27 +50,27 @@ type session struct {
 	out      []byte // replies not yet written to the client; nil: none
 
 	transaction transaction
-	skips       bool // an error in a batch: all up to its Sync is skipped
+	skips       bool // after an error in a batch: everything up to its Sync is skipped
 	settings    settings
 	objects     objects
 	late        *time.Timer // for errIdle; nil: never
 	isLate      atomic.Bool
 
-	// shared: written by run, read by anybody.
+	// shared: run writes these fields, anybody may read them.
 	status      atomic.Int32           // of the last ReadyForQuery: wire.StatusIdle …; 0: it has not logged in
 	application atomic.Pointer[string] // application_name; nil: none
 	counts      counts
-	why         atomic.Int32 // it ends: a reason
+	why         atomic.Int32 // why it ends: a reason
 
-	placed bool // it has a place in the register, which alone reads and writes this
+	placed bool // it has a place; only the register reads and writes this
 }
 
 var longAgo = time.Unix(1, 0)
 
-// errGoodbye: the client has sent Terminate.
+// errGoodbye means that the client has sent Terminate.
 var errGoodbye = errors.New("session terminated")
 
-// run serves the client until its end, and says why that is.
+// run serves the client until its end, and returns why it ends.
 func (s *session) run() error {
 	defer s.unwatch()
 	defer s.putReplies()
@@ -93,13 +93,13 @@ func (s *session) run() error {
 	}
 }
 
-// tooLate makes run look whether it must end.
+// tooLate makes run check whether it must end.
 func (s *session) tooLate() {
 	s.isLate.Store(true)
 	s.interrupt()
 }
 
-// take takes the messages that are there. Replies are written when no whole message is left.
+// take handles the messages that are in the inbox. It writes the replies when no whole message is left.
 func (s *session) take() error {
 	for {
 		f, err := s.in.Next()
@@ -121,7 +121,7 @@ func (s *session) take() error {
 	}
 }
 
-// mayWait comes before each wait for the client. It is also where a session ends that nobody needs any more.
+// mayWait runs before each wait for the client. A session that has to end does so here.
 func (s *session) mayWait() error {
 	if err := s.flush(); err != nil {
 		return err
@@ -137,7 +137,7 @@ func (s *session) mayWait() error {
 	return nil
 }
 
-// watch gives the client the time that it may be idle, as the rules have it now.
+// watch starts the idle timeout, with the present rules.
 func (s *session) watch() {
 	idle := s.server.rules.Load().idleTimeout
 	switch {
@@ -149,20 +149,20 @@ func (s *session) watch() {
 	}
 }
 
-// unwatch: the client is not idle.
+// unwatch stops the idle timeout.
 func (s *session) unwatch() {
 	if s.late != nil {
 		s.late.Stop()
 	}
 }
 
-// takeMessage carries out one message, but for one that is skipped. An error of its own ends the session.
+// takeMessage runs one message, unless it is skipped. An error that it returns ends the session.
 func (s *session) takeMessage(f frame.Frame) error {
 	switch f.Kind {
 	case wire.FrontendTerminate:
 		return errGoodbye
 	case wire.FrontendCopyData, wire.FrontendCopyDone, wire.FrontendCopyFail:
-		return nil // what is left of a copy that failed, as PostgreSQL takes it
+		return nil // the rest of a failed copy; PostgreSQL ignores it, too
 	case wire.FrontendSync:
 		return s.sync(f.Body)
 	case wire.FrontendQuery, wire.FrontendParse, wire.FrontendBind, wire.FrontendDescribe, wire.FrontendExecute,
@@ -180,7 +180,7 @@ func (s *session) takeMessage(f frame.Frame) error {
 	return s.settle(f.Kind, err)
 }
 
-// carryOut carries out a message that may fail.
+// carryOut runs a message that may fail.
 func (s *session) carryOut(kind byte, body []byte) error {
 	switch kind {
 	case wire.FrontendQuery:
@@ -204,7 +204,7 @@ func (s *session) carryOut(kind byte, body []byte) error {
 	return errFunctionCall
 }
 
-// settle ends a message: what failed is told, and so is that a Query is over.
+// settle ends a message. It sends the error if the message failed, and ReadyForQuery if it was a Query.
 func (s *session) settle(kind byte, err error) error {
 	if err != nil {
 		if err = s.failed(err); err != nil {
@@ -218,7 +218,7 @@ func (s *session) settle(kind byte, err error) error {
 	return nil
 }
 
-// isExtended: an error in it skips all up to a Sync.
+// isExtended says whether an error in the message skips everything up to a Sync.
 func isExtended(kind byte) bool {
 	return kind != wire.FrontendQuery && kind != wire.FrontendFunctionCall
 }
@@ -238,8 +238,8 @@ func (s *session) sync(body []byte) error {
 	return s.ready()
 }
 
-// failed tells the client of an error, which ends its transaction or makes it a failed one. What is no problem of a
-// statement is returned.
+// failed sends the client an error. The error ends its transaction, or makes it a failed one. An error that is no
+// problem of a statement is returned.
 func (s *session) failed(err error) error {
 	p, ok := problemOf(err)
 	if !ok {
@@ -254,8 +254,7 @@ func (s *session) failed(err error) error {
 	return nil
 }
 
-// ready says that the session is ready for the next Query or batch, and in which state. Before it the client is told
-// which parameters have changed.
+// ready sends ReadyForQuery with the status. Before that it reports changed parameters.
 func (s *session) ready() error {
 	if err := s.gather(); err != nil {
 		return err
@@ -296,8 +295,8 @@ func (s *session) skipLarge() error {
 	})
 }
 
-// gather makes room for a reply, and writes those before it when they fill a chunk. A session has a buffer for them
-// only from the first until they are written.
+// gather makes room for a reply. When the replies before it fill a chunk, it writes them first. A session has a buffer
+// for replies only between the first one and their writing.
 func (s *session) gather() error {
 	if len(s.out) >= frame.ReplyChunk {
 		if err := s.flush(); err != nil {
@@ -310,7 +309,7 @@ func (s *session) gather() error {
 	return nil
 }
 
-// flush writes the replies there are.
+// flush writes the replies.
 func (s *session) flush() error {
 	if len(s.out) == 0 {
 		s.putReplies()

@@ -16,7 +16,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// scripted is a connection whose client says some bytes, in pieces, and leaves.
+// scripted is a connection whose client sends some bytes, in pieces, and leaves.
 type scripted struct {
 	net.Conn
 	says  []byte
@@ -43,8 +43,7 @@ func encoded(messages ...pgproto3.FrontendMessage) (b []byte) {
 	return b
 }
 
-// asked counts the messages up to the end of a session: those that may be answered by a ReadyForQuery, and those that
-// must.
+// asked counts the messages up to the end of a session: those that may have a ReadyForQuery, and those that must.
 func asked(b []byte) (may, must int) {
 	for len(b) >= frame.HeaderSize {
 		size := uint64(binary.BigEndian.Uint32(b[1:])) + 1
@@ -71,7 +70,7 @@ func asked(b []byte) (may, must int) {
 	return may, must
 }
 
-// readies counts the ReadyForQuerys in what was heard, which must be whole messages, with a FATAL at the end alone.
+// readies counts the ReadyForQuerys in what was heard. That must be whole messages, with a FATAL only at the end.
 func readies(t *testing.T, heard []byte) (n int) {
 	t.Helper()
 	for len(heard) > 0 {
@@ -87,9 +86,9 @@ func readies(t *testing.T, heard []byte) (n int) {
 	return n
 }
 
-// FuzzSession lets a client that has logged in say anything. The session ends with it, and does not fail. Each Sync has
-// one ReadyForQuery, and each Query at most one. What is kept never passes its bound, and is given back to the last
-// byte.
+// FuzzSession lets a client that has logged in send anything. The session ends with its client, and does not fail. Each
+// Sync has one ReadyForQuery, and each Query at most one. What is kept never exceeds its limit, and all of it is given
+// back.
 func FuzzSession(f *testing.F) {
 	for name, messages := range hotPaths {
 		f.Add(encoded(append(prepares(), messages...)...), len(name))
@@ -130,7 +129,7 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// forgetAll takes back all that a client made, and looks whether anything is left.
+// forgetAll drops all that a client made, and checks that nothing is left.
 func (s *session) forgetAll(t *testing.T) {
 	t.Helper()
 	s.rollback()

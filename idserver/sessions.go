@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// register has the clients that there are, from their startup packet until their end, and the places of those who have
-// logged in. Its methods are safe for concurrent use.
+// register has all clients, from their startup packet until their end, and the places of those that have logged in. Its
+// methods are safe for concurrent use.
 type register struct {
 	mu      sync.Mutex
-	all     map[*session]struct{} // those that are logging in, too
+	all     map[*session]struct{} // including those that are logging in
 	ofUser  map[string]int        // sessions that are logged in
-	placed  int                   // the same in all
-	closed  bool                  // no further one
-	changed chan struct{}         // closed and replaced when one leaves
-	ended   sums                  // of those that are over
+	placed  int                   // the same, of all users
+	closed  bool                  // no further session
+	changed chan struct{}         // closed and replaced when a session leaves
+	ended   sums                  // of the sessions that are over
 }
 
 func newRegister() register {
@@ -23,7 +23,7 @@ func newRegister() register {
 	}
 }
 
-// enter takes in a client that wants to log in.
+// enter adds a client that wants to log in.
 func (r *register) enter(s *session) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -34,8 +34,8 @@ func (r *register) enter(s *session) error {
 	return nil
 }
 
-// take takes a place for a client that has proved who it is. most is how many places there are, allows whether the user
-// may have one more than so many.
+// take takes a place for a client that has proved who it is. most is how many places there are. allows says whether the
+// user may have one more session than so many.
 func (r *register) take(s *session, most int, allows func(sessions int) bool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -54,7 +54,7 @@ func (r *register) take(s *session, most int, allows func(sessions int) bool) er
 	return nil
 }
 
-// leave is the end of a client. Its place is free then.
+// leave removes a client, and frees its place.
 func (r *register) leave(s *session) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +71,7 @@ func (r *register) leave(s *session) {
 	r.changed = make(chan struct{})
 }
 
-// close lets nobody in any more. It says how many are left, and has what is closed when that changes.
+// close stops new clients. It returns how many are left, and a channel that is closed when that changes.
 func (r *register) close() (left int, changed chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -79,7 +79,7 @@ func (r *register) close() (left int, changed chan struct{}) {
 	return len(r.all), r.changed
 }
 
-// sessions are all clients of now.
+// sessions returns all present clients.
 func (r *register) sessions() []*session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -94,8 +94,9 @@ func (r *register) sessionsLocked() []*session {
 	return all
 }
 
-// Drain sends clients away and returns when none is left. Those at rest outside a transaction go at once, others at
-// the end of theirs, all when ctx ends. Those that are logging in go at once, too. Afterwards Serve refuses.
+// Drain ends all sessions and returns when none is left. Sessions at rest outside a transaction end at once, others at
+// the end of their transaction, and all of them when ctx ends. Clients that are logging in are sent away at once.
+// Afterwards Serve refuses clients.
 func (v *Server) Drain(ctx context.Context) {
 	v.draining.Store(true)
 	v.register.close()
@@ -121,13 +122,13 @@ func (v *Server) Drain(ctx context.Context) {
 	}
 }
 
-// interrupt makes the session look whether it has to end. Any goroutine may call it.
+// interrupt makes the session check whether it has to end. Any goroutine may call it.
 func (s *session) interrupt() { _ = s.conn.SetReadDeadline(longAgo) }
 
 // kill ends the session at once. Any goroutine may call it.
 func (s *session) kill() {
 	s.because(closedDrain)
-	s.cancel() // what waits for IDs
+	s.cancel() // ends a wait for IDs
 	s.toClient.Farewell(appendError(nil, "FATAL", errDraining, ""))
 	s.conn.Close()
 }

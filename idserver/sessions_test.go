@@ -12,14 +12,14 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// drains drains a hall in the background. over is closed when it has.
+// drains drains a hall in the background. over is closed when that is done.
 func (h *hall) drains(ctx context.Context) (over chan struct{}) {
 	over = make(chan struct{})
 	go func() { defer close(over); h.server.Drain(ctx) }()
 	return over
 }
 
-// answers has a session answer a statement, so that it is at rest behind it.
+// answers makes a session answer a statement, so that it is at rest afterwards.
 func (v *visitor) answers(sql, status string) {
 	v.t.Helper()
 	v.send(wire.Encoded(&query{sql}))
@@ -87,7 +87,7 @@ func TestADrainThatHasWaitedLongEnoughEndsAll(t *testing.T) {
 	}
 }
 
-// soon gives no ID before its context ends, and says why that did.
+// soon gives no ID before its context ends, and says why that ended.
 type soon struct{ asked, ended chan error }
 
 func (soon) TryNextN(int) (int64, int, error) { return 0, 0, nil }
@@ -115,7 +115,7 @@ func TestADrainEndsASessionThatWaitsForIDs(t *testing.T) {
 	v.refused("57P01", "terminating connection")
 }
 
-// A client that has asked for much and reads nothing holds its session up.
+// A client that has asked for much and reads nothing blocks its session.
 func TestADrainEndsAClientThatDoesNotRead(t *testing.T) {
 	h := newHall(t)
 	v := h.knocks("ann")
@@ -174,7 +174,7 @@ func TestAKeyIsOfOneSessionAndARequestWithItGoesNoFurther(t *testing.T) {
 			}
 		}
 		if i == 0 {
-			v.answers("SELECT 1", "I") // it is none the worse for it
+			v.answers("SELECT 1", "I") // the session still works
 			v.leaves()
 			h.empties()
 			if h.server.Cancels(request(key)) {
@@ -184,7 +184,7 @@ func TestAKeyIsOfOneSessionAndARequestWithItGoesNoFurther(t *testing.T) {
 	}
 }
 
-// reset closes the connection of a client without a word of TCP.
+// reset resets the connection of a client, without an orderly end of TCP.
 func reset(v *visitor) {
 	v.conn.(*net.TCPConn).SetLinger(0)
 	v.conn.Close()
@@ -319,7 +319,7 @@ func TestTheTimeForWhichASessionMayBeIdleIsThatOfTheLastReload(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, v := range []*visitor{v, never} {
-		v.send(wire.Encoded(&query{"SELECT 1"})) // from here on it is watched
+		v.send(wire.Encoded(&query{"SELECT 1"})) // from here on the idle timeout runs
 		v.refused("57P05", "terminating connection due to idle-session timeout")
 	}
 	h.empties()

@@ -9,25 +9,26 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// settings are those of a session. Nothing here depends on them: they are kept so that who sets one can read it.
+// settings are the settings of a session. Nothing here depends on them. They are kept so that a client can read what it
+// has set.
 //
 //	local     SET LOCAL, until the transaction ends
 //	session   SET
-//	startup   of the startup packet: what RESET goes back to
-//	          what the real server says of itself, or else a default (parameters.go)
+//	startup   of the startup packet: RESET goes back to it
+//	          what the real server reports, or else a default (parameters.go)
 //
-// Names are in lower case. The first that has a name says its value.
+// Names are in lower case. The value comes from the first of these that has the name.
 type settings struct {
 	local, session, startup map[string]string
 
-	server  map[string]string // the real server's, by its own spelling: shared, and never changed
+	server  map[string]string // the real server's, in its own spelling; shared, and never changed
 	user    string
 	journal []change          // of this transaction
-	changed bool              // since report
-	told    map[string]string // by report, of what is not as it was at login
+	changed bool              // since the last report
+	told    map[string]string // values that report has sent, if they differ from those at login
 }
 
-// change is what was there before a SET of this transaction. A rollback goes back to it.
+// change is the state before a SET of this transaction. A rollback restores it.
 type change struct {
 	name           string
 	session, local *string // nil: none
@@ -44,7 +45,7 @@ func (x *settings) get(name string) (string, bool) {
 	return x.initial(name)
 }
 
-// initial is what RESET goes back to.
+// initial is the value that RESET restores.
 func (x *settings) initial(name string) (string, bool) {
 	if value, ok := x.startup[name]; ok {
 		return value, true
@@ -55,7 +56,7 @@ func (x *settings) initial(name string) (string, bool) {
 	return x.preset(name)
 }
 
-// begin applies the options of the startup packet, and appends what is reported of the settings.
+// begin applies the options of the startup packet, and appends a ParameterStatus for each reported setting.
 func (s *session) begin(options []option, out []byte) ([]byte, error) {
 	x := &s.settings
 	x.user = s.user
@@ -88,14 +89,14 @@ func (s *session) tell(b []byte, name, value string) []byte {
 	return wire.End(b, at)
 }
 
-// reported are the names, as the server spells them, of which the client is told.
+// reported are the names of the settings that are reported to the client, in the server's spelling.
 func (x *settings) reported() []string {
 	return slices.SortedFunc(maps.Keys(x.server), func(a, b string) int {
 		return strings.Compare(strings.ToLower(a), strings.ToLower(b))
 	})
 }
 
-// report tells the client what has changed since it was told last.
+// report sends the client all changes since the last report.
 func (s *session) report() {
 	x := &s.settings
 	x.changed = false
@@ -113,7 +114,7 @@ func (s *session) report() {
 	}
 }
 
-// put sets a value, or takes it out if it is nil.
+// put sets a value, or removes it if it is nil.
 func put(m *map[string]string, name string, value *string) {
 	switch {
 	case value == nil:
@@ -125,7 +126,7 @@ func put(m *map[string]string, name string, value *string) {
 	}
 }
 
-// have is the value in a map, nil if there is none.
+// have is the value in a map; nil if there is none.
 func have(m map[string]string, name string) *string {
 	if value, ok := m[name]; ok {
 		return &value
@@ -133,7 +134,7 @@ func have(m map[string]string, name string) *string {
 	return nil
 }
 
-// set sets a setting, whose name is in lower case; to what it was at login if value is nil.
+// set sets a setting, whose name is in lower case. If value is nil, it restores the value at login.
 func (s *session) set(name string, value *string, local bool) error {
 	x := &s.settings
 	if err := s.note(name, value == nil && !local); err != nil {
@@ -153,7 +154,7 @@ func (s *session) set(name string, value *string, local bool) error {
 	return s.swap(&x.session, name, value)
 }
 
-// swap is put, and counts what is kept.
+// swap is put, and counts the bytes that are kept.
 func (s *session) swap(m *map[string]string, name string, value *string) error {
 	if value != nil {
 		if err := s.objects.keep(costOf(name) + len(*value)); err != nil {
@@ -167,8 +168,8 @@ func (s *session) swap(m *map[string]string, name string, value *string) error {
 	return nil
 }
 
-// note writes in the journal what a setting is, once between two savepoints. gone: it goes from where it is, so that
-// there is room for it in a session that is full.
+// note writes the present value of a setting to the journal, once between two savepoints. gone says that the value is
+// about to be removed. Then the journal may take its place, even in a session that is full.
 func (s *session) note(name string, gone bool) error {
 	x := &s.settings
 	marks := 0
@@ -200,7 +201,7 @@ func (c change) cost() int {
 	return n
 }
 
-// undo takes back what stands in the journal behind a mark.
+// undo restores the settings that the journal has after a mark.
 func (s *session) undo(marks int) {
 	x := &s.settings
 	for i := len(x.journal) - 1; i >= marks; i-- {
@@ -214,7 +215,7 @@ func (s *session) undo(marks int) {
 	x.journal = x.journal[:min(marks, len(x.journal))]
 }
 
-// restore is swap with what was kept before: there is room for it.
+// restore is swap for a value that was kept before, so there is room for it.
 func (s *session) restore(m *map[string]string, name string, value *string) {
 	if old, ok := (*m)[name]; ok {
 		s.objects.kept -= costOf(name) + len(old)
@@ -225,7 +226,7 @@ func (s *session) restore(m *map[string]string, name string, value *string) {
 	put(m, name, value)
 }
 
-// commitSettings forgets how settings were, and ends those that were local.
+// commitSettings empties the journal, and ends local settings.
 func (s *session) commitSettings() {
 	x := &s.settings
 	for _, c := range x.journal {
@@ -238,7 +239,7 @@ func (s *session) commitSettings() {
 	}
 }
 
-// setCommand carries out SET.
+// setCommand runs SET.
 func (s *session) setCommand(c command.Set) error {
 	if c.Local && !s.inTransaction() {
 		s.warn("25P01", "SET LOCAL can only be used in transaction blocks")
@@ -257,7 +258,7 @@ func (s *session) setCommand(c command.Set) error {
 	return s.set(name, &value, c.Local)
 }
 
-// setModes sets the modes of a transaction, or of those to come.
+// setModes sets the modes of this transaction, or of later ones.
 func (s *session) setModes(modes []command.Setting, local bool) error {
 	for _, mode := range modes {
 		if err := s.set(mode.Name, &mode.Value, local); err != nil {

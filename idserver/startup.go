@@ -8,20 +8,20 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// The startup packet, as ProcessStartupPacket of PostgreSQL reads it.
+// The startup packet, as PostgreSQL's ProcessStartupPacket reads it.
 // https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-START-UP
 
 const (
-	startupHead = 8 // its length and the version, in bytes
-	// newestVersion is that of PostgreSQL 18: 3.2, whose one novelty are longer keys of cancel requests.
+	startupHead = 8 // bytes: length and version
+	// newestVersion is that of PostgreSQL 18: 3.2. Its one novelty is longer keys for cancel requests.
 	newestVersion = 3<<16 | 2
-	// ofProtocol is how a parameter begins that asks for an extension of the protocol; there are none yet.
+	// ofProtocol is the prefix of a parameter that asks for an extension of the protocol; there are none yet.
 	ofProtocol = "_pq_."
 )
 
 // wish is what a startup packet asks for.
 type wish struct {
-	version        uint32 // of the protocol, as far as both know it
+	version        uint32 // of the protocol, as far as both sides know it
 	newer          bool   // the client would speak a newer one
 	unknown        []string
 	user, database string
@@ -29,8 +29,8 @@ type wish struct {
 	parameters     []option // all others, in their order
 }
 
-// parseStartup reads a packet with its length. It is strict: two readers of one packet who disagree are how a check is
-// passed by. The first error is that of PostgreSQL.
+// parseStartup reads a packet with its length. It is strict: if the proxy and this package read a packet differently, a
+// client could bypass a check. The first error is PostgreSQL's.
 func parseStartup(raw []byte) (w wish, err error) {
 	if len(raw) < startupHead || len(raw) > wire.MaxStartup || binary.BigEndian.Uint32(raw) != uint32(len(raw)) {
 		return w, problemf("08P01", "", "invalid length of startup packet")
@@ -67,7 +67,7 @@ func parseStartup(raw []byte) (w wish, err error) {
 // named is a name as PostgreSQL keeps it.
 func named(name string) string { return name[:min(len(name), wire.NameBytes)] }
 
-// take takes one parameter. One that comes again replaces the first.
+// take handles one parameter. If it comes again, the last one counts.
 func (w *wish) take(name, value string) error {
 	switch {
 	case name == "user":
@@ -86,7 +86,7 @@ func (w *wish) take(name, value string) error {
 	return nil
 }
 
-// noReplication refuses what begins a replication session.
+// noReplication refuses a replication session.
 func noReplication(value string) error {
 	wanted, isBool := wire.ParseBool(value)
 	switch {
@@ -100,8 +100,8 @@ func noReplication(value string) error {
 		`invalid value for parameter "replication": "%s"`, value)
 }
 
-// appendNegotiation says which version is spoken, and what of the client's wishes is not known. It is nothing where all
-// is known.
+// appendNegotiation says which version the server speaks, and which requests it does not know. It writes nothing if it
+// knows all of them.
 func (w *wish) appendNegotiation(b []byte) []byte {
 	if !w.newer && len(w.unknown) == 0 {
 		return b
@@ -115,7 +115,7 @@ func (w *wish) appendNegotiation(b []byte) []byte {
 	return wire.End(b, at)
 }
 
-// settings are all that the packet sets, in the order in which PostgreSQL applies it: its options come first.
+// settings returns all settings of the packet, in the order in which PostgreSQL applies them: "options" come first.
 func (w *wish) settings() ([]option, error) {
 	all, err := readOptions(splitOptions(w.options))
 	if err != nil {
@@ -124,8 +124,7 @@ func (w *wish) settings() ([]option, error) {
 	return append(all, w.parameters...), nil
 }
 
-// splitOptions splits what stands in "options" at its white space. A backslash takes the next character as it is
-// (pg_split_opts).
+// splitOptions splits "options" at white space. A backslash makes the next character an ordinary one (pg_split_opts).
 func splitOptions(text string) (arguments []string) {
 	var argument []byte
 	inside, escaped := false, false
@@ -153,7 +152,7 @@ func splitOptions(text string) (arguments []string) {
 
 func isSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
-// readOptions reads what is set by -c name=value and --name=value. PostgreSQL's other switches mean nothing here.
+// readOptions reads -c name=value and --name=value. PostgreSQL's other switches mean nothing here.
 func readOptions(arguments []string) (all []option, err error) {
 	for i := 0; i < len(arguments); i++ {
 		argument := arguments[i]

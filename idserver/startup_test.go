@@ -202,7 +202,7 @@ func TestWhatTheStartupPacketSetsIsSetAndReported(t *testing.T) {
 		v = h.knocks("ann", "options", c.options)
 		v.proves(password)
 		v.asked(wire.AuthSASLFinal)
-		v.asked(wire.AuthDone) // as PostgreSQL: a stranger learns nothing of settings
+		v.asked(wire.AuthDone) // as with PostgreSQL: an unknown client learns nothing about settings
 		v.refused(c.sqlstate, "")
 		t.Logf("%s: refused", name)
 	}

@@ -12,13 +12,13 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// Stats counts since the Server was made. Each map has all its labels, also those at zero.
+// Stats has the counts since the Server was made. Each map has all its labels, including those at zero.
 type Stats struct {
 	Sessions int   // logged in now
 	Opened   int64 // sessions that logged in
-	// Open are the clients by what they do: login, idle, in_transaction, failed.
+	// Open has the clients by what they do: login, idle, in_transaction, failed.
 	Open map[string]int
-	// Limit is how many sessions may be open; 0: no limit. Full says that there are as many.
+	// Limit is how many sessions may be open; 0: no limit. Full says that all places are taken.
 	Limit int
 	Full  bool
 
@@ -28,31 +28,31 @@ type Stats struct {
 	ByKind  map[string]int64
 	IDs     int64 // IDs in them
 	Numbers int64 // numbers of tags in them
-	// Refused are statements that were answered by an ERROR: no_ids, not_supported, other.
+	// Refused are statements that got an ERROR: no_ids, not_supported, other.
 	Refused map[string]int64
 
-	// Closed are sessions that ended, by the reason that came first. With Sessions they make up Opened.
+	// Closed are sessions that ended, by the reason that came first. Closed and Sessions add up to Opened.
 	Closed map[string]int64
-	// Logins are clients that asked for a session, by how that ended:
+	// Logins are clients that asked for a session, by outcome:
 	//
 	//	ok         the first ReadyForQuery
-	//	password   a wrong password, or a name that has none, which a client cannot tell apart; or a certificate that
+	//	password   a wrong password, or a name without one: a client cannot tell these apart; or a certificate that
 	//	           does not name the user
 	//	attempts   too many wrong passwords before
 	//	limit      a limit on sessions, of all or of the account
-	//	unready    nobody knows who may log in, or not since long ago
-	//	refused    all else that a client is told
-	//	left       the client left before it was told anything, or the login timeout ended it
+	//	unready    the accounts were never read, or too long ago
+	//	refused    every other error that a client reads
+	//	left       the client left before it read an error, or the login timeout ended it
 	Logins map[string]int64
-	// LoginDurations are from the startup packet to the first ReadyForQuery, so a client that takes its time is in
-	// them.
+	// LoginDurations last from the startup packet to the first ReadyForQuery. They include the time that the client
+	// takes.
 	LoginDurations histogram.Snapshot
 
-	// ToClient are bytes, without TLS around them.
+	// ToClient are bytes, without those of TLS.
 	ToClient int64
 }
 
-// Stats folds the counters of all sessions. It waits for no client.
+// Stats adds up the counters of all sessions. It waits for no client.
 func (v *Server) Stats() Stats {
 	r := &v.register
 	r.mu.Lock()
@@ -60,7 +60,7 @@ func (v *Server) Stats() Stats {
 	r.mu.Unlock()
 
 	var open [tally.States]int
-	for _, s := range all { // each may end meanwhile; sum has none of them
+	for _, s := range all { // a session may end meanwhile, but sum contains none of these yet
 		sum.add(s)
 		open[s.state()]++
 	}
@@ -81,10 +81,10 @@ func (v *Server) Stats() Stats {
 	return st
 }
 
-// Session is what can be said of one that is open.
+// Session describes an open session.
 type Session struct {
 	User        string
-	Application string // its first 63 bytes, as in pg_stat_activity; "": it has not said
+	Application string // its first 63 bytes, as in pg_stat_activity; "": it has none
 	Client      string // its address
 	PID         int32  // of its key
 	Since       time.Time
@@ -93,7 +93,7 @@ type Session struct {
 	Numbers     int64  // numbers of tags that it has got
 }
 
-// Sessions are those that have logged in, the oldest first. It waits for no client.
+// Sessions returns those that have logged in, the oldest first. It waits for no client.
 func (v *Server) Sessions() []Session {
 	var all []Session
 	for _, s := range v.register.sessions() {
@@ -115,8 +115,7 @@ func (v *Server) Sessions() []Session {
 	return all
 }
 
-// state may be asked by any goroutine. What a session has been given before its first status is visible to who sees
-// that.
+// state may be called by any goroutine. A caller that sees the first status also sees all fields that were set before.
 func (s *session) state() tally.State {
 	switch s.status.Load() {
 	case 0:
@@ -129,13 +128,13 @@ func (s *session) state() tally.State {
 	return tally.Idle
 }
 
-// sessionColumns are those of sessionsTable, for who asks for them alone.
+// sessionColumns are the columns of sessionsTable, for callers that need no rows.
 func sessionColumns() []string {
 	return []string{"pid", "user_name", "application_name", "client_addr", "connected_at", "state", "ids", "numbers"}
 }
 
-// sessionsTable is what SHOW SESSIONS shows. As in pg_stat_activity, what clients of other users call themselves and
-// where they come from is not for everybody.
+// sessionsTable is the table of SHOW SESSIONS. As in pg_stat_activity, it hides the application names and addresses of
+// other users' clients.
 func (s *session) sessionsTable() Table {
 	t := Table{Columns: sessionColumns()}
 	for _, one := range latest(s.server.Sessions()) {
@@ -150,8 +149,9 @@ func (s *session) sessionsTable() Table {
 	return t
 }
 
-// mostSessions is how many rows SHOW SESSIONS has at most: who asks and does not read keeps them in memory.
+// mostSessions is the largest number of rows of SHOW SESSIONS. The rows stay in memory while a client does not read
+// them.
 const mostSessions = 1000
 
-// latest are those that began last.
+// latest returns the sessions that began last.
 func latest(all []Session) []Session { return all[max(len(all)-mostSessions, 0):] }

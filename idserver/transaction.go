@@ -2,25 +2,25 @@ package idserver
 
 import "pgflurry/proxy/wire"
 
-// block is where the session is with transactions. The words are PostgreSQL's (xact.c).
+// block is the session's transaction state. The words are PostgreSQL's (xact.c).
 type block uint8
 
 const (
 	blockNone      block = iota
 	blockStatement       // a transaction of its own: that of a statement, or of a batch up to its Sync
 	blockImplicit        // the same, of a Query with several statements
-	blockOpen            // BEGIN
-	blockFailed          // BEGIN, and then an error
+	blockOpen            // after BEGIN
+	blockFailed          // after BEGIN and then an error
 )
 
-// transaction is the one there is. A rollback can take back nothing but settings and cursors.
+// transaction is the present transaction. A rollback can undo only settings and cursors.
 type transaction struct {
 	block      block
-	piped      bool // an Execute of it has succeeded, or was suspended
+	piped      bool // an Execute in it has succeeded, or was suspended
 	savepoints []savepoint
 }
 
-// savepoint is one, and how long the journal of the settings was.
+// savepoint is a savepoint, with the length of the settings' journal at that time.
 type savepoint struct {
 	name  string
 	marks int
@@ -36,14 +36,14 @@ func (t *transaction) status() byte {
 	return wire.StatusIdle
 }
 
-// start begins a transaction where there is none.
+// start begins a transaction if there is none.
 func (s *session) start() {
 	if s.transaction.block == blockNone {
 		s.transaction.block = blockStatement
 	}
 }
 
-// finish commits what is no transaction block.
+// finish commits a transaction that is no block.
 func (s *session) finish() {
 	if b := s.transaction.block; b == blockStatement || b == blockImplicit {
 		s.commit()
@@ -62,7 +62,7 @@ func (s *session) rollback() {
 	s.over()
 }
 
-// over ends the transaction: its cursors and portals go with it.
+// over ends the transaction, with its cursors and portals.
 func (s *session) over() {
 	s.transaction.block, s.transaction.piped = blockNone, false
 	for i := range s.transaction.savepoints {
@@ -72,7 +72,7 @@ func (s *session) over() {
 	s.objects.dropPortals()
 }
 
-// abort is what an error does to the transaction.
+// abort does to the transaction what an error does.
 func (s *session) abort() {
 	switch s.transaction.block {
 	case blockStatement, blockImplicit:
@@ -88,7 +88,7 @@ func (s *session) abort() {
 	}
 }
 
-// beginBlock is BEGIN.
+// beginBlock runs BEGIN.
 func (s *session) beginBlock() {
 	if s.transaction.block == blockOpen {
 		s.warn("25001", "there is already a transaction in progress")
@@ -97,7 +97,7 @@ func (s *session) beginBlock() {
 	s.transaction.block = blockOpen
 }
 
-// endBlock is COMMIT or ROLLBACK. It says which of them it came to.
+// endBlock runs COMMIT or ROLLBACK. It returns which of them it was in the end.
 func (s *session) endBlock(commit bool) (tag string) {
 	if b := s.transaction.block; b == blockStatement || b == blockImplicit {
 		s.warn("25P01", "there is no transaction in progress")
@@ -110,7 +110,7 @@ func (s *session) endBlock(commit bool) (tag string) {
 	return "ROLLBACK"
 }
 
-// inBlock: BEGIN was said.
+// inBlock says that the session is in a block after BEGIN, open or failed.
 func (s *session) inBlock() bool { b := s.transaction.block; return b == blockOpen || b == blockFailed }
 
 func (s *session) addSavepoint(name string) error {
@@ -125,7 +125,7 @@ func (s *session) addSavepoint(name string) error {
 	return nil
 }
 
-// release forgets a savepoint and those behind it. What was done since belongs to the one before.
+// release forgets a savepoint and all later ones. Changes since then belong to the savepoint before.
 func (s *session) release(name string) error {
 	i, err := s.findSavepoint(name, "RELEASE SAVEPOINT")
 	if err != nil {
@@ -136,7 +136,7 @@ func (s *session) release(name string) error {
 	return nil
 }
 
-// rollbackTo takes back what was done since a savepoint, which stays.
+// rollbackTo undoes all changes since a savepoint, which stays.
 func (s *session) rollbackTo(name string) error {
 	i, err := s.findSavepoint(name, "ROLLBACK TO SAVEPOINT")
 	if err != nil {

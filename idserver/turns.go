@@ -5,12 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// turns are how those take turns who draw more IDs than there are. Where a tick is full, whoever wants one waits in a
-// queue, and gets a portion when it is its turn; for another one it waits at the end again. Who draws a single ID looks
-// first whether there is one, so it waits for nobody who draws many.
+// turns is the queue of clients that want more IDs than there are. In a full tick they wait in this queue. At its turn
+// a client gets one portion; for more it waits at the end again. A client that draws a single ID first tries without
+// the queue. So it does not wait for clients that draw many.
 type turns struct {
-	one    chan struct{} // has something in it while it is somebody's turn; Go lets those who wait in as they came
-	queued atomic.Int32  // who waits, or has the turn
+	one    chan struct{} // has an element during a turn; Go serves the waiters in order
+	queued atomic.Int32  // clients that wait or have the turn
 }
 
 func newTurns() turns { return turns{one: make(chan struct{}, 1)} }
@@ -30,7 +30,7 @@ func (t *turns) take(ctx context.Context) error {
 	}
 }
 
-// give gives it to the next one.
+// give passes the turn on to the next one.
 func (t *turns) give() {
 	<-t.one
 	t.queued.Add(-1)

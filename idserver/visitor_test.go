@@ -20,11 +20,11 @@ import (
 type visitor struct {
 	t    testing.TB
 	conn net.Conn
-	// heard is all that the server has said.
+	// heard is everything that the server has sent.
 	heard []byte
 }
 
-// comes connects a client. config is nil where there is no TLS.
+// comes connects a client. config is nil without TLS.
 func (h *hall) comes(config *tls.Config) *visitor {
 	h.t.Helper()
 	conn, err := net.Dial("tcp", h.listener.Addr().String())
@@ -50,7 +50,7 @@ func hello(version uint32, pairs ...string) []byte {
 	return b
 }
 
-// knocks is a client that has sent its startup packet.
+// knocks returns a client that has sent its startup packet.
 func (h *hall) knocks(user string, more ...string) *visitor {
 	h.t.Helper()
 	v := h.comes(nil)
@@ -101,7 +101,7 @@ func (v *visitor) rest() []byte {
 	return rest
 }
 
-// fatal reads the FATAL that is the last thing the server says.
+// fatal reads the FATAL that must be the server's last message.
 func (v *visitor) fatal() *pgproto3.ErrorResponse {
 	v.t.Helper()
 	for {
@@ -142,7 +142,7 @@ func initial(mechanism, first string) []byte {
 	return passwordMessage([]byte(mechanism), []byte{0}, size, []byte(first))
 }
 
-// proves goes through the exchange with a password, up to and including the last word of the client.
+// proves runs the exchange with a password, up to the client's last message.
 func (v *visitor) proves(password string) *scram.Client {
 	v.t.Helper()
 	var state *tls.ConnectionState
@@ -167,7 +167,7 @@ func (v *visitor) proves(password string) *scram.Client {
 	return client
 }
 
-// enters logs in to the end. It gives the session's key, and what it was told of parameters.
+// enters logs in completely. It returns the session's key, and the parameters that the server reported.
 func (v *visitor) enters(password string) (key []byte, parameters map[string]string) {
 	v.t.Helper()
 	client := v.proves(password)
@@ -177,7 +177,7 @@ func (v *visitor) enters(password string) (key []byte, parameters map[string]str
 	return v.isIn()
 }
 
-// isIn reads what a client is told from AuthenticationOk on.
+// isIn reads what the server sends from AuthenticationOk on.
 func (v *visitor) isIn() (key []byte, parameters map[string]string) {
 	v.t.Helper()
 	v.asked(wire.AuthDone)
@@ -201,7 +201,7 @@ func (v *visitor) isIn() (key []byte, parameters map[string]string) {
 	}
 }
 
-// leaves says goodbye, and waits until the session is over.
+// leaves sends Terminate, and waits until the session is over.
 func (v *visitor) leaves() {
 	v.t.Helper()
 	v.send([]byte{'X', 0, 0, 0, 4})

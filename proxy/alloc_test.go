@@ -51,7 +51,7 @@ func quietSession(fromClient, fromUpstream []byte) *session {
 	return s
 }
 
-// readOnce reads once. It allocates nothing, and so is for one goroutine at a time.
+// readOnce reads once. It allocates nothing, so only one goroutine at a time may use it.
 func readOnce(in *frame.Inbox) error {
 	if refused, gone := in.Each(waitOnce); refused != errRead {
 		return gone
@@ -71,7 +71,7 @@ func waitOnce() error {
 	return errRead
 }
 
-// once reads and takes as many messages as the client sends in one go.
+// once reads and handles everything that the client sends in one go.
 func (s *session) once(t testing.TB) {
 	in := s.fromClient
 	if err := readOnce(in); err != nil {

@@ -11,19 +11,19 @@ import (
 )
 
 const (
-	// patience is how long an answer may wait for its IDs before the batch is forwarded instead.
+	// patience is how long an answer may wait for its IDs. Then the proxy forwards the batch instead.
 	patience = 50 * time.Millisecond
-	// segmentPatience is the same for numbers of a tag, which may have to be fetched.
+	// segmentPatience is the same for numbers of a tag. It is longer because they may come from the database.
 	segmentPatience = 200 * time.Millisecond
 )
 
-// run is a part of what an answer gives: first, first+1, … first+count-1.
+// run is a run of consecutive IDs or numbers: first, first+1, … first+count-1.
 type run struct {
 	first int64
 	count int
 }
 
-// runs are taken one by one.
+// runs hands out the numbers of several runs in order.
 type runs struct {
 	all  []run
 	next int
@@ -42,7 +42,7 @@ func (r *runs) take() int64 {
 	return at.first - 1
 }
 
-// consecutive says how many of the next n numbers follow each other without a gap, and the first.
+// consecutive says how many of the next n numbers follow each other without a gap, and which is the first.
 func (r *runs) consecutive(n int) (first int64, count int) {
 	for r.next < len(r.all)-1 && r.all[r.next].count == 0 {
 		r.next++
@@ -56,8 +56,8 @@ func (r *runs) skip(n int) {
 	r.all[r.next].count -= n
 }
 
-// answer answers the Query or the batch of which this is the last message; false, and nothing is done, if its IDs
-// cannot be had.
+// answer answers the Query, or the batch that ends with this message. If the IDs cannot be had, it returns false and
+// has done nothing.
 func (s *session) answer(f frame.Frame) (done bool, err error) {
 	in, c := s.fromClient, s.conversation
 	if f.Kind == wire.FrontendQuery {
@@ -96,14 +96,15 @@ func (s *session) answer(f frame.Frame) (done bool, err error) {
 		c.answeredBatch(in.Held())
 	}
 	s.out = wire.AppendReady(s.out, c.status)
-	if err := s.flushCommitted(); err != nil { // messages that are owed nothing, such as stray CopyData
+	// The buffer may still have messages that upstream owes nothing for, such as stray CopyData.
+	if err := s.flushCommitted(); err != nil {
 		return false, err
 	}
 	in.Drop(f.Size)
 	return true, nil
 }
 
-// batchCount is what a batch gives, by kind: as a rule all its statements are of one.
+// batchCount counts, by kind, the statements of a batch and the values they give. Most batches have one kind only.
 type batchCount struct{ statements, values [statement.FormKinds]int }
 
 func (x *batchCount) add(u *request) {
@@ -112,7 +113,7 @@ func (x *batchCount) add(u *request) {
 	x.values[k] += u.times * u.ids()
 }
 
-// count counts statements of one kind that were answered, and the IDs or numbers of tags in them.
+// count counts answered statements of one kind, and the IDs or numbers of tags in them.
 func (s *session) count(k statement.FormKind, statements, values int) {
 	if s.waited > 0 {
 		s.slow += int64(statements)
@@ -140,7 +141,7 @@ func (s *session) writeQuery(f *statement.Form) error {
 	return nil
 }
 
-// writeRequests answers a request as often as it came: [ParseComplete] [ParameterDescription RowDescription]
+// writeRequests answers a request as often as the client sent it: [ParseComplete] [ParameterDescription RowDescription]
 // BindComplete [RowDescription], one DataRow a row, CommandComplete or PortalSuspended [CloseComplete].
 func (s *session) writeRequests(u *request) error {
 	formats := s.conversation.batch.formats[u.formats.begin:u.formats.end]
@@ -153,14 +154,16 @@ func (s *session) writeRequests(u *request) error {
 		if err != nil {
 			return err
 		}
-		if left > 1 && after > value && u.ids() == 1 && u.form.Tag == nil { // else a chunk was written in between
+		// With after <= value a chunk was written in between.
+		if left > 1 && after > value && u.ids() == 1 && u.form.Tag == nil {
 			left -= s.writeAgain(u, formats, s.out[from:], value-from, after-from, left-1)
 		}
 	}
 	return nil
 }
 
-// writeRequest answers it once. If it has one row of one column that is at out[value:after], with its length.
+// writeRequest answers a request once. If the answer is one row of one column, that value is at out[value:after],
+// length included.
 func (s *session) writeRequest(u *request, formats []uint16) (value, after int, err error) {
 	if u.parsed {
 		s.out = append(s.out, wire.ParseComplete...)
@@ -189,8 +192,9 @@ func (s *session) writeRequest(u *request, formats []uint16) (value, after int, 
 	return value, after, nil
 }
 
-// writeAgain answers up to n more of a request that gives one ID: reply, the answer to the first, with another ID at
-// [value:after]. It says how many it has answered: as many as there is room for, and as follow each other.
+// writeAgain answers a request that gives one ID up to n more times. It copies reply, the first answer, and replaces
+// reply[value:after] by the next ID. It returns how many it answered: as many as fit into the chunk and as are
+// consecutive.
 func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, after, n int) int {
 	n = min(n, (frame.ReplyChunk-len(s.out))/len(reply))
 	if n <= 0 {
@@ -203,7 +207,7 @@ func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, 
 		s.out = append(s.out, reply[:value]...)
 		s.out = wire.AppendID(s.out, first+int64(i), text, format)
 		s.out = append(s.out, reply[after:]...)
-		if len(s.out)-before != len(reply) { // one digit more: the lengths in front do not fit
+		if len(s.out)-before != len(reply) { // the ID has one more digit, so the lengths in front of it are wrong
 			s.out, n = s.out[:before], i
 			break
 		}
@@ -212,7 +216,7 @@ func (s *session) writeAgain(u *request, formats []uint16, reply []byte, value, 
 	return n
 }
 
-// writeRows writes rows of IDs, or of numbers of a tag, that were reserved.
+// writeRows writes rows of IDs, or of numbers of a tag. They must have been reserved.
 func (s *session) writeRows(f *statement.Form, rows int, formats []uint16) error {
 	from := &s.runs
 	if f.Tag != nil {
@@ -233,8 +237,8 @@ func (s *session) writeRows(f *statement.Form, rows int, formats []uint16) error
 	return nil
 }
 
-// gather makes room for a reply, and writes those before it when they fill a chunk. A session has a buffer for them
-// only from its first answer until they are written.
+// gather makes room for a reply. When the replies before it fill a chunk, it writes them first. A session has a buffer
+// for replies only between its first answer and their writing.
 func (s *session) gather() error {
 	if len(s.out) >= frame.ReplyChunk {
 		if err := s.flushAnswers(); err != nil {
@@ -247,8 +251,8 @@ func (s *session) gather() error {
 	return nil
 }
 
-// reserveBatch takes all that the batch asks for: numbers of tags first, which are the likelier to be missing, then all
-// IDs at once.
+// reserveBatch takes all that the batch asks for. Numbers of tags come first because they are more likely to be
+// missing; then it takes all IDs at once.
 func (s *session) reserveBatch() error {
 	b := s.conversation.batch
 	s.runs.reset()
@@ -269,8 +273,8 @@ func (s *session) reserveBatch() error {
 	return s.reserve(nil, ids)
 }
 
-// reserve takes n IDs, or numbers of a tag if it is not nil: all of them or, as far as the answer goes, none. An error
-// says why they cannot be had.
+// reserve takes n IDs, or n numbers of the tag if tag is not nil. The answer gets all of them or none. The error says
+// why they cannot be had.
 func (s *session) reserve(tag []byte, n int) error {
 	for n > 0 {
 		first, count, err := s.tryNextN(tag, n)
@@ -286,8 +290,8 @@ func (s *session) reserve(tag []byte, n int) error {
 	return nil
 }
 
-// reserveSlowly goes on where the present tick, or what is in memory of the tag, is used up. It alone looks how long an
-// answer waits.
+// reserveSlowly goes on when the present tick is used up, or what is in memory of the tag. Only this path measures how
+// long an answer waits, so that the fast path reads no clock.
 func (s *session) reserveSlowly(tag []byte, n int) error {
 	wait, late := patience, errTickFull
 	if tag != nil {

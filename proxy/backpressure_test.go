@@ -16,7 +16,7 @@ func (r *rig) only() (only *session) {
 	return only
 }
 
-// waits returns when the client has been made to wait.
+// waits returns when the client has to wait.
 func (r *rig) waits() {
 	r.t.Helper()
 	c := r.only().conversation
@@ -30,7 +30,7 @@ func (r *rig) waits() {
 	}
 }
 
-// takes reads n messages of the given bytes at upstream.
+// takes reads the message n times at upstream.
 func (r *rig) takes(message []byte, n int) {
 	r.t.Helper()
 	r.upstream.SetReadDeadline(time.Now().Add(giveUp))
@@ -54,7 +54,7 @@ func TestAClientWaitsWhileUpstreamOwesTooMuchAndGoesOn(t *testing.T) {
 	r.takes(query("x"), n-maxOwed)
 }
 
-// A copy ignores Sync. Who sends more of them than anybody would is not waited for, and not remembered.
+// A copy ignores Sync. A client that floods it with them does not have to wait, and the proxy remembers none of them.
 func TestAClientThatFloodsACopyWithSyncsIsRelayedAndCostsNoMemory(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.relays(query("COPY t FROM STDIN"), copyIn)

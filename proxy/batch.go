@@ -9,19 +9,19 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// batch is what is held of a batch of extended-query messages that may yet be answered:
+// batch is the part of a batch of extended-query messages that the proxy holds, because it may yet answer them:
 //
 //	([Parse ""] [Describe statement] Bind(portal "") [Describe portal ""] Execute(portal "") [Close portal ""])+ Sync
 //
-// What stands in brackets for a plus is a request: what a driver sends to run one statement.
+// The part in round brackets is a request: what a driver sends to run one statement.
 type batch struct {
-	size     int // bytes of the messages that are held
+	size     int // bytes of the held messages
 	requests []request
-	parse    span            // the last Parse, among the bytes that are held
-	unnamed  *statement.Form // of that Parse; nil: none was held
-	formats  []uint16        // of all requests
-	tags     []byte          // the same
-	// room for what most batches need
+	parse    span            // where the last Parse is among the held bytes
+	unnamed  *statement.Form // the form of that Parse; nil: no Parse is held
+	formats  []uint16        // result formats of all requests
+	tags     []byte          // tags of all requests
+	// Room for most batches without an allocation.
 	fewRequests [fewRequests]request
 	fewFormats  [fewRequests]uint16
 	fewTags     [4 * fewRequests]byte
@@ -30,7 +30,7 @@ type batch struct {
 // fewRequests is how many requests a batch has room for without an allocation.
 const fewRequests = 64
 
-// batches lends them: a session has one only while it holds something.
+// batches lends out batches, so that a session has one only while it holds something.
 type batches struct{ pool sync.Pool }
 
 func newBatches() *batches { return &batches{sync.Pool{New: func() any { return new(batch) }}} }
@@ -42,41 +42,40 @@ func (p *batches) get() *batch {
 	return b
 }
 
-// put takes a batch back.
 func (p *batches) put(b *batch) {
 	b.requests, b.formats, b.tags = nil, nil, nil
 	p.pool.Put(b)
 }
 
-// span is a part of something, from begin up to and without end.
+// span is the range from begin up to, and without, end.
 type span struct{ begin, end int }
 
 // request is one statement of a batch.
 type request struct {
 	form     *statement.Form
 	stage    stage
-	begin    int  // where its messages begin among the bytes that are held
+	begin    int  // where its messages begin among the held bytes
 	parsed   bool // Parse was read
 	asked    bool // Describe of the statement was read
 	shown    bool // Describe of the portal was read
-	suspends bool // Execute asks for exactly as many rows as there are: PostgreSQL does not look for another
+	suspends bool // Execute's limit is the exact number of rows, so PostgreSQL stops without looking for another row
 	closed   bool // Close was read
 	rows     int
 	times    int  // how often the same messages came
-	formats  span // of the result, in batch.formats: none, one, or one per column
-	tag      span // that was bound, in batch.tags; empty unless the form has it as a parameter
+	formats  span // result formats in batch.formats: none, one, or one per column
+	tag      span // the bound tag in batch.tags; empty unless the tag is a parameter
 }
 
 // stage is how far a request has been read.
 type stage uint8
 
 const (
-	begun    stage = iota // Parse, or Describe of the statement
-	bound                 // Bind, or Describe of the portal
-	executed              // Execute, or Close
+	begun    stage = iota // after Parse, or Describe of the statement
+	bound                 // after Bind, or Describe of the portal
+	executed              // after Execute, or Close
 )
 
-// last is the present request; nil before the first.
+// last is the request that is being read; nil before the first.
 func (b *batch) last() *request {
 	if len(b.requests) == 0 {
 		return nil
@@ -84,7 +83,7 @@ func (b *batch) last() *request {
 	return &b.requests[len(b.requests)-1]
 }
 
-// at is the present request if it is at that stage.
+// at is last if it is at that stage and not closed; else nil.
 func (b *batch) at(s stage) *request {
 	if u := b.last(); u != nil && u.stage == s && !u.closed {
 		return u
@@ -92,7 +91,7 @@ func (b *batch) at(s stage) *request {
 	return nil
 }
 
-// next begins a request, unless the present one is not executed yet; nil then.
+// next begins a request. It returns nil if the one before has not been executed.
 func (b *batch) next(f *statement.Form) *request {
 	if u := b.last(); u != nil && u.stage != executed {
 		return nil
@@ -129,7 +128,7 @@ func (c *conversation) hearPart(kind byte, body []byte, size int) (d decision) {
 	return d
 }
 
-// hearParse: the Parse of a named statement is always forwarded, so that DEALLOCATE, EXECUTE and duplicate names stay
+// hearParse forwards the Parse of a named statement in any case. So DEALLOCATE, EXECUTE and duplicate names stay
 // PostgreSQL's business.
 func (c *conversation) hearParse(body []byte, size int) decision {
 	name, _, f := c.readParse(body, true)
@@ -150,7 +149,7 @@ func (c *conversation) hearParse(body []byte, size int) decision {
 	return hold
 }
 
-// statementOf finds the form of a statement as the batch has left it, and the type of its count.
+// statementOf finds the form of a statement at this point of the batch, and the type of its count.
 func (c *conversation) statementOf(name []byte) (f *statement.Form, countType uint32) {
 	if len(name) == 0 && c.batch.unnamed != nil {
 		return c.batch.unnamed, 0
@@ -179,7 +178,7 @@ func (c *conversation) hearDescribe(body []byte) decision {
 		}
 	case what == wire.OfStatement:
 		f, _ := c.statementOf(name)
-		if f == nil || f.Params() > 0 { // PostgreSQL tells their types
+		if f == nil || f.Params() > 0 { // PostgreSQL knows the types of parameters; the proxy does not
 			return forward
 		}
 		u := c.batch.at(begun)
@@ -240,9 +239,9 @@ func (c *conversation) hearExecute(body []byte) decision {
 	return hold
 }
 
-// repeats looks for requests behind the one that was just executed that are the same bytes, as in a pipeline: all that
-// was decided about it holds for them. It takes them into the batch and returns their size in bytes. held is what is
-// held, unread what follows.
+// repeats finds requests in unread that repeat the last executed one byte for byte, as a pipeline does. Every decision
+// about the first holds for them, so none is read again. It adds them to the batch and returns their size in bytes.
+// held is what the proxy holds.
 func (c *conversation) repeats(held, unread []byte) (size int) {
 	u := c.batch.last()
 	same := held[u.begin:]
@@ -270,7 +269,7 @@ func (c *conversation) hearClose(body []byte) decision {
 	return hold
 }
 
-// hearSync: a batch of a Sync alone is forwarded: it asks whether PostgreSQL is there.
+// hearSync forwards a Sync without requests: with it a client asks whether PostgreSQL is there.
 func (c *conversation) hearSync(body []byte) decision {
 	u := c.batch.last()
 	if len(body) > 0 || u == nil || u.stage != executed || c.batch.ids() > maxBatchIDs {
@@ -279,7 +278,7 @@ func (c *conversation) hearSync(body []byte) decision {
 	return answer
 }
 
-// statements is how many the batch has.
+// statements is how many statements the batch has.
 func (b *batch) statements() (n int) {
 	for i := range b.requests {
 		n += b.requests[i].times
@@ -295,5 +294,5 @@ func (b *batch) ids() (n int) {
 	return n
 }
 
-// ids is how many one of the same requests asks for.
+// ids is how many IDs or numbers one execution of the request gives.
 func (u *request) ids() int { return u.rows * len(u.form.Columns) }

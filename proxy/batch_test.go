@@ -44,7 +44,7 @@ func TestABatchOfWholeRequestsIsAnswered(t *testing.T) {
 	}
 }
 
-// skips passes over n bytes at the client.
+// skips reads n bytes at the client, and ignores them.
 func (r *rig) skips(n int) {
 	r.t.Helper()
 	in := make([]byte, n)

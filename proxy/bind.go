@@ -7,16 +7,16 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// bindValues is what a Bind gives a form.
+// bindValues is what a Bind gives to a form.
 type bindValues struct {
 	rows    int
-	tag     []byte   // in the message; nil if the form has it not as a parameter
-	formats []uint16 // of the result, behind those that were there
+	tag     []byte   // a part of the message; nil if the tag is no parameter
+	formats []uint16 // the formats that readBind was given, with the result formats behind them
 }
 
 // readBind reads a Bind after its two names: parameter formats, parameters, result formats. countType is the type of
-// the count if it is a parameter. The result formats are appended to formats. ok is false where anything is not as the
-// form needs it, so that PostgreSQL judges it.
+// the count if that is a parameter. The result formats are appended to formats. If anything is not as the form needs
+// it, ok is false, and PostgreSQL judges the message.
 func readBind(b []byte, f *statement.Form, countType uint32, formats []uint16) (x bindValues, ok bool) {
 	x = bindValues{rows: f.Rows}
 	var few [2]uint16
@@ -30,7 +30,7 @@ func readBind(b []byte, f *statement.Form, countType uint32, formats []uint16) (
 		return x, false
 	}
 	if f.Tag != nil && f.Tag.Param {
-		if x.tag, b, ok = wire.CutParam(b); !ok || !wire.IsTag(x.tag) { // the same bytes in text and binary
+		if x.tag, b, ok = wire.CutParam(b); !ok || !wire.IsTag(x.tag) { // text and binary have the same bytes
 			return x, false
 		}
 	}

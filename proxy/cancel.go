@@ -6,13 +6,14 @@ import (
 )
 
 const (
-	// keyOffset is where the key begins in a CancelRequest, behind its length and code.
+	// keyOffset is where the key begins in a CancelRequest: after length and code.
 	keyOffset = lengthSize + codeSize
-	// maxKey is the longest key: a process and up to 256 bytes.
+	// maxKey is the length of the longest key: a process number and up to 256 bytes.
 	maxKey = 4 + 256
 )
 
-// rememberKey notes by which key upstream lets the session's statements be cancelled, before its first ReadyForQuery.
+// rememberKey remembers, before the first ReadyForQuery, the key with which a client can cancel the session's
+// statements.
 func (s *session) rememberKey(key []byte) {
 	if s.ready || len(key) > maxKey {
 		return
@@ -27,9 +28,9 @@ func (s *session) rememberKey(key []byte) {
 	p.keys[s.key] = s
 }
 
-// dialOnce connects for a packet that begins no session. A request to cancel a statement goes to the very address where
-// the session of its key is. One whose key is of no session here may be that of another proxy, behind a balancer. It
-// goes where new sessions go, as all else does.
+// dialOnce connects to upstream for a packet that begins no session. A cancel request goes to the very address that its
+// session is connected to. An unknown key may belong to another proxy behind the same balancer. Such a request goes
+// where new sessions go, as every other packet does.
 func (p *Proxy) dialOnce(ctx context.Context, o opening) (net.Conn, error) {
 	s := p.sessionOf(o)
 	if s == nil {
@@ -44,7 +45,7 @@ func (p *Proxy) dialOnce(ctx context.Context, o opening) (net.Conn, error) {
 	return to.dial(ctx, nil)
 }
 
-// sessionOf finds the session whose statement is to be cancelled; nil: it is none of this proxy's.
+// sessionOf finds the session whose statement the client cancels; nil if it is not a session of this proxy.
 func (p *Proxy) sessionOf(o opening) *session {
 	if !o.cancel {
 		return nil

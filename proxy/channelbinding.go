@@ -8,18 +8,18 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// SCRAM's channel binding ties a login to the certificate the client sees,
-// https://www.postgresql.org/docs/current/sasl-authentication.html. A proxy that ends TLS shows its own, so that a
-// relayed login with binding fails, unless both legs show the same one. So the mechanism with binding (PLUS) is taken
-// out of upstream's offer. What a client then answers is told by the flag its first message begins with:
+// SCRAM's channel binding ties a login to the certificate that the client sees,
+// https://www.postgresql.org/docs/current/sasl-authentication.html. A proxy that ends TLS shows its own certificate. So
+// a relayed login with binding fails, unless both sides of the proxy show the same certificate. The proxy therefore
+// removes the mechanism with binding (PLUS) from upstream's offer. The client's first SCRAM message begins with a flag:
 //
-//	n  it cannot bind, or shall not    upstream accepts it
-//	y  it could, and believes that     upstream would call it an attack, rightly from where it sits. The proxy ends
-//	   the server cannot               the session with a hint instead, before upstream counts a failed login
+//	n  it cannot bind, or must not     upstream accepts it
+//	y  it could bind, and believes     upstream would call it a downgrade attack, as it must. The proxy ends the
+//	   that the server cannot          session with a hint instead, before upstream counts a failed login
 //
-// A client without TLS says n.
+// A client without TLS sends n.
 
-// authRequest splits an Authentication message; -1 where it is none.
+// authRequest splits an Authentication message. kind is -1 if the message is too short to be one.
 func authRequest(body []byte) (kind int, rest []byte) {
 	if len(body) < 4 {
 		return -1, nil
@@ -27,7 +27,7 @@ func authRequest(body []byte) (kind int, rest []byte) {
 	return int(binary.BigEndian.Uint32(body)), body[4:]
 }
 
-// relayAuthentication relays a request for authentication, without PLUS where that cannot work.
+// relayAuthentication relays an authentication request, without PLUS where binding cannot work.
 func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
 	kind, mechanisms := authRequest(body)
 	if kind == wire.AuthDone {
@@ -51,14 +51,13 @@ func (s *session) relayAuthentication(body []byte) (relay bool, err error) {
 	return false, s.toClient.Write(message)
 }
 
-// authMessage makes an Authentication message.
 func authMessage(kind int, parts ...[]byte) []byte {
 	b, at := wire.Begin(nil, wire.BackendAuthentication)
 	b = binary.BigEndian.AppendUint32(b, uint32(kind))
 	return wire.End(append(b, bytes.Join(parts, nil)...), at)
 }
 
-// checkBinding looks at a client's first SCRAM message after an offer that was cut.
+// checkBinding checks a client's first SCRAM message after an offer without PLUS.
 func (s *session) checkBinding(body []byte) error {
 	if !s.bindingCut.Load() || s.conversation.started.Load() {
 		return nil

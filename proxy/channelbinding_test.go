@@ -13,12 +13,12 @@ import (
 	"pgflurry/tests/support/authority"
 )
 
-// offer is a request for SASL authentication.
+// saslOffer is a request for SASL authentication.
 func saslOffer(mechanisms ...string) []byte {
 	return authMessage(wire.AuthSASL, z(strings.Join(mechanisms, "\x00")), []byte{0})
 }
 
-// saslFirst is a client's first message of SCRAM.
+// saslFirst is a client's first SCRAM message.
 func saslFirst(mechanism, flag string) []byte {
 	data := flag + ",,n=,r=abc"
 	return message('p', z(mechanism), binary.BigEndian.AppendUint32(nil, uint32(len(data))), []byte(data))

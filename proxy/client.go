@@ -8,14 +8,14 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// headBytes is how much of a message is looked at that is larger than the buffer:
-// two names, and the byte before a name.
+// headBytes is how much the proxy looks at of a message that is larger than the buffer: two names, and the byte before
+// a name.
 const headBytes = 2*(wire.NameBytes+1) + 1
 
-// errTerminated: the client said goodbye.
+// errTerminated means that the client sent Terminate.
 var errTerminated = errors.New("session terminated")
 
-// relayClient takes the client's messages until it leaves.
+// relayClient handles the client's messages until the client leaves.
 func (s *session) relayClient() error {
 	for {
 		refused, gone := s.fromClient.Each(s.takeMessages)
@@ -31,8 +31,9 @@ func (s *session) relayClient() error {
 	}
 }
 
-// takeMessages takes the messages that are there. Replies and forwarded messages are written once per drained read
-// buffer, and never held back for more input; only what may yet be answered waits for its Sync.
+// takeMessages handles the messages that are in the buffer. When the buffer is drained, it writes all replies and
+// forwarded messages at once. It never delays them for more input. Only messages that may yet be answered wait for
+// their Sync.
 func (s *session) takeMessages() error {
 	in := s.fromClient
 	for {
@@ -57,13 +58,13 @@ func (s *session) takeMessages() error {
 		if !in.Full() {
 			return s.mayRead()
 		}
-		if err := s.forwardHeld(); err != nil { // a batch larger than the buffer is PostgreSQL's
+		if err := s.forwardHeld(); err != nil { // a batch larger than the buffer goes to PostgreSQL
 			return err
 		}
 	}
 }
 
-// malformed ends the session after passing on what came before the message that cannot be read.
+// malformed ends the session because a message cannot be read. It forwards what came before that message.
 func (s *session) malformed(cause error) error {
 	if err := s.forwardHeld(); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (s *session) malformed(cause error) error {
 	return clientError{failProtocol, cause}
 }
 
-// mayRead comes before each read. While draining it is also where a session that owes nothing ends.
+// mayRead runs before each read. While the proxy drains, a session that owes nothing ends here.
 func (s *session) mayRead() error {
 	s.conversation.awaitRoom()
 	if s.proxy.draining.Load() && s.atRest() {
@@ -83,7 +84,7 @@ func (s *session) mayRead() error {
 	return nil
 }
 
-// clientGone passes on what the client sent before it left: that is PostgreSQL's to judge, half messages included.
+// clientGone forwards all that the client sent before it left, half messages included. PostgreSQL decides about them.
 func (s *session) clientGone(cause error) error {
 	if err := s.forwardHeld(); err != nil {
 		return err
@@ -95,8 +96,8 @@ func (s *session) clientGone(cause error) error {
 	return cause
 }
 
-// flush writes the local replies to the client, then what is committed to upstream. In this order: a local reply
-// belongs before the replies to anything forwarded after it.
+// flush writes the local replies to the client, then what is committed to upstream. The order matters: a local reply
+// comes before the replies to anything that is forwarded after it.
 func (s *session) flush() error {
 	if err := s.flushAnswers(); err != nil {
 		return err
@@ -104,7 +105,7 @@ func (s *session) flush() error {
 	return s.flushCommitted()
 }
 
-// flushCommitted writes what is committed to upstream, behind what the proxy itself has to say: in one write.
+// flushCommitted writes what is committed to upstream. The proxy's own messages go in front of it, in the same write.
 func (s *session) flushCommitted() error {
 	if len(s.before) == 0 {
 		return s.fromClient.Flush(s.upstream)
@@ -117,7 +118,7 @@ func (s *session) flushCommitted() error {
 	return err
 }
 
-// front is what goes to upstream in front of the client's next messages.
+// front holds the proxy's own messages that go to upstream in front of the client's next ones.
 type front []byte
 
 func (f *front) Write(b []byte) (int, error) {
@@ -162,7 +163,7 @@ func (s *session) takeMessage(f frame.Frame) error {
 	return s.forward(f)
 }
 
-// forwardHeld gives up holding: what is held is forwarded.
+// forwardHeld forwards the held messages.
 func (s *session) forwardHeld() error {
 	in, c := s.fromClient, s.conversation
 	if !c.holds() {
@@ -184,7 +185,7 @@ func (s *session) forwardHeld() error {
 	return nil
 }
 
-// forward passes on one whole message.
+// forward forwards one whole message.
 func (s *session) forward(f frame.Frame) error {
 	if err := s.note(f); err != nil {
 		return err
@@ -200,7 +201,8 @@ func (s *session) forward(f frame.Frame) error {
 	return nil
 }
 
-// note enters a message that is about to be forwarded in the conversation, and what must come before it.
+// note tells the conversation about a message that is about to be forwarded. It keeps the messages that must go to
+// upstream first in s.before.
 func (s *session) note(f frame.Frame) error {
 	if f.Kind == wire.FrontendPassword && !s.conversation.started.Load() {
 		if err := s.checkBinding(f.Body); err != nil {
@@ -221,13 +223,13 @@ func (s *session) note(f frame.Frame) error {
 	return err
 }
 
-// streamMessage passes on a message that is larger than the buffer.
+// streamMessage forwards a message that is larger than the buffer.
 func (s *session) streamMessage() error {
 	in := s.fromClient
 	if err := s.forwardHeld(); err != nil {
 		return err
 	}
-	// Names stand at the front of a message; wait until they are there.
+	// The names are at the front of a message; wait until they are there.
 	refused, gone := in.Each(func() error {
 		if err := s.flush(); err != nil {
 			return err

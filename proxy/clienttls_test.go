@@ -33,7 +33,7 @@ func offers(t *testing.T) (change func(*Settings), trusted *tls.Config) {
 	return func(s *Settings) { s.ClientTLS = offer }, &tls.Config{RootCAs: ca.Pool(), ServerName: "proxy.test"}
 }
 
-// logsTo keeps the log, which may be read when the proxy is over.
+// logsTo writes the log to w, which may be read after the end of the proxy.
 func logsTo(w io.Writer) func(*Settings) {
 	return func(s *Settings) { s.Log = slog.New(slog.NewTextHandler(w, nil)) }
 }
@@ -55,7 +55,7 @@ func (r *rig) requestsTLS(config *tls.Config) {
 	r.client = tls.Client(r.client, config)
 }
 
-// startsUp begins a session as a client whose encryption is agreed on.
+// startsUp begins a session for a client that has agreed on encryption.
 func (r *rig) startsUp() {
 	r.t.Helper()
 	r.send(startup("user", "u", "database", "d"))
@@ -160,7 +160,7 @@ func TestASessionWithoutTLSIsRefusedWhereTLSIsRequiredButItsCancelRequestIsNot(t
 	}
 }
 
-// records notes the length of each TLS record of application data that is read.
+// records notes the length of each TLS record with application data that is read.
 type records struct {
 	net.Conn
 	rest    []byte
@@ -271,7 +271,7 @@ func TestAClientThatVanishesInsideTLSEndsItsSession(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, offer)
 	r.requestsTLS(trusted)
 	r.startsUp()
-	r.client.(*tls.Conn).NetConn().Close() // without TLS's goodbye
+	r.client.(*tls.Conn).NetConn().Close() // without TLS's close_notify
 	r.rest(r.upstream)
 }
 

@@ -10,69 +10,70 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// decision is what becomes of a message of the client.
+// decision is what the proxy does with a message of the client.
 type decision uint8
 
 const (
-	forward decision = iota // upstream's business, and so is all that is held
-	hold                    // may yet be answered, with the rest of its batch
-	answer                  // can be answered with all that is held, if the IDs can be had
+	forward decision = iota // to upstream, together with all held messages
+	hold                    // it may yet be answered, with the rest of its batch
+	answer                  // it completes a batch that can be answered if there are IDs
 )
 
-// conversation is what the client and upstream have said, as far as it matters for the question who answers. It does no
-// I/O: the client's messages and upstream's replies go in, decisions come out.
+// conversation is what client and upstream have said, as far as it decides who answers. It does no I/O: the client's
+// messages and upstream's replies go in, decisions come out.
 //
-// hear, repeats, forwards, answeredQuery and answeredBatch belong to the goroutine that reads the client; takeReply and
-// relayed to the one that reads upstream.
+// Only the goroutine that reads the client may call hear, repeats, forwards, answeredQuery and answeredBatch. Only the
+// one that reads upstream may call takeReply and relayed.
 type conversation struct {
-	// owed counts the entries whose ReadyForQuery is yet to be relayed. While it is 0 nobody but the client's goroutine
-	// changes anything here.
+	// owed counts the entries whose ReadyForQuery has not been relayed. While it is 0, only the client's goroutine
+	// changes anything in the conversation.
 	owed atomic.Int32
-	// started: the first ReadyForQuery came, so the client is authenticated.
+	// started is set by the first ReadyForQuery: the client is authenticated.
 	started atomic.Bool
 
-	// The client's goroutine.
+	// These fields belong to the client's goroutine.
 	allows       func(*statement.Form) bool // condition 2 of doc.go
 	batches      *batches
-	batch        *batch          // what is held; nil: nothing
-	query        *statement.Form // of the Query that can be answered
+	batch        *batch          // what the proxy holds; nil: nothing
+	query        *statement.Form // the form of the Query that can be answered
 	knownUnnamed *known          // the unnamed statement, if its text is known
 	named        map[string]*known
-	kept         known // what knownUnnamed is after a Parse that was answered
+	kept         known // the memory of knownUnnamed after an answered Parse
 	unnamed      unnamed
-	risky        bool // a Parse was sent whose text deallocates statements, or may do so
+	risky        bool // the client has sent a Parse whose text deallocates statements, or may do so
 	lastText     []byte
 	lastForm     *statement.Form
 	early        int // messages before authentication
-	// barred: the present batch is forwarded because an answered form in it may not be answered here. Then its Binds of
-	// such forms are counted as unpermitted, as are Queries.
+	// barred says that the proxy forwards the present batch because of an answered form that it may not answer here. It
+	// counts the batch's Binds of such forms as unpermitted, as it does with Queries.
 	barred      bool
 	unpermitted int
 
 	mu       sync.Mutex
 	ledger   ledger
 	status   byte           // of the last ReadyForQuery; 0 before the first
-	epoch    uint64         // raised when named statements may be gone
-	relaying bool           // replies cannot be told apart any more: everything is forwarded
+	epoch    uint64         // rises when named statements may be gone
+	relaying bool           // replies cannot be matched to batches any more: the session only relays
 	open     bool           // the last entry is a batch whose Sync has not been sent
-	there    unnamedObjects // that upstream may have, by all replies that came
+	there    unnamedObjects // the unnamed objects that upstream may have, going by its replies so far
 	ended    bool
 	waiting  atomic.Bool
-	room     sync.Cond // owed fell, relaying or ended was set, while waiting
+	room     sync.Cond // signals to a waiting client that owed fell, or that relaying or ended was set
 
-	done int32 // entries that are over, but not yet relayed; of upstream's goroutine
+	done int32 // entries that have ended, but whose ReadyForQuery is not relayed; upstream's goroutine owns it
 }
 
 const (
-	// maxOwed is how many batches may be owed before a client has to wait for upstream. It is far more than any
-	// upstream needs to be kept busy, and half a megabyte of entries.
+	// maxOwed is how many batches upstream may owe before the client has to wait. That is far more than upstream needs
+	// to stay busy, and half a megabyte of entries.
 	maxOwed = 4 << 10
 	// maxEarly is how many messages other than passwords a client may send before it is authenticated.
 	maxEarly = 1000
-	// maxNamed is how many named statements of a session are remembered, and how many a batch can make; the ones beyond
-	// it are forwarded.
+	// maxNamed is how many named statements the proxy remembers of a session, and how many one batch can add.
+	// Statements beyond it are forwarded.
 	maxNamed = 1000
-	// maxBatchIDs is how many IDs one batch may ask for: as many as a layout of 4096 a tick gives in half of patience.
+	// maxBatchIDs is how many IDs one batch may ask for. A layout with 4096 IDs a tick gives as many in half of
+	// patience.
 	maxBatchIDs = 100_000
 )
 
@@ -82,7 +83,8 @@ var (
 	errUnnamed = errors.New("upstream's unnamed statement or portal cannot be put right in a session that only relays")
 )
 
-// newConversation begins before the startup packet is answered. A replication session is only relayed.
+// newConversation makes the conversation before upstream has replied to the startup packet. A replication session only
+// relays.
 func newConversation(replication bool, batches *batches, allows func(*statement.Form) bool) *conversation {
 	c := &conversation{allows: allows, batches: batches}
 	c.room.L = &c.mu
@@ -93,18 +95,19 @@ func newConversation(replication bool, batches *batches, allows func(*statement.
 	return c
 }
 
-// quiescent: conditions 1, 3 and 4 of doc.go. A session that only relays is owed something for ever.
+// quiescent checks conditions 1, 3 and 4 of doc.go. For a session that only relays it is never true: owed stays above
+// 0.
 func (c *conversation) quiescent() bool {
 	return c.owed.Load() == 0 && (c.status == wire.StatusIdle || c.status == wire.StatusTransaction)
 }
 
-// atRest says that neither side owes anything: no transaction, no batch of which a part was sent.
+// atRest says that there is no transaction, and that neither side owes anything.
 func (c *conversation) atRest() bool { return c.owed.Load() == 0 && c.status == wire.StatusIdle }
 
-// holds says that messages are held.
+// holds says whether the proxy holds messages.
 func (c *conversation) holds() bool { return c.batch != nil }
 
-// release gives up holding.
+// release gives back the batch that is held.
 func (c *conversation) release() {
 	if c.batch != nil {
 		c.batches.put(c.batch)
@@ -112,8 +115,8 @@ func (c *conversation) release() {
 	}
 }
 
-// hear decides about one whole message of the client. size is that of its frame in bytes. Before the next one what is
-// held has to be released if it says forward, and the batch answered or released if it says answer.
+// hear decides about one whole message of the client. size is the size of its frame in bytes. After forward, the caller
+// must release what is held before the next message. After answer, it must answer the batch or release it.
 func (c *conversation) hear(kind byte, body []byte, size int) decision {
 	if !c.holds() && !c.quiescent() {
 		return forward
@@ -128,7 +131,7 @@ func (c *conversation) hear(kind byte, body []byte, size int) decision {
 	return forward
 }
 
-// hearQuery: a simple Query is a batch of its own.
+// hearQuery decides about a simple Query, which is a batch of its own.
 func (c *conversation) hearQuery(body []byte) decision {
 	if c.holds() || len(body) == 0 || body[len(body)-1] != 0 {
 		return forward
@@ -145,7 +148,7 @@ func (c *conversation) hearQuery(body []byte) decision {
 	return answer
 }
 
-// match finds the form of a text, and remembers the last: a client that wants IDs sends the same one again and again.
+// match finds the form of a text. It remembers the last one, because clients send the same text again and again.
 func (c *conversation) match(text []byte) *statement.Form {
 	if c.lastForm != nil && string(c.lastText) == string(text) {
 		return c.lastForm
@@ -158,14 +161,14 @@ func (c *conversation) match(text []byte) *statement.Form {
 	return f
 }
 
-// answeredQuery: the Query for which hear said answer was answered. In PostgreSQL it would have dropped the unnamed
-// statement and portal.
+// answeredQuery notes that the proxy answered the Query. PostgreSQL would have dropped the unnamed statement and
+// portal.
 func (c *conversation) answeredQuery() {
 	c.knownUnnamed = nil
 	c.unnamed.statementDiffers, c.unnamed.portalDiffers, c.unnamed.parse = true, true, c.unnamed.parse[:0]
 }
 
-// answeredBatch: the batch for which hear said answer was answered. held are its messages but for the Sync.
+// answeredBatch notes that the proxy answered the batch. held are its messages without the Sync.
 func (c *conversation) answeredBatch(held []byte) {
 	if b := c.batch; b.parse.end > 0 {
 		c.kept = known{form: b.unnamed, state: live, epoch: c.epoch}
@@ -177,8 +180,8 @@ func (c *conversation) answeredBatch(held []byte) {
 	c.release()
 }
 
-// forwards notes a message that is about to be forwarded; before is what has to be sent before it. body may be cut off,
-// which whole denies. What was held must be given up first, and forwarded message by message.
+// forwards notes a message that is about to be forwarded. The caller sends before to upstream first. If whole is false,
+// body is only the front of the message. Held messages must be released first, and forwarded one by one.
 func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []byte, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -205,14 +208,14 @@ func (c *conversation) forwards(kind byte, body []byte, whole bool) (before []by
 		return c.forwardsPart(kind, body, whole), nil
 	case wire.FrontendFlush:
 		if c.open || len(body) == 0 {
-			return nil, nil // owes nothing, and changes nothing
+			return nil, nil // upstream owes nothing for it, and it changes nothing
 		}
-		return c.forwardsPart(kind, body, whole), nil // an error like any other: upstream skips to the Sync
+		return c.forwardsPart(kind, body, whole), nil // a Flush with contents is an error: upstream skips to the Sync
 	case wire.FrontendCopyDone, wire.FrontendCopyFail:
 		c.ledger.copyEnds()
 		return nil, nil
 	}
-	// PostgreSQL ends the session over it (invalid frontend message type).
+	// PostgreSQL ends the session for it (invalid frontend message type).
 	c.relayOnly()
 	return nil, nil
 }
@@ -237,7 +240,7 @@ func (c *conversation) forwardsWhole(kind byte, body []byte, whole bool) {
 func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before []byte) {
 	if !c.open {
 		e := entry{of: owesBatch, open: true}
-		if kind != wire.FrontendSync || len(body) > 0 { // which uses nothing, but with contents fails a transaction
+		if kind != wire.FrontendSync || len(body) > 0 { // a Sync uses nothing; one with contents fails a transaction
 			before = c.putRight(&e, kind, body, whole)
 		}
 		c.push(e)
@@ -272,7 +275,7 @@ func (c *conversation) forwardsPart(kind byte, body []byte, whole bool) (before 
 	return before
 }
 
-// forwardsBind notes whose portal it makes, and whether it is of a form that might have been answered.
+// forwardsBind notes whether the Bind makes the unnamed portal, and counts it if only Permission forbids an answer.
 func (c *conversation) forwardsBind(e *entry, body []byte) {
 	portal, rest := cutName(body)
 	if len(portal) == 0 {
@@ -287,14 +290,14 @@ func (c *conversation) forwardsBind(e *entry, body []byte) {
 	}
 }
 
-// takeUnpermitted is how many statements were forwarded since it was called last because of Permission alone.
+// takeUnpermitted returns how many statements were forwarded because of Permission alone since its last call.
 func (c *conversation) takeUnpermitted() int {
 	n := c.unpermitted
 	c.unpermitted = 0
 	return n
 }
 
-// state is what the session does, for who looks from outside. Of one that only relays the last ReadyForQuery decides.
+// state is what the session does, for operators. For a session that only relays, the last ReadyForQuery decides.
 func (c *conversation) state() tally.State {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -309,8 +312,8 @@ func (c *conversation) state() tally.State {
 	return tally.Idle
 }
 
-// forwardsParse forgets the statement that its name had, and learns the new one if it is worth it and the batch does
-// not fail.
+// forwardsParse forgets the statement that had this name. It remembers the new one if that is an answered form; the
+// statement becomes live when the batch succeeds.
 func (c *conversation) forwardsParse(e *entry, body []byte, whole bool) {
 	name, text, f := c.readParse(body, whole)
 	c.forget(name)
@@ -334,8 +337,8 @@ func trimZero(text []byte) []byte {
 	return text
 }
 
-// push enters what upstream will owe. While a Query copies in, upstream reads what comes as part of the copy, and
-// nobody can know what it makes of it.
+// push enters what upstream will owe. While a Query copies in, upstream reads further messages as part of the copy. The
+// proxy cannot know how upstream understands them.
 func (c *conversation) push(e entry) {
 	if c.relaying {
 		return
@@ -348,8 +351,8 @@ func (c *conversation) push(e entry) {
 	c.owed.Add(1)
 }
 
-// relayOnly gives up telling the replies to what comes from here on apart: the session only relays. It is locked, or
-// nobody else knows c yet.
+// relayOnly stops matching replies to batches: from here on the session only relays. The caller holds the lock, or has
+// not shared c yet.
 func (c *conversation) relayOnly() {
 	if c.relaying {
 		return
@@ -360,8 +363,9 @@ func (c *conversation) relayOnly() {
 	c.room.Broadcast()
 }
 
-// awaitRoom makes a client wait that is thousands of batches ahead of upstream, as PostgreSQL would by not reading. All
-// that it has sent must have been passed on. Upstream needs nothing more from the client for its replies.
+// awaitRoom makes a client wait that is thousands of batches ahead of upstream. PostgreSQL would do the same by not
+// reading. The caller must have forwarded all that the client has sent. Then upstream can reply without more from the
+// client.
 func (c *conversation) awaitRoom() {
 	if c.owed.Load() <= maxOwed {
 		return
@@ -375,7 +379,7 @@ func (c *conversation) awaitRoom() {
 	c.waiting.Store(false)
 }
 
-// end releases who waits when the session is over.
+// end wakes the goroutine in awaitRoom when the session is over.
 func (c *conversation) end() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,18 +13,18 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// talk is a conversation between a client and a model of PostgreSQL, beside the same client and a model without a
-// proxy. What upstream says may be on its way for as long as it likes.
+// talk is a conversation between a client and a model of PostgreSQL, next to the same client and a model without a
+// proxy. Messages of upstream may be in flight for any time.
 type talk struct {
 	c        *conversation
 	upstream *postgres
 	direct   *postgres
 	held     []clientMessage
-	coming   []said // what upstream said, and the conversation has not taken
+	coming   []said // from upstream; the conversation has not taken it yet
 	heard    []said // by the client of the proxy
-	expected []said // by the client without one
+	expected []said // by the client without a proxy
 	answered int
-	// what an answered batch has left in direct, of which the proxy's client is promised nothing
+	// An answered batch leaves these in direct. The proxy does not promise them to its client.
 	portal, parsed bool
 	fresh          bool // the next message begins a batch
 }
@@ -42,14 +42,14 @@ func newTalk() *talk {
 	return t
 }
 
-// hears lets the conversation take some of what upstream said.
+// hears lets the conversation take some messages of upstream.
 func (t *talk) hears(n int) {
 	for ; n > 0 && len(t.coming) > 0; n-- {
 		relay, err := t.c.takeReply(t.coming[0].kind, []byte(t.coming[0].body))
 		if err != nil {
 			panic(err)
 		}
-		if relay && !(len(t.heard) == 0 && t.answered == 0 && len(t.expected) == 0) { // but for the startup's
+		if relay && !(len(t.heard) == 0 && t.answered == 0 && len(t.expected) == 0) { // all except the startup's
 			t.heard = append(t.heard, t.coming[0])
 		}
 		t.coming = t.coming[1:]
@@ -57,7 +57,7 @@ func (t *talk) hears(n int) {
 	t.c.relayed()
 }
 
-// says lets the client say a message. decline makes the IDs run out.
+// says lets the client send a message. decline makes the IDs run out.
 func (t *talk) says(m clientMessage, decline bool) {
 	t.sayDirectly(m)
 	d := t.c.hear(m.kind, m.body, frame.HeaderSize+len(m.body))
@@ -89,7 +89,7 @@ func (t *talk) forward(m clientMessage) {
 	t.coming = append(t.coming, t.upstream.take(m.kind, m.body)...)
 }
 
-// answer is what the session does: the client hears what the held messages ask for.
+// answer does what the session does: the client gets what the held messages ask for.
 func (t *talk) answer(m clientMessage) {
 	if len(t.coming) > 0 || t.upstream.status == wire.StatusFailed {
 		panic("answered while upstream owes something, or in a failed transaction")
@@ -131,8 +131,8 @@ func (t *talk) answer(m clientMessage) {
 	say(wire.BackendReadyForQuery, string(t.c.status))
 }
 
-// sayDirectly says it to PostgreSQL without a proxy: one that has forgotten what README says that an answered batch
-// leaves behind.
+// sayDirectly sends the message to PostgreSQL without a proxy. That model has forgotten what an answered batch leaves
+// behind, as docs/protocol.md says.
 func (t *talk) sayDirectly(m clientMessage) {
 	t.expected = append(t.expected, t.direct.take(m.kind, m.body)...)
 }
@@ -159,23 +159,23 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 	case 0, 1:
 		add(wire.FrontendQuery, z(text.Draw(t, "text")))
 		return batch
-	case 2: // a driver prepares
+	case 2: // a driver prepares a statement
 		add(wire.FrontendParse, join(z(rapid.SampledFrom(modelNames).Draw(t, "name")), z(oursText), []byte{0, 0}))
 		add(wire.FrontendSync, nil)
 		return batch
-	case 3: // and runs
+	case 3: // and runs it
 		add(wire.FrontendBind, join(z(""), z(rapid.SampledFrom(modelNames).Draw(t, "name")), make([]byte, 6)))
 		add(wire.FrontendExecute, join(z(""), make([]byte, 4)))
 		add(wire.FrontendSync, nil)
 		return batch
-	case 4: // and is done with it
+	case 4: // and closes it
 		add(wire.FrontendClose, target(wire.OfStatement, rapid.SampledFrom(modelNames).Draw(t, "name")))
 		add(wire.FrontendSync, nil)
 		return batch
 	}
 	for range rapid.IntRange(0, 4).Draw(t, "requests") {
 		switch rapid.IntRange(0, 30).Draw(t, "request") % 11 {
-		case 0, 1, 2, 3: // what drivers send
+		case 0, 1, 2, 3: // the usual messages of a driver
 			from := ""
 			if rapid.Bool().Draw(t, "parses") {
 				add(wire.FrontendParse, join(z(""), z(text.Draw(t, "text")), []byte{0, 0}))
@@ -207,7 +207,7 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 		case 9:
 			add(wire.FrontendFlush, make([]byte, rapid.IntRange(0, 1).Draw(t, "flush")))
 		case 10:
-			if rapid.IntRange(0, 9).Draw(t, "rare") < 3 { // after it the session only relays
+			if rapid.IntRange(0, 9).Draw(t, "rare") < 3 { // after this the session only relays
 				add(wire.FrontendQuery, z(text.Draw(t, "text")))
 			}
 		}
@@ -216,8 +216,8 @@ func drawBatch(t *rapid.T) (batch []clientMessage) {
 	return batch
 }
 
-// forgets is what README promises no client of the proxy: what an answered batch leaves behind is gone with the next
-// that is forwarded, unless that begins by using it.
+// forgets makes direct forget what the proxy promises no client: the objects of an answered batch. They are gone with
+// the next batch that is forwarded, unless that begins by using them.
 func (t *talk) forgets(batch []clientMessage) {
 	if !t.portal || batch[0].kind == wire.FrontendSync {
 		return
@@ -229,13 +229,13 @@ func (t *talk) forgets(batch []clientMessage) {
 	t.portal, t.parsed = false, false
 }
 
-// sayBatch says a batch, having found out whether it will be answered.
+// sayBatch sends a batch, after it has found out whether the proxy will answer it.
 func (t *talk) sayBatch(batch []clientMessage, decline bool) {
-	for batch[0].kind == wire.FrontendFlush && len(batch[0].body) == 0 { // which begins none
+	for batch[0].kind == wire.FrontendFlush && len(batch[0].body) == 0 { // it begins no batch
 		t.says(batch[0], decline)
 		batch = batch[1:]
 	}
-	if batch[0].kind == wire.FrontendQuery && len(batch) > 1 { // a batch of its own
+	if batch[0].kind == wire.FrontendQuery && len(batch) > 1 { // it is a batch of its own
 		t.sayBatch(batch[:1], decline)
 		batch = batch[1:]
 	}
@@ -247,7 +247,7 @@ func (t *talk) sayBatch(batch []clientMessage, decline bool) {
 	}
 }
 
-// willAnswer tries it.
+// willAnswer tries whether the proxy answers the batch.
 func (t *talk) willAnswer(batch []clientMessage) bool {
 	defer t.c.release()
 	for _, m := range batch {
@@ -274,7 +274,7 @@ func (t *talk) check(f func(format string, args ...any)) {
 
 func TestAConversationIsThatOfPostgreSQLWhateverIsAnswered(t *testing.T) {
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
-		if err := flag.Set("rapid.checks", "20000"); err != nil { // half a second
+		if err := flag.Set("rapid.checks", "20000"); err != nil { // takes half a second
 			t.Fatal(err)
 		}
 	}

@@ -13,7 +13,7 @@ var (
 	copyDone = message('c')
 )
 
-// answersAgain says that the session has not lost track: the next call is answered from memory.
+// answersAgain checks that the session can still match replies to batches: it answers the next call from memory.
 func (r *rig) answersAgain(id string) {
 	r.t.Helper()
 	r.send(ourQuery)
@@ -33,7 +33,7 @@ func TestCopyInBySimpleQueryLeavesTheLedgerStraight(t *testing.T) {
 	r.answersAgain("1")
 }
 
-// Of the Syncs that were sent nobody can know which upstream has read as part of the copy.
+// Nobody can know which of the Syncs upstream has read as part of the copy.
 func TestBehindACopyInByTheExtendedProtocolTheSessionOnlyRelays(t *testing.T) {
 	r := newRig(t, &counter{})
 	begin := join(parse("", "COPY t FROM STDIN"), bindIt, executeAll, syncIt)
@@ -80,7 +80,7 @@ func TestCopyDoneThatComesTooLateIsIgnored(t *testing.T) {
 	r.send(copyData, copyDone)
 	r.toUpstream(copyData, copyDone)
 	r.answersAgain("1")
-	// behind one that is owed a reply
+	// behind a batch that is owed a reply
 	r.relays(join(query("SELECT 1"), copyDone), join(complete("SELECT 1"), ready('I')))
 	r.relays(query("SELECT 2"), join(complete("SELECT 1"), ready('I')))
 	r.answersAgain("2")
@@ -95,7 +95,7 @@ func TestAnErrorBehindACopyOfTheSameQueryIsNotTheCopys(t *testing.T) {
 	r.answersAgain("1")
 }
 
-// If the batch has failed upstream skips the Query, and owes nothing for it.
+// If the batch has failed, upstream skips the Query and owes nothing for it.
 func TestBehindAQueryInsideAnUnfinishedBatchTheSessionOnlyRelays(t *testing.T) {
 	for name, inside := range map[string][]byte{
 		"Query": query("SELECT 1"), "FunctionCall": message('F', []byte{0, 0, 0, 1, 0, 0, 0, 0, 0, 0}),
@@ -149,7 +149,7 @@ func TestTheFATALOfAnUpstreamIsToldOnceWhereTheSessionOnlyRelays(t *testing.T) {
 	}
 }
 
-// Whether upstream owes something is not known then.
+// Then nobody knows whether upstream owes something.
 func TestASessionThatOnlyRelaysIsSentAwayWhenTheDrainTimesOutAndNotBefore(t *testing.T) {
 	r := lost(t)
 	r.relays(query("SELECT 1"), ready('T'))

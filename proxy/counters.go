@@ -8,17 +8,17 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// What Stats is made of. What is counted for each statement or write is the session's own, so that no processor waits
-// for another one's cache line. What is counted once a connection, or where an answer fails, is the proxy's.
+// The counters behind Stats. Each session counts its own statements and writes, so that no processor waits for
+// another's cache line. The proxy counts what happens once per connection, or when an answer fails.
 
-// counts are a session's own. The goroutine that reads the client is the only one to add.
+// counts are one session's counters. Only the goroutine that reads the client adds to them.
 type counts struct {
 	answers      [statement.FormKinds]atomic.Int64 // statements that did not wait
 	ids, numbers atomic.Int64
 	toUpstream   atomic.Int64 // bytes
 }
 
-// all is how many statements were answered at once.
+// all is how many statements were answered without waiting.
 func (c *counts) all() (n int64) {
 	for k := range c.answers {
 		n += c.answers[k].Load()
@@ -26,7 +26,7 @@ func (c *counts) all() (n int64) {
 	return n
 }
 
-// sums are those of many sessions.
+// sums are the counters of many sessions.
 type sums struct {
 	opened               int64
 	answers              [statement.FormKinds]int64
@@ -45,7 +45,7 @@ func (x *sums) add(s *session) {
 	x.toClient += s.toClient.Written()
 }
 
-// result is how something ended that is counted by that.
+// result is the outcome of a login, of a connection to upstream, or of a cancel request.
 type result uint8
 
 const (
@@ -60,12 +60,12 @@ const (
 	results
 )
 
-// counters are the proxy's.
+// counters are the proxy's own.
 type counters struct {
 	results      [results]atomic.Int64
 	declined     [declines]atomic.Int64
 	slow         [statement.FormKinds]atomic.Int64 // answers that waited
-	waits        *histogram.Histogram              // of those
+	waits        *histogram.Histogram              // how long those waited
 	loginTimes   *histogram.Histogram
 	connectTimes *histogram.Histogram
 }
@@ -83,7 +83,7 @@ func newCounters() counters {
 	}
 }
 
-// answeredSlowly counts statements that waited so long together.
+// answeredSlowly counts statements that waited together for this long.
 func (c *counters) answeredSlowly(k statement.FormKind, statements int, waited time.Duration) {
 	c.slow[k].Add(int64(statements))
 	c.waits.ObserveMany(waited, statements)
@@ -91,8 +91,8 @@ func (c *counters) answeredSlowly(k statement.FormKind, statements int, waited t
 
 func (c *counters) count(r result) { c.results[r].Add(1) }
 
-// tell fills in what is the proxy's. atOnce are the answers that did not wait, by kind. They and those that did are
-// counted apart, so that no bucket ever falls.
+// tell fills in the proxy's counters. atOnce are the answers that did not wait, by kind. Answers that waited are
+// counted apart from them, so that no bucket ever falls.
 func (c *counters) tell(st *Stats, atOnce [statement.FormKinds]int64) {
 	st.Waits = c.waits.Snapshot()
 	st.ByKind = make(map[string]int64, statement.FormKinds)

@@ -6,18 +6,19 @@ import (
 	"time"
 )
 
-// fairTime is how long one of a crowd may stay whoever else comes.
-// A login takes less, but for one of a person who types.
+// fairTime is how long a member of a full crowd may stay, however many newcomers there are. A login takes less, unless
+// a person types the password.
 const fairTime = 5 * time.Second
 
-// crowd is a limited number of places for clients of whom nobody knows yet who they are. Where it is full, somebody
-// gives way to a newcomer, or the newcomer is refused:
+// crowd is a limited number of places for clients that have not logged in. If it is full and a newcomer arrives, the
+// first of these rules that applies decides:
 //
-//   - the oldest from the address that has most of them, if those are more than the newcomer's address would have: who
-//     takes many places from one address locks out nobody else;
-//   - otherwise the oldest of all, if it has had its time: places are not held for as long as a timeout lasts;
-//   - otherwise nobody. Of many honest clients that come at once, those that are at it finish, and the others come
-//     again.
+//   - The oldest member from the address with the most members gives way, if that address has more than the newcomer's
+//     would have. So a client that takes many places from one address locks out nobody else.
+//   - The oldest member of all gives way if it has been there for fairTime. So nobody holds a place until a timeout
+//     ends.
+//   - The crowd refuses the newcomer. If many honest clients come at once, those that have begun finish, and the others
+//     try again.
 //
 // Its methods are safe for concurrent use.
 type crowd struct {
@@ -28,16 +29,16 @@ type crowd struct {
 	mostEach int // members from one origin; no limit if zero
 	count    int
 	from     map[netip.Prefix][]*member // oldest first
-	left     chan struct{}              // closed and replaced when somebody leaves
+	left     chan struct{}              // closed and replaced when a member leaves
 }
 
-// member is one of a crowd.
+// member is one place that is taken.
 type member struct {
 	from  netip.Prefix
 	since time.Time
 	away  func()        // makes it go; does not block
-	sent  bool          // it was made to go
-	gone  chan struct{} // closed by who has entered it, when nothing of it is left
+	sent  bool          // it had to give way
+	gone  chan struct{} // the caller of enter closes it when nothing of the member is left
 }
 
 func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
@@ -47,15 +48,15 @@ func newCrowd(most, mostEach int, fairTime time.Duration) *crowd {
 	}
 }
 
-// limit replaces how many there may be. Nobody who is in has to go for it.
+// limit replaces the limits. No present member has to go.
 func (c *crowd) limit(most, mostEach int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.most, c.mostEach = most, mostEach
 }
 
-// enter takes a place; nil where there is none. Whoever gives way is sent away, and counts no more.
-// away must not block.
+// enter takes a place; it returns nil if there is none. A member that gives way no longer counts. An origin that is at
+// its own limit can only replace its oldest member, once that has been there for fairTime. away must not block.
 func (c *crowd) enter(from netip.Prefix, away func()) *member {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +73,7 @@ func (c *crowd) enter(from netip.Prefix, away func()) *member {
 	return c.add(from, now, away)
 }
 
-// replace is enter in a full crowd, whatever its limit: it says who gives way. Both are nil where nobody does.
+// replace enters a full crowd, whatever its limit, and returns the member that gives way. If none does, both are nil.
 func (c *crowd) replace(from netip.Prefix, away func()) (m, before *member) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -90,7 +91,7 @@ func (c *crowd) add(from netip.Prefix, now time.Time, away func()) *member {
 	return m
 }
 
-// wait is enter for those who can wait, until late at most; then it is nil.
+// wait is enter for a client that can wait until late. After that it returns nil.
 func (c *crowd) wait(from netip.Prefix, late time.Time, away func()) *member {
 	for {
 		c.mu.Lock()
@@ -99,7 +100,7 @@ func (c *crowd) wait(from netip.Prefix, late time.Time, away func()) *member {
 		if m := c.enter(from, away); m != nil {
 			return m
 		}
-		again := min(time.Until(late), c.fairTime) // after that time somebody has had his
+		again := min(time.Until(late), c.fairTime) // by then some member has been there for fairTime
 		if again <= 0 {
 			return nil
 		}
@@ -112,7 +113,7 @@ func (c *crowd) wait(from netip.Prefix, late time.Time, away func()) *member {
 	}
 }
 
-// leave gives a place back. It may have been taken away, and m may be nil.
+// leave gives a place back. The member may have lost it before, and m may be nil.
 func (c *crowd) leave(m *member) {
 	if m == nil {
 		return
@@ -122,14 +123,14 @@ func (c *crowd) leave(m *member) {
 	c.remove(m)
 }
 
-// sentAway says that somebody had to give way.
+// sentAway says whether the member had to give way.
 func (c *crowd) sentAway(m *member) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return m.sent
 }
 
-// makeRoom sends somebody away in favour of one from an origin; nil where nobody is to give way.
+// makeRoom makes one member give way to a newcomer from this origin; nil if none has to.
 func (c *crowd) makeRoom(from netip.Prefix, now time.Time) *member {
 	var largest []*member
 	var oldest *member

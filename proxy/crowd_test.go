@@ -11,7 +11,7 @@ var (
 	thereOrigin = netip.MustParsePrefix("192.0.2.2/32")
 )
 
-// people enters a crowd and keeps who was sent away.
+// people enters a crowd, and records who had to give way.
 type people struct {
 	t     *testing.T
 	crowd *crowd
@@ -44,11 +44,11 @@ func TestTheAddressWithMostOfACrowdGivesWay(t *testing.T) {
 	p.enters("other", thereOrigin, true)
 	first := p.enters("first", hereOrigin, true)
 	p.enters("second", hereOrigin, true)
-	p.enters("third", hereOrigin, false) // its own address has most
+	p.enters("third", hereOrigin, false) // its own address has the most members
 	p.wereSentAway()
 	p.enters("newcomer", netip.MustParsePrefix("2001:db8::/64"), true)
 	p.wereSentAway("first")
-	p.crowd.leave(first) // it leaves after it was sent away
+	p.crowd.leave(first) // it leaves after it had to give way
 	p.enters("another", netip.MustParsePrefix("192.0.2.3/32"), false)
 	if p.crowd.count != 3 {
 		t.Errorf("%d have places; expected 3", p.crowd.count)

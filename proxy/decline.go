@@ -2,27 +2,27 @@ package proxy
 
 import "errors"
 
-// Decline is why a statement was forwarded that is an answered form.
+// Decline is why the proxy forwarded a statement that is an answered form.
 type Decline uint8
 
 const (
-	// DeclineNoLease: no worker is leased, or its namespace is not known.
+	// DeclineNoLease means that the proxy has no lease of a worker, or does not know the worker's namespace.
 	DeclineNoLease Decline = iota
-	// DeclineMark: the mark of the worker is reached, or the end of the layout's time.
+	// DeclineMark means that the worker has reached its mark, or the end of the layout's time.
 	DeclineMark
-	// DeclineTickFull: no ID came within 50 ms, as a rule because each tick was full.
+	// DeclineTickFull means that no ID came within 50 ms. The usual cause is that every tick was full.
 	DeclineTickFull
-	// DeclineNotAnswerable: the database is listed, and does not permit the form now; or there is no such tag in
-	// memory.
+	// DeclineNotAnswerable means that the database is listed but does not permit the form now, or that the tag is not
+	// in memory.
 	DeclineNotAnswerable
-	// DeclineTimeout: the numbers of a tag did not come in time.
+	// DeclineTimeout means that the numbers of a tag did not come in time.
 	DeclineTimeout
 	declines
 )
 
 var declineLabels = [declines]string{"no_lease", "mark", "tick_full", "not_answerable", "timeout"}
 
-// String is the label of a reason.
+// String is the label in metrics.
 func (d Decline) String() string {
 	if d < declines {
 		return declineLabels[d]
@@ -35,7 +35,7 @@ var (
 	errTagLate  = errors.New("no numbers of the tag came in time")
 )
 
-// decline counts statements for which reserve had an error.
+// decline counts statements that reserve could not serve.
 func (s *session) decline(err error, statements int) {
 	why := DeclineNoLease
 	switch {
@@ -49,8 +49,8 @@ func (s *session) decline(err error, statements int) {
 	s.proxy.counters.declined[why].Add(int64(statements))
 }
 
-// countUnpermitted counts the statements that were forwarded since it was called last because the session may not have
-// them from memory. Of a database that is not listed nobody expects answers.
+// countUnpermitted counts the statements that were forwarded since its last call because of Permission. It does not
+// count those of a database that is not listed: nobody expects answers there.
 func (s *session) countUnpermitted() {
 	n := s.conversation.takeUnpermitted()
 	if n > 0 && s.permission != nil {

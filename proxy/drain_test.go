@@ -19,13 +19,13 @@ func (r *rig) drains() (drained chan struct{}) {
 	go func() { r.proxy.Drain(context.Background()); close(drained) }()
 	for closed := false; !closed; runtime.Gosched() {
 		r.proxy.mu.Lock()
-		closed = r.proxy.closed // set after the sessions were interrupted
+		closed = r.proxy.closed // Drain sets it after it has interrupted the sessions
 		r.proxy.mu.Unlock()
 	}
 	return drained
 }
 
-// accepted returns once a connection was accepted that is no session yet.
+// accepted returns when a connection was accepted that is no session yet.
 func (r *rig) accepted() {
 	for arriving := 0; arriving == 0; runtime.Gosched() {
 		r.proxy.mu.Lock()
@@ -54,7 +54,7 @@ func TestCancelRequestsPassWhileTheProxyDrains(t *testing.T) {
 	<-drained
 }
 
-// Drain wakes the reader of every client; one that is inside a message must neither tear nor end it.
+// Drain wakes the reader of every client. If that is inside a message, the message must neither be torn nor cut short.
 func TestDrainingInsideAMessageOfTheClientWaitsForItsEndAndReply(t *testing.T) {
 	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 5 * frame.BufferSize} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +99,7 @@ func TestDrainingWaitsForTheSyncOfABatch(t *testing.T) {
 	}
 }
 
-// woken is a connection that tells when its reader, having been woken, reads again.
+// woken is a connection that says when its reader, after it was woken, reads again.
 type woken struct {
 	net.Conn
 	awake atomic.Bool
@@ -115,13 +115,13 @@ func (w *woken) Read(b []byte) (int, error) {
 	if w.awake.CompareAndSwap(true, false) {
 		select {
 		case w.again <- struct{}{}:
-		default: // it has been told
+		default: // nothing: it was sent before
 		}
 	}
 	return w.Conn.Read(b)
 }
 
-// What comes unasked does not end with a ReadyForQuery, at which a session is looked at again.
+// Unasked messages do not end with a ReadyForQuery, which is when a draining session is checked.
 func TestDrainingASessionThatIsBeingToldSomethingUnaskedWaitsForItsEndOnly(t *testing.T) {
 	for name, size := range map[string]int{"that fits a buffer": 100, "that is streamed": 2 * frame.BufferSize} {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestDrainingASessionThatIsBeingToldSomethingUnaskedWaitsForItsEndOnly(t *te
 			r.reply(notice)
 			r.toClient(notice[:5])
 			drained := r.drains()
-			<-reader.again // the session, in the middle of a message, was looked at
+			<-reader.again // the session was checked in the middle of a message
 			r.toClient(notice[5:])
 			if got := r.rest(r.client); bytes.Count(got, []byte("57P01")) != 1 {
 				t.Fatalf("after the notice the client got %q; expected FATAL 57P01", got)
@@ -141,7 +141,7 @@ func TestDrainingASessionThatIsBeingToldSomethingUnaskedWaitsForItsEndOnly(t *te
 	}
 }
 
-// The listening socket goes on to another process, so nobody may be refused who was accepted.
+// The listening socket goes to another process, so no accepted client may be refused.
 func TestWhoWasAcceptedBeforeASocketIsHandedOverLogsInAndIsThenSentAway(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{})
 	r.accepted()

@@ -12,9 +12,10 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// How a session ends. Whichever side ends first, the other is told what it can be told, and nothing is left waiting.
+// How a session ends. Whichever side ends first, the other gets all messages that can still reach it, and nothing is
+// left waiting.
 
-// upstreamEnded tells the client why upstream is gone, unless upstream did so itself or the client left first.
+// upstreamEnded tells the client why upstream is gone, unless upstream said so itself or the client left first.
 func (s *session) upstreamEnded(err error) {
 	if s.leaving.Load() {
 		return
@@ -38,12 +39,12 @@ func (s *session) upstreamEnded(err error) {
 	s.farewell(own.code)
 }
 
-// clientLost says that a write to the client failed, which ends a session whichever of its goroutines wrote.
+// clientLost says that a write to the client failed. That ends a session, whichever goroutine wrote.
 func clientLost(err error) bool {
 	return errors.As(err, new(frame.WriteError)) || errors.Is(err, frame.ErrTorn)
 }
 
-// lostClient says so once. Nobody is left to be told anything else.
+// lostClient logs once that the client's connection was lost. The client can be told nothing any more.
 func (s *session) lostClient(err error) {
 	s.because(closedClient)
 	if !s.leaving.Swap(true) {
@@ -51,7 +52,7 @@ func (s *session) lostClient(err error) {
 	}
 }
 
-// upstreamGone tells an upstream that is lost from one that refuses TLS.
+// upstreamGone distinguishes an upstream that was lost from one that refuses TLS.
 func (s *session) upstreamGone(err error) clientError {
 	if s.refusesTLS(err) {
 		return clientError{failUpstreamTLS, err}
@@ -59,8 +60,8 @@ func (s *session) upstreamGone(err error) clientError {
 	return clientError{failUpstreamLost, err}
 }
 
-// refusesTLS: in TLS 1.3 an upstream refuses the proxy's certificate after the handshake, and then closes its socket,
-// which may overtake the alert that says why.
+// refusesTLS says whether upstream refused the proxy's certificate. In TLS 1.3 a server does so after the handshake and
+// then closes its socket. That close may overtake the alert that says why.
 func (s *session) refusesTLS(err error) bool {
 	failed := new(net.OpError)
 	if s.conversation.started.Load() || !errors.As(err, &failed) {
@@ -72,16 +73,16 @@ func (s *session) refusesTLS(err error) bool {
 	return failed.Op == "remote error" || inside && reset
 }
 
-// clientEnded ends the upstream connection as the client ended its own.
+// clientEnded ends the upstream connection in the way in which the client ended its own.
 func (s *session) clientEnded(err error) {
 	var own clientError
 	switch {
 	case errors.As(err, new(upstreamError)):
-		return // upstream's last words, if any, are still on their way to the client
+		return // upstream's last messages, if any, are still on their way to the client
 	case clientLost(err):
 		s.lostClient(err)
 	case errors.Is(err, io.EOF), errors.Is(err, errTerminated):
-		// What was sent before is still carried out, and answered as long as the client listens.
+		// Upstream still executes what was sent before, and its replies go to the client while that listens.
 		s.because(closedClient)
 		s.leaving.Store(true)
 		if half, ok := s.upstream.(upstreamConn).Conn.(interface{ CloseWrite() error }); ok &&
@@ -101,13 +102,13 @@ func (s *session) clientEnded(err error) {
 	}
 	s.leaving.Store(true)
 	s.cancel()
-	// the Close waits for relayUpstream, which may be writing
+	// Close waits for relayUpstream, which may be writing.
 	_ = s.client.SetWriteDeadline(time.Now().Add(frame.FarewellTime))
 	s.upstream.Close()
 }
 
-// farewell tells the client why it is sent away. A client that does not read, or an upstream that stalls in the middle
-// of a message, delays it for frame.FarewellTime at most. Then both connections are closed, and it goes without.
+// farewell tells the client why its session ends. A client that does not read, or an upstream that stalls in the middle
+// of a message, delays it by at most frame.FarewellTime. After that both connections are closed without a word.
 func (s *session) farewell(code failure) {
 	late := time.AfterFunc(frame.FarewellTime, func() {
 		s.closeBoth()
@@ -116,14 +117,14 @@ func (s *session) farewell(code failure) {
 	s.toClient.Farewell(fatalMessage(code))
 }
 
-// endsWithReign ends the session when the reign of its host is over, unless that is called off.
+// endsWithReign ends the session when the reign of its host is over. callOff cancels that.
 func (s *session) endsWithReign() (callOff func() bool) {
 	return context.AfterFunc(s.over, s.demoted)
 }
 
-// demoted ends a session whose host is not the primary any more. Nothing more of it reaches that host, however long the
-// client takes to be told: what it would write there might be lost. Who has not logged in has lost nothing, and is told
-// to try again.
+// demoted ends a session whose host is no longer the primary. Writes to that host might be lost, so it stops them
+// before it tells the client, which can take a while. A client that has not logged in has lost nothing, and is asked to
+// try again.
 func (s *session) demoted() {
 	_ = s.upstream.SetWriteDeadline(longAgo)
 	s.log.Info("session ended: its server is not the primary any more")
@@ -142,24 +143,24 @@ func (s *session) kill(code failure) {
 	s.closeBoth()
 }
 
-// closeBoth ends both relays. Closing a connection waits for the goroutine that reads it (frame.Inbox), which may be
-// writing to the other side. relayUpstream's writes have a deadline by now (farewell), and when it has ended
-// relayClient waits for nothing.
+// closeBoth ends both relays. Close waits for the goroutine that reads the connection (frame.Inbox), and that one may
+// be writing to the other side. Writes of relayUpstream have a deadline by now (farewell). When relayUpstream has
+// ended, relayClient waits for nothing.
 func (s *session) closeBoth() {
 	s.upstream.Close()
 	s.client.Close()
 }
 
-// interrupt makes relayClient look whether it should end.
+// interrupt makes relayClient check whether the session should end.
 func (s *session) interrupt() { _ = s.client.SetReadDeadline(longAgo) }
 
-// atRest says that the client can be sent away without losing anything: no transaction, nothing owed, nothing half sent
-// in either direction.
+// atRest says that the session can end without a loss: no transaction, nothing owed, nothing half sent in either
+// direction.
 func (s *session) atRest() bool {
 	return s.conversation.atRest() && s.fromClient.Empty() && s.toClient.Idle()
 }
 
-// loginLate ends a session that has not seen its first ReadyForQuery in time.
+// loginLate ends a session whose first ReadyForQuery has not come in time.
 func (s *session) loginLate() {
 	if !s.conversation.started.Load() {
 		s.log.Warn("session ended by the proxy", "cause", clientTexts[failLogin].message)
@@ -167,7 +168,7 @@ func (s *session) loginLate() {
 	}
 }
 
-// isProbe: a client that connected and left without a byte, as health checks do.
+// isProbe recognises a client that connected and left without a byte, as health checks do.
 func isProbe(err error) bool {
 	return !errors.As(err, new(tornPacket)) && !errors.As(err, new(pgtls.HandshakeError)) &&
 		(errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET))

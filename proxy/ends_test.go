@@ -26,11 +26,12 @@ var ends = map[string]func(c net.Conn){
 }
 
 func TestInvariant11AnEndThatComesWithTheLastMessageIsNoticed(t *testing.T) {
-	// One processor, so that the proxy does not run between the message and the end: they are one event then.
+	// With one processor the proxy does not run between the message and the end. So both are one event.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	r := newRigBeforeStartup(t, &counter{})
 	before := descriptors(t)
-	// A hundred sessions in which one side says its last and ends; the other has heard that much.
+	// end runs a hundred sessions. In each, one side sends its last message and ends, and the other side must get
+	// enough.
 	end := func(t *testing.T, by func(net.Conn), ofUpstream bool, last []byte, enough func(heard []byte) bool) {
 		t.Helper()
 		for range 100 {
@@ -102,7 +103,7 @@ func TestDrainingAndAnEndAtOnceLoseNothing(t *testing.T) {
 	}
 }
 
-// Closing a connection waits for its reader, which may be busy with the other one.
+// Closing a connection waits for its reader, which may be busy with the other connection.
 func TestTheDrainTimeoutEndsASessionWhoseClientIsMadeToWait(t *testing.T) {
 	r := newRig(t, &counter{})
 	go r.client.Write(bytes.Repeat(query("x"), 2*maxOwed))

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// failure is a code of the proxy's own errors. What a client may read of each stands in clientTexts, and only there;
-// the cause goes to the log.
+// failure is a code of the proxy's own errors. clientTexts alone has what a client may read of each. The cause goes to
+// the log.
 type failure int
 
 const (
@@ -36,15 +36,15 @@ const (
 	failMoved
 )
 
-// clientText is one row of the table of errors a client can get from the proxy itself. All are FATAL.
+// clientText is one row of the table of errors that a client can get from the proxy itself. All are FATAL.
 type clientText struct {
 	sqlstate string
 	message  string
 	hint     string
 }
 
-// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. Where upstream cannot be reached it is
-// 57P03, not 08001: of all errors that a server can send, libpq tries the next one of host=a,b after that one only.
+// SQLSTATEs: https://www.postgresql.org/docs/current/errcodes-appendix.html. An unreachable upstream is 57P03, not
+// 08001: among all errors of a server, libpq tries the next host of host=a,b after 57P03 only.
 var clientTexts = map[failure]clientText{
 	failProtocol: {
 		"08P01", "the client's message does not follow the protocol",
@@ -54,7 +54,7 @@ var clientTexts = map[failure]clientText{
 		"57P03", "could not connect to the PostgreSQL server behind the proxy",
 		"Check that the server runs and that the proxy's --upstream names it. The proxy's log has the cause.",
 	},
-	// libpq tries the next host behind 57P03. Behind 57P01 pools throw a connection away and open another one.
+	// After 57P03 libpq tries the next host. After 57P01 pools discard the connection and open another one.
 	failNoPrimary: {
 		"57P03", "none of the PostgreSQL servers behind the proxy says that it is the primary",
 		"Connect again: a failover may be under way. The proxy's log has what each server said.",
@@ -98,7 +98,7 @@ var clientTexts = map[failure]clientText{
 		"0A000", "unsupported frontend protocol: a request for encryption inside TLS, or sent twice",
 		"Check the driver, or what stands between it and the proxy.",
 	},
-	// PostgreSQL's own words.
+	// These two have PostgreSQL's own words.
 	failAfterSSL: {
 		"08P01", "received unencrypted data after SSL request",
 		"This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.",
@@ -141,7 +141,7 @@ var clientTexts = map[failure]clientText{
 	},
 }
 
-// clientError is a failure that the client is told, with the cause that only the log is told.
+// clientError is a failure that the client reads, with a cause for the log alone.
 type clientError struct {
 	code  failure
 	cause error
@@ -168,13 +168,13 @@ func fatalMessage(code failure) []byte {
 	}
 	b, err := msg.Encode(nil)
 	if err != nil {
-		return nil // the texts above are constants far below any limit
+		return nil // cannot happen: the texts above are constants far below any limit
 	}
 	return b
 }
 
-// tellClient writes the FATAL of err where it has one.
-// The connection is about to close, so a failed write is nothing new.
+// tellClient writes the FATAL of err if it has one. It ignores a failed write, because the connection is about to
+// close.
 func tellClient(conn net.Conn, err error) {
 	var e clientError
 	if errors.As(err, &e) {

@@ -15,7 +15,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// memory is a connection whose other side has already said everything.
+// memory is a connection whose other side has sent everything already.
 type memory struct {
 	net.Conn
 	in  io.Reader
@@ -34,7 +34,7 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 9, 0, 3, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, stream []byte) {
 		rest := bytes.NewReader(append(bytes.Clone(stream), "surplus"...))
-		// nothing comes in the same moment
+		// Nothing comes together with another byte.
 		_, o, err := readOpening(&memory{in: iotest.OneByteReader(rest)}, tlsOffer{})
 		if err != nil {
 			return
@@ -46,7 +46,7 @@ func FuzzOpeningReadsItsPacketsAndNothingElse(f *testing.F) {
 			t.Fatalf("the packet %q is not what came", o.raw)
 		}
 		if o.cancel || o.refused || len(o.raw) == 9 {
-			return // the other codec wants a parameter, which PostgreSQL misses in words of its own
+			return // the other codec wants a parameter; PostgreSQL reports a missing one in its own words
 		}
 		var m pgproto3.StartupMessage
 		body := append([]byte{0, 3, 0, 0}, o.raw[8:]...) // the other codec knows no other minor version

@@ -9,21 +9,22 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// errNoHandshake: maxHandshakes were at work for as long as a client may take.
+// errNoHandshake means that all places for handshakes were taken for as long as the client could wait.
 var errNoHandshake = errors.New("too many handshakes are at work")
 
-// tlsOffer is what a client gets that asks for TLS, and what bounds its handshake.
+// tlsOffer is what a client that asks for TLS gets, with the limits on its handshake.
 type tlsOffer struct {
 	*pgtls.Client // nil: TLS is refused
 	timeout       time.Duration
-	login         time.Time // the deadline that holds again behind the handshake
+	login         time.Time // the deadline that holds again after the handshake
 	places        *crowd
 	from          netip.Prefix
 	away          func() // ends the connection; does not block
 }
 
-// accept does a handshake, of which begun has been read. It costs no more than its first record until that is whole and
-// there is a place for it. The connection it returns is to be used even after an error.
+// accept does a TLS handshake; begun is what the proxy has read of it. Until the client's first record is complete and
+// there is a place, the handshake costs no more memory than that record. The caller uses the returned connection even
+// after an error.
 func (o tlsOffer) accept(conn net.Conn, begun []byte, direct bool) (net.Conn, error) {
 	if o.Client == nil {
 		return conn, pgtls.ErrNoTLS

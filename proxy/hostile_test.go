@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// What a hostile or unlucky peer can do. A test that hangs here has found a session that never ends.
+// What hostile or unlucky peers can do. If a test hangs here, it has found a session that never ends.
 
-// over is a context that has ended: Drain sends everybody away at once.
+// over is a context that has ended: Drain ends all sessions at once.
 func over() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -37,7 +37,7 @@ func TestStrayCopyDataBeforeAnAnswerReachesUpstream(t *testing.T) {
 	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
 }
 
-// Upstream may reply to what it gets before the proxy does anything else.
+// Upstream may reply to a message before the proxy does anything else.
 func TestALocalReplyIsWrittenBeforeWhatFollowsItIsForwarded(t *testing.T) {
 	r := newUnbufferedRig(t)
 	r.send(ourQuery, query("SELECT 1"))
@@ -113,8 +113,8 @@ func TestAMalformedMessageEndsASessionWhoseUpstreamStallsInsideAMessage(t *testi
 	r.proxy.Wait()
 }
 
-// newUnbufferedRig has a client whose writes end when the proxy has read them, and to whom nothing is written that it
-// has not read.
+// newUnbufferedRig has a client without buffers. Its writes end when the proxy has read them, and the proxy's writes
+// end when the client has read them.
 func newUnbufferedRig(t *testing.T, around ...func(net.Conn) net.Conn) *rig {
 	r := newRigBeforeStartup(t, &counter{})
 	r.client.Close()
@@ -211,7 +211,7 @@ func TestDrainEndsConnectionsThatNeverBecameSessions(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{})
 	silent := r.dial()
 	defer silent.Close()
-	for r.proxy.lastID.Load() < 2 { // both connections are accepted
+	for r.proxy.lastID.Load() < 2 { // until both connections are accepted
 		runtime.Gosched()
 	}
 	r.proxy.Drain(context.Background())

@@ -6,16 +6,17 @@ import (
 	"time"
 )
 
-// Inside serves the sessions of a database that needs no upstream. Its methods are called concurrently.
+// Inside serves the sessions of the ID database, which needs no upstream; package idserver implements it. Its methods
+// are called concurrently.
 type Inside interface {
-	// Has says that a database is the one that it serves.
+	// Has says whether this is the database that it serves.
 	Has(database string) bool
-	// Serve logs a client in and serves it until its end; whoever called closes conn then. conn is the client's
-	// connection, or TLS on top of it (pgtls.Conn). startup is its StartupMessage as it came. The client has until
-	// login, and loggedIn is to be called once it is known who it is: until then it may have to give way to others,
-	// which closes conn. Nothing but Inside ends the session after that.
+	// Serve logs a client in and serves it until its end; then the caller closes conn. conn is the client's connection,
+	// or TLS on top of it (pgtls.Conn). startup is its StartupMessage as it came. The client has to log in before
+	// login. Serve calls loggedIn when the client has proved who it is. Until then the proxy may close conn to make
+	// room for another client. After that, only Inside ends the session.
 	Serve(conn net.Conn, startup []byte, login time.Time, loggedIn func(), log *slog.Logger)
-	// Cancels takes a CancelRequest as it came, if its key is that of a session of its own; false: it is not.
+	// Cancels takes a CancelRequest as it came. It returns false if the key is of no session of its own.
 	Cancels(request []byte) bool
 }
 
@@ -26,8 +27,8 @@ type guest struct {
 	here    bool // it has logged in, or is over
 }
 
-// arrived: whoever hands the listening socket over need not wait for it any more. It may be called more than once, by
-// one goroutine after the other.
+// arrived says that a handover of the listening socket need not wait for the guest any more. Calls may repeat, from one
+// goroutine after another.
 func (g *guest) arrived(p *Proxy) {
 	if !g.here {
 		g.here = true
@@ -35,17 +36,17 @@ func (g *guest) arrived(p *Proxy) {
 	}
 }
 
-// belongsInside says that a session is to be served by Inside.
+// belongsInside says whether Inside serves this session.
 func (p *Proxy) belongsInside(o opening) bool {
 	return p.inside != nil && !o.cancel && !o.refused && p.inside.Has(o.database)
 }
 
-// cancelsInside takes a request to cancel a statement that is not for upstream.
+// cancelsInside gives a cancel request to Inside. It returns false if the request is for upstream.
 func (p *Proxy) cancelsInside(o opening) bool {
 	return p.inside != nil && o.cancel && p.inside.Cancels(o.raw)
 }
 
-// host serves a guest until its end. A Drain that is over does not end it.
+// host serves a guest until its end. The end of a Drain does not end it.
 func (p *Proxy) host(v *visit, g *guest) {
 	p.guests.Add(1)
 	defer p.unhost(g)
@@ -57,7 +58,7 @@ func (p *Proxy) unhost(g *guest) {
 	p.guests.Add(-1)
 }
 
-// loggedIn is to be called once it is known who the guest is.
+// loggedIn makes the callback for the moment when the guest has logged in.
 func (g *guest) loggedIn(p *Proxy, a *admitted) func() {
 	return func() {
 		a.loggedIn()

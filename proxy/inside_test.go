@@ -12,10 +12,10 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// echo serves a database of its own: it lets everybody in, and says what it hears.
+// echo serves a database of its own. It lets everybody in, and echoes what it hears.
 type echo struct {
 	startups chan []byte
-	asks     chan struct{} // closed: it has been answered; nil: nothing is asked
+	asks     chan struct{} // closed when the question was answered; nil: no question
 	ours     []byte        // key of a cancel request
 }
 
@@ -107,7 +107,7 @@ func (p *Proxy) arrivingNow() int {
 func TestAGuestTakesHalfOfThePlaceOfAClientSinceItNeedsOneDescriptor(t *testing.T) {
 	r, e := newInsideRig(t, func(s *Settings) { s.MaxLogins, s.MaxClients = 0, 2 })
 	hello := startup("user", "u", "database", "ids")
-	r.send(hello) // the first
+	r.send(hello) // the first client
 	<-e.startups
 	for range 2 {
 		guest := r.dial()

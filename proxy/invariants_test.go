@@ -12,14 +12,14 @@ import (
 	"pgflurry/proxy/frame"
 )
 
-// The names follow the numbered invariants of doc.go.
+// The names of the tests have the numbers of the invariants in doc.go.
 
 func TestInvariant1ForwardedBytesReachUpstreamUnchangedInOrder(t *testing.T) {
 	r := newRig(t, &counter{})
 	random := rand.New(rand.NewPCG(1, 2))
 	var sent []byte
 	for range 400 {
-		// An open segment makes everything forwarded, our own forms included.
+		// While a batch is open everything is forwarded, our own forms included.
 		sent = append(sent, parse("s", "SELECT 1")...)
 		sent = append(sent, ourParse...)
 		sent = append(sent, bindIt...)
@@ -117,7 +117,7 @@ func TestInvariant5OneBindDrawsItsIDsOnce(t *testing.T) {
 	r.send(ourParse, bindIt, describeIt, executeAll, bindIt, executeAll, syncIt)
 	r.toClient(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), bindDone, dataRow("2"),
 		complete("SELECT 1"), ready('I'))
-	again := join(ourParse, bindIt, executeAll, executeAll, syncIt) // which gives no row the second time
+	again := join(ourParse, bindIt, executeAll, executeAll, syncIt) // the second Execute gives no row
 	r.send(again)
 	r.toUpstream(again)
 	if n := ids.last.Load(); n != 2 {
@@ -171,7 +171,7 @@ func TestInvariant6NoClaimedLengthIsAllocated(t *testing.T) {
 }
 
 func TestInvariant7AnEndedSessionLeavesNothing(t *testing.T) {
-	// goleak (TestMain) and Proxy.Wait (newRig) check the goroutines; both connections must be closed.
+	// goleak (TestMain) and Proxy.Wait (newRig) check the goroutines. Both connections must be closed.
 	ends := map[string]func(r *rig){
 		"Terminate":                   func(r *rig) { r.send(message('X')) },
 		"client vanishes":             func(r *rig) { r.client.Close() },

@@ -7,15 +7,15 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// known is a prepared statement whose text is an answered form. The client's goroutine makes it when the Parse is sent;
-// upstream's goroutine decides what becomes of it.
+// known is a prepared statement whose text is an answered form. The client's goroutine makes it when it forwards the
+// Parse. Upstream's goroutine decides its state.
 type known struct {
 	form  *statement.Form
 	state knownState
 	epoch uint64 // conversation.epoch when it became live
-	// countType is the type OID of the count if that is a parameter; 0 until a ParameterDescription was relayed.
+	// countType is the type OID of the count if that is a parameter. It is 0 until a ParameterDescription was relayed.
 	countType uint32
-	wanted    bool // a Describe was sent that will tell countType
+	wanted    bool // the client has sent a Describe whose reply has countType
 }
 
 type knownState uint8
@@ -26,7 +26,7 @@ const (
 	dead // its batch failed, or may have deallocated it
 )
 
-// knownAs finds the statement that has the name, or will have it.
+// knownAs finds the statement that has this name, or will have it.
 func (c *conversation) knownAs(name []byte) *known {
 	switch {
 	case len(name) == 0:
@@ -37,17 +37,17 @@ func (c *conversation) knownAs(name []byte) *known {
 	return c.named[string(name)]
 }
 
-// answerable finds the statement of that name if it is surely there. Only while nothing is owed.
+// answerable finds the statement of this name if it surely exists. It may be called only while upstream owes nothing.
 func (c *conversation) answerable(name []byte) *known {
 	k := c.knownAs(name)
-	// what deallocates spares the unnamed statement
+	// DEALLOCATE ALL and its like spare the unnamed statement.
 	if k == nil || k.state != live || k.epoch != c.epoch && len(name) > 0 {
 		return nil
 	}
 	return k
 }
 
-// forget forgets the statement of a name, compared as PostgreSQL compares it.
+// forget forgets the statement of this name, compared as PostgreSQL compares names.
 func (c *conversation) forget(name []byte) {
 	if len(name) == 0 {
 		c.knownUnnamed = nil
@@ -56,8 +56,8 @@ func (c *conversation) forget(name []byte) {
 	delete(c.named, string(name[:min(len(name), wire.NameBytes)]))
 }
 
-// remember gives a statement its name; false: it is not remembered. Of a longer name PostgreSQL keeps a part, and what
-// other bytes mean depends on the client's encoding.
+// remember keeps a statement under its name, or returns false. PostgreSQL truncates a longer name, and the meaning of
+// non-ASCII bytes depends on the client's encoding.
 func (c *conversation) remember(name []byte, k *known) bool {
 	switch {
 	case len(name) == 0:
@@ -88,8 +88,8 @@ func (c *conversation) remember(name []byte, k *known) bool {
 	return true
 }
 
-// readParse reads a Parse. The form is nil where the text is none that may be answered, where the client declares
-// parameter types that the form lacks, and where the message is not whole.
+// readParse reads a Parse. The form is nil if the text is no answered form, or if the message is not whole. It is also
+// nil if the client declares types of parameters that the form does not have.
 func (c *conversation) readParse(body []byte, whole bool) (name, text []byte, f *statement.Form) {
 	name, rest := cutName(body)
 	text, types, ok := cutTypes(rest)
@@ -110,8 +110,8 @@ func (c *conversation) readParse(body []byte, whole bool) (name, text []byte, f 
 	return name, text, f
 }
 
-// cutTypes splits a Parse after its name: the text, and the OIDs of the parameters' types, four bytes each. False where
-// it is not well-formed.
+// cutTypes splits the rest of a Parse after its name: the text, and the OIDs of the parameter types, four bytes each.
+// ok is false if the message is malformed.
 func cutTypes(b []byte) (text, types []byte, ok bool) {
 	text, b = cutName(b)
 	if len(b) < 2 || len(b) != 2+4*int(binary.BigEndian.Uint16(b)) {

@@ -13,13 +13,13 @@ const ourText = "SELECT next_snowflake()"
 
 func runOf(name string) []byte { return join(bind("", name), executeAll, syncIt) }
 
-// learns: upstream accepts a named statement of ours.
+// learns prepares a named statement of ours, which upstream accepts.
 func (r *rig) learns(name string) {
 	r.t.Helper()
 	r.relays(join(parse(name, ourText), syncIt), join(parseDone, ready('I')))
 }
 
-// knows says that a named statement is answered, knowsNot that it is not.
+// knows checks that the proxy answers a named statement, knowsNot that it does not.
 func (r *rig) knows(name, id string) {
 	r.t.Helper()
 	r.send(runOf(name))
@@ -106,7 +106,7 @@ func TestWhatCannotHaveDeallocatedAStatementForgetsNothing(t *testing.T) {
 	}
 }
 
-// PostgreSQL looks at 63 bytes of a name.
+// PostgreSQL uses 63 bytes of a name.
 func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
 	long := strings.Repeat("x", wire.NameBytes)
 	r := newRig(t, &counter{})
@@ -116,7 +116,7 @@ func TestNamesAreComparedAsPostgreSQLComparesThem(t *testing.T) {
 		join(closeDone, parseDone, ready('I')))
 	r.knowsNot(long)
 	r.learns(long + "A")
-	r.knowsNot(long + "A") // which is answered by PostgreSQL as it knows it
+	r.knowsNot(long + "A") // PostgreSQL answers it, by the name as it knows it
 }
 
 func TestANameThatDependsOnTheEncodingIsNotRemembered(t *testing.T) {
@@ -155,7 +155,7 @@ func TestNoMoreThanAThousandNamesAreRememberedAtATime(t *testing.T) {
 	r.knows("t1", "2")
 }
 
-// A batch that never ends keeps no more of them, whatever it parses.
+// However many names a batch without an end parses, it keeps no more.
 func TestABatchMakesNoMoreThanAThousandNames(t *testing.T) {
 	r := newRig(t, &counter{})
 	go r.client.Write(bytes.Repeat(parse("", ourText), 3*maxNamed))

@@ -6,15 +6,15 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// owes is what upstream owes for a batch; all of it ends with a ReadyForQuery.
+// owes is what upstream owes for a batch. It ends with a ReadyForQuery.
 type owes uint8
 
 const (
 	owesStartup  owes = iota // everything up to the first ReadyForQuery
-	owesQuery                // a Query
-	owesCall                 // a FunctionCall
-	owesBatch                // extended-query messages up to their Sync
-	owesAnything             // all from here on: replies cannot be told apart any more
+	owesQuery                // the replies to a Query
+	owesCall                 // the replies to a FunctionCall
+	owesBatch                // the replies to extended-query messages up to their Sync
+	owesAnything             // everything from here on: replies cannot be matched to batches any more
 )
 
 // entry is one line of the ledger: a batch.
@@ -23,26 +23,29 @@ type entry struct {
 	open   bool // its Sync has not been sent
 	failed bool // an error came
 	risky  bool // a Query that may deallocate statements
-	// Replies to the proxy's own messages at its front (unnamed.go), which come in this order.
+	// ownCloses and ownParses count the replies that upstream still owes to the proxy's own messages in front of the
+	// batch (unnamed.go). They come in this order.
 	ownCloses, ownParses uint8
-	// Upstream's unnamed objects that the batch may leave there, and that it drops if it does not fail and does not
-	// make them.
+	// makes are the unnamed objects that the batch may leave in upstream. drops are those that it drops, if it succeeds
+	// and does not make them.
 	makes, drops unnamedObjects
-	// Of a Query: how often upstream has begun to copy in, and how many ends of copies the client has sent behind it.
+	// For a Query, copies is how often upstream has begun to copy in. copyEnds is how many ends of copies the client
+	// has sent since the Query.
 	copies, copyEnds int32
-	learns           []*known // become live if the batch does not fail
-	// Describes of statements that were sent, and ParameterDescriptions that came: the k-th belongs to the k-th.
+	learns           []*known // they become live if the batch succeeds
+	// describesSent counts the Describes of statements that were sent, descriptions the ParameterDescriptions that
+	// came. The k-th description belongs to the k-th Describe.
 	describesSent, descriptions int32
 	wants                       []want
 }
 
-// want is a statement whose parameter's type the k-th ParameterDescription will tell.
+// want is a statement that waits for the type of its parameter. The k-th ParameterDescription has it.
 type want struct {
 	k  int32
 	of *known
 }
 
-// describes notes a Describe of a statement, of which k is known if it is not nil.
+// describes notes a Describe of a statement; k is nil if the proxy does not know that statement.
 func (e *entry) describes(k *known) {
 	e.describesSent++
 	if k != nil && k.form.CountParam && !k.wanted {
@@ -77,7 +80,7 @@ type ledger struct {
 	first   int
 }
 
-// maxIdleEntries is how many entries a ledger keeps room for after a burst.
+// maxIdleEntries is for how many entries a ledger keeps room after a burst.
 const maxIdleEntries = 16
 
 func (l *ledger) push(e entry) {
@@ -116,29 +119,29 @@ func (l *ledger) pop() {
 	}
 }
 
-// more says that something was sent behind the head.
+// more says whether something was sent after the head.
 func (l *ledger) more() bool { return len(l.entries) > l.first+1 }
 
-// copyEnds notes a CopyDone or CopyFail. Behind anything but a Query's copy upstream ignores it.
+// copyEnds notes a CopyDone or CopyFail. Upstream ignores it unless it follows a Query that copies in.
 func (l *ledger) copyEnds() {
 	if e := l.last(); e != nil && e.of == owesQuery {
 		e.copyEnds++
 	}
 }
 
-// copiesIn says that the last entry is a Query that waits for data of which the client has not sent the end.
+// copiesIn says whether the last entry is a Query that still waits for the end of the client's COPY data.
 func (l *ledger) copiesIn() bool {
 	e := l.last()
 	return e != nil && e.copies > e.copyEnds && !e.failed
 }
 
-// takeReply notes a message of upstream, and says whether the client gets it. An error ends the session.
+// takeReply notes a message of upstream, and says whether to relay it. An error ends the session.
 func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error) {
 	switch kind {
 	case wire.BackendDataRow, wire.BackendCopyData, wire.BackendNoticeResponse, wire.BackendNotificationResponse,
 		wire.BackendParameterStatus,
 		wire.BackendRowDescription, wire.BackendBindComplete, wire.BackendAuthentication:
-		return true, nil // nothing that matters here, or what may come at any time
+		return true, nil // these do not matter here, or may come at any time
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -148,7 +151,7 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 		return true, c.unasked(kind)
 	case e.of == owesAnything:
 		if kind == wire.BackendReadyForQuery && len(body) == 1 {
-			c.status = body[0] // which the client's goroutine does not read while something is owed
+			c.status = body[0] // the client's goroutine does not read it while something is owed
 			c.started.Store(true)
 		}
 		return true, nil
@@ -165,7 +168,7 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 	case wire.BackendErrorResponse:
 		e.failed = true
 	case wire.BackendCommandComplete:
-		if e.of == owesQuery { // an empty one leaves the portal alone
+		if e.of == owesQuery { // an empty Query leaves the portal alone
 			e.drops |= unnamedPortal
 		}
 		if forgets(body) {
@@ -175,7 +178,7 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 		e.described(body)
 	case wire.BackendCopyIn, wire.BackendCopyBoth:
 		if e.of == owesQuery {
-			c.there = 0 // it runs
+			c.there = 0 // the Query runs, so it has dropped both
 		}
 		if e.copies++; e.of != owesQuery || e.copies > e.copyEnds && c.ledger.more() {
 			return true, c.confused()
@@ -184,7 +187,7 @@ func (c *conversation) takeReply(kind byte, body []byte) (relay bool, err error)
 	return true, nil
 }
 
-// takeOwn takes a reply to the proxy's own messages. Behind an error upstream skips the rest of the batch.
+// takeOwn takes a reply to the proxy's own messages. After an error upstream skips the rest of the batch.
 func (e *entry) takeOwn(kind byte) (relay bool, err error) {
 	switch {
 	case kind == wire.BackendErrorResponse:
@@ -202,7 +205,7 @@ func (e *entry) takeOwn(kind byte) (relay bool, err error) {
 	return false, nil
 }
 
-// over ends the oldest entry, of which nothing is left but to relay its ReadyForQuery.
+// over ends the oldest entry. Only its ReadyForQuery is left to relay.
 func (c *conversation) over(e *entry, status byte) {
 	c.status = status
 	c.started.Store(true)
@@ -226,8 +229,8 @@ func (c *conversation) over(e *entry, status byte) {
 	c.done++
 }
 
-// unasked: upstream says something while it owes nothing. What may come at any time does not get here; an error may be
-// its farewell.
+// unasked handles a message that comes while upstream owes nothing. takeReply has sorted out those that may come at any
+// time. An error may be upstream's last message.
 func (c *conversation) unasked(kind byte) error {
 	if kind == wire.BackendErrorResponse {
 		return nil
@@ -235,8 +238,9 @@ func (c *conversation) unasked(kind byte) error {
 	return c.confused()
 }
 
-// confused: what upstream says fits nothing that was sent, or it waits for data among which something else was sent.
-// The session goes on without answers, unless replies to the proxy's own messages are among what is owed.
+// confused handles a reply that fits nothing the client sent, or a COPY FROM STDIN that other messages have joined. The
+// session goes on as one that only relays. If upstream owes replies to the proxy's own messages, the session ends
+// instead.
 func (c *conversation) confused() error {
 	for i := c.ledger.first; i < len(c.ledger.entries); i++ {
 		if e := &c.ledger.entries[i]; e.ownCloses > 0 || e.ownParses > 0 {
@@ -249,7 +253,7 @@ func (c *conversation) confused() error {
 	return nil
 }
 
-// relayed counts as relayed what was taken since it was called last.
+// relayed says that all replies taken since its last call have been relayed.
 func (c *conversation) relayed() {
 	done := c.done
 	c.done = 0
@@ -260,7 +264,7 @@ func (c *conversation) relayed() {
 	}
 }
 
-// forgetNamed forgets all named statements that are live, and those that the entry would make.
+// forgetNamed forgets all live named statements, and those that the entry would make.
 func (c *conversation) forgetNamed(e *entry) {
 	c.epoch++
 	unnamed := e.learns[:0]
@@ -274,8 +278,8 @@ func (c *conversation) forgetNamed(e *entry) {
 	e.learns = unnamed
 }
 
-// forgets tells from its tag whether a command may have deallocated statements (pgbouncer #972;
-// DO and CALL may run any SQL).
+// forgets tells from the tag of a command whether it may have deallocated statements (pgbouncer #972; DO and CALL may
+// run any SQL).
 func forgets(tag []byte) bool {
 	for _, t := range [...]string{"DEALLOCATE", "DISCARD ALL", "DO", "CALL"} {
 		if len(tag) > len(t) && string(tag[:len(t)]) == t && (tag[len(t)] == 0 || tag[len(t)] == ' ') {

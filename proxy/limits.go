@@ -9,8 +9,7 @@ import (
 	"pgflurry/proxy/origin"
 )
 
-// What bounds clients of whom nobody knows yet who they are. Each costs a descriptor and some memory, and there may be
-// any number.
+// Limits on clients that have not logged in. Each costs a descriptor and some memory, and there may be any number.
 //
 //	Settings.MaxClients            all connections: descriptors
 //	Settings.MaxLogins, …PerAddress  from accept until PostgreSQL has let the client in (AuthenticationOk): memory
@@ -18,17 +17,17 @@ import (
 //	Settings.MaxSessions           connections to PostgreSQL: those that are still logging in give way
 //	maxCancels                     those that only cancel a statement: connections to PostgreSQL
 //
-// In all but the first a crowd decides who gives way (crowd.go). It ends at AuthenticationOk, not at the first
-// ReadyForQuery, since that is where PostgreSQL's own authentication_timeout ends: what comes behind it is PostgreSQL's
+// For all but the first, a crowd decides who gives way (crowd.go). Its limits end at AuthenticationOk, where
+// PostgreSQL's authentication_timeout ends, too. What comes between it and the first ReadyForQuery is PostgreSQL's
 // time, or that of a pooler's queue.
 
 const (
 	defaultHandshakeTimeout = 5 * time.Second
-	// maxHandshakes is how many TLS handshakes are at work at once, each with up to 150 kB of memory. Others wait, with
-	// no more than their first record. A handshake takes a millisecond of a processor.
+	// maxHandshakes is how many TLS handshakes run at once. Each needs up to 150 kB of memory, and a processor for a
+	// millisecond. The others wait with no more than their first record in memory.
 	maxHandshakes = 64
-	// maxCancels is how many requests to cancel a statement are on their way at once. Each is a connection to
-	// PostgreSQL for about a millisecond.
+	// maxCancels is how many cancel requests are on their way at once. Each is a connection to PostgreSQL for about a
+	// millisecond.
 	maxCancels = 32
 )
 
@@ -40,10 +39,10 @@ type limits struct {
 	logins     *crowd
 	handshakes *crowd
 	cancels    *crowd
-	placed     *crowd // those of logins that have a place among the sessions; limited by the number of those
+	placed     *crowd // members of logins that have a place among the sessions; the number of places limits it
 }
 
-// newLimits makes them; Change says how many there may be.
+// newLimits makes the crowds. Change sets their limits.
 func newLimits(fairTime time.Duration) limits {
 	return limits{
 		logins:     newCrowd(0, 0, fairTime),
@@ -53,17 +52,17 @@ func newLimits(fairTime time.Duration) limits {
 	}
 }
 
-// admitted is a connection that the limits let in, until leave.
+// admitted is a connection that the limits have let in.
 type admitted struct {
 	limits  *limits
 	rules   *rules
 	from    netip.Prefix
-	since   time.Duration // accepted, since the proxy was made
-	login   *member       // nil: it has logged in, or was sent away
+	since   time.Duration // when it was accepted, from the proxy's start
+	login   *member       // nil: it has logged in, or had to give way
 	gaveWay atomic.Bool
 }
 
-// welcome lets a connection in that was just accepted, or closes it; then it is nil.
+// welcome lets in a connection that was just accepted. If a limit forbids it, it closes the connection and returns nil.
 func (p *Proxy) welcome(conn net.Conn) *admitted {
 	l, from := &p.limits, origin.Of(conn.RemoteAddr())
 	if n := l.clients.Add(1); l.over(n, p.guests.Load()) {
@@ -79,17 +78,17 @@ func (p *Proxy) welcome(conn net.Conn) *admitted {
 	return a
 }
 
-// full says that one more connection would be turned away, of clients that are connected.
+// full says whether one more connection would be turned away.
 func (l *limits) full(clients, guests int64) bool { return l.over(clients+1, guests) }
 
-// over says that clients are more than descriptors allow. Two guests need no more of those than one other client.
+// over says whether there are more clients than descriptors. Two guests need as many as one other client.
 func (l *limits) over(clients, guests int64) bool {
 	most := l.maxClients.Load()
 	return most > 0 && clients-guests/2 > most
 }
 
-// turnAway closes a connection at once. What it is told fits into the buffers of a socket that nothing was written to,
-// so it does not wait. Where TLS is required nothing is said in plain text.
+// turnAway closes a connection at once. Its message fits into the empty buffers of the socket, so the write does not
+// wait. Where TLS is required, the proxy says nothing in plain text.
 func (p *Proxy) turnAway(conn net.Conn, why string) {
 	p.limits.turnedAway.Add(1)
 	p.log.Warn("connection turned away", "cause", why, "client", conn.RemoteAddr())
@@ -100,7 +99,8 @@ func (p *Proxy) turnAway(conn net.Conn, why string) {
 	p.limits.clients.Add(-1)
 }
 
-// giveWay ends a connection in favour of another one. A Close may wait for a relay to look up from its work.
+// giveWay closes a connection in favour of another one. It does so in a goroutine, since Close may wait for a relay
+// that is at work.
 func (p *Proxy) giveWay(conn net.Conn, a *admitted) {
 	a.gaveWay.Store(true)
 	p.limits.turnedAway.Add(1)
@@ -110,19 +110,19 @@ func (p *Proxy) giveWay(conn net.Conn, a *admitted) {
 	})
 }
 
-// loggedIn ends what only strangers are bound by. It may be called more than once, by one goroutine.
+// loggedIn ends the limits on logins for this connection. One goroutine may call it more than once.
 func (a *admitted) loggedIn() {
 	a.limits.logins.leave(a.login)
 	a.login = nil
 }
 
-// leave is the end of the connection.
+// leave ends the connection.
 func (a *admitted) leave() {
 	a.loggedIn()
 	a.limits.clients.Add(-1)
 }
 
-// loggedIn: upstream has let the client in. The goroutine that reads upstream calls it.
+// loggedIn notes that upstream has let the client in. The goroutine that reads upstream calls it.
 func (s *session) loggedIn() {
 	s.admitted.loggedIn()
 	s.proxy.limits.placed.leave(s.stranger)

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// dialFrom connects from an address of this machine's own: 127.0.0.2 and so on.
+// dialFrom connects from a loopback address: 127.0.0.2 and so on.
 func (r *rig) dialFrom(last byte) net.Conn {
 	r.t.Helper()
 	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, last)}}).Dial("tcp", r.address)
@@ -23,7 +23,7 @@ func (r *rig) dialFrom(last byte) net.Conn {
 	return c
 }
 
-// asksForIn lets a client say its startup packet, and returns the connection to upstream that was made for it.
+// asksForIn sends a client's startup packet, and returns the connection to upstream that the proxy makes for it.
 func (r *rig) asksForIn(client net.Conn) (upstream net.Conn) {
 	r.t.Helper()
 	hello := startup("user", "u", "database", "d")
@@ -168,7 +168,7 @@ func TestConnectionsOfClientsAreLimited(t *testing.T) {
 		c.Close()
 	}
 	r.asksForIn(second)
-	// The log's handler counts lines of one message that name a client (package node).
+	// The log's handler counts lines with the same message about clients (package node).
 	turnedAway := regexp.MustCompile(`(?m)msg="connection turned away".* client=`)
 	if n := len(turnedAway.FindAllString(log.text(), -1)); n != 100 {
 		t.Errorf("%d lines tell of 100 connections that were turned away", n)

@@ -31,7 +31,7 @@ func (l *logged) text() string {
 	return l.b.String()
 }
 
-// loggedAfter runs a proxy, lets some clients say something each and leave, and returns what it logged.
+// loggedAfter runs a proxy, lets some clients send something each and leave, and returns the log.
 func loggedAfter(t *testing.T, said ...[]byte) string {
 	t.Helper()
 	var log logged
@@ -79,7 +79,7 @@ func TestEveryLineOfASessionNamesIt(t *testing.T) {
 	}
 }
 
-// loginOf lets a client log in to a proxy with a log, up to upstream's first word.
+// loginOf starts the login of a client to a proxy with a log, up to upstream's first message.
 func loginOf(t *testing.T, log *logged) *rig {
 	t.Helper()
 	r := newRigBeforeStartup(t, &counter{}, logsTo(log))
@@ -143,7 +143,7 @@ func TestALostPostgreSQLIsLoggedWithAllThatFindsTheSession(t *testing.T) {
 	}
 }
 
-// unwritable is a client that nothing reaches any more, and that has not been heard to leave.
+// unwritable is a client whose connection takes no more data, although the proxy has not noticed its end.
 type unwritable struct {
 	net.Conn
 	broken *atomic.Bool

@@ -18,12 +18,12 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// logIn answers upstream's requests for a password with the one it asks the client for (Settings.AskPassword). It
-// returns at the first message that is no such request; that stays in the inbox, and the relay goes on with it. The
-// session begins, upstream refuses the password in its own words, or it wants what only the client can give.
+// logIn answers upstream's password requests with the password that it asks the client for (Settings.AskPassword). It
+// returns at the first message that is no such request, and leaves that in the inbox for the relay. Then either the
+// session begins, or upstream refuses the password in its own words, or it wants what only the client can give.
 //
-// Of the password nothing is kept: the buffers it came through are wiped, and what the SCRAM library copies is garbage
-// when logIn returns.
+// The proxy keeps nothing of the password. It wipes the buffers that the password came through. The copies of the SCRAM
+// library are garbage when logIn returns.
 func (s *session) logIn() error {
 	var password []byte
 	defer func() { clear(password) }()
@@ -54,14 +54,14 @@ func (s *session) logIn() error {
 	}
 }
 
-// wantsPassword says that a password answers the request.
-// Of SASL, OAuth and what may come are between client and server.
+// wantsPassword says whether a password answers the request. Other SASL mechanisms, such as OAuth, are between client
+// and server.
 func wantsPassword(kind int, mechanisms []byte) bool {
 	return kind == wire.AuthCleartext || kind == wire.AuthMD5 ||
 		kind == wire.AuthSASL && bytes.Contains(mechanisms, []byte(scram.Plain))
 }
 
-// prove answers one request for a password.
+// prove answers one password request.
 func (s *session) prove(kind int, challenge, password []byte) error {
 	switch kind {
 	case wire.AuthCleartext:
@@ -78,7 +78,7 @@ func (s *session) prove(kind int, challenge, password []byte) error {
 	return s.proveSCRAM(challenge, password)
 }
 
-// exposed says that others can read what is sent to upstream.
+// exposed says whether others can read what the proxy sends to upstream.
 func (s *session) exposed() bool {
 	conn := s.upstream.(upstreamConn).Conn
 	_, inside := conn.(pgtls.Conn)
@@ -86,10 +86,10 @@ func (s *session) exposed() bool {
 	return !inside && tcp && !address.IP.IsLoopback()
 }
 
-// md5Proof is what PostgreSQL's md5 method asks for:
-// the hash of the hash that it stores, with a salt of this connection.
+// md5Proof is the answer of PostgreSQL's md5 method: the stored hash of password and user, hashed again with the salt
+// of this connection.
 func md5Proof(user string, password, salt []byte) []byte {
-	both := bytes.Join([][]byte{password, []byte(user)}, nil) // in one piece, so that there is no other to wipe
+	both := bytes.Join([][]byte{password, []byte(user)}, nil) // in one piece, so that nothing else needs wiping
 	defer clear(both)
 	stored := md5.Sum(both)
 	proof := md5.Sum(append([]byte(hex.EncodeToString(stored[:])), salt...))
@@ -128,7 +128,7 @@ func (s *session) sendPassword(contents []byte) error {
 	return err
 }
 
-// passOn relays one message of upstream, before the relay does.
+// passOn relays one message of upstream before the relay begins.
 func (s *session) passOn(size int) error {
 	in := s.fromUpstream
 	err := s.toClient.Write(in.Unread()[:size])
@@ -136,7 +136,7 @@ func (s *session) passOn(size int) error {
 	return err
 }
 
-// proveSCRAM does SCRAM-SHA-256, bound to upstream's certificate where upstream offers that.
+// proveSCRAM does SCRAM-SHA-256, bound to upstream's certificate if upstream offers that.
 // https://www.postgresql.org/docs/current/sasl-authentication.html
 func (s *session) proveSCRAM(mechanisms, password []byte) error {
 	client, err := scram.NewClient(mechanisms, string(password), s.upstreamTLS())
@@ -158,7 +158,7 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 			return s.upstreamGone(err)
 		}
 		if f.Kind == wire.BackendErrorResponse {
-			return nil // upstream refuses the password; the relay says so
+			return nil // upstream refuses the password; the relay passes that on
 		}
 		kind, said := authRequest(f.Body)
 		if f.Kind != wire.BackendAuthentication || kind != expected {
@@ -179,7 +179,7 @@ func (s *session) proveSCRAM(mechanisms, password []byte) error {
 	return nil
 }
 
-// upstreamTLS is the state of TLS with upstream; nil where there is none.
+// upstreamTLS is the state of TLS with upstream; nil without TLS.
 func (s *session) upstreamTLS() *tls.ConnectionState {
 	leg, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn)
 	if !inside {
@@ -189,7 +189,7 @@ func (s *session) upstreamTLS() *tls.ConnectionState {
 	return &state
 }
 
-// loginEnded ends a session whose login failed before upstream decided over it.
+// loginEnded ends a session whose login failed before upstream decided about it.
 func (s *session) loginEnded(err error) {
 	if errors.As(err, new(upstreamError)) {
 		err = s.upstreamGone(err)
@@ -198,7 +198,7 @@ func (s *session) loginEnded(err error) {
 	if errors.As(err, &own) {
 		s.because(own.code.reason())
 	}
-	if errors.As(err, &own) && !s.leaving.Swap(true) { // else it was killed, and has been told
+	if errors.As(err, &own) && !s.leaving.Swap(true) { // else the session was killed, and the client knows why
 		s.log.Warn("session ended by the proxy", "cause", own)
 		s.farewell(own.code)
 	}

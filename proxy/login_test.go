@@ -21,7 +21,7 @@ var askPassword = authMessage(wire.AuthCleartext)
 
 func password(text string) []byte { return message('p', z(text)) }
 
-// asks is a session of a proxy that asks for passwords, with an upstream in plain text that has its startup packet.
+// asks is a session of a proxy that asks for passwords. Its upstream is in plain text and has the startup packet.
 func asks(t *testing.T, change ...func(*Settings)) *rig {
 	t.Helper()
 	offer, trusted := offers(t)
@@ -32,7 +32,7 @@ func asks(t *testing.T, change ...func(*Settings)) *rig {
 	return r
 }
 
-// opened is a session whose startup has reached upstream.
+// opened is a session whose startup packet has reached upstream.
 func opened(t *testing.T) *rig {
 	t.Helper()
 	r := newRigBeforeStartup(t, &counter{})
@@ -52,7 +52,7 @@ func TestAPasswordIsAskedForAndGivenInTheWayUpstreamWants(t *testing.T) {
 	token := strings.Repeat("x", 60_000)
 	for name, c := range map[string]struct{ request, given, proof []byte }{
 		"cleartext": {authMessage(wire.AuthCleartext), password("secret"), password("secret")},
-		// md5(md5("secret" + "u") + salt), by md5sum
+		// md5(md5("secret" + "u") + salt), by md5sum.
 		"a token of 60 kB": {authMessage(wire.AuthCleartext), password(token), password(token)},
 		"md5": {
 			authMessage(wire.AuthMD5, []byte("salt")), password("secret"),
@@ -156,8 +156,8 @@ func TestALoginThatGoesWrongEndsWithAHintAndNeverHangs(t *testing.T) {
 	})
 }
 
-// challenged is a session whose client gave its password,
-// and whose upstream answers with a challenge of so many iterations.
+// challenged is a session whose client sent its password, and whose upstream answers with a challenge of that many
+// iterations.
 func challenged(t *testing.T, iterations string) *rig {
 	t.Helper()
 	r := asks(t).started()
@@ -236,7 +236,7 @@ func TestInvariant10APasswordInClearTextIsSentOnlyWhereNobodyElseReads(t *testin
 	r.toUpstream(password("secret"))
 }
 
-// The library's other half is the server here. PostgreSQL 16 and newer can be told to iterate as little as once.
+// The library's server side plays PostgreSQL. From version 16 on PostgreSQL can be set to a single iteration.
 func TestAServerIsLoggedInToThatIteratesOnce(t *testing.T) {
 	client, err := library.SHA256.NewClient("", "secret", "")
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// Messages of the proxy's own.
+// These are messages of the proxy's own.
 var (
 	closeUnnamedStatement = wire.Encoded(&pgproto3.Close{ObjectType: wire.OfStatement})
 	closeUnnamedPortal    = wire.Encoded(&pgproto3.Close{ObjectType: wire.OfPortal})
 	terminateMessage      = wire.Encoded(&pgproto3.Terminate{})
 )
 
-// cutName takes a name, which ends with a zero byte, off the front. Of a message that is cut off the end may not be in
-// sight; then all there is counts as the name, and it is not empty.
+// cutName splits off a name, which ends with a zero byte. In a truncated message the end of the name may be missing.
+// Then everything counts as the name, and the name is never empty.
 func cutName(b []byte) (name, rest []byte) {
 	name, rest, found := bytes.Cut(b, []byte{0})
 	if !found && len(name) == 0 {
@@ -25,7 +25,7 @@ func cutName(b []byte) (name, rest []byte) {
 	return name, rest
 }
 
-// cutTarget reads what Describe and Close name: a portal or a statement, and its name.
+// cutTarget reads the target of a Describe or Close: portal or statement, and its name.
 func cutTarget(body []byte) (what byte, name []byte) {
 	if len(body) == 0 {
 		return 0, []byte{'?'}
@@ -34,7 +34,7 @@ func cutTarget(body []byte) (what byte, name []byte) {
 	return body[0], name
 }
 
-// isFatal reads the severity of an ErrorResponse that is not translated.
+// isFatal reads the severity of an ErrorResponse from the field that is never translated.
 func isFatal(body []byte) bool {
 	severity := string(errorField(body, 'V'))
 	return severity == "FATAL" || severity == "PANIC"

@@ -7,14 +7,14 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// postgres is a model of a PostgreSQL session as far as the conversation has to understand it: what is prepared, what
-// is bound, what fails, and what is skipped. It takes whole messages and says what a server would.
+// postgres is a model of a PostgreSQL session. It has what the conversation must understand: what is prepared, what is
+// bound, what fails, and what is skipped. It takes whole messages, and replies as a server would.
 type postgres struct {
 	named    map[string]string
 	unnamed  *string
 	portals  map[string]string // the text of each; finished ones too
 	status   byte
-	skipping bool // to the Sync
+	skipping bool // up to the Sync
 	block    bool
 	ids      int
 }
@@ -31,7 +31,7 @@ type said struct {
 
 func (m said) String() string { return fmt.Sprintf("%c%.40q", m.kind, m.body) }
 
-// take takes a message of the client.
+// take handles a message of the client.
 func (p *postgres) take(kind byte, body []byte) (replies []said) {
 	say := func(kind byte, body string) { replies = append(replies, said{kind, body}) }
 	fail := func(code string) {
@@ -165,16 +165,16 @@ func (p *postgres) take(kind byte, body []byte) (replies []said) {
 	return replies
 }
 
-// What the model's statements are.
+// Texts of the model's statements.
 const (
 	oursText    = "SELECT next_snowflake()"
 	badText     = "bad"                        // cannot be parsed
 	failText    = "SELECT 1/0"                 // fails as it runs
-	wipeText    = "DEALLOCATE ALL"             // and says so
+	wipeText    = "DEALLOCATE ALL"             // its tag says so
 	slyText     = "DO 'wipe and fail'"         // deallocates all, and fails
 	undecodable = "SELECT '\xff'"              // PostgreSQL cannot read it
 	finished    = "finished"                   // a portal that was executed
-	twoText     = "DEALLOCATE ALL; SELECT 1/0" // the first of two is done
+	twoText     = "DEALLOCATE ALL; SELECT 1/0" // only the first of the two succeeds
 )
 
 func leaves(text string) bool      { return text == "COMMIT" || text == "ROLLBACK" }
@@ -193,7 +193,7 @@ func (p *postgres) find(name string) (string, bool) {
 	return text, ok
 }
 
-// refuses says with which error a text is refused before it runs.
+// refuses is the error that refuses a text before it runs.
 func (p *postgres) refuses(text string) string {
 	switch {
 	case text == undecodable:
@@ -236,7 +236,7 @@ func (p *postgres) run(text string, say func(byte, string), fail func(string)) {
 	}
 }
 
-// ends is the end of a batch: outside a block, of the transaction and its portals.
+// ends ends a batch. Outside a block, that ends the transaction and its portals.
 func (p *postgres) ends() {
 	if !p.block {
 		p.status = wire.StatusIdle

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// passOnce passes on a packet that begins no session. Of those that come while too many are on their way, only that is
-// logged: a CancelRequest promises nothing.
+// passOnce passes on a packet that begins no session. If too many are on their way, it drops the packet and logs only
+// that. A CancelRequest promises nothing.
 func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logger) {
 	ctx, cancel := context.WithCancel(p.ctx)
 	defer cancel()
@@ -38,7 +38,7 @@ func (p *Proxy) passOnce(client net.Conn, o opening, a *admitted, log *slog.Logg
 	}
 }
 
-// countOnce counts a request to cancel, or else a login that PostgreSQL is to refuse.
+// countOnce counts a cancel request, or else a login that PostgreSQL will refuse.
 func (p *Proxy) countOnce(o opening, cancel, login result) {
 	if o.cancel {
 		p.counters.count(cancel)
@@ -47,8 +47,8 @@ func (p *Proxy) countOnce(o opening, cancel, login result) {
 	}
 }
 
-// relayOnce passes on one packet, and whatever upstream says to it until it closes. To a CancelRequest it says nothing;
-// as libpq does, the client waits for the close: then it was handled.
+// relayOnce passes on one packet, and upstream's reply until upstream closes. A CancelRequest has no reply. As with
+// libpq, the client takes the close as the sign that upstream has handled it.
 func (p *Proxy) relayOnce(ctx context.Context, client net.Conn, o opening) error {
 	upstream, err := p.dialOnce(ctx, o)
 	if err != nil {

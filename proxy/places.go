@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// A place is one of Settings.MaxSessions: a connection to upstream. It is taken before upstream is reached, since
-// upstream then has a process for the session, whether or not its client ever sends a password. So that strangers
-// cannot hold all of them until a timeout ends, one that has not logged in gives way to a newcomer as the crowd of them
+// A place is one of Settings.MaxSessions: a connection to upstream. A session takes it before the proxy connects,
+// because upstream then has a process for it, even if the client never sends a password. Clients without a password
+// must not hold all places until a timeout. So a session that has not logged in gives way to a newcomer, as the crowd
 // decides. A session that has logged in never does.
 //
-// Who gives way has an heir: the newcomer takes over the place at once, and waits until the other's connections are
-// closed, so that upstream never has more. The heir may have to give way itself meanwhile; then its own heir waits for
-// both. So each place is one of a session that has logged in, or of one of the crowd, at any time.
+// The newcomer inherits the place at once. It waits until the other session's connections are closed, so that upstream
+// never has more connections than places. Meanwhile the newcomer may have to give way itself. Then its own heir waits
+// for both. So at any time each place belongs to a session that has logged in, or to a member of the crowd.
 
-// takePlace takes the place of one more session, and waits for the one that gives way, until the login has to be over.
-// away ends the session if it has to give way itself; it does not block. The place is given back when nothing comes of
-// the session, or when that has ended (givePlace).
+// takePlace takes a place for one more session. If another session gives way, it waits for the end of that one, at most
+// until login. away ends the new session if that has to give way itself; it does not block. The caller gives the place
+// back with givePlace when the session ends or does not come about.
 func (p *Proxy) takePlace(from netip.Prefix, login time.Time, away func()) (*member, error) {
 	m, before, err := p.tryPlace(from, away)
 	if before == nil {
@@ -39,7 +39,7 @@ func (p *Proxy) takePlace(from netip.Prefix, login time.Time, away func()) (*mem
 	return nil, net.ErrClosed
 }
 
-// tryPlace takes a place. before is who gives way, nil where a place was free.
+// tryPlace takes a place. before is the member that gives way; nil if a place was free.
 func (p *Proxy) tryPlace(from netip.Prefix, away func()) (m, before *member, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *Proxy) tryPlace(from netip.Prefix, away func()) (m, before *member, err
 	return m, before, err
 }
 
-// until waits for something to be closed; false: it was not in time.
+// until waits until a channel is closed; false: it was not closed in time.
 func until(closed <-chan struct{}, late time.Time) bool {
 	timer := time.NewTimer(time.Until(late))
 	defer timer.Stop()
@@ -69,7 +69,7 @@ func until(closed <-chan struct{}, late time.Time) bool {
 	}
 }
 
-// givePlace gives the place back that was taken with m, to its heir if it has one.
+// givePlace gives back the place that was taken with m. An heir keeps it.
 func (p *Proxy) givePlace(m *member) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,17 +9,18 @@ import (
 	"time"
 )
 
-// nobody gives way here.
+// nobody is the away function of a member that never has to give way.
 func nobody() {}
 
-// inside is how many a crowd has.
+// inside is how many members a crowd has.
 func (c *crowd) inside() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.count
 }
 
-// fillPlaces takes n places for clients of one address, and returns them, oldest first; who has to go is told by away.
+// fillPlaces takes n places for clients of one address, and returns them, oldest first. away says which of them has to
+// go.
 func fillPlaces(t *testing.T, p *Proxy, n int, away func()) []*member {
 	t.Helper()
 	var all []*member
@@ -44,7 +45,7 @@ func TestOneThatGivesWayHasAnHeirWhoWaitsUntilItIsGone(t *testing.T) {
 		_, err := p.takePlace(thereOrigin, time.Now().Add(giveUp), nobody)
 		placed <- err
 	}()
-	<-away // and its connections are yet to be closed
+	<-away // its connections are still open
 	elsewhere := netip.MustParsePrefix("192.0.2.3/32")
 	if _, err := p.takePlace(elsewhere, time.Now(), nobody); err == nil {
 		t.Error("somebody else gets a place while none is free")

@@ -17,32 +17,32 @@ import (
 const (
 	defaultLoginTimeout = 60 * time.Second
 	defaultDialTimeout  = 10 * time.Second
-	// acceptPause is the wait after an accept that failed, for want of descriptors as a rule;
-	// it doubles up to maxAcceptPause.
+	// acceptPause is the wait after an accept that failed, usually because there are no descriptors left. It doubles up
+	// to maxAcceptPause.
 	acceptPause    = 5 * time.Millisecond
 	maxAcceptPause = time.Second
 )
 
 // IDs gives unique IDs from memory; the generator satisfies it. Both methods are called concurrently.
 type IDs interface {
-	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means: none at this
-	// very moment, soon again.
+	// TryNextN takes a run of up to n IDs, first … first+count-1. A count of 0 without an error means that there is
+	// none at this moment, but will be soon.
 	TryNextN(n int) (first int64, count int, err error)
-	// NextN does the same and waits for at least one.
+	// NextN does the same, but waits for at least one ID.
 	NextN(ctx context.Context, n int) (first int64, count int, err error)
 }
 
 // Segments gives dense numbers of business tags from memory; segment.Source satisfies it. Both methods are called
-// concurrently, and do not keep tag. n is at least 1. Any error means: PostgreSQL itself has to be asked.
+// concurrently, and do not keep tag. n is at least 1. After any error the proxy forwards the call to PostgreSQL.
 type Segments interface {
-	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means:
-	// none at this very moment, soon again.
+	// TryNextN takes a run of up to n numbers of a tag, first … first+count-1. A count of 0 without an error means that
+	// there is none at this moment, but will be soon.
 	TryNextN(tag []byte, n int) (first int64, count int, err error)
-	// NextN does the same and waits for at least one.
+	// NextN does the same, but waits for at least one number.
 	NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error)
 }
 
-// Permission says which answered forms a session may get from memory. It may change while sessions use it; the zero
+// Permission says which answered forms a session may get from memory. It may change while sessions use it. The zero
 // value and nil permit nothing.
 type Permission struct{ ids, segments atomic.Int32 }
 
@@ -51,14 +51,14 @@ type Level int32
 
 const (
 	AnswerNothing   Level = iota // forward everything
-	AnswerQualified              // only functions with the schema in which they live: pgflurry.next_segment('a')
-	AnswerAll                    // other names as well: no other function could be meant
+	AnswerQualified              // only functions with their schema: pgflurry.next_segment('a')
+	AnswerAll                    // other names as well: no other function can be meant
 )
 
-// Set changes which IDs sessions may get from now on.
+// Set sets the level for IDs from now on.
 func (p *Permission) Set(l Level) { p.ids.Store(int32(l)) }
 
-// SetSegments changes which numbers of business tags sessions may get from now on.
+// SetSegments sets the level for numbers of business tags from now on.
 func (p *Permission) SetSegments(l Level) { p.segments.Store(int32(l)) }
 
 func (p *Permission) allows(f *statement.Form) bool {
@@ -72,65 +72,69 @@ func (p *Permission) allows(f *statement.Form) bool {
 	return l == AnswerAll || (l == AnswerQualified && !f.Unqualified)
 }
 
-// Settings configures a Proxy. Change replaces limits, time-outs of clients and TLS while it runs.
+// Settings configures a Proxy. Change replaces the limits, the timeouts of clients and TLS while it runs.
 type Settings struct {
-	// Upstream are the hosts behind the proxy, at least one. A connection goes to the first that takes it, unless there
-	// is Reign.
+	// Upstream has the hosts behind the proxy, at least one. Without Reign, a connection goes to the first that accepts
+	// it.
 	Upstream []Host
-	// Reign finds the one host that connections go to now, where not every host will do; nil: each does. It may wait
-	// until ctx ends. It is called for each connection, concurrently.
+	// Reign finds the one host that connections go to now: the primary. Nil means that any host will do. It may wait
+	// until ctx ends. Each connection calls it, concurrently.
 	Reign func(ctx context.Context) (Reign, error)
 	// IDs answers from memory. Required.
 	IDs IDs
-	// Permission finds what sessions to a database may get from memory; nil for none. It is called once a session.
+	// Permission finds what sessions to a database may get from memory; nil permits nothing. Each session calls it
+	// once.
 	Permission func(database string) *Permission
-	// Segments finds what gives the numbers of a database's tags; nil, as the function or as what it returns, for none.
-	// It is called once a session.
+	// Segments finds the source of a database's numbers. Nil means that there is none; so does a nil result. Each
+	// session calls it once.
 	Segments func(database string) Segments
-	// WhyNot says of an error of IDs or Segments why a statement is not answered; nil: DeclineNoLease for each. It is
-	// called concurrently.
+	// WhyNot turns an error of IDs or Segments into the reason why a statement is not answered. Nil stands for
+	// DeclineNoLease in each case. It is called concurrently.
 	WhyNot func(error) Decline
 	// MaxSessions is how many sessions may be open at once, each a connection to upstream; no limit if zero or less. A
-	// session counts from before upstream is reached for it until both its connections are closed. Requests to cancel a
-	// statement have a limit of their own. Where all places are taken, a session that has not logged in gives way as
-	// under MaxLogins, so that nobody fills them without a password.
+	// session counts from before the proxy connects to upstream until both its connections are closed. Cancel requests
+	// have a limit of their own. If all places are taken, a session that has not logged in gives way as under
+	// MaxLogins. So nobody can fill them without a password.
 	MaxSessions int
 	// MaxClients is how many connections of clients may be open at once, whatever they are for; no limit if zero or
-	// less. One more is closed. Each needs up to two descriptors. A session of Inside needs one, and counts half.
+	// less. The proxy closes any more. Each needs up to two descriptors. A session of Inside needs one, and counts
+	// half.
 	MaxClients int
-	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. One
-	// counts from accept until upstream has let the client in. One more is closed, or has another one closed that has
-	// had its time or comes from an address with many more of them (crowd.go).
+	// MaxLogins is how many connections may be open at once that have not logged in; no limit if zero or less. A
+	// connection counts from accept until upstream has let the client in. At the limit, the proxy closes the newcomer
+	// or an older connection. The older one has had its time, or comes from an address with many more of them
+	// (crowd.go).
 	MaxLogins int
-	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. The addresses of an IPv6
-	// network of 64 bits are one, and so are all Unix sockets.
+	// MaxLoginsPerAddress is the same for each address of clients; no limit if zero or less. A /64 network of IPv6
+	// counts as one address, and so do all Unix sockets.
 	MaxLoginsPerAddress int
-	// HandshakeTimeout bounds a TLS handshake with a client, from the moment it may begin; 5 s if zero.
+	// HandshakeTimeout bounds a TLS handshake with a client, from the moment at which it may begin; 5 s if zero.
 	HandshakeTimeout time.Duration
-	// LoginTimeout bounds the time from accept to the first ReadyForQuery, but for DialTimeout; 60 s if zero.
+	// LoginTimeout bounds the time from accept to the first ReadyForQuery, without DialTimeout; 60 s if zero.
 	LoginTimeout time.Duration
-	// DialTimeout bounds connecting to upstream; 10 s if zero. Each host has its share of it.
+	// DialTimeout bounds connecting to upstream; 10 s if zero. Several hosts share it.
 	DialTimeout time.Duration
-	// ClientTLS is what clients get that ask for TLS; they are refused it if nil.
+	// ClientTLS is the TLS that clients get if they ask for it; nil refuses it.
 	ClientTLS *pgtls.Client
-	// RequireTLS refuses sessions without TLS. Cancel requests may come without: libpq before 17 sends them so.
+	// RequireTLS refuses sessions without TLS. It lets cancel requests without TLS pass, because libpq before 17 sends
+	// them so.
 	RequireTLS bool
 	// UpstreamTLS protects the connections to upstream.
 	UpstreamTLS pgtls.Upstream
-	// AskPassword makes the proxy log in for its clients: where upstream wants a password in any way, the client is
-	// asked for it in clear text. Nothing is kept of it. Needs RequireTLS.
+	// AskPassword makes the proxy log in for its clients. If upstream wants a password by any method, the proxy asks
+	// the client for it in clear text. It keeps nothing of the password. Needs RequireTLS.
 	AskPassword bool
-	// Inside serves the sessions of a database that needs no upstream; nil: there is none. MaxSessions does not count
-	// them, MaxClients does.
+	// Inside serves the sessions of the ID database, which needs no upstream; nil if there is none. MaxSessions does
+	// not count them, MaxClients does.
 	Inside Inside
-	// Log gets the causes that clients are not told; discarded if nil.
+	// Log gets the causes that clients do not see; discarded if nil.
 	Log *slog.Logger
 }
 
 // Proxy relays between clients and the hosts of one upstream. Its methods are safe for concurrent use.
 type Proxy struct {
 	hosts       []Host
-	reign       func(context.Context) (Reign, error) // nil: each host will do
+	reign       func(context.Context) (Reign, error) // nil: any host will do
 	ids         IDs
 	permission  func(string) *Permission
 	segments    func(string) Segments
@@ -148,23 +152,22 @@ type Proxy struct {
 	whyNot      func(error) Decline
 	buffers     *frame.Buffers
 	batches     *batches
-	ctx         context.Context // ends when Drain has
+	ctx         context.Context // ends after Drain
 	stop        context.CancelFunc
 
-	mu sync.Mutex
-	// maxSessions is Settings.MaxSessions.
+	mu          sync.Mutex
 	maxSessions int
 	sessions    map[*session]struct{}
-	keys        map[string]*session // by what upstream gave them to cancel with
-	arriving    int                 // connections that were accepted, and are neither sessions yet nor over
-	places      int                 // taken, by sessions and by those that are on their way to upstream
+	keys        map[string]*session // by their cancel keys
+	arriving    int                 // accepted connections that are neither sessions yet nor over
+	places      int                 // taken by sessions, or by clients that are about to become one
 	closed      bool                // no further session
 	ended       sums                // of the sessions that are over
 	conns       sync.WaitGroup
-	changed     chan struct{} // closed and replaced when a session ends, a place is given back, or one has arrived
+	changed     chan struct{} // closed and replaced when a session ends, a place is given back or a connection arrives
 }
 
-// New checks the settings and returns a Proxy that serves nothing yet.
+// New checks the settings. The Proxy serves nothing until Serve is called.
 func New(s Settings) (*Proxy, error) {
 	if s.IDs == nil {
 		return nil, errors.New("proxy settings have no IDs; expected a generator")
@@ -199,7 +202,8 @@ func New(s Settings) (*Proxy, error) {
 	return p, nil
 }
 
-// Serve accepts clients until the listener is closed, which is no error. It returns once; Drain ends the sessions.
+// Serve accepts clients until the listener is closed, which is no error. It does not wait for its sessions; Drain ends
+// them.
 func (p *Proxy) Serve(ln net.Listener) error {
 	var pause time.Duration
 	for {
@@ -226,10 +230,10 @@ func (p *Proxy) Serve(ln net.Listener) error {
 	}
 }
 
-// Drain sends clients away and returns when none is left. Those that owe and are owed nothing go at once, others at
-// their next ReadyForQuery outside a transaction, all when ctx ends. Those of Inside are not its affair. The caller
-// closes the listener afterwards: until the last session has ended, cancel requests are still passed on. A caller that
-// hands its socket over has closed it before (Settle).
+// Drain ends all sessions and returns when none is left. A session where neither side owes anything ends at once. The
+// others end at their next ReadyForQuery outside a transaction, and all of them when ctx ends. Drain does not end
+// sessions of Inside. The caller closes the listener afterwards, so that cancel requests are passed on until the last
+// session has ended. Before a handover of the socket, the caller closes it first (Settle).
 func (p *Proxy) Drain(ctx context.Context) {
 	p.draining.Store(true)
 	p.each((*session).interrupt)
@@ -239,7 +243,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 		p.closed = true
 		p.mu.Unlock()
 		if left == 0 {
-			p.stop() // connections that never became sessions
+			p.stop() // ends connections that never became sessions
 			return
 		}
 		select {
@@ -252,7 +256,7 @@ func (p *Proxy) Drain(ctx context.Context) {
 	}
 }
 
-// Wait returns when every connection that was accepted is over.
+// Wait returns when every accepted connection is over.
 func (p *Proxy) Wait() { p.conns.Wait() }
 
 func (p *Proxy) each(f func(*session)) {

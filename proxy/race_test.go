@@ -2,5 +2,5 @@ package proxy
 
 import "pgflurry/tests/support/race"
 
-// raced: the race detector makes pools forget at random.
+// raced says that the race detector is on. It makes pools lose items at random.
 const raced = race.Enabled

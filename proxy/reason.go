@@ -1,19 +1,19 @@
 package proxy
 
-// reason is why a session ended. The first one that is noticed is it: what follows from it is no reason.
+// reason is why a session ended. The first reason noticed counts; later ones are its consequences.
 type reason int32
 
 const (
 	stillOpen      reason = iota
 	closedClient          // the client left, or its connection was lost
 	closedRefused         // PostgreSQL refused the login
-	closedUpstream        // upstream ended it with a FATAL of its own, or its connection was lost or refused
+	closedUpstream        // upstream ended it with a FATAL, or its connection was lost or refused
 	closedDrain           // the proxy drains
-	closedLimit           // it had not logged in and gave way to another one
+	closedLimit           // it had not logged in, and gave way to another one
 	closedTimeout         // the login timeout
 	closedProtocol        // the client broke the protocol, or asked for what the proxy does not allow
 	closedFault           // a fault of the proxy
-	closedDemoted         // its host is not the primary any more
+	closedDemoted         // its host is no longer the primary
 	reasons
 )
 
@@ -22,7 +22,7 @@ var reasonLabels = [reasons]string{
 	"demoted",
 }
 
-// reason is that of a session which ends for the failure; 0 for none of the table's.
+// reason is why a session ends with this failure; 0 if the table has none.
 func (f failure) reason() reason {
 	switch f {
 	case failProtocol, failTLSRequired, failALPN, failBinding, failEncryptionTwice, failAfterSSL, failAfterGSSENC:
@@ -44,10 +44,10 @@ func (f failure) reason() reason {
 	return stillOpen
 }
 
-// because notes why the session ends, unless it is known.
+// because notes why the session ends. Only the first call counts.
 func (s *session) because(r reason) { s.why.CompareAndSwap(int32(stillOpen), int32(r)) }
 
-// closedFor is why it has ended. Nothing but a lost client ends a session without a word.
+// closedFor is why the session ended. If nobody called because, the client's connection was lost.
 func (s *session) closedFor() reason {
 	switch {
 	case s.why.Load() != int32(stillOpen):

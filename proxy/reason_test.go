@@ -29,7 +29,7 @@ func TestASessionThatEndsIsCountedByTheReasonThatCameFirst(t *testing.T) {
 	for name, c := range map[string]struct {
 		reason string
 		change func(*Settings)
-		begun  bool // at its first ReadyForQuery; else up to the startup packet at upstream
+		begun  bool // at its first ReadyForQuery; else after the startup packet reached upstream
 		end    func(*rig)
 	}{
 		"Terminate":      {"client", nil, true, func(r *rig) { r.send(message('X')) }},
@@ -137,7 +137,7 @@ func TestCancelRequestsAreCountedByWhetherTheyWerePassedOn(t *testing.T) {
 	r.counted("one that passed", func(st Stats) bool { return is(st.Cancels, map[string]int64{"passed": 1}) })
 	cancels := r.proxy.limits.cancels
 	cancels.mu.Lock()
-	cancels.most, cancels.count = 1, 1 // as if one were on its way from elsewhere
+	cancels.most, cancels.count = 1, 1 // as if another client's were on its way
 	cancels.mu.Unlock()
 	late := r.dial()
 	defer late.Close()

@@ -15,7 +15,7 @@ import (
 	"pgflurry/tests/support/authority"
 )
 
-// A throne says who reigns, as the test wants.
+// throne says who reigns, as the test wants.
 type throne struct {
 	mu  sync.Mutex
 	now Reign
@@ -85,13 +85,13 @@ func TestAClientWhoseServerIsDemotedDuringItsLoginIsToldToTryAgain(t *testing.T)
 	x.crown(0)
 	r := newRigBeforeStartup(t, &counter{}, reigns(x))
 	r.send(startup("user", "u"))
-	r.upstream = <-r.arrivals // which hangs
+	r.upstream = <-r.arrivals // it does not answer
 	r.toUpstream(startup("user", "u"))
 	x.crown(0)
 	r.toClient(fatalMessage(failMoved))
 }
 
-// demotions is a log that tells when a session ends with a reign.
+// demotions is a log that says when a session ends with a reign.
 type demotions chan struct{}
 
 func (d demotions) Write(line []byte) (int, error) {
@@ -110,7 +110,7 @@ func TestInvariant12NothingOfAClientThatDoesNotReadReachesAHostWhoseReignIsOver(
 	r.upstream = r.starts(r.client)
 	var full net.Error
 	row := dataRow(string(bytes.Repeat([]byte("x"), 8000)))
-	for full == nil { // until the proxy takes no more, for its client takes nothing
+	for full == nil { // until the proxy accepts no more, because its client reads nothing
 		_ = r.upstream.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 		if _, err := r.upstream.Write(row); err != nil && !errors.As(err, &full) {
 			t.Fatal(err)
@@ -133,7 +133,7 @@ func TestWithoutAReignASessionIsRefused(t *testing.T) {
 
 func TestADialWhoseReignEndsGoesOnToTheNext(t *testing.T) {
 	ca := authority.New(t, "CA")
-	silent := listen(t) // takes connections, and never answers the request for TLS
+	silent := listen(t) // accepts connections, and never answers the request for TLS
 	x := &throne{}
 	x.crown(1)
 	r := newRigBeforeStartup(t, &counter{}, reigns(x, silent), reaches(pgtls.Upstream{Mode: pgtls.Require}))
@@ -155,7 +155,7 @@ func TestAHostThatHangsHasItsShareOfTheTimeAndNoMore(t *testing.T) {
 	silent := listen(t)
 	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}), func(s *Settings) {
 		s.Upstream = append([]Host{{Network: "tcp", Address: silent.Addr().String()}}, s.Upstream...)
-		s.DialTimeout = 8 * time.Second // of which the other host has half
+		s.DialTimeout = 8 * time.Second // the other host has half of it
 	})
 	r.send(startup("user", "u", "database", "d"))
 	if err := r.takesTLS(shows(ca.Issue(t, authority.Leaf{}))); err != nil {
@@ -210,7 +210,7 @@ func TestACancelRequestGoesToTheHostOfItsSessionWhateverTheLengthOfTheKey(t *tes
 			request := join([]byte{0, 0, byte((8 + len(key)) >> 8), byte(8 + len(key)), 4, 210, 22, 46}, key)
 			cancel := r.dial()
 			r.write(cancel, [][]byte{request})
-			there := <-r.arrivals // and not at the other
+			there := <-r.arrivals // and not at the other host
 			r.expect(there, "the host of the session", [][]byte{request})
 			there.Close()
 

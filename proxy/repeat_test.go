@@ -24,7 +24,7 @@ func (x *rationed) TryNextN(n int) (int64, int, error) {
 
 func (x *rationed) NextN(_ context.Context, n int) (int64, int, error) { return x.TryNextN(n) }
 
-// numbers are from first to last.
+// numbers returns the texts of the numbers from first to last.
 func numbers(first, last int) (all []string) {
 	for n := first; n <= last; n++ {
 		all = append(all, strconv.Itoa(n))
@@ -37,7 +37,7 @@ func TestRequestsThatRepeatInAPipelineAreAnsweredOneByOne(t *testing.T) {
 	text := message('T', []byte{0, 1}, z("next_snowflake"),
 		[]byte{0, 0, 0, 0, 0, 0, 0, 0, 0, 25, 255, 255, 255, 255, 255, 255, 0, 0})
 	for name, c := range map[string]struct {
-		request, before, after []byte // what is sent; its reply before and after the row
+		request, before, after []byte // the request; its reply before and after the row
 		times                  int
 		ids                    IDs
 		want                   []string
@@ -90,7 +90,7 @@ func TestRequestsThatRepeatInAPipelineAreAnsweredOneByOne(t *testing.T) {
 	}
 }
 
-// long gives IDs that are all of one length.
+// long gives IDs of the same length.
 type long struct{ counter }
 
 const beforeLong = 1_000_000_000

@@ -8,7 +8,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// relayUpstream passes on everything from upstream until it closes, and notes which replies have come.
+// relayUpstream relays everything from upstream until upstream closes, and notes which replies have come.
 func (s *session) relayUpstream() error {
 	for {
 		refused, gone := s.fromUpstream.Each(s.takeReplies)
@@ -24,8 +24,8 @@ func (s *session) relayUpstream() error {
 	}
 }
 
-// takeReplies passes on the messages that are there. A run of whole ones is one write; the part of a message that has
-// not come yet never delays the messages before it.
+// takeReplies relays the messages that are in the buffer. A run of whole messages is one write. An incomplete message
+// never delays those before it.
 func (s *session) takeReplies() error {
 	in := s.fromUpstream
 	for {
@@ -53,7 +53,7 @@ func (s *session) takeReplies() error {
 	}
 }
 
-// takeReply says whether the client gets a message.
+// takeReply says whether to relay a message.
 func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 	switch f.Kind {
 	case wire.BackendAuthentication:
@@ -77,7 +77,7 @@ func (s *session) takeReply(f frame.Frame) (relay bool, err error) {
 	return relay, err
 }
 
-// streamReply passes on a message that is larger than the buffer.
+// streamReply relays a message that is larger than the buffer.
 func (s *session) streamReply() error {
 	f, err := s.fromUpstream.Next()
 	if err != nil {
@@ -87,14 +87,14 @@ func (s *session) streamReply() error {
 	switch {
 	case err != nil:
 		return err
-	case !relay: // nothing that is swallowed is larger than a buffer
+	case !relay: // no reply to the proxy's own messages is larger than a buffer
 		return clientError{failDesync, errTorn}
 	}
 	return s.tell(func(w io.Writer) error { return s.fromUpstream.Stream(w, f.Size) })
 }
 
-// flushReplies writes the run to the client. The replies in it are counted as given while the client's writer is held.
-// So a client that has its ReadyForQuery is owed nothing, and no local reply can get ahead of these bytes.
+// flushReplies writes the run to the client. It counts the replies as relayed while it holds the writer. So when a
+// client has its ReadyForQuery, nothing is owed any more, and no local reply can overtake these bytes.
 func (s *session) flushReplies() error {
 	in := s.fromUpstream
 	if len(in.Committed()) == 0 && s.conversation.done == 0 {
@@ -106,8 +106,8 @@ func (s *session) flushReplies() error {
 	})
 }
 
-// tell writes to the client. While the proxy drains, relayClient looks again: it may have found the writer busy, or
-// replies owed.
+// tell writes to the client. While the proxy drains, it makes relayClient check again: that may have found the writer
+// busy, or replies owed.
 func (s *session) tell(f func(io.Writer) error) error {
 	err := s.toClient.Do(f)
 	if s.proxy.draining.Load() {

@@ -16,17 +16,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// rig is a proxy between a client and an upstream that the test plays itself, byte by byte.
+// rig is a proxy between a client and an upstream. The test plays both, byte by byte.
 type rig struct {
 	t        *testing.T
 	proxy    *Proxy
 	client   net.Conn
 	upstream net.Conn
-	arrivals chan net.Conn // connections the proxy makes to upstream
+	arrivals chan net.Conn // connections that the proxy makes to upstream
 	address  string
 }
 
-// giveUp is how long a test waits for bytes that never come before it fails.
+// giveUp is how long a test waits for missing bytes before it fails.
 const giveUp = 10 * time.Second
 
 // counter gives 1, 2, 3, …; fail makes it give nothing.
@@ -116,7 +116,7 @@ func newRigBeforeStartup(t *testing.T, ids IDs, change ...func(*Settings)) *rig 
 		r.proxy.Drain(over)
 		front.Close()
 		back.Close()
-		<-served // so that no connection is accepted behind the wait
+		<-served // so that no connection is accepted after the wait
 		r.proxy.Wait()
 	})
 	return r
@@ -172,7 +172,7 @@ func (r *rig) expect(c net.Conn, who string, parts [][]byte) {
 	r.t.Fatalf("%s, from byte %d on, got %.600q (%v)\nexpected %.600q", who, from, got[from:n], err, want[from:])
 }
 
-// relays: the request reaches upstream, and the reply the client, as they are.
+// relays checks that the request reaches upstream, and the reply the client, without a change.
 func (r *rig) relays(request, reply []byte) {
 	r.t.Helper()
 	r.send(request)

@@ -7,16 +7,16 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// rules are what a connection is held to from its accept to its end. They never change: Change makes others.
+// rules hold for a connection from its accept to its end. They never change: Change makes new ones.
 type rules struct {
 	loginTimeout, handshakeTimeout time.Duration
 	clientTLS                      *pgtls.Client // nil: TLS is refused
 	requireTLS, askPassword        bool
 }
 
-// Change replaces the limits, the time-outs of clients and TLS of both sides by those of s, and ignores all else in it.
-// They hold for who connects from then on: sessions go on as they are, and a lower limit ends none that has logged in.
-// On an error nothing has changed.
+// Change replaces the limits, the timeouts of clients and TLS of both sides by those of s. It ignores everything else
+// in s. The new rules hold for later connections: sessions go on as they are, and a lower limit ends none that has
+// logged in. After an error nothing has changed.
 func (p *Proxy) Change(s Settings) error {
 	if s.AskPassword && !s.RequireTLS || s.RequireTLS && s.ClientTLS == nil {
 		return errors.New("proxy settings ask for passwords without requiring TLS, " +

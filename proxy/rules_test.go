@@ -8,7 +8,7 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// change tells the proxy of a rig its settings anew.
+// change gives the proxy of a rig new settings.
 func (r *rig) change(s Settings) {
 	r.t.Helper()
 	if err := r.proxy.Change(s); err != nil {
@@ -52,7 +52,7 @@ func TestALoginIsHeldToTheRulesThatHeldWhenItsConnectionWasAccepted(t *testing.T
 	accepted := r.dial()
 	defer accepted.Close()
 	r.write(accepted, [][]byte{startup("user", "u", "database", "d")[:5]})
-	for r.proxy.Stats().Open["login"] < 2 { // that of the rig, and this one
+	for r.proxy.Stats().Open["login"] < 2 { // the rig's login, and this one
 		runtime.Gosched()
 	}
 	r.change(strict)

@@ -9,7 +9,8 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// tags gives 1, 2, 3, … for tag "order" and refuses others, "slow" after a wait as long as the caller's.
+// tags gives 1, 2, 3, … for the tag "order" and refuses others. For "slow" it first waits until the caller's time is
+// over.
 type tags struct{ counter }
 
 var errNoTag = errors.New("no such tag")
@@ -60,7 +61,7 @@ func TestNumbersOfATagAreAnsweredFromItsSource(t *testing.T) {
 			complete("SELECT 1"), ready('I'))
 	}
 	r.send(ourQuery)
-	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I')) // IDs come from elsewhere
+	r.toClient(ourRow, dataRow("1"), complete("SELECT 1"), ready('I')) // IDs come from another source
 }
 
 func TestATagAndACountAreBoundTogether(t *testing.T) {
@@ -92,7 +93,7 @@ func TestATagThatGivesNothingIsForwarded(t *testing.T) {
 		join(parse("", "SELECT next_segment($1)"), bindTag(""), executeAll, syncIt),
 		join(parse("", "SELECT next_segment($1)"), bindTag("\xc3\xa9"), executeAll, syncIt),
 		join(parse("", "SELECT next_segment($1)"), bindTag("a\x00b"), executeAll, syncIt),
-		// NULL
+		// NULL.
 		join(parse("", "SELECT next_segment($1)"),
 			message('B', z(""), z(""), []byte{0, 0, 0, 1, 255, 255, 255, 255, 0, 0}), executeAll, syncIt),
 		join(parse("", "SELECT next_segment($1)"), bindIt, executeAll, syncIt),

@@ -15,8 +15,8 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// maxBodyBeforeReady is the largest body of a message in bytes that is taken from an unauthenticated client, as
-// PostgreSQL does for passwords.
+// maxBodyBeforeReady is the largest body of a message, in bytes, that an unauthenticated client may send. PostgreSQL
+// has the same limit for passwords.
 const maxBodyBeforeReady = 65535
 
 var (
@@ -32,42 +32,42 @@ type session struct {
 	log        *slog.Logger
 	opening    opening
 	admitted   *admitted
-	stranger   *member // of those that have a place and have not logged in; it leaves them when it has
+	stranger   *member // its membership of limits.placed, until it has logged in
 	permission *Permission
 	segments   Segments        // nil: none
 	client     net.Conn        // client ↔ proxy
 	upstream   net.Conn        // proxy ↔ upstream
-	host       int             // of Settings.Upstream, where that leads
+	host       int             // index in Settings.Upstream of the host that upstream leads to
 	over       context.Context // ends with the host's reign
-	key        string          // by which a statement of it is cancelled; guarded by Proxy.mu
+	key        string          // cancels its statements; guarded by Proxy.mu
 	toClient   *frame.Writer
 	// conversation is what both sides have said; both goroutines use it.
 	conversation *conversation
-	// keepsBinding: both peers see one certificate,
-	// so SCRAM's channel binding holds across the proxy (channelbinding.go).
+	// keepsBinding says that both peers see the same certificate, so SCRAM's channel binding works across the proxy
+	// (channelbinding.go).
 	keepsBinding bool
-	bindingCut   atomic.Bool  // it was taken out of upstream's offer
-	leaving      atomic.Bool  // the client has left or is being sent away: upstream's end is no news
-	why          atomic.Int32 // it ends: a reason
+	bindingCut   atomic.Bool  // the proxy removed channel binding from upstream's offer
+	leaving      atomic.Bool  // the client has left or is being sent away, so upstream's end needs no report
+	why          atomic.Int32 // why it ends: a reason
 
 	counts counts
 
-	// client.go
+	// These fields belong to client.go.
 	fromClient    *frame.Inbox
 	waited        time.Duration // for what the present answer needs; 0: not at all
 	slow          int64         // answers that waited
-	runs, tagRuns runs          // IDs, and numbers of tags, that were drawn for the present answer
+	runs, tagRuns runs          // IDs, and numbers of tags, drawn for the present answer
 	out           []byte        // replies not yet written to the client; nil: none
 	before        front         // not yet written to upstream; nil: nothing
 
-	// replies.go
+	// These fields belong to replies.go.
 	fromUpstream *frame.Inbox
 	sawFatal     bool // upstream has told the client why it ends
 	ready        bool // the first ReadyForQuery came
 }
 
-// serve is the life of a connection: admit, dial, relay, end. A session keeps its stack frame as long as it lives, so
-// the words for the log are elsewhere.
+// serve is the life of a connection: admit, dial, relay, end. Its stack frame exists as long as the session, so it is
+// kept small (see visit).
 func (p *Proxy) serve(conn net.Conn, id int64, a *admitted) {
 	v := p.visit(conn, id, a)
 	defer v.end()
@@ -92,8 +92,8 @@ func (p *Proxy) live(v *visit, s *session) {
 	s.countLogin()
 }
 
-// begin admits a client, and reaches upstream for it unless it is a guest. It is neither where there is an error, which
-// has been told, or where what the client sent begins no session, such as a request to cancel a statement.
+// begin admits a client. It returns a guest, or a session that is connected to upstream. It returns neither after an
+// error, which it has reported, or if the packet begins no session, such as a cancel request.
 func (p *Proxy) begin(
 	conn net.Conn, a *admitted, login time.Time, log *slog.Logger,
 ) (client net.Conn, s *session, g *guest) {
@@ -109,7 +109,7 @@ func (p *Proxy) begin(
 		tellClient(client, err)
 		if !isProbe(err) {
 			p.counters.count(loginFailed)
-			if !errors.Is(err, net.ErrClosed) { // the proxy closed it, and has said why
+			if !errors.Is(err, net.ErrClosed) { // else the proxy closed it, and has said why
 				log.Warn("connection refused", "cause", err)
 			}
 		}
@@ -142,7 +142,7 @@ func (s *session) ended(cause error) {
 		"answers", s.counts.all()+s.slow, "ids", s.counts.ids.Load(), "numbers", s.counts.numbers.Load())
 }
 
-// countLogin counts a session that ended before it had logged in. takeReply has counted those that did.
+// countLogin counts a session that ended before it had logged in. takeReply counts the others.
 func (s *session) countLogin() {
 	switch {
 	case s.conversation.started.Load():
@@ -153,7 +153,7 @@ func (s *session) countLogin() {
 	}
 }
 
-// admit reads what the client wants, and returns the connection to go on with: conn, or TLS on top of it.
+// admit reads what the client wants. It returns the connection to go on with: conn, or TLS on top of it.
 func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, opening, error) {
 	if err := conn.SetDeadline(login); err != nil {
 		return conn, opening{}, err
@@ -184,7 +184,7 @@ func (p *Proxy) admit(conn net.Conn, a *admitted, login time.Time) (net.Conn, op
 	return client, o, err
 }
 
-// open connects to upstream and hands it the startup packet as it came. From here on the session owns both connections.
+// open connects to upstream and sends it the startup packet as it came. From here on the session owns both connections.
 func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, log *slog.Logger) (*session, error) {
 	stranger, err := p.takePlace(a.from, login, func() { p.giveWay(client, a) })
 	if err != nil {
@@ -219,7 +219,7 @@ func (p *Proxy) open(client net.Conn, o opening, a *admitted, login time.Time, l
 	return s, nil
 }
 
-// relay runs the two directions until both have ended. The first to end says why.
+// relay runs the two directions until both have ended. The first to end gives the cause.
 func (s *session) relay(login time.Time) error {
 	late := time.AfterFunc(time.Until(login), s.loginLate)
 	defer late.Stop()
@@ -234,7 +234,7 @@ func (s *session) relay(login time.Time) error {
 		err := s.safely(s.relayUpstream)
 		s.upstreamEnded(err)
 		s.conversation.end() // these three release relayClient, whatever it waits for
-		s.upstream.Close()   // without replies nothing that is sent upstream is of use
+		s.upstream.Close()   // without replies, nothing more needs to reach upstream
 		s.client.Close()
 		ended <- err
 	}()
@@ -246,20 +246,20 @@ func (s *session) relay(login time.Time) error {
 	return err
 }
 
-// mayAnswer: condition 2 of doc.go. What names a function without its schema needs more than what names it.
+// mayAnswer checks condition 2 of doc.go.
 func (s *session) mayAnswer(f *statement.Form) bool {
 	return s.permission.allows(f) && (f.Tag == nil || s.segments != nil)
 }
 
-// safely keeps a fault in one session from ending the others.
+// safely keeps a panic in one session from ending the others.
 func (s *session) safely(relay func() error) (err error) {
 	err = clientError{code: failInternal}
 	defer recoverTo(s.log)
 	return relay()
 }
 
-// apart runs f on a stack of its own. Dialling and handshakes need a deep one, which a session would otherwise keep as
-// long as it lives: it would be a third of what an idle one costs.
+// apart runs f on a stack of its own. Dialling and handshakes need a deep one. An idle session would otherwise keep it
+// for its whole life, and a third of its memory would be that stack.
 func apart(log *slog.Logger, f func() error) error {
 	err := error(clientError{code: failInternal})
 	done := make(chan struct{})
@@ -272,7 +272,7 @@ func apart(log *slog.Logger, f func() error) error {
 	return err
 }
 
-// upstreamError marks a failed write to upstream, so that it is not taken for the client's end.
+// upstreamError marks a failed write to upstream, so that it is not mistaken for the client's end.
 type upstreamError struct{ cause error }
 
 func (e upstreamError) Error() string { return "write to upstream: " + e.cause.Error() }
@@ -293,7 +293,7 @@ func (c upstreamConn) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// recoverTo keeps a fault in one session from ending the others.
+// recoverTo keeps a panic in one session from ending the others.
 func recoverTo(log *slog.Logger) {
 	if fault := recover(); fault != nil {
 		logFault(log, fault)

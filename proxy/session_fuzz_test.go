@@ -13,16 +13,16 @@ import (
 	"pgflurry/proxy/frame"
 )
 
-// when says how far a session has come as its peers begin to say anything at all.
+// The states that a session may be in when its peers begin to send anything.
 const (
 	fromTheFirstByte = iota
-	beforeLogin      // the client's startup packet has come to upstream
-	afterLogin       // upstream has said ReadyForQuery
+	beforeLogin      // the client's startup packet has reached upstream
+	afterLogin       // upstream has sent ReadyForQuery
 	moments
 )
 
-// FuzzWhateverPeersSayASessionEnds lets both peers of a session say anything, in pieces of any size, and hang up. The
-// session must end, with nothing left of it (goleak), and the client must be told nothing after a FATAL of the proxy's.
+// FuzzWhateverPeersSayASessionEnds lets both peers of a session send anything, in pieces of any size, and hang up. The
+// session must end, with nothing left of it (goleak). The client must get nothing after a FATAL of the proxy's.
 func FuzzWhateverPeersSayASessionEnds(f *testing.F) {
 	reply := join(parseDone, bindDone, ourRow, dataRow("1"), complete("SELECT 1"), ready('I'))
 	for _, seed := range []struct{ client, upstream []byte }{
@@ -82,13 +82,14 @@ func FuzzWhateverPeersSayASessionEnds(f *testing.F) {
 	})
 }
 
-// part is what upstream is to do in the present session.
+// part is what upstream does in the present session.
 type part struct {
 	moment, piece int
 	says          []byte
 }
 
-// newFuzzed makes a proxy whose upstream is a Unix socket, which leaves no port behind, and plays the part it is given.
+// newFuzzed makes a proxy whose upstream is a Unix socket, which leaves no port behind. Upstream plays the part that
+// the pointer has.
 func newFuzzed(f *testing.F) (*Proxy, *atomic.Pointer[part]) {
 	address := filepath.Join(f.TempDir(), "upstream")
 	back, err := net.Listen("unix", address)

@@ -81,8 +81,7 @@ func TestAPacketThatPostgreSQLRefusesIsPassedOnAndSoIsItsRefusal(t *testing.T) {
 	})
 }
 
-// serveOne runs a proxy with these settings for a client that says one thing, and returns what the client was told to
-// the end.
+// serveOne runs a proxy with these settings for a client that sends one thing. It returns all that the client got.
 func serveOne(t *testing.T, front net.Listener, s Settings, said []byte) (p *Proxy, told []byte, err error) {
 	t.Helper()
 	p, err = New(s)
@@ -333,7 +332,7 @@ func TestTheConnectionAboveTheLimitGetsAFatalAndCancelRequestsStillPass(t *testi
 
 func TestSessionsThatBeginAtOnceDoNotReachUpstreamBeyondTheLimit(t *testing.T) {
 	for name, c := range map[string]struct {
-		fail func(upstream net.Conn) // so that no session comes of the first client
+		fail func(upstream net.Conn) // so that the first client gets no session
 		want string
 	}{
 		"upstream hangs up":     {func(up net.Conn) { up.Close() }, "57P03"},
@@ -345,7 +344,7 @@ func TestSessionsThatBeginAtOnceDoNotReachUpstreamBeyondTheLimit(t *testing.T) {
 				s.MaxSessions, s.UpstreamTLS = 1, pgtls.Upstream{Mode: pgtls.Require}
 			})
 			r.send(startup("user", "u"))
-			r.upstream = <-r.arrivals // and is asked for TLS: the session has not begun
+			r.upstream = <-r.arrivals // asked for TLS: the session has not begun
 			other := r.dial()
 			defer other.Close()
 			r.write(other, [][]byte{startup("user", "u")})

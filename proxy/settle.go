@@ -2,10 +2,9 @@ package proxy
 
 import "context"
 
-// Settle returns when each connection that was accepted has become a session or is over, or when ctx ends. A client of
-// Inside is a session once it has logged in. With it, a proxy whose listening socket goes on to another process refuses
-// nobody whom it has accepted: the caller closes the listener, and calls Settle once Serve has returned, and then
-// Drain.
+// Settle waits until each accepted connection has become a session or is over, or until ctx ends. A client of Inside
+// counts as a session once it has logged in. With Settle, a handover of the listening socket refuses no client that was
+// accepted. The caller closes the listener, waits for Serve to return, calls Settle, and then Drain.
 func (p *Proxy) Settle(ctx context.Context) {
 	for {
 		p.mu.Lock()
@@ -22,14 +21,14 @@ func (p *Proxy) Settle(ctx context.Context) {
 	}
 }
 
-// arrives: a connection was accepted.
+// arrives counts an accepted connection.
 func (p *Proxy) arrives() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.arriving++
 }
 
-// arrived: a connection that was accepted is a session, or is over.
+// arrived says that an accepted connection is a session now, or is over.
 func (p *Proxy) arrived() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

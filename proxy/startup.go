@@ -20,7 +20,7 @@ const (
 	tlsHandshake = 0x16
 )
 
-// opening is what a client opened its connection with, once encryption is agreed on or refused.
+// opening is what the client wants, from the first packet after encryption was agreed on or refused.
 type opening struct {
 	raw         []byte // the packet, to be relayed unchanged
 	cancel      bool   // it is a CancelRequest
@@ -30,11 +30,13 @@ type opening struct {
 	replication bool
 }
 
-// readOpening reads first packets until one says what the connection is for, and returns the connection to go on with,
-// which is inside TLS if the client asked for it. GSSENCRequest is refused with N, and so is SSLRequest without an
-// offer; each may come once, in any order. What a client (or somebody in between) sends in plain text behind a request
-// for encryption is never believed. Behind an N it is refused, as PostgreSQL does; behind an S it is taken for a TLS
-// record. io.EOF before the first byte is a probe and comes back as io.EOF.
+// readOpening reads first packets until one says what the connection is for. It returns the connection to go on with:
+// TLS on top of conn if the client asked for it. It refuses GSSENCRequest with N, and without an offer SSLRequest, too.
+// Each may come once, in any order.
+//
+// It never believes what comes in plain text after a request for encryption, from the client or from somebody in
+// between. After an N it refuses that, as PostgreSQL does. After an S it takes it for a TLS record. io.EOF before the
+// first byte is a probe, and comes back as io.EOF.
 func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 	var asked [2]bool
 	for first := true; ; first = false {
@@ -69,7 +71,7 @@ func readOpening(conn net.Conn, offer tlsOffer) (net.Conn, opening, error) {
 	}
 }
 
-// answerEncryption answers a request for encryption. surplus is what came behind it in the same moment.
+// answerEncryption answers a request for encryption. surplus came right behind the request.
 func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer) (net.Conn, error) {
 	refused := code == codeGSSENC || offer.Client == nil
 	answer := []byte{'S'}
@@ -90,8 +92,8 @@ func answerEncryption(conn net.Conn, code uint32, surplus []byte, offer tlsOffer
 	return conn, nil
 }
 
-// parseOpening reads the packet that says what the connection is for.
-// PostgreSQL judges it, so nothing here is an error.
+// parseOpening reads the packet that says what the connection is for. It has no errors, because PostgreSQL judges the
+// packet.
 func parseOpening(raw []byte, code uint32) opening {
 	switch {
 	case code == wire.CancelRequest:
@@ -107,9 +109,9 @@ const (
 	codeSize   = 4
 )
 
-// readHead reads the length and the code of a packet, and one byte more if it has come. Whatever stands behind a
-// request for encryption shows there, and every other packet is longer. A length that no packet can have is an error as
-// soon as it is there. Of the first packet, the first byte of TLS is as good.
+// readHead reads the length and the code of a packet, and one byte more if it has come. That byte shows whether
+// anything follows a request for encryption; every other packet is longer anyway. An impossible length is an error at
+// once. In the first packet, the first byte of TLS is enough.
 func readHead(conn net.Conn, first bool) ([]byte, error) {
 	head, n := make([]byte, lengthSize+codeSize+1), 0
 	for n < lengthSize+codeSize {
@@ -133,7 +135,7 @@ func readHead(conn net.Conn, first bool) ([]byte, error) {
 	return head[:n], nil
 }
 
-// readRest completes the packet that begins with head. What stands behind it is surplus.
+// readRest completes the packet that begins with head. Bytes behind the packet are surplus.
 func readRest(conn net.Conn, head []byte) (raw, surplus []byte, err error) {
 	raw = make([]byte, binary.BigEndian.Uint32(head))
 	n := copy(raw, head)
@@ -143,8 +145,8 @@ func readRest(conn net.Conn, head []byte) (raw, surplus []byte, err error) {
 	return raw, head[n:], nil
 }
 
-// impossibleLength is a first packet that cannot be one: of another protocol, as a rule. PostgreSQL hangs up without a
-// byte, and so does the proxy.
+// impossibleLength is a first packet with a length that none can have. Usually it is of another protocol. PostgreSQL
+// hangs up without a byte, and so does the proxy.
 type impossibleLength uint32
 
 func (e impossibleLength) Error() string {
@@ -152,7 +154,7 @@ func (e impossibleLength) Error() string {
 		uint32(e), lengthSize+codeSize, wire.MaxStartup)
 }
 
-// tornPacket is a connection that ended inside its first packet; one that ended before it is a probe.
+// tornPacket is a connection that ended inside its first packet. One that ended before it is a probe.
 type tornPacket struct{ cause error }
 
 func (e tornPacket) Error() string {
@@ -160,8 +162,8 @@ func (e tornPacket) Error() string {
 }
 func (e tornPacket) Unwrap() error { return e.cause }
 
-// parseStartup reads the parameters that decide whether the session may be answered. The packet is relayed as it came,
-// so PostgreSQL judges everything else in it.
+// parseStartup reads the parameters that decide whether the session may be answered. PostgreSQL judges everything else:
+// the packet is relayed as it came.
 func parseStartup(raw []byte) opening {
 	o := opening{raw: raw}
 	rest := raw[lengthSize+codeSize:]
@@ -177,12 +179,12 @@ func parseStartup(raw []byte) opening {
 			o.database = value
 		case "replication":
 			truth, isBool := wire.ParseBool(value)
-			o.replication = truth || !isBool // what is no truth value never makes a session that is answered
+			o.replication = truth || !isBool // a value that is no boolean must not lead to local answers
 		}
 		rest = after
 	}
 	if len(rest) != 1 {
-		return opening{raw: raw, refused: true} // no terminator as its last byte
+		return opening{raw: raw, refused: true} // its last byte is no terminator
 	}
 	if o.database == "" {
 		o.database = o.user

@@ -5,22 +5,22 @@ import (
 	"pgflurry/proxy/tally"
 )
 
-// Stats counts since the proxy was made. Each map has all its labels, also those at zero.
+// Stats has the counts since the proxy started. Each map has all its labels, including those at zero.
 type Stats struct {
 	Sessions int   // open now
 	Opened   int64 // sessions that reached upstream
-	// Open are the connections of clients by what they do. All together, with those of Inside, are those that
-	// MaxClients limits.
+	// Open has the client connections by what they do. Together with those of Inside they are the ones that MaxClients
+	// limits.
 	//
-	//	login           accepted, and not at its first ReadyForQuery; among them who only cancels a statement
-	//	idle            outside a transaction, and nothing is owed by upstream
+	//	login           accepted, before its first ReadyForQuery; includes cancel requests
+	//	idle            outside a transaction, and upstream owes nothing
 	//	in_transaction  inside a transaction block, or upstream is at work, which is a transaction of its own
 	//	failed          inside a transaction block that failed
 	//
-	// Of a session that only relays nobody knows what is owed: there its last ReadyForQuery decides.
+	// For a session that only relays, nobody knows what is owed; there its last ReadyForQuery decides.
 	Open map[string]int
-	// Limit is how many sessions may be open, by MaxSessions and MaxClients; 0: no limit. Full says that all places
-	// are taken. One more is turned away then, unless one that has not logged in gives way to it.
+	// Limit is how many sessions may be open, by MaxSessions and MaxClients; 0: no limit. Full says that all places are
+	// taken. Then the proxy turns a newcomer away, unless a session that has not logged in gives way to it.
 	Limit int
 	Full  bool
 
@@ -30,36 +30,36 @@ type Stats struct {
 	ByKind  map[string]int64
 	IDs     int64 // IDs in them
 	Numbers int64 // numbers of tags in them
-	// Waits is how long answers waited for their IDs and numbers. Most do not wait at all: those are in the first
-	// bucket. An answer is counted once, and so are all of a batch, which wait together.
+	// Waits is how long answers waited for their IDs and numbers. Most do not wait: the first bucket counts those. Each
+	// statement counts once. All statements of a batch wait together.
 	Waits histogram.Snapshot
 
-	Declined int64 // statements that were forwarded because there was nothing in memory for them
+	Declined int64 // statements forwarded because memory had nothing for them
 	// DeclinedBy is the same by reason, as Decline names them.
 	DeclinedBy map[string]int64
-	// TurnedAway counts connections of clients that a limit closed: at once, or before they had logged in.
+	// TurnedAway counts client connections that a limit closed: at once, or before they had logged in.
 	TurnedAway int64
 
-	// Closed are sessions that ended, by the reason that came first (reason.go). With Sessions they make up Opened.
+	// Closed are sessions that ended, by the reason that came first (reason.go). Closed and Sessions add up to Opened.
 	Closed map[string]int64
-	// Logins are connections that asked for a session, by how that ended: ok is the first ReadyForQuery, refused is
-	// PostgreSQL's word, failed is everything else. Who connects and leaves without a byte asks for nothing.
+	// Logins are connections that asked for a session, by outcome: ok is the first ReadyForQuery, refused is
+	// PostgreSQL's refusal, failed is everything else. A client that leaves without a byte has asked for nothing.
 	Logins map[string]int64
-	// LoginDurations are from accept to the first ReadyForQuery, so a client that takes its time is in them.
+	// LoginDurations last from accept to the first ReadyForQuery. They include the time that the client takes.
 	LoginDurations histogram.Snapshot
-	// Connects are attempts to reach upstream for a session, ok or failed, with the handshake of TLS.
-	// ConnectTimes are those of the ones that are ok.
+	// Connects are attempts to reach upstream for a session, ok or failed, including the TLS handshake. ConnectTimes
+	// has the durations of those that succeeded.
 	Connects     map[string]int64
 	ConnectTimes histogram.Snapshot
-	// Cancels are requests to cancel a statement: passed on, failed to be, or dropped because of too many.
+	// Cancels are cancel requests: passed on, failed, or dropped because there were too many.
 	Cancels map[string]int64
 
-	// ToUpstream and ToClient are bytes of sessions, without TLS around them. ToClient has what the proxy itself said.
+	// ToUpstream and ToClient are bytes of sessions, without those of TLS. ToClient includes the proxy's own replies.
 	ToUpstream, ToClient int64
 }
 
-// Stats folds the counters of all sessions. It is cheap enough to be called every second with thousands of them, and
-// waits for no client.
+// Stats adds up the counters of all sessions. It waits for no client, and is cheap enough for a call every second with
+// thousands of sessions.
 func (p *Proxy) Stats() Stats {
 	p.mu.Lock()
 	all := p.sessionsLocked()
@@ -68,7 +68,7 @@ func (p *Proxy) Stats() Stats {
 	guests := p.guests.Load()
 
 	open := [tally.States]int{}
-	for _, s := range all { // each may end meanwhile; sum has none of them
+	for _, s := range all { // a session may end meanwhile, but sum contains none of these yet
 		sum.add(s)
 		open[s.conversation.state()]++
 	}
@@ -84,7 +84,7 @@ func (p *Proxy) Stats() Stats {
 	return st
 }
 
-// limitLocked is how many sessions may be open; 0: as many as come.
+// limitLocked is how many sessions may be open; 0: no limit.
 func (p *Proxy) limitLocked() int {
 	most := int(p.limits.maxClients.Load())
 	if p.maxSessions > 0 && (most <= 0 || p.maxSessions < most) {

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// counted waits until the counters are so.
+// counted waits until the counters have these values.
 func (r *rig) counted(what string, so func(Stats) bool) Stats {
 	r.t.Helper()
 	for late := time.Now().Add(giveUp); ; runtime.Gosched() {
@@ -29,7 +29,7 @@ func (r *rig) counted(what string, so func(Stats) bool) Stats {
 	}
 }
 
-// is says that a map of Stats has these labels above zero, and no others.
+// is says whether a map of Stats has these labels above zero, and no others.
 func is[N int | int64](got map[string]N, above map[string]N) bool {
 	rest := maps.Clone(got)
 	maps.DeleteFunc(rest, func(_ string, n N) bool { return n == 0 })
@@ -74,7 +74,7 @@ func TestAnswersAreCountedByFormAndIDsApartFromNumbersOfTags(t *testing.T) {
 	r.send(query("SELECT next_snowflake(), next_snowflake()"))
 	r.send(query("SELECT next_segment('order')"))
 	r.send(query("SELECT * FROM next_snowflakes(1000)"))
-	// one batch with two of the first form and one of the last
+	// One batch with two of the first form and one of the last.
 	r.send(ourParse, bindIt, executeAll, bindIt, executeAll,
 		parse("", "SELECT next_segment($1)"), bindTag("order"), executeAll, syncIt)
 	st := r.counted("seven statements", func(st Stats) bool { return st.Answers == 7 })
@@ -95,13 +95,13 @@ func TestAnswersAreCountedByFormAndIDsApartFromNumbersOfTags(t *testing.T) {
 	}
 }
 
-// fullTicks gives IDs only to who waits.
+// fullTicks gives IDs only to callers that wait.
 type fullTicks struct{ counter }
 
 func (f *fullTicks) TryNextN(int) (int64, int, error) { return 0, 0, nil }
 
 func (f *fullTicks) NextN(_ context.Context, n int) (int64, int, error) {
-	time.Sleep(time.Millisecond) // of the bubble
+	time.Sleep(time.Millisecond) // of synctest's clock
 	return f.counter.TryNextN(n)
 }
 
@@ -121,7 +121,7 @@ func TestAnswersThatWaitedAreCountedByHowLongAndTheOthersAsAtOnce(t *testing.T) 
 	})
 }
 
-// byTurns gives IDs at once, and the next time only to who waits.
+// byTurns gives IDs at once, and the next time only to a caller that waits.
 type byTurns struct {
 	counter
 	turn atomic.Int64
@@ -141,7 +141,7 @@ func (b *byTurns) NextN(_ context.Context, n int) (int64, int, error) {
 	return b.counter.TryNextN(n)
 }
 
-// A counter that falls is taken for one of a process that began anew.
+// If a counter falls, Prometheus takes it for that of a restarted process.
 func TestNoBucketOfWaitsEverFalls(t *testing.T) {
 	const rounds = 1000
 	r := newRig(t, &byTurns{})
@@ -182,7 +182,7 @@ func TestStatsTellWhatEachConnectionDoes(t *testing.T) {
 	r.relays(query("SELECT no"), join(theirFailure, ready('E')))
 	opens("inside one that failed", map[string]int{"failed": 1, "login": 1})
 	r.relays(query("ROLLBACK"), join(complete("ROLLBACK"), ready('I')))
-	r.send(message('?')) // from here on replies cannot be told apart
+	r.send(message('?')) // from here on replies cannot be matched to batches
 	r.toUpstream(message('?'))
 	opens("where the session only relays", map[string]int{"idle": 1, "login": 1})
 	r.reply(ready('T'))
@@ -219,7 +219,7 @@ func TestFullSaysThatNoPlaceIsLeft(t *testing.T) {
 func TestStatsWaitForNoClient(t *testing.T) {
 	r := newRig(t, &counter{})
 	r.proxy.each(func(s *session) {
-		_ = s.toClient.Do(func(io.Writer) error { // as one does that waits for its client
+		_ = s.toClient.Do(func(io.Writer) error { // as a session does that waits for its client
 			told := make(chan Stats)
 			go func() { told <- r.proxy.Stats() }()
 			select {
@@ -235,7 +235,7 @@ func TestStatsWaitForNoClient(t *testing.T) {
 	})
 }
 
-// dry gives no IDs, for a reason, or to nobody in time if there is none.
+// dry gives no IDs: for a reason, or, without one, not in time.
 type dry struct{ why error }
 
 func (d dry) TryNextN(int) (int64, int, error) { return 0, 0, d.why }

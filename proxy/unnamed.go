@@ -7,31 +7,31 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// unnamed is what the client believes of its unnamed statement and portal, where a batch that was answered has made
-// that differ from what upstream has. Nobody can notice before extended-query messages are forwarded. So the next batch
-// of those begins with messages of the proxy's own: Close of the statement, Close of the portal. Their replies are
-// swallowed. An error, such as that of a cancel request, is the client's: upstream skips its batch, so what is left of
-// before is neither run nor read.
+// unnamed is what the client believes about its unnamed statement and portal. An answered batch makes that differ from
+// what upstream has. Nobody can notice before extended-query messages are forwarded. So the proxy puts messages of its
+// own in front of the next such batch: Close of the statement, Close of the portal. It swallows their replies. If one
+// of them fails, for example after a cancel request, the client gets the error. Upstream then skips the whole batch, so
+// nothing else in it matters.
 //
-// The statement is gone from then on (26000), unless the client's batch begins by using it: then the Parse that was
-// answered follows the Closes. So is the portal in any case (34000). A Query needs no help: it drops both as it begins
-// to run.
+// After the Closes the statement is gone (26000), and so is the portal (34000). If the client's batch begins by using
+// the statement, the Parse that was answered follows the Closes, and makes the statement again. A Query needs no help:
+// it drops both as it begins to run.
 //
-// Close of the statement comes first, because it cannot fail. It is left out where a Parse follows that does the same.
+// Close of the statement comes first, because it cannot fail. The proxy omits it if a Parse follows that does the same.
 type unnamed struct {
-	statementDiffers bool   // the client's is another, or gone
-	portalDiffers    bool   // the same
+	statementDiffers bool   // the client's statement is another one, or gone
+	portalDiffers    bool   // the same for the portal
 	parse            []byte // the Parse of the client's statement; empty: it has none
 }
 
-// inTheWay says that upstream may have what the client does not mean.
+// inTheWay says whether upstream may have an object that the client does not mean.
 func (c *conversation) inTheWay() bool {
 	s := &c.unnamed
 	return s.statementDiffers && c.there&unnamedStatement != 0 || s.portalDiffers && c.there&unnamedPortal != 0
 }
 
-// putRight makes what has to be sent in front of a batch that begins with this message, and enters it in e,
-// the batch's entry.
+// putRight makes the messages that must go in front of a batch that begins with this one. It enters them in e, the
+// batch's entry.
 func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (before []byte) {
 	s := &c.unnamed
 	portal := s.portalDiffers && c.there&unnamedPortal != 0
@@ -60,8 +60,8 @@ func (c *conversation) putRight(e *entry, kind byte, body []byte, whole bool) (b
 	return before
 }
 
-// usesUnnamed says that a message uses the unnamed statement. Of a portal's name no more is looked at than PostgreSQL
-// looks at, which is in sight also where the message is larger than the buffer.
+// usesUnnamed says whether a message uses the unnamed statement. It reads no more of a portal's name than PostgreSQL
+// does. That much is in the buffer, even if the message is larger.
 func usesUnnamed(kind byte, body []byte) bool {
 	switch kind {
 	case wire.FrontendBind:
@@ -75,9 +75,9 @@ func usesUnnamed(kind byte, body []byte) bool {
 	return false
 }
 
-// dropsUnnamed says that PostgreSQL drops the unnamed statement before anything of the message can fail
-// (drop_unnamed_stmt). The message is a Parse of another one. It can be taken apart, and has only characters that are
-// the same in every encoding.
+// dropsUnnamed says whether PostgreSQL drops the unnamed statement (drop_unnamed_stmt) before anything in the message
+// can fail. That holds for the Parse of another unnamed statement, if it is well-formed and pure ASCII, which is the
+// same in every encoding.
 func dropsUnnamed(kind byte, body []byte, whole bool) bool {
 	if kind != wire.FrontendParse || !whole {
 		return false

@@ -7,7 +7,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// prepared has a session whose upstream has an unnamed statement of the client's, and in a block a portal of it.
+// prepared is a session whose upstream has an unnamed statement of the client's, and in a block also a portal of it.
 func prepared(t *testing.T, status byte) *rig {
 	r := newRig(t, &counter{})
 	if status == wire.StatusTransaction {
@@ -67,8 +67,8 @@ func TestTheNextExtendedBatchBeginsWithTheCloseOfWhatAnAnsweredOneLeftBehind(t *
 	}
 }
 
-// What a Query leaves there that PostgreSQL cannot read is closed by the batch behind it,
-// and so is what a FunctionCall does.
+// If PostgreSQL cannot read a Query, that leaves the unnamed statement there. The next batch then closes it. The same
+// holds for a FunctionCall and a Sync.
 func TestWhatIsNotExtendedPutsOffTheClose(t *testing.T) {
 	for name, c := range map[string]struct{ between, reply []byte }{
 		"a Query that cannot be decoded": {query("SELECT '\xff'"), join(theirFailure, ready('I'))},
@@ -146,7 +146,7 @@ func TestWhatUpstreamMayHaveIsClosedAlsoBehindABatchThatFailed(t *testing.T) {
 	}
 }
 
-// An error is the client's, so that it does not take a transaction that was aborted for one that goes on.
+// The client gets the error, so that it does not believe that an aborted transaction goes on.
 func TestOfTheRepliesToTheProxysOwnMessagesTheClientGetsErrorsAlone(t *testing.T) {
 	notice, parameter := message('N', z("SNOTICE"), []byte{0}), message('S', z("a"), z("b"))
 	farewell := message('E', z("SFATAL"), z("VFATAL"), z("C57P01"), []byte{0})
@@ -171,11 +171,11 @@ func TestOfTheRepliesToTheProxysOwnMessagesTheClientGetsErrorsAlone(t *testing.T
 			r.reply(c.reply)
 			r.toClient(c.relayed)
 			if name == "as they should be" {
-				r.send(run) // and from here on upstream has the statement
+				r.send(run) // from here on upstream has the statement
 				r.toUpstream(run)
 				r.reply(theirFailure, ready('T'))
 				r.toClient(theirFailure, ready('T'))
-				r.send(bindIt, executeAll, syncIt) // also if the batch fails
+				r.send(bindIt, executeAll, syncIt) // even if the batch fails
 				r.toClient(bindDone, dataRow("2"), complete("SELECT 1"), ready('T'))
 			}
 		})

@@ -13,28 +13,28 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// A Host is one server behind the proxy, or a pooler or balancer in front of it, as net.Dial takes it: "tcp" and
+// Host is one server behind the proxy, or a pooler or balancer in front of it. net.Dial takes both fields: "tcp" and
 // "host:port", or "unix" and the socket's path.
 type Host struct{ Network, Address string }
 
-// A Reign is the time for which one host takes all connections.
+// Reign is the time for which one host, the primary, takes all connections.
 type Reign struct {
-	Host int             // of Settings.Upstream
-	Over context.Context // ends with it
+	Host int             // index in Settings.Upstream
+	Over context.Context // ends with the reign
 }
 
-// A link is a connection to a host.
+// link is a connection to a host.
 type link struct {
 	net.Conn
 	host int
-	over context.Context // ends with the host's reign, which never does where any host will do
+	over context.Context // ends with the host's reign; never ends where any host will do
 }
 
-// under is what a connection is to be beneath TLS; nil: what it is.
+// under wraps a connection beneath TLS; nil leaves it as it is.
 type under func(net.Conn) net.Conn
 
-// dialUpstream connects to the host that reigns, or where none does, to the first that takes the connection. One whose
-// reign ends meanwhile is left for the next.
+// dialUpstream connects to the host that reigns. If its reign ends meanwhile, it goes on to the next one. Without Reign
+// it connects to the first host that accepts.
 func (p *Proxy) dialUpstream(ctx context.Context, u under) (link, error) {
 	ctx, cancel := p.dialing(ctx)
 	defer cancel()
@@ -52,7 +52,7 @@ func (p *Proxy) dialUpstream(ctx context.Context, u under) (link, error) {
 	}
 }
 
-// dialing bounds a connection to upstream.
+// dialing limits the time of a connection to upstream.
 func (p *Proxy) dialing(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(ctx, p.dialTimeout)
 	stop := context.AfterFunc(p.ctx, cancel)
@@ -101,8 +101,8 @@ func (p *Proxy) dialInOrder(ctx context.Context, u under) (link, error) {
 	return link{}, clientError{failDial, failed}
 }
 
-// DialUpstream connects to upstream as sessions do, and the connection ends with the reign as they do. Inside TLS it
-// returns a *tls.Conn, by which drivers know that SCRAM can be bound to the certificate.
+// DialUpstream connects to upstream as sessions do. The connection ends with the reign, as theirs do. Inside TLS it
+// returns a *tls.Conn, which tells drivers that they can bind SCRAM to the certificate.
 func (p *Proxy) DialUpstream(ctx context.Context) (net.Conn, error) {
 	var beneath *boundConn
 	l, err := p.dialUpstream(ctx, func(conn net.Conn) net.Conn {
@@ -116,7 +116,7 @@ func (p *Proxy) DialUpstream(ctx context.Context) (net.Conn, error) {
 	return forDriver(l.Conn), nil
 }
 
-// DialHost connects to one host of Settings.Upstream, whoever reigns.
+// DialHost connects to one host of Settings.Upstream, whichever reigns.
 func (p *Proxy) DialHost(ctx context.Context, host int) (net.Conn, error) {
 	ctx, cancel := p.dialing(ctx)
 	defer cancel()
@@ -127,7 +127,7 @@ func (p *Proxy) DialHost(ctx context.Context, host int) (net.Conn, error) {
 	return forDriver(conn), nil
 }
 
-// forDriver is a connection as drivers know it.
+// forDriver returns the connection in the form that drivers know.
 func forDriver(conn net.Conn) net.Conn {
 	if secure, inside := conn.(pgtls.Conn); inside {
 		return secure.Conn
@@ -154,8 +154,8 @@ func (c *boundConn) Close() error {
 	return c.Conn.Close()
 }
 
-// reach connects to upstream and hands it the startup packet. As with libpq's sslmode=prefer, an upstream that lets
-// nobody in by TLS is tried without.
+// reach connects to upstream and sends it the startup packet. If upstream lets nobody in by TLS, it tries without, as
+// libpq does with sslmode=prefer.
 func (s *session) reach(login time.Time) error {
 	err := s.start(func(ctx context.Context) (link, error) { return s.proxy.dialUpstream(ctx, nil) })
 	if way := s.way(); err == nil && way.tls.Mode() == pgtls.Prefer && s.refused(login) {
@@ -173,10 +173,10 @@ func (s *session) reach(login time.Time) error {
 	return err
 }
 
-// way is that to the host of the session.
+// way is the way to the host of the session.
 func (s *session) way() way { return (*s.proxy.ways.Load())[s.host] }
 
-// unreachable is what a client is told where upstream cannot be reached.
+// unreachable is the client's error when upstream cannot be reached.
 func unreachable(err error) error {
 	if errors.As(err, new(clientError)) {
 		return err
@@ -211,13 +211,13 @@ func (s *session) start(dial func(context.Context) (link, error)) error {
 	return nil
 }
 
-// refused says that upstream's first word inside TLS is that pg_hba.conf has no line for it.
-// The word stays in the inbox.
+// refused says whether upstream's first message inside TLS is that pg_hba.conf has no line for it. That message stays
+// in the inbox.
 func (s *session) refused(login time.Time) bool {
 	if _, inside := s.upstream.(upstreamConn).Conn.(pgtls.Conn); !inside || s.upstream.SetReadDeadline(login) != nil {
 		return false
 	}
-	hangUp := func() { s.upstream.Close() } // no session yet, so neither drain nor reign would end it
+	hangUp := func() { s.upstream.Close() } // there is no session yet that drain or reign could end
 	defer context.AfterFunc(s.proxy.ctx, hangUp)()
 	defer context.AfterFunc(s.over, hangUp)()
 	f, err := s.fromUpstream.Await()

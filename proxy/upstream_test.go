@@ -18,7 +18,7 @@ func shows(pair authority.Pair) *tls.Config {
 
 func reaches(u pgtls.Upstream) func(*Settings) { return func(s *Settings) { s.UpstreamTLS = u } }
 
-// takesTLS plays an upstream that is asked for TLS and has it.
+// takesTLS plays an upstream that gets a request for TLS and has it.
 func (r *rig) takesTLS(config *tls.Config) error {
 	r.t.Helper()
 	r.upstream = <-r.arrivals
@@ -135,7 +135,7 @@ func TestPreferTriesPlainTextWhereTLSFails(t *testing.T) {
 		r.rest(r.upstream)
 		r.upstream = <-r.arrivals
 		r.toUpstream(request)
-		r.reply(noEntry) // the second refusal is the client's
+		r.reply(noEntry) // the second refusal is for the client
 		r.toClient(noEntry)
 	})
 	t.Run("but not for another reason", func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestAnUpstreamThatRefusesTheProxysCertificateIsAFatalWithAHint(t *testing.T
 	}
 }
 
-// The alert of one that refuses the proxy's certificate may be lost so.
+// The reset may destroy the alert of an upstream that refuses the proxy's certificate.
 func TestAnUpstreamThatResetsTheConnectionBehindTheHandshakeIsAFatalWithTheHintOfTLS(t *testing.T) {
 	r := newRigBeforeStartup(t, &counter{}, reaches(pgtls.Upstream{Mode: pgtls.Require}))
 	r.send(startup("user", "u", "database", "d"))

@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// visit is a connection of a client, from accept to its end. The frame of serve has a pointer to it and little else: an
-// idle session keeps that frame on its stack, and a stack of 8 KiB shrinks to 4 only while few of them are in use.
+// visit is a connection of a client, from accept to its end. The stack frame of serve has a pointer to it and little
+// else. An idle session keeps that frame on its stack. The stack shrinks from 8 KiB to 4 only while little of it is in
+// use.
 type visit struct {
 	conn     net.Conn
 	client   net.Conn // conn, or TLS on top of it
 	admitted *admitted
-	keep     func() bool // takes back that the proxy closes conn when it stops
-	login    time.Time   // until then it has to be known who the client is
+	keep     func() bool // stops the proxy from closing conn at its own end
+	login    time.Time   // the deadline of the login
 	log      *slog.Logger
 }
 
@@ -25,7 +26,7 @@ func (p *Proxy) visit(conn net.Conn, id int64, a *admitted) *visit {
 	}
 }
 
-// end is deferred, and keeps a fault in one session from ending the others.
+// end is deferred. It also keeps a panic in one session from ending the others.
 func (v *visit) end() {
 	if fault := recover(); fault != nil {
 		logFault(v.log, fault)

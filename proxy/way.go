@@ -13,14 +13,14 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// A way leads to one host: by all the addresses of its name, which is resolved anew for each connection, and by TLS for
-// that name. It does not change.
+// way leads to one host: by all addresses of its name, and by TLS for that name. Each connection resolves the name
+// anew. A way does not change.
 type way struct {
 	Host
 	tls *pgtls.Negotiator
 }
 
-// checkHosts refuses what cannot be dialled.
+// checkHosts refuses hosts that cannot be dialled.
 func checkHosts(hosts []Host) error {
 	if len(hosts) == 0 {
 		return errors.New("proxy settings have no upstream; expected at least one host")
@@ -34,7 +34,7 @@ func checkHosts(hosts []Host) error {
 	return nil
 }
 
-// waysTo makes ready how new sessions, cancel requests and the proxy's own connections reach each host.
+// waysTo prepares how new sessions, cancel requests and the proxy's own connections reach each host.
 func (p *Proxy) waysTo(u pgtls.Upstream) ([]way, error) {
 	ways := make([]way, len(p.hosts))
 	for i, h := range p.hosts {
@@ -51,7 +51,7 @@ func (p *Proxy) waysTo(u pgtls.Upstream) ([]way, error) {
 	return ways, nil
 }
 
-// dialWithin is dial in one of so many shares of the time that is left.
+// dialWithin is dial in one of that many shares of the time that is left.
 func (w way) dialWithin(ctx context.Context, shares int, u under) (net.Conn, error) {
 	if deadline, bounded := ctx.Deadline(); bounded && shares > 1 {
 		var cancel context.CancelFunc
@@ -61,8 +61,8 @@ func (w way) dialWithin(ctx context.Context, shares int, u under) (net.Conn, err
 	return w.dial(ctx, u)
 }
 
-// dial connects, by TLS where that is asked for. An address of the host that takes the connection and fails at TLS is
-// left for the next one.
+// dial connects, by TLS if that is asked for. If an address of the host accepts the connection but fails at TLS, dial
+// tries the next address.
 func (w way) dial(ctx context.Context, u under) (net.Conn, error) {
 	if w.tls.Mode() == pgtls.Disable || w.Network == "unix" {
 		return w.dialPlain(ctx, nil, u)
@@ -100,7 +100,7 @@ func (w way) dial(ctx context.Context, u under) (net.Conn, error) {
 	}
 }
 
-// negotiate does TLS. Where the host may have another address, half of the time is left for that.
+// negotiate does TLS. If the host may have another address, it leaves half of the time for that.
 func (w way) negotiate(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	if deadline, bounded := ctx.Deadline(); bounded && !w.oneAddress() {
 		var cancel context.CancelFunc
@@ -110,16 +110,16 @@ func (w way) negotiate(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	return w.tls.Negotiate(ctx, conn)
 }
 
-// oneAddress says that the host is no name, which may have several.
+// oneAddress says that the host has a single address: it is no name, which may have several.
 func (w way) oneAddress() bool {
 	_, err := netip.ParseAddrPort(w.Address)
 	return w.Network == "unix" || err == nil
 }
 
-// errTried: TLS has failed at this address.
+// errTried means that TLS has failed at this address before.
 var errTried = errors.New("TLS failed at this address")
 
-// dialPlain connects to the first address of the host that takes the connection, but for those that were tried.
+// dialPlain connects to the first address of the host that accepts, without those that were tried.
 func (w way) dialPlain(ctx context.Context, tried map[string]bool, u under) (net.Conn, error) {
 	dialer := net.Dialer{ControlContext: func(_ context.Context, _, address string, _ syscall.RawConn) error {
 		if tried[address] {
@@ -137,7 +137,7 @@ func (w way) dialPlain(ctx context.Context, tried map[string]bool, u under) (net
 	return conn, nil
 }
 
-// A dialError says where upstream was looked for, in the words of --upstream, and what came of it.
+// dialError says where the proxy looked for upstream, in the words of --upstream, and what happened there.
 type dialError struct {
 	address string
 	cause   error

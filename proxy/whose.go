@@ -5,9 +5,9 @@ import (
 	"net"
 )
 
-// whose makes each line of a session tell whose it is. log has its number and the client's address; here come user and
-// database, and the proxy's port towards upstream, by which pg_stat_activity.client_port finds the backend. A Unix
-// socket has none.
+// whose adds to each log line of a session whose it is. log has the session's number and the client's address already.
+// New are user, database, and the proxy's port towards upstream. pg_stat_activity.client_port has that port, so you can
+// find the backend. A Unix socket has none.
 func (s *session) whose(log *slog.Logger) *slog.Logger {
 	fields := []any{"user", s.opening.user, "database", s.opening.database}
 	if local, tcp := s.upstream.LocalAddr().(*net.TCPAddr); tcp {
@@ -16,8 +16,8 @@ func (s *session) whose(log *slog.Logger) *slog.Logger {
 	return log.With(fields...)
 }
 
-// upstreamFatal: upstream has said why it ends. Before the first ReadyForQuery it lets the client not in. What it said
-// is for the client.
+// upstreamFatal notes that upstream has sent a FATAL. Before the first ReadyForQuery that is a refused login. Its text
+// is for the client only.
 func (s *session) upstreamFatal(body []byte) {
 	if s.conversation.started.Load() {
 		s.because(closedUpstream)

@@ -11,7 +11,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// tokensOf are the tokens of a text as they are written.
+// tokensOf returns the tokens of a text as they are written.
 func tokensOf(sql string) (tokens []string) {
 	scan := statement.Scan([]byte(sql))
 	for kind := scan.Next(); kind != statement.KindEnd && kind != statement.KindBad; kind = scan.Next() {
@@ -20,7 +20,7 @@ func tokensOf(sql string) (tokens []string) {
 	return tokens
 }
 
-// A command with a token dropped, doubled, swapped or put in its place is the likeliest to be taken for one.
+// The texts most likely to be mistaken for a command are commands with a token dropped, doubled, swapped or replaced.
 func TestReadIsNotFooledByAlmostCommands(t *testing.T) {
 	var commands [][]string
 	words := []string{
@@ -56,7 +56,7 @@ func TestReadIsNotFooledByAlmostCommands(t *testing.T) {
 	})
 }
 
-// Every keyword of PostgreSQL's grammar where a name, a value or a label may stand.
+// These are all keywords of PostgreSQL's grammar, wherever a name, a value or a label may be.
 func TestReadTakesNoKeywordForANameThatPostgreSQLRefuses(t *testing.T) {
 	scan, err := pg_query.Scan("select")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// converts reports whether PostgreSQL has a cast that is written down (pg_cast.dat, and through text for strings).
+// converts reports whether PostgreSQL has an explicit cast (pg_cast.dat, and through text for strings).
 func converts(from, to uint32) bool {
 	fromKind, toKind := kindOf(from), kindOf(to)
 	switch {
@@ -25,7 +25,7 @@ func converts(from, to uint32) bool {
 	return from == Bool && to == Int4 || from == Int4 && to == Bool
 }
 
-// fits reports whether a value of one type is taken as an argument of the other without a cast.
+// fits reports whether a value of one type can be an argument of the other type without a cast.
 func fits(from, to uint32) bool {
 	switch from {
 	case to, Unknown:
@@ -40,13 +40,13 @@ func fits(from, to uint32) bool {
 	return false
 }
 
-// assigns is fits, and the casts that PostgreSQL makes where a value is stored.
+// assigns reports the same, and also allows the casts that PostgreSQL makes when it stores a value.
 func assigns(from, to uint32) bool {
 	return fits(from, to) || kindOf(to) == kindString && from != Void ||
 		converts(from, to) && kindOf(from) != kindString && from != Bool && to != Bool
 }
 
-// Assign makes an argument of EXECUTE a value of the parameter's type.
+// Assign converts an argument of EXECUTE to the parameter's type.
 func (v Value) Assign(oid uint32) (Value, error) {
 	if !assigns(v.oid, oid) {
 		return Value{}, failf("42804", "", "parameter of type %s cannot be coerced to the expected type %s",
@@ -55,7 +55,7 @@ func (v Value) Assign(oid uint32) (Value, error) {
 	return v.to(oid)
 }
 
-// to is the value in another type, to which it converts.
+// to converts the value to another type.
 func (v Value) to(oid uint32) (Value, error) {
 	switch {
 	case v.oid == oid:
@@ -77,10 +77,10 @@ func (v Value) to(oid uint32) (Value, error) {
 	return v.resize(oid)
 }
 
-// asText is the value as a cast to a string type has it.
+// asText is the value's text in a cast to a string type.
 func (v Value) asText(oid uint32) string {
 	switch {
-	case v.oid == Bool && oid != Name: // to a name no cast of its own leads
+	case v.oid == Bool && oid != Name: // there is no direct cast from boolean to name
 		return strconv.FormatBool(v.number != 0)
 	case v.oid == Bool, v.oid == OID, kindOf(v.oid) == kindInteger:
 		return string(v.appendText(nil))
@@ -90,7 +90,7 @@ func (v Value) asText(oid uint32) string {
 	return v.text
 }
 
-// resize is an integer in another integer type. An OID is the four bytes of an integer.
+// resize converts an integer to another integer type. An OID is the four bytes of an integer.
 func (v Value) resize(oid uint32) (Value, error) {
 	n, least, most := v.number, int64(math.MinInt64), int64(math.MaxInt64)
 	switch {

@@ -25,13 +25,13 @@ var (
 	}
 )
 
-// first is the only value of a text, or the code of its error.
+// first is the only value of a text in PostgreSQL, or the code of its error.
 func first(t *testing.T, conn *pgconn.PgConn, sql string) (value, code string) {
 	t.Helper()
 	return firstOf(t, sql, func() ([]byte, error) { return session{t, conn}.simple(sql) })
 }
 
-// own is the same of this package.
+// own is the same by this package.
 func own(t *testing.T, sql string) (value, code string) {
 	t.Helper()
 	return firstOf(t, sql, func() ([]byte, error) {
@@ -65,7 +65,7 @@ func firstOf(t *testing.T, sql string, give func() ([]byte, error)) (value, code
 	return string(got), ""
 }
 
-// Of two mistakes in one text the types may be the first that PostgreSQL tells, and the range the first here.
+// If a text has two errors, PostgreSQL may report the types first, and this package the range.
 func TestCastsAreThoseOfPostgreSQL(t *testing.T) {
 	conn := server.Connect(t, server.Database(t)).PgConn()
 	for _, literal := range literals {

@@ -6,8 +6,9 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// What drivers ask of the catalogs by themselves. Refused, they give up, or have broken a transaction. They need no row
-// of the answer. So these texts have none, and no other text that reads a table is answered.
+// Drivers send these lookups in the catalogs on their own. If they get an error, they give up, or their transaction has
+// failed. They do not need a row of the answer. So these texts get an answer without rows. No other text that reads a
+// table gets an answer.
 var (
 	//go:embed lookups/postgres_js.sql
 	postgresJS []byte // types of arrays, by postgres.js
@@ -16,10 +17,10 @@ var (
 	//go:embed lookups/psqlodbc.sql
 	psqlODBC []byte // the type lo, by psqlODBC
 	//go:embed lookups/pdo_pgsql.sql
-	pdoPgsql []byte // the table of a column that is of no table, by PHP's getColumnMeta
+	pdoPgsql []byte // the table of a column, even if that has none, by PHP's getColumnMeta
 )
 
-// lookUp is the question if a text is one of those.
+// lookUp returns the lookup that a text is, if any.
 func lookUp(text []byte) (*Select, bool) {
 	switch {
 	case same(text, postgresJS):
@@ -34,10 +35,10 @@ func lookUp(text []byte) (*Select, bool) {
 	return nil, false
 }
 
-// nothing has columns and no rows.
+// nothing is a Select with columns and no rows.
 func nothing(targets ...target) *Select { return &Select{targets: targets, empty: true} }
 
-// same reports whether two texts are the same tokens.
+// same reports whether two texts have the same tokens.
 func same(a, b []byte) bool {
 	for s, t := statement.Scan(a), statement.Scan(b); ; {
 		kind := s.Next()

@@ -2,23 +2,24 @@ package command
 
 import "pgflurry/proxy/statement"
 
-// Command is what one statement asks. It is one of the types below, Draw, or Select, and it is never changed.
+// Command is what one statement asks for. It is one of the types below, Draw, or Select. It never changes.
 type Command interface {
-	// Tag is what CommandComplete says. Those that give rows append how many; EXECUTE says what it executes.
+	// Tag is the tag of CommandComplete. Commands that give rows append their number. EXECUTE has the tag of what it
+	// executes.
 	Tag() string
 }
 
-// Query is a command whose columns and parameters can be described before it runs: Draw or Select.
+// Query is a command with columns and parameters that can be described before it runs: Draw or Select.
 type Query interface {
 	Command
-	// Types are the types of the parameters, given those that the client declared (0: not declared). A text that has
-	// none gives as many as were declared.
+	// Types are the types of the parameters. declared are those that the client declared; 0: not declared. A text
+	// without parameters has as many as were declared.
 	Types(declared []uint32) ([]uint32, error)
-	// Columns are those of the rows, given what Types gave.
+	// Columns describes the rows. types is the result of Types.
 	Columns(types []uint32) []Column
 }
 
-// Column is what RowDescription says of a column that is of no table.
+// Column describes a column of no table, as in RowDescription.
 type Column struct {
 	Label string
 	Type  uint32 // its OID
@@ -48,8 +49,8 @@ type (
 	// RollbackTo is ROLLBACK TO SAVEPOINT name.
 	RollbackTo struct{ Name string }
 
-	// Set is SET and its special spellings, such as SET NAMES and SET TIME ZONE. A name is folded to lower case
-	// unless it is quoted; one with a dot is of the client's own.
+	// Set is SET and its special spellings, such as SET NAMES and SET TIME ZONE. A name is folded to lower case unless
+	// it is quoted. A name with a dot is the client's own.
 	Set struct {
 		Name    string
 		Values  []string // at least one, unless Default
@@ -67,7 +68,7 @@ type (
 		Name string
 		All  bool
 	}
-	// Show is SHOW name, or ALL. The session says which names are settings, and which are the console's.
+	// Show is SHOW name, or ALL. The session decides which names are settings, and which are tables of the console.
 	Show struct {
 		Name string
 		All  bool
@@ -80,13 +81,13 @@ type (
 		Name string
 		All  bool
 	}
-	// Prepare is PREPARE name AS query; Types are those it declares, 0 where it says unknown.
+	// Prepare is PREPARE name AS query. Types are the declared types; 0 stands for unknown.
 	Prepare struct {
 		Name  string
 		Types []uint32
 		Query Query
 	}
-	// Execute is EXECUTE name (arguments). Value.Assign makes an argument one of the parameter's type.
+	// Execute is EXECUTE name (arguments). Value.Assign converts an argument to the parameter's type.
 	Execute struct {
 		Name      string
 		Arguments []Value
@@ -95,7 +96,7 @@ type (
 	// Declare is DECLARE name CURSOR FOR query.
 	Declare struct {
 		Name   string
-		Binary bool // the format of its rows, unless they are fetched through a portal
+		Binary bool // the format of its rows, unless a portal fetches them
 		Hold   bool // it outlives its transaction
 		Query  Query
 	}
@@ -110,7 +111,7 @@ type (
 		Name string
 		All  bool
 	}
-	// Unlisten is UNLISTEN: nobody listens here.
+	// Unlisten is UNLISTEN. Nobody can listen here.
 	Unlisten struct{}
 )
 

@@ -6,7 +6,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// declare reads on behind DECLARE.
+// declare reads what follows DECLARE.
 func (p *parser) declare() (Command, error) {
 	name, err := p.name()
 	if err != nil {
@@ -41,10 +41,11 @@ func (p *parser) declare() (Command, error) {
 	return command, err
 }
 
-// fetch reads on behind FETCH or MOVE. Cursors go forward: the rows that were fetched are gone.
+// fetch reads what follows FETCH or MOVE. Cursors only go forward: fetched rows are gone.
 func (p *parser) fetch(move bool) (Command, error) {
 	command := Fetch{Count: 1, Move: move}
-	// A cursor may have the name of a direction: one is meant if something follows that cannot follow a name.
+	// A cursor may have the name of a direction. The word is a direction if something follows that cannot follow a
+	// name.
 	word := p.keyword("next", "forward", "all", "prior", "backward", "first", "last", "absolute", "relative")
 	var err error
 	switch {
@@ -67,7 +68,7 @@ func (p *parser) fetch(move bool) (Command, error) {
 	return command, err
 }
 
-// count reads how many rows are fetched.
+// count reads the number of rows to fetch.
 func (p *parser) count() (int64, error) {
 	if p.keyword("all") != "" {
 		return AllRows, nil
@@ -86,13 +87,13 @@ func (p *parser) count() (int64, error) {
 	return n, nil
 }
 
-// close reads on behind CLOSE.
+// close reads what follows CLOSE.
 func (p *parser) close() (Command, error) {
 	name, all, err := p.nameOrAll()
 	return Close{name, all}, err
 }
 
-// unlisten reads on behind UNLISTEN.
+// unlisten reads what follows UNLISTEN.
 func (p *parser) unlisten() (Command, error) {
 	if p.mark('*') {
 		return Unlisten{}, nil

@@ -6,7 +6,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// Types are those of the tag and of the count, if these are parameters, and of any more that the client declares.
+// Types are the types of the tag and of the count, if these are parameters, and of any others that the client declares.
 func (d Draw) Types(declared []uint32) ([]uint32, error) {
 	types, err := startTypes(declared, d.Form.Params())
 	if err != nil {
@@ -49,7 +49,7 @@ func (d Draw) function() string {
 	return "next_segment"
 }
 
-// Columns are those of the form.
+// Columns are the columns of the form.
 func (d Draw) Columns([]uint32) []Column {
 	columns := make([]Column, len(d.Form.Columns))
 	for i, c := range d.Form.Columns {
@@ -61,14 +61,14 @@ func (d Draw) Columns([]uint32) []Column {
 	return columns
 }
 
-// Drawing is what a Draw asks for once its parameters are known.
+// Drawing is a Draw whose parameters have values.
 type Drawing struct {
-	Tag  string // whose numbers; empty for IDs
-	Rows int    // 0 to 10000 by the number of columns
+	Tag  string // the tag of the numbers; empty for IDs
+	Rows int    // 0 to 10000, divided by the number of columns
 }
 
-// Bind gives a Draw the values of its parameters, which are of the types that Types gave. The errors are those that
-// the functions raise.
+// Bind gives a Draw the values of its parameters, of the types that Types returned. The errors are those of the
+// functions.
 func (d Draw) Bind(params []Value) (Drawing, error) {
 	drawing := Drawing{Rows: d.Form.Rows}
 	if n := d.Form.Params(); len(params) < n {
@@ -83,7 +83,7 @@ func (d Draw) Bind(params []Value) (Drawing, error) {
 	}
 	if tag := d.Form.Tag; tag != nil {
 		drawing.Tag = string(tag.Text)
-		if tag.Param && drawing.Rows > 0 { // no row calls no function
+		if tag.Param && drawing.Rows > 0 { // without a row no function is called
 			text, ok := params[0].String()
 			drawing.Tag = text
 			return drawing, d.checkTag(text, ok)
@@ -111,7 +111,7 @@ func (d Draw) tagFunction() string {
 	return "next_segment"
 }
 
-// rows is the count. A series that ends before 1 has no rows, the functions refuse that.
+// rows is the count. A series that ends before 1 has no rows; the functions refuse such a count.
 func (d Draw) rows(v Value) (int, error) {
 	n, ok := v.Int()
 	if d.Form.Series {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Error is why a text is not answered, for the client to read.
+// Error is why a text gets no answer, for the client to read.
 type Error struct {
 	Code          string // SQLSTATE
 	Message, hint string
@@ -13,7 +13,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Message }
 
-// Hint says what to do; empty where the message says enough.
+// Hint says what to do. It is empty if the message says enough.
 func (e *Error) Hint() string { return e.hint }
 
 // Codes of PostgreSQL (https://www.postgresql.org/docs/current/errcodes-appendix.html).
@@ -40,7 +40,7 @@ const (
 	codePrerequisite     = "55000"
 )
 
-// quotedText is the most characters of the client's text in an error.
+// quotedText is the largest number of characters of the client's text in an error.
 const quotedText = 120
 
 const hintAnswered = "This database answers SELECT next_snowflake(), SELECT next_snowflake() FROM " +
@@ -57,7 +57,7 @@ func notAnswered(text []byte) *Error {
 	return failf(codeNotSupported, hintAnswered, "this statement is not answered without PostgreSQL: %s", quote(text))
 }
 
-// quote is the beginning of a text of the client's, in one line of ASCII.
+// quote is the beginning of a client's text, as one line of ASCII.
 func quote[T string | []byte](text T) string {
 	var b strings.Builder
 	n := 0

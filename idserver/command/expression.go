@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// maxDepth is how deep brackets, casts and calls may be within each other.
+	// maxDepth is how deep brackets, casts and calls may be nested.
 	maxDepth = 16
-	// maxArguments is PostgreSQL's limit for a function, and here also that of PREPARE and EXECUTE.
+	// maxArguments is PostgreSQL's limit for a function. Here it also holds for PREPARE and EXECUTE.
 	maxArguments = 100
 	// maxParameter is the highest parameter of a SELECT.
 	maxParameter = 1000
 )
 
-// expression is one that is read: what it is, and the label it gives a column.
+// expression is an expression that was read, with the label that it gives to a column.
 type expression struct {
 	node  node
 	label string
@@ -24,9 +24,9 @@ type expression struct {
 
 // node is a Value, a parameter, a cast or a call.
 type node interface {
-	// infer tells its type, and the parameters theirs: wanted is what the context takes, 0 if it takes any.
+	// infer returns its type, and sets the types of its parameters. wanted is the type that the context takes; 0: any.
 	infer(types []uint32, wanted uint32) (uint32, error)
-	// evaluate gives its value.
+	// evaluate returns its value.
 	evaluate(env Environment, params []Value) (Value, error)
 }
 
@@ -37,12 +37,12 @@ type (
 		to uint32
 	}
 	call struct {
-		name      string // of functions
+		name      string // a name of functions
 		arguments []node
 	}
 )
 
-// anonymous is the label where nothing else names the column.
+// anonymous is the label if nothing else names the column.
 const anonymous = "?column?"
 
 // expression reads a constant, a parameter, a call, or one of them with casts or in brackets.
@@ -66,7 +66,7 @@ func (p *parser) expression(depth int) (expression, error) {
 	return e, err
 }
 
-// cast makes it one of another type. That of a constant is done at once, as PostgreSQL does.
+// cast converts the expression to another type. It converts a constant at once, as PostgreSQL does.
 func (e expression) cast(to uint32, label string) (expression, error) {
 	if e.weak {
 		e.label = label
@@ -116,7 +116,7 @@ func (p *parser) primary(depth int) (expression, error) {
 	return expression{}, p.refuse()
 }
 
-// integer reads a number: an integer if it is one, else a bigint.
+// integer reads a number: an integer if it fits, else a bigint.
 func (p *parser) integer(sign string) (expression, error) {
 	n, err := strconv.ParseInt(sign+p.scan.Text(), 10, 64)
 	if p.kind != statement.KindNumber || err != nil {
@@ -163,7 +163,7 @@ func (p *parser) named(depth int) (expression, error) {
 	return expression{}, p.refuse()
 }
 
-// castCall reads on behind CAST.
+// castCall reads what follows CAST.
 func (p *parser) castCall(depth int) (expression, error) {
 	if !p.mark('(') {
 		return expression{}, p.refuse()
@@ -185,7 +185,7 @@ func (p *parser) castCall(depth int) (expression, error) {
 	return e.cast(to, label)
 }
 
-// callOf reads the arguments of a call, behind the opening bracket.
+// callOf reads the arguments of a call, after the opening bracket.
 func (p *parser) callOf(name string, depth int) (expression, error) {
 	c := call{name: name}
 	for !p.mark(')') {
@@ -241,7 +241,7 @@ func (c cast) evaluate(env Environment, params []Value) (Value, error) {
 	return v.to(c.to)
 }
 
-// function is the one that takes so many arguments.
+// function finds the function with this number of arguments.
 func (c call) function() (function, bool) {
 	for _, f := range functions(c.name) {
 		if len(f.arguments) == len(c.arguments) {
@@ -272,7 +272,7 @@ func (c call) infer(types []uint32, _ uint32) (uint32, error) {
 }
 
 func (c call) evaluate(env Environment, params []Value) (Value, error) {
-	f, _ := c.function() // infer has found it
+	f, _ := c.function() // infer has found it before
 	values := make([]Value, len(c.arguments))
 	for i, argument := range c.arguments {
 		v, err := argument.evaluate(env, params)

@@ -2,20 +2,21 @@ package command
 
 // Environment is what a SELECT may ask of the session.
 type Environment interface {
-	// Version is what version() says.
+	// Version is the result of version().
 	Version() string
-	// Database is its name, User the one who logged in.
+	// Database is the name of the database, User the one who logged in.
 	Database() string
 	User() string
-	// PID is the process ID that BackendKeyData told the client.
+	// PID is the process ID that the client has from BackendKeyData.
 	PID() int32
 	// Setting is the value of a setting; false if there is none of that name.
 	Setting(name string) (value string, known bool)
-	// Set sets a setting, to its default if value is nil, and says what it is now. Local: until the transaction ends.
+	// Set sets a setting, or restores its default if value is nil. It returns the new value. local means until the
+	// transaction ends.
 	Set(name string, value *string, local bool) (string, error)
 }
 
-// function is one that a SELECT may call.
+// function is a function that a SELECT may call.
 type function struct {
 	name      string
 	arguments []uint32
@@ -24,7 +25,7 @@ type function struct {
 	call      func(env Environment, arguments []Value) (Value, error)
 }
 
-// functions are those of a name; more than one differ in the number of arguments.
+// functions returns all functions of a name. They differ in the number of arguments.
 func functions(name string) []function {
 	switch name {
 	case "version":
@@ -58,7 +59,7 @@ func plain(name string, result uint32, value func(Environment) Value) []function
 	}}}
 }
 
-// isWord: the name is a keyword that stands for the value, without brackets.
+// isWord says whether the name is a keyword that stands for a value, without brackets.
 func isWord(name string) bool {
 	switch name {
 	case "current_catalog", "current_schema", "current_user", "session_user", "user", "current_role":
@@ -67,7 +68,7 @@ func isWord(name string) bool {
 	return false
 }
 
-// isCall: the name is a function's, with brackets.
+// isCall says whether the name is a function's, with brackets.
 func isCall(name string) bool { return !isWord(name) || name == "current_schema" }
 
 func nameValue(s string) Value { return Value{oid: Name, text: s} }

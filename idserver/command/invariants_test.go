@@ -10,7 +10,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// The third invariant is in server_test.go.
+// The test of the third invariant is in server_test.go.
 
 func TestInvariant1WhatIsReadHasAsManyStatementsAsPostgreSQLFinds(t *testing.T) {
 	for _, conversation := range texts {
@@ -65,7 +65,7 @@ func TestInvariant2AStatementDrawsWhereTheMatcherSaysSo(t *testing.T) {
 	}
 }
 
-// drawnIn is the form of the one Draw in it.
+// drawnIn is the form of the only Draw in the commands.
 func drawnIn(commands []command.Command) (form *statement.Form) {
 	for _, c := range commands {
 		switch inner := c.(type) {
@@ -81,7 +81,7 @@ func drawnIn(commands []command.Command) (form *statement.Form) {
 	return form
 }
 
-// A reader that looked at a part of these again for each token would not end.
+// A reader that read parts of these again for each token would not finish.
 func TestInvariant4TheWorkIsLinear(t *testing.T) {
 	for _, part := range []string{
 		";", "SELECT 1;", "'a'\n", "'a'--x\n", "$a", "$$;", "/*", "/**/;", `"a""`, "+-", "(", "SELECT (", "1,", "a.",

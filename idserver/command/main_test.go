@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	if flag.Lookup("test.fuzzworker").Value.String() == "true" { // it reads texts alone, and needs no server
+	if flag.Lookup("test.fuzzworker").Value.String() == "true" { // it only reads texts, and needs no server
 		os.Exit(m.Run())
 	}
 	server.Main(m)

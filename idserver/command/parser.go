@@ -11,7 +11,7 @@ type parser struct {
 
 func (p *parser) next() { p.kind = p.scan.Next() }
 
-// syntax is the error where the present token stands.
+// syntax is a syntax error at the present token.
 func (p *parser) syntax() *Error {
 	if p.kind == statement.KindEnd {
 		return failf(codeSyntax, "", "syntax error at end of input")
@@ -21,10 +21,10 @@ func (p *parser) syntax() *Error {
 
 func (p *parser) refuse() *Error { return notAnswered(p.text) }
 
-// at: the present token is this word, unquoted.
+// at says whether the present token is this word, unquoted.
 func (p *parser) at(word string) bool { return p.kind == statement.KindWord && p.scan.Is(word) }
 
-// keyword passes one of these words, and says which; empty if none is there.
+// keyword reads one of these words and returns it; empty if none of them is next.
 func (p *parser) keyword(words ...string) string {
 	for _, word := range words {
 		if p.at(word) {
@@ -35,7 +35,7 @@ func (p *parser) keyword(words ...string) string {
 	return ""
 }
 
-// keywords passes words that must follow each other.
+// keywords reads words that must follow each other.
 func (p *parser) keywords(words ...string) error {
 	for _, word := range words {
 		if p.keyword(word) == "" {
@@ -53,7 +53,7 @@ func (p *parser) mark(kind statement.Kind) bool {
 	return true
 }
 
-// name reads the name of a statement, a cursor, a savepoint or a setting: any identifier but a reserved keyword.
+// name reads the name of a statement, a cursor, a savepoint or a setting: any identifier except a reserved keyword.
 func (p *parser) name() (string, error) {
 	if !p.isName() {
 		return "", p.syntax()
@@ -61,7 +61,8 @@ func (p *parser) name() (string, error) {
 	return p.identifier()
 }
 
-// identifier takes the word or quoted name at hand. PostgreSQL cuts a long one, with a NOTICE.
+// identifier reads the word or quoted name that is next. It refuses a long one; PostgreSQL would truncate it with a
+// NOTICE.
 func (p *parser) identifier() (string, error) {
 	name := p.scan.Text()
 	if len(name) > statement.IdentifierBytes {
@@ -81,5 +82,5 @@ func (p *parser) nameOrAll() (name string, all bool, err error) {
 	return name, false, err
 }
 
-// ended: nothing of the statement is left.
+// ended says that nothing of the statement is left.
 func (p *parser) ended() bool { return p.kind == statement.KindEnd }

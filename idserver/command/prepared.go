@@ -2,7 +2,7 @@ package command
 
 import "pgflurry/proxy/statement"
 
-// discard reads on behind DISCARD.
+// discard reads what follows DISCARD.
 func (p *parser) discard() (Command, error) {
 	switch p.keyword("all", "plans", "temp", "temporary", "sequences") {
 	case "all":
@@ -17,7 +17,7 @@ func (p *parser) discard() (Command, error) {
 	return nil, p.syntax()
 }
 
-// deallocate reads on behind DEALLOCATE. A statement may have the name prepare.
+// deallocate reads what follows DEALLOCATE. A statement may have the name prepare.
 func (p *parser) deallocate() (Command, error) {
 	if p.keyword("prepare") != "" && p.ended() {
 		return Deallocate{Name: "prepare"}, nil
@@ -26,7 +26,7 @@ func (p *parser) deallocate() (Command, error) {
 	return Deallocate{name, all}, err
 }
 
-// prepare reads on behind PREPARE.
+// prepare reads what follows PREPARE.
 func (p *parser) prepare() (Command, error) {
 	if p.at("transaction") {
 		return nil, p.refuse()
@@ -48,7 +48,7 @@ func (p *parser) prepare() (Command, error) {
 	return Prepare{name, types, query}, err
 }
 
-// types reads names of types up to the closing bracket.
+// types reads the names of types up to the closing bracket.
 func (p *parser) types() (types []uint32, err error) {
 	for {
 		oid := uint32(Unknown)
@@ -96,7 +96,7 @@ func (p *parser) query() (Query, error) {
 	return found, nil
 }
 
-// execute reads on behind EXECUTE.
+// execute reads what follows EXECUTE.
 func (p *parser) execute() (Command, error) {
 	name, err := p.name()
 	if err != nil {

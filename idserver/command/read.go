@@ -7,10 +7,10 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// Read reads a text of SQL: its statements in their order, none if it is empty. An error is an *Error. It may be
-// called concurrently, and nothing of what it gives refers to the text.
+// Read reads a text of SQL: its statements in their order, none if it is empty. An error is an *Error. It may be called
+// concurrently, and no result refers to the text.
 func Read(sql []byte) ([]Command, error) {
-	if form, ok := statement.Match(sql); ok { // by far the most
+	if form, ok := statement.Match(sql); ok { // nearly all texts
 		return []Command{Draw{form}}, nil
 	}
 	if err := encoded(sql); err != nil {
@@ -36,7 +36,8 @@ func Read(sql []byte) ([]Command, error) {
 	}
 }
 
-// cut is the next statement, without what stands around it; empty if there is nothing before the semicolon or the end.
+// cut returns the next statement without surrounding space. It is empty if nothing comes before the semicolon or the
+// end.
 func cut(scan *statement.Scanner, sql []byte) (text []byte, end bool, err error) {
 	start, stop := -1, 0
 	for {
@@ -57,7 +58,7 @@ func badToken(scan *statement.Scanner) *Error {
 	return failf(codeSyntax, "", `%s at or near "%s"`, scan.Problem(), quote(scan.Source()))
 }
 
-// encoded refuses what is no text in PostgreSQL: it judges a text before it reads it.
+// encoded refuses bytes that are no text in PostgreSQL, which checks this before it parses.
 func encoded(sql []byte) error {
 	if i := bytes.IndexByte(sql, 0); i >= 0 {
 		return failf(codeNotInRepertoire, "", `invalid byte sequence for encoding "UTF8": 0x00`)
@@ -73,7 +74,7 @@ func encoded(sql []byte) error {
 	return nil
 }
 
-// readOne reads one statement, which has a token at least and no semicolon at its end.
+// readOne reads one statement. The text has at least one token, and no semicolon at its end.
 func readOne(text []byte) (Command, error) {
 	p := &parser{scan: statement.Scan(text), text: text}
 	p.next()
@@ -90,7 +91,7 @@ func readOne(text []byte) (Command, error) {
 	return command, nil
 }
 
-// command reads from the first word on.
+// command reads a statement from its first word on.
 func (p *parser) command() (Command, error) {
 	if p.kind == '(' {
 		return nil, p.refuse()
@@ -113,7 +114,7 @@ func (p *parser) command() (Command, error) {
 	return read()
 }
 
-// commandOf is what reads a command behind its first word; nil if no such command is answered.
+// commandOf returns the function that reads a command after its first word; nil if there is no such command here.
 func (p *parser) commandOf(word string) func() (Command, error) {
 	switch word {
 	case "begin":
@@ -156,7 +157,7 @@ func (p *parser) commandOf(word string) func() (Command, error) {
 	return nil
 }
 
-// isCommand: the word begins a statement of PostgreSQL that is not answered.
+// isCommand says whether the word begins a statement of PostgreSQL that has no answer here.
 func isCommand(word string) bool {
 	switch word {
 	case "alter", "analyse", "analyze", "call", "checkpoint", "cluster", "comment", "copy", "create", "delete", "do",

@@ -11,7 +11,7 @@ import (
 	"pgflurry/idserver/command"
 )
 
-// refused is what stands just outside of what is answered, with the code of its error.
+// refused has texts just outside the grammar, with the codes of their errors.
 var refused = []struct{ sql, code string }{
 	{"SELECT * FROM t", "0A000"},
 	{"SELECT 1; SELECT * FROM t", "0A000"},
@@ -128,7 +128,7 @@ func TestWhatIsNotAnsweredIsRefusedWithACode(t *testing.T) {
 	}
 }
 
-// nextTo is a string that goes on behind a comment: to PostgreSQL one, to the parser of the tests two.
+// nextTo is a string that continues behind a comment. PostgreSQL reads one string, the parser of the tests two.
 var nextTo = regexp.MustCompile(`'[\s]*--[^\n\r]*[\n\r][^']*'`)
 
 // failing is a test, of package testing or of rapid.
@@ -137,7 +137,7 @@ type failing interface {
 	Fatalf(format string, values ...any)
 }
 
-// checkRead asserts that PostgreSQL's parser finds as many statements as Read, and that an error may be shown.
+// checkRead asserts that PostgreSQL's parser finds as many statements as Read, and that an error is fit for a client.
 func checkRead(t failing, sql string) {
 	t.Helper()
 	commands, err := command.Read([]byte(sql))
@@ -157,7 +157,7 @@ func checkRead(t failing, sql string) {
 	}
 }
 
-// checkError: ASCII in one line, with at most 120 characters of the client's in what is ours.
+// checkError asserts that an error is one line of ASCII, with at most 120 characters of the client's text.
 func checkError(t failing, sql string, err error) {
 	t.Helper()
 	var e *command.Error
@@ -171,7 +171,7 @@ func checkError(t failing, sql string, err error) {
 	}
 }
 
-// FuzzRead looks for a text that panics, or of which PostgreSQL makes something else.
+// FuzzRead looks for a text that panics, or that PostgreSQL reads differently.
 func FuzzRead(f *testing.F) {
 	for _, conversation := range texts {
 		for _, sql := range conversation {

@@ -7,7 +7,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// form is what the matcher makes of a text.
+// form is the form that the matcher finds in a text.
 func form(t *testing.T, sql string) *statement.Form {
 	t.Helper()
 	f, ok := statement.Match([]byte(sql))

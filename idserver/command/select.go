@@ -6,11 +6,11 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// maxColumns bounds what a short text makes a session keep. PostgreSQL's own limit is 1664.
+// maxColumns limits what a short text makes a session keep. PostgreSQL's own limit is 1664.
 const maxColumns = 128
 
-// Select is a list of constants, parameters and calls of functions, without a table: one row. Or it is a question to
-// the catalogs, and has none.
+// Select is a list of constants, parameters and calls of functions, without a table. It gives one row. A lookup in the
+// catalogs is a Select, too, and gives none.
 type Select struct {
 	targets []target
 	params  int // the highest
@@ -22,10 +22,10 @@ type target struct {
 	node  node
 }
 
-// Tag is what CommandComplete says, with how many rows.
+// Tag is the tag of CommandComplete, without the number of rows.
 func (*Select) Tag() string { return "SELECT" }
 
-// Rows are how many there are: one, or none.
+// Rows is the number of rows: one, or none.
 func (s *Select) Rows() int {
 	if s.empty {
 		return 0
@@ -64,7 +64,7 @@ func (p *parser) selectList() (Query, error) {
 // label reads the label of a column if there is one.
 func (p *parser) label(e *expression) (err error) {
 	switch {
-	case p.keyword("as") != "": // then any word at all
+	case p.keyword("as") != "": // then any word will do
 		if p.kind != statement.KindWord && p.kind != statement.KindQuoted {
 			return p.refuse()
 		}
@@ -77,7 +77,7 @@ func (p *parser) label(e *expression) (err error) {
 	return err
 }
 
-// highest is the highest parameter in it.
+// highest is the highest parameter in a node.
 func highest(n node) int {
 	switch n := n.(type) {
 	case parameter:
@@ -94,13 +94,13 @@ func highest(n node) int {
 	return 0
 }
 
-// Types are those of the parameters: as declared, as a cast or a function wants them, or text.
+// Types are the types of the parameters: as declared, else as a cast or a function wants them, else text.
 func (s *Select) Types(declared []uint32) ([]uint32, error) {
 	types, err := startTypes(declared, s.params)
 	if err != nil {
 		return nil, err
 	}
-	var bare []parameter // that nothing gave a type yet
+	var bare []parameter // those without a type so far
 	for _, t := range s.targets {
 		oid, err := t.node.infer(types, 0)
 		if err != nil {
@@ -121,7 +121,7 @@ func (s *Select) Types(declared []uint32) ([]uint32, error) {
 	return types, Determined(types)
 }
 
-// Columns are the labels and types. What stays without a type is text.
+// Columns are the labels and types. A column without a type is text.
 func (s *Select) Columns(types []uint32) []Column {
 	columns := make([]Column, len(s.targets))
 	for i, t := range s.targets {
@@ -134,7 +134,7 @@ func (s *Select) Columns(types []uint32) []Column {
 	return columns
 }
 
-// Row is the one row, given the values of the parameters, which are of the types that Types gave.
+// Row is the one row. params are the values of the parameters, of the types that Types returned.
 func (s *Select) Row(env Environment, params []Value) ([]Value, error) {
 	row := make([]Value, len(s.targets))
 	for i, t := range s.targets {
@@ -150,7 +150,7 @@ func (s *Select) Row(env Environment, params []Value) ([]Value, error) {
 	return row, nil
 }
 
-// startTypes are the declared types, and room for as many parameters as a statement has.
+// startTypes returns the declared types, with room for all parameters of the statement.
 func startTypes(declared []uint32, params int) ([]uint32, error) {
 	types := make([]uint32, max(len(declared), params))
 	for i, oid := range declared {
@@ -167,7 +167,7 @@ func startTypes(declared []uint32, params int) ([]uint32, error) {
 
 const hintTypes = "Parameters of this database are boolean, smallint, integer, bigint, text, varchar, name or oid."
 
-// Determined refuses a parameter that nothing gave a type.
+// Determined refuses a parameter that has no type.
 func Determined(types []uint32) error {
 	for i, oid := range types {
 		if oid == 0 || oid == Unknown {

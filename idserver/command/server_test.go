@@ -25,7 +25,7 @@ func (s session) ask(sql string, params ...[]byte) ([]byte, error) {
 	return s.value(s.conn.ExecParams(s.t.Context(), sql, params, nil, nil, nil).Read())
 }
 
-// simple is ask by the simple protocol.
+// simple runs a statement by the simple protocol.
 func (s session) simple(sql string) ([]byte, error) {
 	results, err := s.conn.Exec(s.t.Context(), sql).ReadAll()
 	result := &pgconn.Result{Err: err}
@@ -35,7 +35,7 @@ func (s session) simple(sql string) ([]byte, error) {
 	return s.value(result)
 }
 
-// value is the first value of the first row, nil if there is none; an error is as one of ours.
+// value is the first value of the first row; nil if there is none. Its error is like one of ours.
 func (s session) value(result *pgconn.Result) ([]byte, error) {
 	var e *pgconn.PgError
 	switch {
@@ -110,7 +110,7 @@ func TestQuestionsToTheCatalogsHaveTheColumnsOfPostgreSQL(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range want.Fields { // a column of a question is of no table here
+		for i := range want.Fields { // a column of a lookup has no table here
 			want.Fields[i].TableOID, want.Fields[i].TableAttributeNumber = 0, 0
 		}
 		compareColumns(t, string(text), commands[0].(command.Query).Columns(nil), want.Fields)
@@ -147,7 +147,7 @@ func TestBinaryParametersAreThoseOfPostgreSQL(t *testing.T) {
 	}
 }
 
-// compare runs a text here and there.
+// compare runs a text in both.
 func compare(t *testing.T, conn *pgconn.PgConn, sql string) {
 	t.Helper()
 	commands, err := command.Read([]byte(sql))
@@ -178,7 +178,7 @@ func compare(t *testing.T, conn *pgconn.PgConn, sql string) {
 	}
 }
 
-// compareTag: a command that gives rows appends how many, or how many it moved over.
+// compareTag compares tags. A command that gives rows appends their number, and MOVE the number that it skipped.
 func compareTag(t *testing.T, sql string, c command.Command, want string, rows int) {
 	t.Helper()
 	got := c.Tag()
@@ -210,7 +210,7 @@ func compareColumns(t *testing.T, sql string, columns []command.Column, want []p
 	}
 }
 
-// compareQuery compares what a Describe says, and the rows in text and in binary.
+// compareQuery compares the results of Describe, and the rows in text and in binary.
 func compareQuery(t *testing.T, conn *pgconn.PgConn, sql string, query command.Query) {
 	t.Helper()
 	for _, declared := range declarations {
@@ -231,7 +231,7 @@ func compareQuery(t *testing.T, conn *pgconn.PgConn, sql string, query command.Q
 	}
 }
 
-// declarations of parameters: of none, of one that fits or not.
+// declarations are declared types of parameters: none, one that fits, one that does not.
 var declarations = [][]uint32{
 	nil,
 	{command.Int4},
@@ -242,7 +242,7 @@ var declarations = [][]uint32{
 	{command.Bool, command.Int2},
 }
 
-// compareErrors: an error of ours is one of PostgreSQL's with its code, or says that something is not answered.
+// compareErrors asserts that our error has the code of PostgreSQL's, or says that there is no answer here.
 func compareErrors(t *testing.T, sql string, declared []uint32, own, postgres error) {
 	t.Helper()
 	var e *command.Error
@@ -267,7 +267,7 @@ func compareErrors(t *testing.T, sql string, declared []uint32, own, postgres er
 // bound are values of parameters; NULL is the null value.
 var bound = []string{"", "7", "-3", "application_name", "true", "\u00e9", "99999999999", "NULL"}
 
-// compareRows gives each parameter a few values.
+// compareRows compares the rows with a few values for each parameter.
 func compareRows(t *testing.T, conn *pgconn.PgConn, sql string, query command.Query, types []uint32, format int16) {
 	t.Helper()
 	for _, value := range bound {
@@ -320,7 +320,7 @@ func codeOf(err error) string {
 	return ""
 }
 
-// run gives the rows of a query, empty ones of a Draw.
+// run returns the rows of a query; those of a Draw are empty.
 func run(env command.Environment, query command.Query, values []command.Value, format uint16) ([][][]byte, error) {
 	switch query := query.(type) {
 	case command.Draw:

@@ -7,7 +7,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// set reads on behind SET.
+// set reads what follows SET.
 func (p *parser) set() (Command, error) {
 	scope := p.keyword("session", "local")
 	if scope == "session" {
@@ -26,7 +26,7 @@ func (p *parser) set() (Command, error) {
 	return s, err
 }
 
-// characteristics reads on behind SET SESSION CHARACTERISTICS.
+// characteristics reads what follows SET SESSION CHARACTERISTICS.
 func (p *parser) characteristics() (Command, error) {
 	if err := p.keywords("as", "transaction"); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func (p *parser) characteristics() (Command, error) {
 	return SetTransaction{Session: true, Modes: modes}, err
 }
 
-// assignment reads what is set, to what. Some names have a spelling of their own.
+// assignment reads a name and its value. Some names have a spelling of their own.
 func (p *parser) assignment(transaction bool) (Command, error) {
 	switch word := p.keyword("transaction", "time", "names", "schema", "role", "constraints", "catalog", "xml"); word {
 	case "":
@@ -66,7 +66,7 @@ func (p *parser) assignment(transaction bool) (Command, error) {
 	return nil, p.refuse()
 }
 
-// transactionModes reads on behind SET TRANSACTION.
+// transactionModes reads what follows SET TRANSACTION.
 func (p *parser) transactionModes(allowed bool) (Command, error) {
 	if !allowed || p.at("snapshot") {
 		return nil, p.refuse()
@@ -78,7 +78,7 @@ func (p *parser) transactionModes(allowed bool) (Command, error) {
 	return SetTransaction{Modes: modes}, err
 }
 
-// special reads the one value of a name with a spelling of its own. A role may be a word, all others are strings.
+// special reads the value of a name with a spelling of its own. A role may be a word; all others are strings.
 func (p *parser) special(name string, byDefault bool) (Command, error) {
 	if byDefault {
 		p.keyword("default")
@@ -93,8 +93,8 @@ func (p *parser) special(name string, byDefault bool) (Command, error) {
 	return Set{Name: name, Values: []string{value}}, nil
 }
 
-// zone reads on behind SET TIME ZONE. A zone by a bare word is UTC or GMT: of others only PostgreSQL knows which are
-// keywords.
+// zone reads what follows SET TIME ZONE. The only bare words are UTC and GMT, because only PostgreSQL knows which other
+// words are keywords.
 func (p *parser) zone() (Command, error) {
 	set := Set{Name: "timezone"}
 	switch {
@@ -128,7 +128,7 @@ func (p *parser) ordinary() (Command, error) {
 	return p.values(name)
 }
 
-// values reads what a name is set to.
+// values reads the values for a name.
 func (p *parser) values(name string) (Command, error) {
 	if p.keyword("default") != "" {
 		return Set{Name: name, Default: true}, nil
@@ -146,7 +146,7 @@ func (p *parser) values(name string) (Command, error) {
 	}
 }
 
-// maxSettingParts is of how many names, with dots between, that of a setting may be.
+// maxSettingParts is how many parts, with dots in between, the name of a setting may have.
 const maxSettingParts = 8
 
 // settingName reads a name with dots.
@@ -173,16 +173,16 @@ func (p *parser) value() (string, error) {
 	return value, nil
 }
 
-// isName: a word that is not reserved, or a quoted one.
+// isName says that the token is a word that is not reserved, or a quoted one.
 func (p *parser) isName() bool {
 	return p.kind == statement.KindQuoted ||
 		p.kind == statement.KindWord && !statement.IsReserved(p.scan.Text())
 }
 
-// isValueWord: a name, or one of the few reserved words that may be a value.
+// isValueWord says that the token is a name, or one of the few reserved words that may be a value.
 func (p *parser) isValueWord() bool { return p.isName() || p.at("true") || p.at("false") || p.at("on") }
 
-// signed reads a number as SET keeps it.
+// signed reads a number in the form in which SET keeps it.
 func (p *parser) signed() (string, error) {
 	sign := ""
 	if p.kind == '-' || p.kind == '+' {
@@ -200,13 +200,13 @@ func (p *parser) signed() (string, error) {
 	return sign + number, nil
 }
 
-// reset reads on behind RESET.
+// reset reads what follows RESET.
 func (p *parser) reset() (Command, error) {
 	name, all, err := p.settingNamed()
 	return Reset{name, all}, err
 }
 
-// show reads on behind SHOW.
+// show reads what follows SHOW.
 func (p *parser) show() (Command, error) {
 	name, all, err := p.settingNamed()
 	return Show{name, all}, err

@@ -2,8 +2,8 @@ package command_test
 
 import "strings"
 
-// texts are those that are read, and that PostgreSQL reads alike: tags, labels, types and bytes. Those of a line are
-// one conversation.
+// texts are texts that this package reads exactly as PostgreSQL does: tags, labels, types and bytes. The texts of one
+// line are one conversation.
 var texts = [][]string{
 	{"SELECT 1", "select 1;", "SELECT -1, - 2, 007, 2147483647, 2147483648, -2147483648, 9223372036854775807"},
 	{"SELECT -9223372036854775808, (-1)::int8, (((1))), ((-5))::int2"},

@@ -1,13 +1,13 @@
 package command
 
-// begin reads on behind BEGIN.
+// begin reads what follows BEGIN.
 func (p *parser) begin() (Command, error) {
 	p.keyword("work", "transaction")
 	modes, err := p.modes("transaction_")
 	return Begin{Modes: modes}, err
 }
 
-// start reads on behind START.
+// start reads what follows START.
 func (p *parser) start() (Command, error) {
 	if err := p.keywords("transaction"); err != nil {
 		return nil, err
@@ -16,7 +16,7 @@ func (p *parser) start() (Command, error) {
 	return Begin{Start: true, Modes: modes}, err
 }
 
-// modes reads the modes of a transaction, if there are any, with commas or without.
+// modes reads the modes of a transaction, if there are any, with or without commas.
 func (p *parser) modes(prefix string) (modes []Setting, err error) {
 	for p.at("isolation") || p.at("read") || p.at("not") || p.at("deferrable") {
 		mode, err := p.mode()
@@ -68,7 +68,7 @@ func (p *parser) level() (string, error) {
 	return "", p.syntax()
 }
 
-// commit reads on behind COMMIT or END.
+// commit reads what follows COMMIT or END.
 func (p *parser) commit() (Command, error) {
 	if p.at("prepared") {
 		return nil, p.refuse()
@@ -76,7 +76,7 @@ func (p *parser) commit() (Command, error) {
 	return Commit{}, p.ending()
 }
 
-// rollback reads on behind ROLLBACK.
+// rollback reads what follows ROLLBACK.
 func (p *parser) rollback() (Command, error) {
 	if p.at("prepared") {
 		return nil, p.refuse()
@@ -91,10 +91,10 @@ func (p *parser) rollback() (Command, error) {
 	return RollbackTo{name}, err
 }
 
-// abort reads on behind ABORT.
+// abort reads what follows ABORT.
 func (p *parser) abort() (Command, error) { return Rollback{}, p.ending() }
 
-// ending reads what may follow each word that ends a transaction. CHAIN is not answered.
+// ending reads what may follow a word that ends a transaction. CHAIN gets no answer.
 func (p *parser) ending() error {
 	p.keyword("work", "transaction")
 	if p.at("and") {
@@ -108,16 +108,16 @@ func (p *parser) savepoint() (Command, error) {
 	return Savepoint{name}, err
 }
 
-// release reads on behind RELEASE.
+// release reads what follows RELEASE.
 func (p *parser) release() (Command, error) {
 	name, err := p.savepointName()
 	return Release{name}, err
 }
 
-// savepointName reads [SAVEPOINT] name; a savepoint may have the word for its name.
+// savepointName reads [SAVEPOINT] name. The savepoint itself may be named savepoint.
 func (p *parser) savepointName() (string, error) { return p.nameBehind("savepoint") }
 
-// nameBehind reads a name behind a word that may be missing, and that may be the name.
+// nameBehind reads an optional word and a name. The word itself may be the name.
 func (p *parser) nameBehind(word string) (string, error) {
 	if p.keyword(word) != "" && p.ended() {
 		return word, nil

@@ -5,7 +5,7 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// OIDs of the types that values have here (pg_type.dat). Unknown is that of a literal whose type nothing says yet.
+// OIDs of the types of values (pg_type.dat). Unknown is the type of a literal before anything determines its type.
 const (
 	Bool    = 16
 	Name    = 19
@@ -19,7 +19,7 @@ const (
 	Void    = 2278
 )
 
-// typeInfo is what is known of a type.
+// typeInfo has the properties of a type.
 type typeInfo struct {
 	name  string // in errors
 	width int16
@@ -34,7 +34,7 @@ const (
 	kindString
 )
 
-// typeOf looks a type up; false: no value of it is read here.
+// typeOf looks up a type; false: this package reads no value of it.
 func typeOf(oid uint32) (typeInfo, bool) {
 	switch oid {
 	case Bool:
@@ -122,7 +122,7 @@ func (p *parser) typeName() (oid uint32, label string, err error) {
 	return 0, "", p.refuse()
 }
 
-// canonical is the name of a type whose keyword is another one.
+// canonical is the name of a type that has another keyword.
 func canonical(word string) string {
 	switch word {
 	case "boolean":

@@ -10,27 +10,26 @@ import (
 	"pgflurry/proxy/wire"
 )
 
-// Value is a value of SQL: a constant, a parameter, or what a SELECT gives.
+// Value is an SQL value: a constant, a parameter, or a column of a SELECT's row.
 type Value struct {
 	oid    uint32
 	null   bool
 	number int64  // of integers and OIDs; 1 for true
-	text   string // of strings and literals of unknown type
+	text   string // of strings, and of literals of unknown type
 }
 
 // Type is the OID of the value's type.
 func (v Value) Type() uint32 { return v.oid }
 
-// String is a value of a string type; false if it is NULL, or none of them.
+// String is the text of a value of a string type. It returns false for NULL and for other types.
 func (v Value) String() (string, bool) { return v.text, !v.null && kindOf(v.oid) == kindString }
 
-// Int is an integer; false if it is NULL, or none.
+// Int is the number of a value of an integer type. It returns false for NULL and for other types.
 func (v Value) Int() (int64, bool) { return v.number, !v.null && kindOf(v.oid) == kindInteger }
 
 // Null is NULL of a type.
 func Null(oid uint32) Value { return Value{oid: oid, null: true} }
 
-// Texts makes a value of type text.
 func textValue(s string) Value { return Value{oid: Text, text: s} }
 
 func boolValue(b bool) Value {
@@ -40,7 +39,7 @@ func boolValue(b bool) Value {
 	return Value{oid: Bool}
 }
 
-// Append writes the value as DataRow has it: its length, which is -1 for NULL, and its bytes. Format 0 is text, 1 is
+// Append writes the value as in DataRow: its length, which is -1 for NULL, and its bytes. Format 0 is text, 1 is
 // binary.
 func (v Value) Append(b []byte, format uint16) []byte {
 	if v.null {
@@ -64,7 +63,7 @@ func (v Value) appendText(b []byte) []byte {
 	case Int2, Int4, Int8, OID:
 		return strconv.AppendInt(b, v.number, 10)
 	}
-	return append(b, v.text...) // of void nothing
+	return append(b, v.text...) // nothing for void
 }
 
 func (v Value) appendBinary(b []byte) []byte {
@@ -81,7 +80,7 @@ func (v Value) appendBinary(b []byte) []byte {
 	return append(b, v.text...)
 }
 
-// Decode reads the value of a parameter, which is of a type that Types gave. nil is NULL.
+// Decode reads the value of a parameter, of a type that Types returned. nil is NULL.
 func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
 	switch {
 	case raw == nil:
@@ -103,13 +102,13 @@ func Decode(oid uint32, format uint16, raw []byte) (Value, error) {
 	return decodeBinary(oid, raw)
 }
 
-// decodeBinary reads what has a fixed width.
+// decodeBinary reads a value of fixed width.
 func decodeBinary(oid uint32, raw []byte) (Value, error) {
 	info, _ := typeOf(oid)
 	if len(raw) != int(info.width) {
 		code := codeBinary
 		if len(raw) < int(info.width) {
-			code = codeProtocol // as PostgreSQL says, of a message that is too short
+			code = codeProtocol // PostgreSQL calls it a message that is too short
 		}
 		return Value{}, failf(code, "", "incorrect binary data format of a parameter: a %s has %d bytes, not %d",
 			info.name, info.width, len(raw))
@@ -139,7 +138,7 @@ func decodeText(raw []byte) (string, error) {
 	return string(raw), nil
 }
 
-// whole cuts a text to a number of bytes, between two characters.
+// whole truncates a text to at most most bytes, between two characters.
 func whole(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -150,7 +149,7 @@ func whole(text string, most int) string {
 	return text[:most]
 }
 
-// spaces are what PostgreSQL's isspace() passes around a number.
+// spaces are the characters that PostgreSQL's isspace() skips around a number.
 const spaces = " \t\n\v\f\r"
 
 // parseInteger reads a number as PostgreSQL 15 does.

@@ -32,7 +32,7 @@ func TestACloseIsNoticedWhileBytesKeepComing(t *testing.T) {
 	}
 }
 
-// counted counts who reads into a whole buffer.
+// counted reports the size of each read.
 type counted struct {
 	net.Conn
 	reads chan int
@@ -49,7 +49,7 @@ func TestWithoutADescriptorAnEmptyInboxWaitsWithoutABuffer(t *testing.T) {
 	reads := make(chan int, 10)
 	in := NewInbox(counted{far, reads}, NewBuffers())
 	done := make(chan error, 1)
-	for range 2 { // also after a frame
+	for range 2 { // once more after a frame
 		go func() { done <- in.fill() }()
 		if n := <-reads; n != 1 || in.buf != nil {
 			t.Fatalf("it waits with a buffer of %d bytes, to read %d", len(in.buf), n)

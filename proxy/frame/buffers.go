@@ -3,23 +3,22 @@ package frame
 import "sync"
 
 const (
-	// BufferSize is the size of an inbox's narrow buffer in bytes: PostgreSQL's own. A larger frame is streamed.
+	// BufferSize is the size of an inbox's narrow buffer in bytes, as in PostgreSQL. A larger frame is streamed.
 	BufferSize = 8 << 10
-	// WideSize is the size its buffer has in bytes while a narrow one is too small for what is held, or bytes come
-	// faster than they are passed on (AllowWide). Reads and writes are then fewer and larger.
+	// WideSize is the size of an inbox's wide buffer in bytes. It replaces a narrow one that is too small for the held
+	// frames, or if bytes come faster than they are passed on (AllowWide). Then reads and writes are fewer and larger.
 	WideSize = 64 << 10
-	// ReplyChunk is how many bytes of local replies are gathered before they are written in the middle of an answer.
+	// ReplyChunk is how many bytes of local replies are collected before a write in the middle of an answer.
 	ReplyChunk = 16 << 10
-	// replySize is the size of a buffer for local replies: a chunk that is written when it is full, and the row that
-	// filled it.
+	// replySize is the size of a buffer for local replies: a full chunk, and the row that filled it.
 	replySize = ReplyChunk + BufferSize
 )
 
-// Buffers is what the sessions of a proxy share: to read into, and for local replies. Its methods are safe for
-// concurrent use.
+// Buffers are the buffers that all sessions of a proxy share: for reading, and for local replies. Its methods are safe
+// for concurrent use.
 type Buffers struct{ narrow, wide, replies sync.Pool }
 
-// NewBuffers makes some. They hold no memory before they are used.
+// NewBuffers makes the pools. They hold no memory before their first use.
 func NewBuffers() *Buffers {
 	return &Buffers{
 		narrow:  sync.Pool{New: func() any { return new([BufferSize]byte) }},
@@ -31,7 +30,7 @@ func NewBuffers() *Buffers {
 // GetReplies gives an empty slice with room for ReplyChunk bytes of replies and the row that fills them.
 func (b *Buffers) GetReplies() []byte { return b.replies.Get().(*[replySize]byte)[:0] }
 
-// PutReplies takes a slice back that GetReplies gave, unless it has outgrown its size. The caller uses it no more.
+// PutReplies takes back a slice of GetReplies, unless the slice has grown. The caller must not use it afterwards.
 func (b *Buffers) PutReplies(out []byte) {
 	if cap(out) == replySize {
 		b.replies.Put((*[replySize]byte)(out[:replySize]))

@@ -7,8 +7,8 @@ var (
 	longAgo    = time.Unix(1, 0)
 )
 
-// fill reads once, after making room. The bytes before run are given up, so they must have been written. Within Each it
-// may go on to take and read.
+// fill makes room, then reads once. It overwrites the bytes before run, so they must have been written. Within Each it
+// may repeat both, and call take between reads.
 func (in *Inbox) fill() error {
 	if in.raw == nil {
 		in.makeRoom()
@@ -20,8 +20,8 @@ func (in *Inbox) fill() error {
 	return in.err
 }
 
-// makeRoom moves what is yet to be passed on to the front of the buffer,
-// and chooses another buffer where that fits better.
+// makeRoom moves what must still be passed on to the front of the buffer. It swaps the buffer if the other size fits
+// better.
 func (in *Inbox) makeRoom() {
 	if in.run > 0 {
 		copy(in.buf, in.buf[in.run:in.end])
@@ -41,8 +41,8 @@ func (in *Inbox) makeRoom() {
 	}
 }
 
-// fillSlowly is fill for what is read through its net.Conn. With nothing in it, it waits for one byte, which needs no
-// buffer. Every frame is longer than that, so the rest is there, or comes soon.
+// fillSlowly is fill for a connection without a descriptor. With nothing in the inbox it waits for a single byte, for
+// which it needs no buffer. Every frame is longer, so the rest is there already or comes soon.
 func (in *Inbox) fillSlowly() error {
 	waited := in.buf == nil
 	if waited {
@@ -54,13 +54,13 @@ func (in *Inbox) fillSlowly() error {
 	}
 	n, err := in.conn.Read(in.buf[in.end:])
 	in.end += n
-	if n > 0 || waited { // the next read has the error again
+	if n > 0 || waited { // the next read returns the error again
 		return nil
 	}
 	return err
 }
 
-// release gives an empty buffer back.
+// release gives back an empty buffer.
 func (in *Inbox) release() {
 	if in.buf != nil {
 		in.buffers.put(in.buf)

@@ -7,33 +7,34 @@ import (
 )
 
 const (
-	// HeaderSize is the type byte and the length of a frame, in bytes.
+	// HeaderSize is the size of a frame's type byte and length, in bytes.
 	HeaderSize = 5
-	// MaxBody is the largest body in bytes, PostgreSQL's own limit (MaxAllocSize).
+	// MaxBody is the largest body in bytes. PostgreSQL has the same limit (MaxAllocSize).
 	MaxBody = 1<<30 - 1
 )
 
-// Frame is a message as it stands at an inbox's reading position, as far as it has come. The zero value: not even its
-// header has.
+// Frame is the message at an inbox's reading position, as far as it has come. The zero value means that not even the
+// header has come.
 type Frame struct {
 	// Kind is the type byte.
 	Kind byte
-	// Body is what there is of the body in the buffer, all of it where Whole. It is valid until the inbox reads again.
+	// Body is the part of the body that is in the buffer. It is the whole body if Whole is set. It is valid until the
+	// inbox reads again.
 	Body []byte
-	// Size is that of the whole frame, its header included, in bytes.
+	// Size is the size of the whole frame in bytes, with its header.
 	Size int
-	// Whole: all of it is in the buffer.
+	// Whole means that all of the frame is in the buffer.
 	Whole bool
-	// Large: it is not whole, and no narrow buffer could hold it, so it has to be streamed.
+	// Large means that the frame is not whole, and that no narrow buffer could hold it. It has to be streamed.
 	Large bool
 }
 
-// LengthError is a length that no frame can have, or none that was expected.
-// The stream cannot be followed from there on.
+// LengthError is a length that no frame can have, or that the reader did not expect. The stream cannot be followed any
+// further.
 type LengthError struct {
 	// Kind is the frame's type byte.
 	Kind byte
-	// Length is what the frame claims: its body and the four bytes of the length itself.
+	// Length is the length that the frame claims: its body and the four bytes of the length itself.
 	Length uint32
 	// Limit is the largest body that was expected, in bytes.
 	Limit int
@@ -43,11 +44,11 @@ func (e LengthError) Error() string {
 	return fmt.Sprintf("message %q claims a length of %d bytes; expected 4 to %d", e.Kind, e.Length, e.Limit+4)
 }
 
-// ErrLarge is for what Each calls to return: the frame at the reading position is Large, and the caller of Each is to
-// stream it.
+// ErrLarge is what the callback of Each returns if the frame at the reading position is Large. The caller of Each then
+// streams it.
 var ErrLarge = errors.New("frame is larger than the buffer")
 
-// look reads the frame that b begins with. max bounds its body, in bytes.
+// look reads the frame at the beginning of b. max limits its body, in bytes.
 func look(b []byte, max int) (Frame, error) {
 	if len(b) < HeaderSize {
 		return Frame{}, nil

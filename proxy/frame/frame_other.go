@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// descriptorOf: here descriptors are used through their net.Conn alone, and an inbox keeps its buffer while it waits.
+// descriptorOf is always nil here: everything goes through the net.Conn, and an inbox keeps its buffer while it waits.
 func descriptorOf(net.Conn) syscall.RawConn { return nil }
 
 func (in *Inbox) readReady(uintptr) bool { return true }

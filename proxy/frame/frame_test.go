@@ -49,7 +49,7 @@ func TestABufferIsWideOnlyWhileBytesComeFasterThanTheyArePassedOn(t *testing.T) 
 	if widest != WideSize {
 		t.Errorf("%d bytes of rows were read into a buffer of at most %d; expected %d", len(rows), widest, WideSize)
 	}
-	for range 2 { // the first may still find it wide
+	for range 2 { // the first one may still find it wide
 		if _, err := near.Write(ready('I')); err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestABufferIsWideOnlyWhileBytesComeFasterThanTheyArePassedOn(t *testing.T) 
 func TestALargeFrameIsStreamedInLargePiecesAndNotReadPast(t *testing.T) {
 	near, far := pair(t)
 	in := NewInbox(far, NewBuffers())
-	// its end makes the last piece smaller than a wide buffer
+	// The end of the frame makes the last piece smaller than a wide buffer.
 	large := message('d', bytes.Repeat([]byte("x"), WideSize-1))
 	sent := join(large, ready('I'), large, large)
 	go func() { _, _ = near.Write(sent) }()

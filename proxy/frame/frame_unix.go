@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// Go's descriptors do not block: a read or a write returns at once, with nothing done if it would have to wait. So the
-// scheduler need not be told of them (readNow, writeNow), which it takes as a hint that others should have this
-// processor. On a busy machine that costs more than the call.
+// Go's descriptors do not block: a read or write that would have to wait returns at once, with nothing done. So readNow
+// and writeNow need not go through the scheduler (syscall_raw.go). A plain system call announces itself to the
+// scheduler, which may then give this processor to another goroutine. On a busy machine that costs more than the call.
 
-// descriptorOf is nil where conn has none of its own, as with TLS.
+// descriptorOf is nil if conn has no descriptor of its own, as with TLS.
 func descriptorOf(conn net.Conn) syscall.RawConn {
 	c, ok := conn.(syscall.Conn)
 	if !ok {
@@ -25,12 +25,12 @@ func descriptorOf(conn net.Conn) syscall.RawConn {
 	return raw
 }
 
-// mostReads is how often readReady reads without a wait:
-// only between two of its calls is it noticed that conn was closed.
+// mostReads is how often readReady reads without a wait. Only between two calls of readReady can it notice that conn
+// was closed.
 const mostReads = 16
 
-// readReady reads from the descriptor if that is possible now; false asks to be called again when it is. Within Each it
-// goes on for as long as it need not wait: take, read, take.
+// readReady reads from the descriptor if it can do so now. It returns false to be called again when it can. Within Each
+// it continues while it need not wait: take, read, take.
 func (in *Inbox) readReady(descriptor uintptr) bool {
 	for range mostReads {
 		in.makeRoom()
@@ -48,7 +48,7 @@ func (in *Inbox) readReady(descriptor uintptr) bool {
 	return true
 }
 
-// read reads once, and gives an empty buffer back where nothing came.
+// read reads once. If nothing came, it gives back an empty buffer.
 func (in *Inbox) read(descriptor uintptr) {
 	if in.buf == nil {
 		in.buf = in.buffers.get(in.busy)
@@ -76,7 +76,7 @@ func (in *Inbox) read(descriptor uintptr) {
 	}
 }
 
-// tryWrite writes what the descriptor takes now; false asks to be called again when it takes more.
+// tryWrite writes as much as the descriptor takes now. It returns false to be called again when that takes more.
 func (o *outlet) tryWrite(descriptor uintptr) bool {
 	for len(o.left) > 0 {
 		n, err := writeNow(descriptor, o.left)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// memory is a connection whose other side has already said everything.
+// memory is a connection whose other side has sent everything already.
 type memory struct {
 	net.Conn
 	in io.Reader
@@ -17,7 +17,7 @@ type memory struct {
 func (m *memory) Read(b []byte) (int, error)      { return m.in.Read(b) }
 func (m *memory) SetReadDeadline(time.Time) error { return nil }
 
-// chunks gives n bytes a read at most.
+// chunks gives at most n bytes a read.
 type chunks struct {
 	b []byte
 	n int
@@ -48,7 +48,7 @@ func FuzzFramesAreRelayedAsTheyCame(f *testing.F) {
 			f, err = in.Next()
 			switch {
 			case err != nil:
-			case f.Whole && f.Kind == 'D': // some are held
+			case f.Whole && f.Kind == 'D': // hold some
 				in.Hold(f.Size)
 			case f.Whole:
 				in.Pass(f.Size)

@@ -8,15 +8,15 @@ import (
 	"syscall"
 )
 
-// Inbox reads frames from one peer. Its buffer has three borders, each at a frame's edge but for end:
+// Inbox reads frames from one peer. Its buffer has three borders between frames, and its end:
 //
 //	[ passed on | run … committed to be passed on | held … undecided | pos … not looked at | end )
 //
-// pos is the reading position. Who never holds a frame has held at pos for good.
+// pos is the reading position. For a user that never holds a frame, held equals pos.
 //
-// While it waits with nothing in it, it has no buffer: ten thousand idle sessions then cost what their goroutines cost.
+// While an empty inbox waits, it has no buffer. So ten thousand idle sessions cost little more than their goroutines.
 //
-// One goroutine uses it. Slices it gives are valid until it reads again.
+// One goroutine uses an inbox. Slices of it are valid until it reads again.
 type Inbox struct {
 	conn net.Conn
 	buf  []byte // nil, BufferSize or WideSize
@@ -26,74 +26,75 @@ type Inbox struct {
 	end  int
 	max  int // largest body in bytes
 
-	widens  bool // many small frames are worth a wide buffer, too
-	busy    bool // the last read left more to read: the next buffer is a wide one
-	inside  int  // bytes yet to be read of a frame that is streamed: the buffer stays, and a wide one takes only these
+	widens bool // many small frames also justify a wide buffer
+	busy   bool // the last read left more to read, so the next buffer is a wide one
+	// inside is how many bytes of a streamed frame are still to be read. Meanwhile the buffer stays, and a wide one
+	// reads no bytes beyond the frame.
+	inside  int
 	buffers *Buffers
-	raw     syscall.RawConn               // waits without a buffer; nil where conn has no descriptor of its own
-	ready   func(descriptor uintptr) bool // readReady, made once
-	first   [1]byte                       // read without a buffer, where raw is nil
+	raw     syscall.RawConn               // waits without a buffer; nil if conn has no descriptor of its own
+	ready   func(descriptor uintptr) bool // readReady, bound once
+	first   [1]byte                       // read without a buffer if raw is nil
 	err     error                         // of readReady
-	takes   func() error                  // take of Each, for readReady to call; nil outside of it
-	refused error                         // of take
+	takes   func() error                  // the callback of Each, for readReady to call; nil outside of Each
+	refused error                         // the error of takes
 }
 
-// NewInbox reads from conn, with buffers from b. Nothing else may read from conn.
-// It takes bodies of up to MaxBody bytes.
+// NewInbox reads from conn, with buffers from b. Nothing else may read from conn. It accepts bodies of up to MaxBody
+// bytes.
 func NewInbox(conn net.Conn, b *Buffers) *Inbox {
 	in := &Inbox{conn: conn, max: MaxBody, buffers: b, raw: descriptorOf(conn)}
 	in.ready = in.readReady
 	return in
 }
 
-// SetMax sets the largest body that is taken, in bytes; Next has a LengthError for a larger one.
+// SetMax sets the largest body that the inbox accepts, in bytes. For a larger one Next returns a LengthError.
 func (in *Inbox) SetMax(bytes int) { in.max = bytes }
 
-// AllowWide lets it read into a wide buffer while bytes come faster than they are passed on, where it can do without
-// one otherwise.
+// AllowWide lets the inbox use a wide buffer also while bytes come faster than they are passed on.
 func (in *Inbox) AllowWide() { in.widens = true }
 
-// Next looks at the frame at the reading position, and leaves it there. An error is a LengthError.
+// Next returns the frame at the reading position, and leaves it there. An error is a LengthError.
 func (in *Inbox) Next() (Frame, error) {
 	return look(in.buf[in.pos:in.end], in.max)
 }
 
-// Hold keeps the frame at the reading position, which has size bytes and is whole, with those that are held.
+// Hold adds the whole frame of size bytes at the reading position to the held ones.
 func (in *Inbox) Hold(size int) { in.pos += size }
 
-// Pass commits the held frames, and the whole one of size bytes at the reading position, to be passed on.
+// Pass commits the held frames to be passed on, with the whole frame of size bytes at the reading position.
 func (in *Inbox) Pass(size int) {
 	in.pos += size
 	in.held = in.pos
 }
 
-// PassAll commits everything there is, half a frame at the end included.
+// PassAll commits everything, including half a frame at the end.
 func (in *Inbox) PassAll() { in.Pass(in.end - in.pos) }
 
-// Drop takes the held frames, and the whole one of size bytes at the reading position, out of the stream. Nothing
-// committed may be waiting to be passed on.
+// Drop removes the held frames from the stream, with the whole frame of size bytes at the reading position. Nothing
+// that is committed may be waiting to be passed on.
 func (in *Inbox) Drop(size int) {
 	in.pos += size
 	in.run, in.held = in.pos, in.pos
 }
 
-// Rewind puts the reading position back to the first held frame: none is held any more.
+// Rewind moves the reading position back to the first held frame. No frame is held afterwards.
 func (in *Inbox) Rewind() { in.pos = in.held }
 
 // Committed is what waits to be passed on.
 func (in *Inbox) Committed() []byte { return in.buf[in.run:in.held] }
 
-// Held is the held frames.
+// Held returns the held frames.
 func (in *Inbox) Held() []byte { return in.buf[in.held:in.pos] }
 
-// Unread is what has been read from the peer behind the reading position, half a frame at its end perhaps.
+// Unread is what has come after the reading position. It may end in the middle of a frame.
 func (in *Inbox) Unread() []byte { return in.buf[in.pos:in.end] }
 
-// Empty says that nothing is in it, neither committed nor held nor unread.
+// Empty says that nothing is committed, held or unread.
 func (in *Inbox) Empty() bool { return in.run == in.end }
 
-// Full says that no byte can be read before something is passed on or dropped: a wide buffer is full of what is held
-// and unread.
+// Full says that a wide buffer is full of held and unread bytes. Nothing can be read before some are passed on or
+// dropped.
 func (in *Inbox) Full() bool { return in.run == 0 && len(in.buf) == WideSize && in.end == len(in.buf) }
 
 // Flush passes on what is committed, in one write.
@@ -106,9 +107,9 @@ func (in *Inbox) Flush(to io.Writer) error {
 	return err
 }
 
-// Stream passes on what is committed and held, and then the frame of size bytes at the reading position. All that has
-// come of it is written before more is read. A read deadline in the middle of it is taken back. It must not be called
-// from within Each.
+// Stream passes on what is committed and held, and then the frame of size bytes at the reading position. It writes what
+// has come of it before it reads more. It resets a read deadline in the middle of the frame. It must not be called from
+// within Each.
 func (in *Inbox) Stream(to io.Writer, size int) error {
 	in.held = in.pos
 	if err := in.Flush(to); err != nil {
@@ -128,7 +129,7 @@ func (in *Inbox) Stream(to io.Writer, size int) error {
 			in.busy = wide
 		}
 		err := in.fill()
-		if errors.Is(err, os.ErrDeadlineExceeded) { // an interrupt, which must wait for the end of the message
+		if errors.Is(err, os.ErrDeadlineExceeded) { // an interrupt has to wait for the end of the message
 			err = in.conn.SetReadDeadline(noDeadline)
 		}
 		if err != nil {
@@ -143,13 +144,14 @@ func (in *Inbox) Stream(to io.Writer, size int) error {
 	return nil
 }
 
-// Each has take take the frames that are there, now and whenever bytes have come, until take refuses or no byte can be
-// read. refused is what take returned; gone is why nothing more comes, io.EOF as a rule. A read deadline, which may
-// come from any goroutine, means no more than that take is to look again, and so is taken back.
+// Each calls take for the frames in the buffer, now and whenever bytes have come. It ends when take returns an error,
+// or when no byte can be read. refused is the error of take. gone is why nothing more comes, usually io.EOF. A read
+// deadline, which any goroutine may set, only makes Each call take once more; Each resets it.
 //
-// take passes on or drops what it can, flushes what it has committed, and returns when no whole frame is left that it
-// can take. It must not read, nor leave the inbox Full: a frame that is Large is for the caller of Each (ErrLarge). It
-// may be called with the connection's read side held, so that a Close of conn, and only that, waits for it to return.
+// take passes on or drops what it can, and flushes what it has committed. It returns when there is no whole frame that
+// it can take. It must not read, and must not leave the inbox Full: the caller of Each streams a Large frame
+// (ErrLarge). Each may hold the connection's read side while it calls take. So a Close of conn, and only that, waits
+// for take to return.
 func (in *Inbox) Each(take func() error) (refused, gone error) {
 	for {
 		if err := take(); err != nil {
@@ -170,8 +172,8 @@ func (in *Inbox) Each(take func() error) (refused, gone error) {
 	}
 }
 
-// Await waits until the frame at the reading position is whole, and looks at it; nothing before it may be waiting to be
-// passed on. A frame that is Large is a LengthError. A read deadline is an error.
+// Await waits until the frame at the reading position is whole, and returns it. Nothing before it may be waiting to be
+// passed on. A Large frame is a LengthError. A read deadline is an error.
 func (in *Inbox) Await() (Frame, error) {
 	for {
 		f, err := in.Next()
@@ -187,8 +189,9 @@ func (in *Inbox) Await() (Frame, error) {
 	}
 }
 
-// Secret waits for one frame, takes it out of the stream and wipes it from the buffer. It may be larger than the
-// buffer, as tokens in place of passwords can be; SetMax bounds what is allocated. A read deadline is an error.
+// Secret waits for one frame, takes it out of the stream and wipes it from the buffer. The frame may be larger than the
+// buffer, since a token may stand in place of a password. SetMax limits what Secret allocates. A read deadline is an
+// error.
 func (in *Inbox) Secret() (kind byte, contents []byte, err error) {
 	for {
 		f, err := in.Next()

@@ -6,19 +6,19 @@ import (
 	"syscall"
 )
 
-// outlet writes to a connection through its descriptor, without telling the scheduler (frame_unix.go). One goroutine at
-// a time.
+// outlet writes to a connection through its descriptor, without the scheduler (frame_unix.go). Only one goroutine at a
+// time may use it.
 type outlet struct {
 	raw  syscall.RawConn
 	left []byte
 	n    int
 	err  error
-	try  func(descriptor uintptr) (done bool) // tryWrite, made once
+	try  func(descriptor uintptr) (done bool) // tryWrite, bound once
 }
 
-// NewOutlet writes to conn through its descriptor; it is conn itself where that has none of its own, as with TLS. Write
-// returns when all is written, or no more can be; a write deadline and a Close of conn end it. One goroutine at a time
-// may write.
+// NewOutlet returns a writer to conn through its descriptor, or conn itself if that has none of its own, as with TLS.
+// Write returns when all is written, or no more can be. A write deadline and a Close of conn end it. One goroutine at a
+// time may write.
 func NewOutlet(conn net.Conn) io.Writer {
 	raw := descriptorOf(conn)
 	if raw == nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// pair is a connection over loopback, both ends.
+// pair returns both ends of a connection over loopback.
 func pair(t *testing.T) (near, far net.Conn) {
 	t.Helper()
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -66,7 +66,7 @@ func TestAnOutletEndsWithItsConnection(t *testing.T) {
 				_, err := NewOutlet(near).Write(much)
 				ended <- err
 			}()
-			if _, err := far.Read(make([]byte, 1)); err != nil { // it is under way
+			if _, err := far.Read(make([]byte, 1)); err != nil { // the write has begun
 				t.Fatal(err)
 			}
 			c.end(near, far)

@@ -4,9 +4,9 @@ package frame
 
 import "syscall"
 
-// Here the scheduler is told after all. Other systems have no stable calls but those of their C library. Some
-// processors reach those of sockets in another way. The race detector sees what is ordered by a socket only if
-// syscall.Read and syscall.Write are used.
+// Here the calls go through the scheduler, for one of three reasons. Other systems have stable calls only in their C
+// library. Some processors reach the socket calls in another way. The race detector follows the order of events on a
+// socket only through syscall.Read and syscall.Write.
 
 func readNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
 	n, err := syscall.Read(int(descriptor), b)

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// All descriptors here are sockets, for which these calls are a tenth of a microsecond shorter than read and write.
+// All descriptors here are sockets. For them these calls are a tenth of a microsecond faster than read and write.
 
 func readNow(descriptor uintptr, b []byte) (int, syscall.Errno) {
 	n, _, err := syscall.RawSyscall6(syscall.SYS_RECVFROM, descriptor, uintptr(unsafe.Pointer(unsafe.SliceData(b))),

@@ -9,22 +9,23 @@ import (
 	"time"
 )
 
-// FarewellTime is how long a client is told why it is sent away.
+// FarewellTime is the longest time for telling a client why its session ends.
 const FarewellTime = time.Second
 
-// Writer is the one way to a client: whole messages, one writer at a time. Its methods are safe for concurrent use.
+// Writer is the only way to write to a client: whole messages, one writer at a time. Its methods are safe for
+// concurrent use.
 type Writer struct {
 	conn    net.Conn
 	out     io.Writer // conn, or an outlet to it
 	mu      sync.Mutex
-	torn    bool // a write failed, perhaps in the middle of a message: nothing can follow it
+	torn    bool // a write failed, perhaps in the middle of a message, so nothing can follow
 	written atomic.Int64
 }
 
-// NewWriter writes to conn, to which nothing else may write.
+// NewWriter writes to conn. Nothing else may write to conn.
 func NewWriter(conn net.Conn) *Writer { return &Writer{conn: conn, out: NewOutlet(conn)} }
 
-// Written is how many bytes conn has taken. It waits for no writer.
+// Written is how many bytes conn has taken. It does not wait for a writer.
 func (w *Writer) Written() int64 { return w.written.Load() }
 
 // WriteError is a failed write to a Writer's client. A function that Do runs may fail for other reasons.
@@ -33,7 +34,7 @@ type WriteError struct{ Cause error }
 func (e WriteError) Error() string { return "write to the client: " + e.Cause.Error() }
 func (e WriteError) Unwrap() error { return e.Cause }
 
-// marked is the Writer's way to conn. It counts what is written, and marks what fails.
+// marked writes to conn for a Writer. It counts the bytes, and turns each error into a WriteError.
 type marked Writer
 
 func (m *marked) Write(b []byte) (int, error) {
@@ -45,10 +46,10 @@ func (m *marked) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// ErrTorn: the client has had its last message.
+// ErrTorn means that the client has had its last message.
 var ErrTorn = errors.New("nothing can be written to the client any more")
 
-// Write writes whole messages. After an error, which may come in the middle of one, there is ErrTorn only.
+// Write writes whole messages. It may fail in the middle of one. After an error it returns only ErrTorn.
 func (w *Writer) Write(messages []byte) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -60,7 +61,8 @@ func (w *Writer) Write(messages []byte) error {
 	return err
 }
 
-// Do runs f with the client's side to itself. f writes whole messages, or fails; after that there is ErrTorn only.
+// Do runs f as the only writer to the client. f writes whole messages, or fails. After an error Do returns only
+// ErrTorn.
 func (w *Writer) Do(f func(io.Writer) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,7 +74,7 @@ func (w *Writer) Do(f func(io.Writer) error) error {
 	return err
 }
 
-// Idle says that nothing is being written, and that something can be.
+// Idle says that nobody is writing, and that a write is possible.
 func (w *Writer) Idle() bool {
 	if !w.mu.TryLock() {
 		return false
@@ -81,8 +83,8 @@ func (w *Writer) Idle() bool {
 	return !w.torn
 }
 
-// Farewell writes the last message the client gets, unless nothing can be written any more. It takes FarewellTime at
-// most, and ends writes that take longer.
+// Farewell writes the client's last message, unless nothing can be written any more. It takes at most FarewellTime, and
+// ends a write that takes longer.
 func (w *Writer) Farewell(message []byte) {
 	_ = w.conn.SetWriteDeadline(time.Now().Add(FarewellTime)) // also ends a write that holds the lock
 	w.mu.Lock()

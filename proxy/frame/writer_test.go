@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// cutting is a connection that takes half of what is written first, and all that follows.
+// cutting is a connection that accepts half of the first write, and all later ones.
 type cutting struct {
 	net.Conn
 	took int

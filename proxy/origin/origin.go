@@ -1,4 +1,5 @@
-// Package origin says where a client comes from, as far as limits on strangers tell clients apart.
+// Package origin says where a client comes from. Limits per address in packages proxy and idserver use it to tell
+// clients apart.
 package origin
 
 import (
@@ -6,10 +7,11 @@ import (
 	"net/netip"
 )
 
-// networkBits is how much of an IPv6 address counts: one machine has all addresses below a network of that size.
+// networkBits is how much of an IPv6 address counts. One machine usually has all addresses of such a network.
 const networkBits = 64
 
-// Of is a client's address; of IPv6 its network. Unix sockets and what has no address share the zero value.
+// Of is a client's address, or for IPv6 its network. Unix sockets, and connections without an address, share the zero
+// value.
 func Of(a net.Addr) netip.Prefix {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {

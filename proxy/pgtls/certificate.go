@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// CertificateError is a certificate of upstream that is not trusted.
+// CertificateError means that upstream's certificate is not trusted.
 type CertificateError struct{ Cause error }
 
 func (e CertificateError) Error() string { return e.Cause.Error() }
 func (e CertificateError) Unwrap() error { return e.Cause }
 
-// verifyUpstream judges the chain that upstream showed as libpq does.
+// verifyUpstream verifies upstream's certificate chain by libpq's rules.
 func verifyUpstream(chain []*x509.Certificate, cas *x509.CertPool, host string, named bool) error {
 	between := x509.NewCertPool()
 	for _, c := range chain[1:] {
@@ -28,8 +28,9 @@ func verifyUpstream(chain []*x509.Certificate, cas *x509.CertPool, host string, 
 	return nil
 }
 
-// namesHost compares as libpq does: the alternative names, and the common name if there is no alternative name of the
-// kind that the host is (verify-full in https://www.postgresql.org/docs/current/libpq-ssl.html).
+// namesHost compares a certificate with a host as libpq does (verify-full in
+// https://www.postgresql.org/docs/current/libpq-ssl.html). It looks at the alternative names. It looks at the common
+// name only if no alternative name is of the host's kind: DNS name or address.
 func namesHost(c *x509.Certificate, host string) bool {
 	ip := net.ParseIP(host)
 	for _, name := range c.DNSNames {
@@ -48,7 +49,7 @@ func namesHost(c *x509.Certificate, host string) bool {
 	return matchesName(c.Subject.CommonName, host)
 }
 
-// matchesName: a * at the front stands for one label.
+// matchesName lets a * at the front stand for one label.
 func matchesName(pattern, host string) bool {
 	if strings.ContainsRune(pattern, 0) || pattern == "" {
 		return false
@@ -62,7 +63,7 @@ func matchesName(pattern, host string) bool {
 		sameName(host[label:], parent) && !strings.Contains(host[:label], ".")
 }
 
-// sameName folds letters of ASCII only: in Unicode the Kelvin sign would be a k.
+// sameName ignores the case of ASCII letters only: in Unicode the Kelvin sign would equal a k.
 func sameName(a, b string) bool {
 	if len(a) != len(b) {
 		return false
@@ -75,7 +76,7 @@ func sameName(a, b string) bool {
 	return true
 }
 
-// names is what a certificate says whose it is, for the log.
+// names says for the log whose certificate it is.
 func names(c *x509.Certificate) string {
 	all := append([]string{}, c.DNSNames...)
 	for _, address := range c.IPAddresses {
@@ -87,7 +88,7 @@ func names(c *x509.Certificate) string {
 	return strings.Join(all, ", ")
 }
 
-// fold folds as DNS folds a name: A to Z, and nothing else.
+// fold maps A to Z to lower case, and nothing else, as DNS does.
 func fold(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'

@@ -30,7 +30,7 @@ func TestACertificateNamesAHostAsLibpqReadsIt(t *testing.T) {
 		{"", "db.example.com", "db.example.com", true},
 		{"", "*.example.com", "db.example.com", true},
 		{"other.example.com", "db.example.com", "db.example.com", false},
-		{"10.0.0.1", "db.example.com", "db.example.com", true}, // no name of the host's kind
+		{"10.0.0.1", "db.example.com", "db.example.com", true}, // no alternative name is of the host's kind
 		{"10.0.0.1", "", "10.0.0.1", true},
 		{"10.0.0.2", "10.0.0.1", "10.0.0.1", false},
 		{"db.example.com", "10.0.0.1", "10.0.0.1", true},
@@ -57,7 +57,7 @@ func FuzzANameThatX509AcceptsIsAccepted(f *testing.F) {
 	f.Fuzz(func(t *testing.T, pattern, host string) {
 		if net.ParseIP(host) != nil || strings.HasSuffix(host, ".") || strings.HasPrefix(host, "[") ||
 			strings.Contains(pattern, "\x00") {
-			return // x509 reads these in its own way; libpq takes no name with a zero byte
+			return // x509 reads these in its own way; libpq accepts no name with a zero byte
 		}
 		certificate := &x509.Certificate{DNSNames: []string{pattern}}
 		theirs, ours := certificate.VerifyHostname(host) == nil, namesHost(certificate, host)

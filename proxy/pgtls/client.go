@@ -10,19 +10,20 @@ import (
 )
 
 var (
-	// ErrNoTLS: the client began a TLS handshake, and there is no Client to do it. It could read no plain text.
+	// ErrNoTLS means that the client began a TLS handshake, but there is no Client to do it. The client could read no
+	// plain text.
 	ErrNoTLS = errors.New("the client began a TLS handshake, which is not configured")
-	// ErrNoALPN: a client that began TLS without asking did not name PostgreSQL's protocol.
-	// The connection works otherwise.
+	// ErrNoALPN means that a client began TLS without asking, and did not name PostgreSQL's protocol. The connection
+	// works otherwise.
 	ErrNoALPN        = errors.New("the client began TLS without naming the protocol (ALPN)")
 	errHandshakeSize = errors.New("a TLS handshake of more bytes than any needs")
 )
 
-// Client is how the proxy speaks TLS to clients: TLS 1.2 and newer, without session tickets, as PostgreSQL. A value
-// does not change, and is safe for concurrent use.
+// Client is the proxy's TLS towards clients: TLS 1.2 and newer, without session tickets, as in PostgreSQL. A value does
+// not change, and is safe for concurrent use.
 type Client struct{ config *tls.Config }
 
-// NewClient makes one from a certificate with its chain and key. Where cas is not nil, each client has to show a
+// NewClient makes a Client from a certificate, with its chain and key. If cas is not nil, each client must show a
 // certificate that one of them has signed.
 func NewClient(certificate tls.Certificate, cas *x509.CertPool) (*Client, error) {
 	if len(certificate.Certificate) == 0 || certificate.PrivateKey == nil {
@@ -38,7 +39,8 @@ func NewClient(certificate tls.Certificate, cas *x509.CertPool) (*Client, error)
 	return &Client{config}, nil
 }
 
-// Until is when the certificate ends that clients are shown; zero where it cannot be read, which no client then can.
+// Until is when the certificate that clients see expires. It is zero if the certificate cannot be read; no client can
+// read it then.
 func (c *Client) Until() time.Time {
 	certificate := &c.config.Certificates[0]
 	leaf := certificate.Leaf
@@ -51,16 +53,16 @@ func (c *Client) Until() time.Time {
 	return leaf.NotAfter
 }
 
-// HandshakeError is a TLS handshake with a client that failed. The client learns of it by TLS's own alert.
+// HandshakeError is a TLS handshake with a client that failed. TLS's own alert tells the client.
 type HandshakeError struct{ Cause error }
 
 func (e HandshakeError) Error() string { return "TLS handshake with the client: " + e.Cause.Error() }
 func (e HandshakeError) Unwrap() error { return e.Cause }
 
-// ReadHello reads the first record of a client's handshake, its ClientHello as a rule, so that no handshake need begin
-// before that has come. begun is what has been read of it already. It takes memory as bytes come. What is no such
-// record comes back as far as it was read: the handshake says what is wrong with it. An error is a HandshakeError, or
-// that of a client that left without a word.
+// ReadHello reads the first record of a client's handshake, usually its ClientHello. So no handshake begins before that
+// has come. begun is what the caller has read of it. Memory grows as bytes come. If the bytes are no such record, it
+// returns what it has read, and the handshake says what is wrong with it. An error is a HandshakeError, or io.EOF of a
+// client that left without a byte.
 func ReadHello(conn net.Conn, begun []byte) ([]byte, error) {
 	hello := append(make([]byte, 0, helloSize), begun...)
 	for {
@@ -86,9 +88,9 @@ func ReadHello(conn net.Conn, begun []byte) ([]byte, error) {
 	}
 }
 
-// Accept does the handshake with a client. begun is what has been read of it already. The caller sets the deadline. An
-// error is a HandshakeError. The connection it returns is to be used even after an error: it says no plain word to a
-// client that expects TLS.
+// Accept does the handshake with a client. begun is what the caller has read of it. The caller sets the deadline. An
+// error is a HandshakeError. Use the returned connection even after an error: it says nothing in plain text to a client
+// that expects TLS.
 func (t *Client) Accept(conn net.Conn, begun []byte) (net.Conn, error) {
 	c, err := t.accept(conn, begun)
 	return c, err
@@ -104,8 +106,8 @@ func (t *Client) accept(conn net.Conn, begun []byte) (Conn, error) {
 	return c, nil
 }
 
-// AcceptDirect is Accept for a client that began TLS without asking. It has to name the protocol (ErrNoALPN), so that
-// no other protocol's client can be led here. t may be nil (ErrNoTLS).
+// AcceptDirect is Accept for a client that began TLS without asking. The client must name the protocol (ErrNoALPN), so
+// that nobody can redirect clients of other protocols to this port. t may be nil (ErrNoTLS).
 func (t *Client) AcceptDirect(conn net.Conn, begun []byte) (net.Conn, error) {
 	if t == nil {
 		return conn, ErrNoTLS

@@ -78,11 +78,11 @@ func TestAClientWithALongChainOfLargeCertificatesGetsIn(t *testing.T) {
 	}
 }
 
-// pieces is a connection whose other side says one thing after the other.
+// pieces is a connection whose other side sends one piece after the other.
 type pieces struct {
 	net.Conn
 	said []string
-	room int // the most that was asked for at once
+	room int // the largest read so far
 }
 
 func (p *pieces) Read(b []byte) (int, error) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// endless is a connection whose other side says zeros for ever.
+// endless is a connection whose other side sends zeros for ever.
 type endless struct{ net.Conn }
 
 func (endless) Read(b []byte) (int, error) {

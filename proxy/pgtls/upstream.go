@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// Mode is how much the connection to upstream is protected. Each means what libpq's sslmode of that name does,
+// Mode is how well the connection to upstream is protected. Each mode means the same as libpq's sslmode of that name,
 // https://www.postgresql.org/docs/current/libpq-ssl.html.
 type Mode int
 
 const (
 	Disable    Mode = iota // plain text
-	Prefer                 // TLS where upstream has it, else plain text
+	Prefer                 // TLS if upstream has it, else plain text
 	Require                // TLS; with CAs the same as VerifyCA
 	VerifyCA               // TLS with a certificate that a CA has signed
-	VerifyFull             // the same, and the certificate names the host
+	VerifyFull             // as VerifyCA, and the certificate names the host
 )
 
 var modes = [...]string{"disable", "prefer", "require", "verify-ca", "verify-full"}
 
-// String is the mode as libpq writes it.
+// String is libpq's name of the mode.
 func (m Mode) String() string { return modes[m] }
 
-// ParseMode reads a mode as libpq writes it.
+// ParseMode reads libpq's name of a mode.
 func ParseMode(name string) (Mode, error) {
 	for m, known := range modes {
 		if name == known {
@@ -38,31 +38,31 @@ func ParseMode(name string) (Mode, error) {
 	return 0, fmt.Errorf("%q is no mode of TLS; expected disable, prefer, require, verify-ca or verify-full", name)
 }
 
-// Upstream is how the proxy speaks TLS to upstream. The zero value is plain text. On a Unix socket it has no effect, as
-// in libpq.
+// Upstream is the proxy's TLS towards upstream. The zero value is plain text. On a Unix socket it has no effect, as in
+// libpq.
 type Upstream struct {
 	Mode Mode
-	// CAs are trusted to sign upstream's certificate. VerifyCA and VerifyFull need them; where they are given in
-	// another mode, they are asked as well.
+	// CAs may sign upstream's certificate. VerifyCA and VerifyFull need them. If another mode has them, the certificate
+	// is verified as well.
 	CAs *x509.CertPool
-	// Certificate is shown to an upstream that asks for one; nil for none. Every session shows the same.
+	// Certificate is shown to an upstream that asks for one; nil for none. All sessions show the same.
 	Certificate *tls.Certificate
 }
 
-// Negotiator is an Upstream made ready for one host. It does not change, and is safe for concurrent use.
+// Negotiator is an Upstream prepared for one host. It does not change, and is safe for concurrent use.
 type Negotiator struct {
 	mode   Mode
 	config *tls.Config
 }
 
-// ForHost makes it ready for a host, by the name that VerifyFull looks for. An error is a mode that misses its CAs.
+// ForHost prepares a Negotiator for a host. VerifyFull looks for this name. The error is a mode without its CAs.
 func (u Upstream) ForHost(host string) (*Negotiator, error) {
 	if u.Mode >= VerifyCA && u.CAs == nil {
 		return nil, fmt.Errorf("upstream TLS mode %v has no CA to ask", u.Mode)
 	}
 	config := &tls.Config{
 		ServerName: host, MinVersion: tls.VersionTLS12, NextProtos: []string{ALPN}, DynamicRecordSizingDisabled: true,
-		InsecureSkipVerify: true, // in favour of libpq's rules:
+		InsecureSkipVerify: true, // verifyUpstream has libpq's rules instead
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if u.CAs == nil {
 				return nil
@@ -78,19 +78,19 @@ func (u Upstream) ForHost(host string) (*Negotiator, error) {
 	return &Negotiator{u.Mode, config}, nil
 }
 
-// Mode is that of the Upstream.
+// Mode is the mode of the Upstream.
 func (n *Negotiator) Mode() Mode { return n.mode }
 
-// ErrHasNone: upstream refuses TLS, and goes on in plain text.
+// ErrHasNone means that upstream refuses TLS, and goes on in plain text.
 var ErrHasNone = errors.New("upstream refuses TLS")
 
 // request is an SSLRequest, https://www.postgresql.org/docs/current/protocol-message-formats.html.
 var request = []byte{0, 0, 0, 8, 4, 210, 22, 47}
 
-// Negotiate asks for TLS and does the handshake, until ctx ends. It reads exactly the one byte of the answer: what
-// somebody in between puts behind it in plain text is taken for a TLS record, and refused. After ErrHasNone conn can be
-// used in plain text, after another error, which is a CertificateError where upstream's certificate is not trusted, it
-// is of no use.
+// Negotiate asks for TLS and does the handshake, until ctx ends. It reads exactly one byte as the answer. If somebody
+// in between adds plain text behind it, TLS takes that for a record and fails. After ErrHasNone, conn can be used in
+// plain text. After any other error it is useless. That error is a CertificateError if upstream's certificate is not
+// trusted.
 func (n *Negotiator) Negotiate(ctx context.Context, conn net.Conn) (net.Conn, error) {
 	deadline, _ := ctx.Deadline()
 	if err := conn.SetDeadline(deadline); err != nil {

@@ -9,9 +9,9 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// Binding is what a login is tied to by channel binding: a hash of the server's certificate (tls-server-end-point,
-// RFC 5929). The zero value binds nothing: there is no TLS, or no hash is defined for the certificate's signature, as
-// for Ed25519.
+// Binding is what channel binding ties a login to: a hash of the server's certificate (tls-server-end-point, RFC 5929).
+// The zero value binds nothing. It stands for a connection without TLS, or for a certificate whose signature has no
+// hash defined, such as Ed25519.
 type Binding struct{ to scram.ChannelBinding }
 
 // NewBinding binds to a certificate in DER; nil: there is none.
@@ -27,11 +27,11 @@ func NewBinding(certificate []byte) Binding {
 	return Binding{to}
 }
 
-// Binds says that there is something to bind to, so that the server offers Plus.
+// Binds says whether there is something to bind to. Then the server offers Plus.
 func (b Binding) Binds() bool { return b.to.IsSupported() }
 
-// Binder makes Bindings, and remembers that of the last certificate: as a rule all clients see the same one. Its zero
-// value is ready, and it is safe for concurrent use.
+// Binder makes Bindings, and caches that of the last certificate, since all clients usually see the same one. Its zero
+// value is ready for use, and it is safe for concurrent use.
 type Binder struct{ last atomic.Pointer[bound] }
 
 type bound struct {
@@ -39,7 +39,7 @@ type bound struct {
 	binding     Binding
 }
 
-// To is NewBinding. The certificate must not change afterwards.
+// To is NewBinding with the cache. The certificate must not change afterwards.
 func (b *Binder) To(certificate []byte) Binding {
 	if last := b.last.Load(); last != nil && bytes.Equal(last.certificate, certificate) {
 		return last.binding

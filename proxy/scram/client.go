@@ -10,8 +10,8 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// maxIterations bounds what an answer to SCRAM costs, since what asks may be no PostgreSQL: a third of a second.
-// PostgreSQL's default is 4096. Only the end of the computation ends it, so no timeout would.
+// maxIterations limits what an answer to SCRAM costs, since the other side may be no PostgreSQL: a third of a second.
+// PostgreSQL's default is 4096. A timeout would not help: nothing can interrupt the computation.
 const maxIterations = 1_000_000
 
 // Client is the client's side of one exchange.
@@ -21,7 +21,7 @@ type Client struct {
 }
 
 // NewClient chooses the mechanism as libpq does. offered are the server's mechanisms, each ended by a zero byte. state
-// is that of TLS with the server; nil: there is none. The exchange names no user: PostgreSQL takes the one of the
+// is the TLS connection with the server; nil without TLS. The exchange names no user: PostgreSQL uses the one of the
 // startup packet.
 func NewClient(offered []byte, password string, state *tls.ConnectionState) (*Client, error) {
 	without, plus := WithoutPlus(offered)
@@ -32,7 +32,7 @@ func NewClient(offered []byte, password string, state *tls.ConnectionState) (*Cl
 	if err != nil {
 		return nil, err
 	}
-	client.WithMinIterations(1) // the server's setting scram_iterations
+	client.WithMinIterations(1) // the server decides, by its setting scram_iterations
 	if state == nil {
 		return &Client{Plain, client.NewConversation()}, nil
 	}
@@ -46,10 +46,10 @@ func NewClient(offered []byte, password string, state *tls.ConnectionState) (*Cl
 	return &Client{Plus, client.NewConversationWithChannelBinding(binding)}, nil
 }
 
-// Mechanism is the one that was chosen.
+// Mechanism is the mechanism that NewClient chose.
 func (c *Client) Mechanism() string { return c.mechanism }
 
-// Step answers what the server said; "" asks for the client's first message.
+// Step answers the server's message; "" asks for the client's first message.
 func (c *Client) Step(said string) (string, error) {
 	if count := iterations(said); count > maxIterations {
 		return "", fmt.Errorf("SCRAM with %d iterations; expected at most %d", count, maxIterations)
@@ -57,8 +57,7 @@ func (c *Client) Step(said string) (string, error) {
 	return c.conversation.Step(said)
 }
 
-// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count;
-// 0 where there is none that is a number.
+// iterations reads the count in a server's first SCRAM message, r=nonce,s=salt,i=count. It is 0 if there is no number.
 func iterations(said string) int {
 	fields := strings.Split(said, ",")
 	if len(fields) < 3 {
@@ -66,7 +65,7 @@ func iterations(said string) int {
 	}
 	count, err := strconv.Atoi(strings.TrimPrefix(fields[2], "i="))
 	if err != nil {
-		return 0 // the library says what is wrong with it
+		return 0 // the library reports what is wrong with it
 	}
 	return count
 }

@@ -1,5 +1,6 @@
-// Package scram is SCRAM-SHA-256 as PostgreSQL has it, on both sides: what a server keeps of a password, and the
-// exchange by which a client proves that it knows the password (RFC 5802, RFC 7677).
+// Package scram does SCRAM-SHA-256 as PostgreSQL does, on both sides (RFC 5802, RFC 7677). It makes what a server keeps
+// of a password, the verifier. It runs the exchange in which a client proves that it knows the password. Package proxy
+// uses the client's side, idserver the server's, and account the verifiers.
 //
 //	password ──saslprep.go──► prepared ──verifier.go──► SCRAM-SHA-256$4096:salt$StoredKey:ServerKey
 //	                              │                                    │
@@ -14,19 +15,20 @@
 //	c=BINDING,r=NONCE+MORE,p=PROOF         ──►
 //	                                       ◄──     v=SIGNATURE
 //
-// The first letter tells what the client thinks of channel binding: p, it binds; n, it does not; y, it would, but the
-// server cannot. The binding is a hash of the server's certificate, so only one that both sides see lets a client in.
+// The first letter is the client's position on channel binding. With p it binds, with n it does not. With y it would
+// bind, but believes that the server cannot. The binding is a hash of the server's certificate. So a client gets in
+// only if both sides see the same certificate.
 //
-// The library xdg-go/scram does the arithmetic. This package adds what PostgreSQL does otherwise, and the checks of
-// PostgreSQL with its words. It is stricter in one thing: a name in SCRAM with a "=" that does not begin =2C or =3D is
-// refused, and PostgreSQL reads over it. What holds:
+// The library xdg-go/scram does the arithmetic. This package adds PostgreSQL's deviations, its checks and its error
+// texts. It is stricter in one thing: it refuses a name in SCRAM with a "=" that does not begin =2C or =3D. PostgreSQL
+// ignores the name. The invariants:
 //
-//  1. A verifier that PostgreSQL has made lets the same password in here, and one of ours lets it in there. It does
-//     not contain the password, and neither a message nor a log repeats it.
+//  1. A verifier of PostgreSQL accepts the same password here, and one of ours accepts it there. It does not contain
+//     the password. No message and no log repeats a verifier.
 //  2. The server takes the user of the startup packet. It ignores the one in SCRAM, and refuses another identity.
-//  3. Nothing of a client is read before its size is checked, and all of an exchange is bounded.
-//  4. A client that believes that the server cannot bind, where it can, is refused: somebody stands in between.
-//  5. A wrong proof is one error for all, ErrProof. Any other error tells what PostgreSQL would say.
+//  3. The size of a client's message is checked before its contents are read. Every part of an exchange is limited.
+//  4. A client is refused if it believes that a server cannot bind that can: somebody stands in between.
+//  5. Every wrong proof is the same error, ErrProof. Any other error says what PostgreSQL would say.
 //
-// The package does no input or output, and knows nothing of messages around the exchange.
+// The package does no I/O, and knows nothing of messages around the exchange.
 package scram

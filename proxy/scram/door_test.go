@@ -18,7 +18,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// listen lets clients in that know a password, and answers nothing but an empty query. It returns its URL.
+// listen lets clients in that know a password. It answers nothing but an empty query. It returns its URL.
 func listen(t *testing.T, v scram.Verifier, secure *pgtls.Client) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -44,7 +44,7 @@ func listen(t *testing.T, v scram.Verifier, secure *pgtls.Client) string {
 	return fmt.Sprintf("postgres://%s/any?sslmode=prefer", listener.Addr())
 }
 
-// letIn is one session.
+// letIn serves one session.
 func letIn(conn net.Conn, v scram.Verifier, secure *pgtls.Client) error {
 	backend := pgproto3.NewBackend(conn, conn)
 	var binding scram.Binding
@@ -93,7 +93,7 @@ func letIn(conn net.Conn, v scram.Verifier, secure *pgtls.Client) error {
 	return nil
 }
 
-// authenticate does the exchange.
+// authenticate runs the exchange.
 func authenticate(backend *pgproto3.Backend, exchange *scram.Server) error {
 	backend.Send(&pgproto3.AuthenticationSASL{AuthMechanisms: exchange.Mechanisms()})
 	if err := backend.SetAuthType(pgproto3.AuthTypeSASL); err != nil {

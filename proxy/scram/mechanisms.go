@@ -2,14 +2,13 @@ package scram
 
 import "bytes"
 
-// The names of the mechanisms in PostgreSQL's protocol,
-// https://www.postgresql.org/docs/current/sasl-authentication.html.
+// Names of the mechanisms in PostgreSQL's protocol, https://www.postgresql.org/docs/current/sasl-authentication.html.
 const (
 	Plain = "SCRAM-SHA-256"
 	Plus  = "SCRAM-SHA-256-PLUS" // with channel binding
 )
 
-// WithoutPlus takes Plus out of a list of mechanisms, each ended by a zero byte, as the list is by another.
+// WithoutPlus removes Plus from a list of mechanisms. A zero byte ends each of them, and another one the list.
 func WithoutPlus(mechanisms []byte) (offer []byte, cut bool) {
 	for len(mechanisms) > 0 && mechanisms[0] != 0 {
 		name, rest, ok := bytes.Cut(mechanisms, []byte{0})

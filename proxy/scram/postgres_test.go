@@ -14,13 +14,13 @@ import (
 
 func TestMain(m *testing.M) { server.Main(m) }
 
-// passwords are such as SASLprep changes, leaves alone because it cannot prepare them, or is not asked about.
+// passwords are of three kinds: SASLprep changes them, cannot prepare them and leaves them alone, or does not apply.
 var passwords = []string{
 	"right", "tab\there", "a\u00a0b", "I\u00adX", "\u00aa", "\u2168", "a\u200bb", "\u00ad", "\u00aa\U0001f642",
 	"\u0627\u0031", "'quoted' \\ \"twice\"", " leading and trailing ", strings.Repeat("long", 200),
 }
 
-// loginRole is a role that PostgreSQL lets in by SCRAM alone.
+// loginRole makes a role that PostgreSQL lets in only by SCRAM.
 func loginRole(t *testing.T, url, name, password string) {
 	t.Helper()
 	conn := server.Connect(t, url)
@@ -75,7 +75,7 @@ func TestScramInvariant1AVerifierOfOursLetsTheSamePasswordIntoPostgreSQL(t *test
 	}
 }
 
-// psql asks for nothing, as a user with a password; more are libpq's parameters of the connection.
+// psql connects as a user with a password, and never prompts. more are libpq's connection parameters.
 func psql(t *testing.T, url, user, password string, more ...string) error {
 	t.Helper()
 	at := server.As(t, url, user, "")
@@ -91,7 +91,7 @@ func psql(t *testing.T, url, user, password string, more ...string) error {
 	return nil
 }
 
-// said is what a program printed before it failed.
+// said is the output of a program before it failed.
 type said struct {
 	text string
 	error

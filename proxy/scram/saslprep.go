@@ -6,9 +6,9 @@ import (
 	"github.com/xdg-go/stringprep"
 )
 
-// PostgreSQL prepares passwords by RFC 4013 with rules of its own (pg_saslprep). A character that is both a space and
-// mapped to nothing is a space. What is prohibited is looked for before normalisation. What cannot be prepared, or
-// becomes nothing, stays as it is. A password that were prepared otherwise would be a wrong one.
+// PostgreSQL prepares passwords by RFC 4013, with rules of its own (pg_saslprep). A character that is both a space and
+// mapped to nothing is a space. Prohibited characters are looked for before normalisation. A password that cannot be
+// prepared, or that becomes empty, stays as it is. Any deviation would make a right password wrong.
 var (
 	passwordMapping = func() stringprep.Mapping {
 		m := maps.Clone(stringprep.TableB1)
@@ -25,7 +25,7 @@ var (
 	passwordNormalized = stringprep.Profile{Normalize: true}
 )
 
-// Prepare gives the form of a password that PostgreSQL's SCRAM hashes.
+// Prepare returns a password in the form that PostgreSQL's SCRAM hashes.
 func Prepare(password string) string {
 	mapped, err := passwordMapped.Prepare(password)
 	if err != nil || mapped == "" {

@@ -12,11 +12,11 @@ func TestPasswordsArePreparedAsPostgreSQLDoes(t *testing.T) {
 		"I\u00adX":         "IX",
 		"\u00aa":           "a",
 		"\u2168":           "IX",
-		"a\u200bb":         "a b",              // a space and mapped to nothing
+		"a\u200bb":         "a b",              // a space, and also mapped to nothing
 		"\u00ad":           "\u00ad",           // becomes nothing
 		"\u00aa\U0001f642": "\u00aa\U0001f642", // unassigned in Unicode 3.2
-		"\U0001f130":       "\U0001f130",       // the same, and NFKC would make it A
-		"\u0627\u0031":     "\u0627\u0031",     // right to left, and does not end so
+		"\U0001f130":       "\U0001f130",       // the same; NFKC would make it A
+		"\u0627\u0031":     "\u0627\u0031",     // begins right to left, but does not end so
 		"\xff\u00aa":       "\xff\u00aa",       // not UTF-8
 	} {
 		if got := Prepare(password); got != want {

@@ -8,14 +8,14 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// maxMessage is how long a message of the exchange may be, in bytes: as long as PostgreSQL takes. A client's have 60
-// and 130.
+// maxMessage is the longest message of the exchange, in bytes. PostgreSQL has the same limit. A client's messages have
+// 60 and 130.
 const maxMessage = 1024
 
-// ErrProof: the client does not know the password, or there is no such user.
+// ErrProof means that the client does not know the password, or that there is no such user.
 var ErrProof = errors.New("the client's proof of the password is wrong")
 
-// Error is an exchange that did not come to a proof, as PostgreSQL tells it.
+// Error is an exchange that failed before a proof, with PostgreSQL's SQLSTATE and words.
 type Error struct{ SQLSTATE, Message, Detail string }
 
 func (e *Error) Error() string {
@@ -29,22 +29,22 @@ func violation(message, detail string) error { return &Error{"08P01", message, d
 
 func malformed(detail string) error { return violation("malformed SCRAM message", detail) }
 
-// Server is the server's side of one exchange: Choose, then Step for each message of the client, until Done.
-// One goroutine uses it.
+// Server is the server's side of one exchange: Choose, then Step for each message of the client, until Done. One
+// goroutine uses it.
 type Server struct {
 	verifier     Verifier
 	binding      Binding
 	mechanism    string
-	flag         byte   // how the client's first message begins: p, n or y; 0: it has not come
-	nonce        string // r= and the nonce of both
+	flag         byte   // first letter of the client's first message: p, n or y; 0 before it
+	nonce        string // r= and the nonce of both sides
 	conversation *scram.ServerConversation
 	done, failed bool
 }
 
-// NewServer begins an exchange with a client whose user has this verifier. A zero Binding offers none.
+// NewServer begins an exchange with a client whose user has this verifier. With a zero Binding it does not offer Plus.
 func NewServer(v Verifier, b Binding) *Server { return &Server{verifier: v, binding: b} }
 
-// Mechanisms are what the client may choose, in the order of PostgreSQL.
+// Mechanisms are the mechanisms that the client may choose, in PostgreSQL's order.
 func (s *Server) Mechanisms() []string {
 	if s.binding.Binds() {
 		return []string{Plus, Plain}
@@ -52,7 +52,7 @@ func (s *Server) Mechanisms() []string {
 	return []string{Plain}
 }
 
-// Choose is what the client has chosen.
+// Choose sets the mechanism that the client has chosen.
 func (s *Server) Choose(mechanism string) error {
 	if mechanism != Plain && (mechanism != Plus || !s.binding.Binds()) {
 		return violation("client selected an invalid SASL authentication mechanism", "")
@@ -61,10 +61,11 @@ func (s *Server) Choose(mechanism string) error {
 	return nil
 }
 
-// Done says that the client has proved that it knows the password, and that Step has given the server's last message.
+// Done says that the client has proved that it knows the password, and that Step has returned the server's last
+// message.
 func (s *Server) Done() bool { return s.done }
 
-// Step takes a message of the client and gives the answer. An error is ErrProof or an *Error, and ends the exchange.
+// Step takes a message of the client and returns the answer. An error is ErrProof or an *Error, and ends the exchange.
 func (s *Server) Step(message []byte) (answer []byte, err error) {
 	switch {
 	case s.mechanism == "" || s.done || s.failed:
@@ -84,8 +85,8 @@ func (s *Server) Step(message []byte) (answer []byte, err error) {
 	return answer, err
 }
 
-// first reads the client's first message. What PostgreSQL looks at, and the library otherwise or not at all, it looks
-// at before the library.
+// first reads the client's first message. Before the library reads it, first makes those checks of PostgreSQL that the
+// library does differently or not at all.
 func (s *Server) first(message string) ([]byte, error) {
 	if err := s.checkFlag(message); err != nil {
 		return nil, err
@@ -100,14 +101,14 @@ func (s *Server) first(message string) ([]byte, error) {
 	case strings.HasPrefix(bare, "m"):
 		return nil, &Error{SQLSTATE: "0A000", Message: "client requires an unsupported SCRAM extension"}
 	}
-	_, rest, _ = strings.Cut(bare, ",") // behind the name
+	_, rest, _ = strings.Cut(bare, ",") // after the name
 	nonce, _, _ := strings.Cut(rest, ",")
 	if !printable(nonce) {
 		return nil, violation("non-printable characters in SCRAM nonce", "")
 	}
 	s.flag = message[0]
 	server, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) {
-		return s.verifier.stored, nil // whatever name SCRAM has
+		return s.verifier.stored, nil // for any name in SCRAM
 	})
 	if err != nil {
 		return nil, err
@@ -125,12 +126,12 @@ func (s *Server) first(message string) ([]byte, error) {
 	return []byte(answer), nil
 }
 
-// printable is PostgreSQL's word for what a nonce may have.
+// printable says whether PostgreSQL accepts a text as a nonce.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < 0x21 || r > 0x7e })
 }
 
-// checkFlag reads what the client thinks of channel binding.
+// checkFlag checks the client's position on channel binding.
 func (s *Server) checkFlag(message string) error {
 	flag, _, _ := strings.Cut(message, ",")
 	kind, binds := strings.CutPrefix(flag, "p=")
@@ -160,7 +161,7 @@ func (s *Server) checkFlag(message string) error {
 	return nil
 }
 
-// last reads the client's proof.
+// last checks the client's proof.
 func (s *Server) last(message string) ([]byte, error) {
 	answer, err := s.conversation.Step(message)
 	switch {

@@ -10,7 +10,7 @@ import (
 	"pgflurry/tests/support/authority"
 )
 
-// verifier is one of a password.
+// verifier makes a Verifier of a password.
 func verifier(t testing.TB, password string) Verifier {
 	t.Helper()
 	v, err := NewVerifier(password, 1)
@@ -20,14 +20,14 @@ func verifier(t testing.TB, password string) Verifier {
 	return v
 }
 
-// seen is a certificate, and the state of TLS of a client that sees it.
+// seen returns a certificate, and the TLS state of a client that sees it.
 func seen(t testing.TB) ([]byte, *tls.ConnectionState) {
 	t.Helper()
 	pair := authority.New(t, "ca").Issue(t, authority.Leaf{})
 	return pair.TLS.Certificate[0], &tls.ConnectionState{PeerCertificates: parsed(t, pair.TLS.Certificate[0])}
 }
 
-// exchange is that of a client of ours with a server.
+// exchange runs the exchange of our client with a server.
 func exchange(server *Server, password string, state *tls.ConnectionState) error {
 	offered := []byte(strings.Join(server.Mechanisms(), "\x00") + "\x00\x00")
 	client, err := NewClient(offered, password, state)
@@ -84,7 +84,7 @@ func TestScramInvariant4AClientThatSeesAnotherCertificateOrNoBindingIsRefused(t 
 		t.Errorf("a client that sees another certificate: %v", err)
 	}
 	server := NewServer(v, binding)
-	client, err := NewClient([]byte(Plain+"\x00\x00"), "right", state) // somebody took PLUS away
+	client, err := NewClient([]byte(Plain+"\x00\x00"), "right", state) // somebody removed PLUS
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestAMockGivesANameTheSameSaltAndLetsNobodyIn(t *testing.T) {
 	if len(salts) != 3 {
 		t.Errorf("three names have the salts %q", salts)
 	}
-	// Not even who knows the keys gets in.
+	// Not even a client that knows the keys gets in.
 	known := verifier(t, "right")
 	known.mock = true
 	if err := exchange(NewServer(known, Binding{}), "right", nil); err != ErrProof {

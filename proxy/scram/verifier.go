@@ -14,26 +14,26 @@ import (
 	"github.com/xdg-go/scram"
 )
 
-// What a verifier of PostgreSQL has by default.
+// PostgreSQL's defaults for a verifier.
 const (
 	DefaultIterations = 4096
 	saltSize          = 16 // bytes
 )
 
-// maxVerifier is how long the text of a verifier may be, in bytes: as much as PostgreSQL takes. Its own have 133.
+// maxVerifier is the longest text of a verifier, in bytes. PostgreSQL has the same limit. Its own verifiers have 133.
 const maxVerifier = 512
 
-// Verifier is what a server keeps of a password. With it one can tell whether a client knows the password, and play
-// the server; one cannot log in with it. The zero value is none: nobody logs in with it, and it is not to be used.
+// Verifier is what a server keeps of a password. With it you can check whether a client knows the password, and play
+// the server, but not log in. The zero value is no verifier: nobody can log in with it, and it must not be used.
 //
-// It is a secret all the same: who has it can try passwords at leisure. So it does not print itself but by Text.
+// It is a secret all the same, since with it one can try passwords offline. So it prints itself only by Text.
 type Verifier struct {
 	stored scram.StoredCredentials
 	mock   bool
 }
 
-// NewVerifier makes one of a password with a random salt; iterations 0 means DefaultIterations. Its text may be given
-// to PostgreSQL: ALTER ROLE … PASSWORD.
+// NewVerifier makes a Verifier for a password, with a random salt. iterations 0 means DefaultIterations. PostgreSQL
+// takes its text, too: ALTER ROLE … PASSWORD.
 func NewVerifier(password string, iterations int) (Verifier, error) {
 	if iterations == 0 {
 		iterations = DefaultIterations
@@ -59,9 +59,8 @@ func NewVerifier(password string, iterations int) (Verifier, error) {
 	return Verifier{stored: stored}, nil
 }
 
-// Mock is the verifier that a client is asked for where there is none. It looks as that of a real user does: the same
-// name always gets the same salt. No password fits it. secret has to be the same in all processes that a client may
-// reach one after the other.
+// Mock is the verifier for a name that has none. To a client it looks like a real user's: the same name always gets the
+// same salt. No password fits it. All processes that a client may reach must have the same secret.
 func Mock(secret []byte, name string, iterations int) Verifier {
 	derive := func(what string) []byte {
 		mac := hmac.New(sha256.New, secret)
@@ -80,7 +79,7 @@ func (v Verifier) IsZero() bool { return v.stored.Iters == 0 }
 // Iterations is how often a client has to hash its password.
 func (v Verifier) Iterations() int { return v.stored.Iters }
 
-// Text is the verifier as it stands in pg_authid.rolpassword; "" where there is none. It is a secret.
+// Text is the verifier as in pg_authid.rolpassword; "" without a verifier. It is a secret.
 func (v Verifier) Text() string {
 	if v.IsZero() {
 		return ""
@@ -90,7 +89,7 @@ func (v Verifier) Text() string {
 		text(v.stored.ServerKey))
 }
 
-// String says what it is, without its secrets: for logs, which print all they are given.
+// String describes the verifier without its secrets, because logs print whatever they get.
 func (v Verifier) String() string {
 	if v.IsZero() {
 		return "no verifier"
@@ -98,10 +97,9 @@ func (v Verifier) String() string {
 	return fmt.Sprintf("%s verifier of %d iterations", Plain, v.stored.Iters)
 }
 
-// GoString is String.
 func (v Verifier) GoString() string { return v.String() }
 
-// Among people's mistakes these can be told apart. count has at most nine digits: a client would hash for minutes.
+// These tell some frequent mistakes from others. count has at most nine digits: a client would hash for minutes.
 var (
 	md5Hash = regexp.MustCompile(`^md5[0-9a-f]{32}$`)
 	count   = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
@@ -143,6 +141,6 @@ func ParseVerifier(text string) (Verifier, error) {
 		return Verifier{}, fmt.Errorf("it is a SCRAM-SHA-256 verifier with a malformed %s; "+
 			"expected SCRAM-SHA-256$iterations:salt$StoredKey:ServerKey, all but the first in base64", broken)
 	}
-	v.stored.Iters, _ = strconv.Atoi(iterations) // nine digits
+	v.stored.Iters, _ = strconv.Atoi(iterations) // count allows nine digits at most
 	return v, nil
 }

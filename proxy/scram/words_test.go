@@ -19,16 +19,16 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// A script is what a client says. In its last message NONCE stands for the nonce of the server.
+// script is what a client sends. In its last message NONCE stands for the nonce of the server.
 type script struct{ mechanism, first, last string }
 
-// outcome is how it ends: a SQLSTATE and a message, or the server's proof.
+// ending is how an exchange ends: a SQLSTATE and a message, or the server's proof.
 type ending struct{ code, message string }
 
 // wrongProof has the right length.
 var wrongProof = base64.StdEncoding.EncodeToString(make([]byte, 32))
 
-// scripts are of clients that PostgreSQL ends before it has looked at their proof, or because of it.
+// scripts are of clients that PostgreSQL refuses before it checks their proof, or because of the proof.
 func scripts(plain bool) map[string]script {
 	const first = "n,,n=,r=abc"
 	all := map[string]script{
@@ -81,7 +81,7 @@ func (s script) finish(challenge string) string {
 	return strings.ReplaceAll(s.last, "NONCE", nonce)
 }
 
-// here plays a script with a server of ours.
+// here plays a script with our server.
 func (s script) here(v scram.Verifier, b scram.Binding) ending {
 	exchange := scram.NewServer(v, b)
 	err := exchange.Choose(s.mechanism)
@@ -102,7 +102,7 @@ func (s script) here(v scram.Verifier, b scram.Binding) ending {
 	return ending{message: "let in, or not yet refused"}
 }
 
-// there plays it with PostgreSQL.
+// there plays a script with PostgreSQL.
 func (s script) there(t *testing.T, address, user string, secure bool) ending {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)

@@ -1,13 +1,13 @@
 package statement
 
-// cursor is a text and how far it is read. It passes what stands between tokens, for both readers of tokens.
+// cursor is a text and the reading position in it. It skips what is between tokens, for the tokenizer and the Scanner.
 type cursor struct {
 	sql []byte
 	at  int
-	any bool // comments may hold any byte
+	any bool // comments may contain any byte
 }
 
-// peek is the byte n after the present one, 0 at the end.
+// peek is the byte n after the present one; 0 at the end.
 func (t *cursor) peek(n int) byte {
 	if t.at+n < len(t.sql) {
 		return t.sql[t.at+n]
@@ -15,8 +15,8 @@ func (t *cursor) peek(n int) byte {
 	return 0
 }
 
-// skipSpace passes white space and comments; false: a comment without end, or one with a byte that is refused. Vertical
-// tab is no space here, because it became one only in PostgreSQL 16.
+// skipSpace skips white space and comments. It returns false at a comment without an end, or with a forbidden byte.
+// Vertical tab is no space here, because PostgreSQL 15 does not treat it as one; 16 does.
 func (t *cursor) skipSpace() bool {
 	for t.at < len(t.sql) {
 		switch c := t.sql[t.at]; {
@@ -37,7 +37,7 @@ func (t *cursor) skipSpace() bool {
 	return true
 }
 
-// lineComment passes a comment up to, not including, the end of its line: \n or \r.
+// lineComment skips a comment up to the end of its line, \n or \r, which it leaves.
 func (t *cursor) lineComment() bool {
 	for ; t.at < len(t.sql); t.at++ {
 		switch c := t.sql[t.at]; {
@@ -50,7 +50,7 @@ func (t *cursor) lineComment() bool {
 	return true
 }
 
-// blockComment passes a comment; PostgreSQL's nest.
+// blockComment skips a comment. As in PostgreSQL, comments nest.
 func (t *cursor) blockComment() bool {
 	depth := 0
 	for t.at < len(t.sql) {

@@ -22,7 +22,7 @@ func TestMayDeallocateTellsWhatCouldDropPreparedStatements(t *testing.T) {
 		{"SELECT 1;SELECT 2;", true},
 		{"SELECT 1;;", true},
 		{";DISCARD ALL", true},
-		{"SELECT ';' || 'x'", true}, // no statement is looked into
+		{"SELECT ';' || 'x'", true}, // the text of a statement is not parsed
 		{"SELECT 1; -- done", true},
 		{"SELECT 1;\v", true}, // no space before PostgreSQL 16
 		{"/* never closed", true},
@@ -30,7 +30,7 @@ func TestMayDeallocateTellsWhatCouldDropPreparedStatements(t *testing.T) {
 		{"é", true},
 		{"+", true},
 		{"\x00", true},
-		{strings.Repeat("x", 64), true}, // PostgreSQL cuts it off
+		{strings.Repeat("x", 64), true}, // PostgreSQL truncates it
 		{"SELECT 1" + strings.Repeat(" ", 1<<20) + "; DO 'x'", true},
 		{"DISCARD" + strings.Repeat(" ", 1<<20) + "ALL", true},
 		{strings.Repeat("/**/", 1<<10) + "DISCARD ALL", true},
@@ -42,13 +42,13 @@ func TestMayDeallocateTellsWhatCouldDropPreparedStatements(t *testing.T) {
 		{"SELECT 1;", false},
 		{"SELECT 1 ; \t\r\n\f", false},
 		{"(SELECT 1)", false},
-		{"SELECT 'é' + \v 1a", false}, // what follows the first token is not read
+		{"SELECT 'é' + \v 1a", false}, // nothing after the first token is read
 		{"SELECT '" + strings.Repeat("x", 1<<20) + "'", false},
 		{strings.Repeat("/**/", 1<<10) + "SELECT 1", false},
 		{"COPY t FROM STDIN", false},
 		{`"do" 'x'`, false},
 		{"dot", false},
-		{"DO$$x$$", false}, // a name, to PostgreSQL as well
+		{"DO$$x$$", false}, // a name, for PostgreSQL as well
 		{"EXPLAIN EXECUTE s", false},
 		{"PREPARE s AS SELECT 1", false},
 	} {

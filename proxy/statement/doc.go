@@ -1,12 +1,12 @@
-// Package statement reads the text of a statement: whether it is an answered form, that is, one whose values the proxy
-// may give from memory, and which.
+// Package statement reads the text of a statement. It says whether the text is an answered form: one whose values may
+// come from memory. Package proxy asks it about each statement of a client; idserver/command reads SQL with it.
 //
 //	text ──► tokenize.go ──► match.go ──────► Form: columns, rows, tag
 //	         (its tokens)    words.go (keywords)
 //	              └────────► deallocate.go ─► may it drop prepared statements?
 //
-//	text ──► scan.go: the tokens of any SQL, for whoever has no PostgreSQL to pass it on to
+//	text ──► scan.go: the tokens of any SQL, for sessions without a PostgreSQL
 //
-// It knows nothing of messages, parameters' values, sessions or permissions: whether a form is answered in the end is
-// for proxy to say. What it does not read to the last byte as PostgreSQL does, it refuses.
+// It knows nothing of messages, values of parameters, sessions or permissions. Package proxy makes the final decision
+// whether a form is answered. Match refuses every text that it does not read to the last byte as PostgreSQL does.
 package statement

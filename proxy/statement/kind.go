@@ -1,6 +1,6 @@
 package statement
 
-// FormKind is a group of answered forms, by which they are counted.
+// FormKind is a group of answered forms. Statistics count answers by group.
 type FormKind uint8
 
 const (
@@ -10,7 +10,7 @@ const (
 	FormKinds
 )
 
-// FormKindLabels are what metrics call them.
+// FormKindLabels are their labels in metrics.
 var FormKindLabels = [FormKinds]string{"snowflake", "snowflakes", "segment"}
 
 // Kind is the group of a form.

@@ -2,8 +2,8 @@ package statement
 
 import "bytes"
 
-// Answered forms. In brackets: may be missing. Keywords and names in any case, names also quoted; comments and space
-// between any two tokens.
+// The answered forms. Parts in brackets are optional. Keywords and names may be in any case, names also quoted.
+// Comments and space may stand between any two tokens.
 //
 //	statement  SELECT call {, call} [FROM series] [;]
 //	           SELECT * FROM ids [;]
@@ -17,32 +17,34 @@ import "bytes"
 //
 // The values of a statement are either all IDs or all numbers of one tag.
 //
-// All of them are forms of which PostgreSQL's answer is known to the last byte but for the digits. Whatever does
-// not fit is forwarded: a statement PostgreSQL accepts and Match refuses costs a round trip, the other way round is
-// a wrong answer.
+// Apart from the digits, PostgreSQL's answer to each of these forms is known to the last byte. Anything else is
+// forwarded. If Match refuses a statement that PostgreSQL accepts, that costs a round trip. The opposite would be a
+// wrong answer.
 
 const (
-	// MaxIDs is the most IDs, or numbers of a tag, that one answer may hold: columns times rows.
+	// MaxIDs is the most IDs, or numbers of a tag, in one answer: columns times rows.
 	MaxIDs = 10_000
-	// maxText is the longest statement looked at, in bytes. It also bounds the columns, far below PostgreSQL's 1664.
+	// maxText is the longest statement that Match reads, in bytes. It also limits the columns, far below PostgreSQL's
+	// 1664.
 	maxText = 1 << 10
 )
 
-// Form is an answered form: which columns, how many rows, where the count comes from.
-// It is immutable, and so may be shared.
+// Form is an answered form: its columns, its rows, and where the count comes from. It is immutable, so it may be
+// shared.
 type Form struct {
 	// Columns has at least one.
 	Columns []Column
-	// Rows is the literal count, 1 when there is no FROM, 0 when the count is a parameter. 1 … MaxIDs/len(Columns)
+	// Rows is the literal count: 1 … MaxIDs/len(Columns). It is 1 without FROM, and 0 if the count is a parameter.
 	Rows int
-	// CountParam: the count is the last parameter. Whoever binds it keeps rows times columns within MaxIDs.
+	// CountParam means that the count is the last parameter. The caller that binds it keeps rows times columns within
+	// MaxIDs.
 	CountParam bool
-	// Series: that parameter ends a generate_series, which makes it an integer. Otherwise it is a bigint.
+	// Series means that this parameter ends a generate_series, which makes it an integer. Otherwise it is a bigint.
 	Series bool
-	// Unqualified: an answered function's name was written without the schema in which the function lives: public for
-	// IDs, pgflurry for numbers of a tag. So search_path, or an alias in public, decides which function it is.
+	// Unqualified means that a function was named without the schema in which it lives: public for IDs, pgflurry for
+	// numbers of a tag. Then search_path, or an alias in public, decides which function it is.
 	Unqualified bool
-	// Tag: the values are numbers of this tag; nil: they are IDs.
+	// Tag is the tag of the numbers; nil: the values are IDs.
 	Tag *Tag
 }
 
@@ -50,15 +52,15 @@ type Form struct {
 type Tag struct {
 	// Text is ASCII, 1 to MaxTagBytes bytes; nil if the tag is a parameter.
 	Text []byte
-	// Param: it is $1.
+	// Param means that the tag is $1.
 	Param bool
 }
 
 // Column is one column of an answered form.
 type Column struct {
-	// Name is the label of the column, as RowDescription gives it.
+	// Name is the label of the column in RowDescription.
 	Name string
-	// Text: its type is text, otherwise bigint.
+	// Text means that the column's type is text, otherwise bigint.
 	Text bool
 }
 
@@ -73,7 +75,7 @@ func (f *Form) Params() (n int) {
 	return n
 }
 
-// TagOr is the tag of the form, which is bound if it is a parameter; nil for IDs.
+// TagOr is the tag of the form. If the tag is a parameter, that is bound. For IDs it is nil.
 func (f *Form) TagOr(bound []byte) []byte {
 	switch {
 	case f.Tag == nil:
@@ -84,8 +86,8 @@ func (f *Form) TagOr(bound []byte) []byte {
 	return f.Tag.Text
 }
 
-// Match reports whether sql is an answered form, and which. False means forward. It does not keep sql, and allocates
-// nothing where it refuses. It may be called concurrently.
+// Match reports whether sql is an answered form, and which. False means forward. It does not keep sql, and a refusal
+// allocates nothing. It may be called concurrently.
 func Match(sql []byte) (*Form, bool) {
 	if len(sql) > maxText {
 		return nil, false
@@ -102,8 +104,8 @@ func Match(sql []byte) (*Form, bool) {
 	return &f, true
 }
 
-// parser is a recursive descent over the grammar above with one token of lookahead. Each method that names a part of
-// the grammar reports whether it stood there, and has consumed it if so; nothing is ever read twice.
+// parser descends recursively over the grammar above, with one token of lookahead. Each method named after a part of
+// the grammar reports whether that part came next, and has read it if so. Nothing is read twice.
 type parser struct {
 	tokens tokenizer
 	kind   Kind // of the present token; its text is tokens.text()
@@ -144,7 +146,7 @@ func (p *parser) call() bool {
 	if !segment && p.form.Tag != nil {
 		return false
 	}
-	// a cast leaves the column the function's name
+	// A cast leaves the function's name to the column.
 	c := Column{Name: "next_snowflake"}
 	if segment {
 		c.Name = "next_segment"
@@ -173,7 +175,7 @@ func (p *parser) series() bool {
 	return ok
 }
 
-// ids is a set-returning function: its only column is named as the table, unless the alias names the column.
+// ids reads a set-returning function. Its only column has the table's name, unless the alias names the column.
 func (p *parser) ids() bool {
 	segment, ok := p.function("next_snowflakes", "next_segments")
 	name := "next_snowflakes"
@@ -187,7 +189,8 @@ func (p *parser) ids() bool {
 	return true
 }
 
-// function reads the name of one of two answered functions, qualified or not; the one for segments may have an alias.
+// function reads the name of one of two answered functions, with or without its schema. The function for segments may
+// be reached by an alias in public.
 func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
 	switch {
 	case p.name("pgflurry"):
@@ -202,11 +205,11 @@ func (p *parser) function(snowflake, segment string) (isSegment, ok bool) {
 	if p.name(snowflake) {
 		return false, true
 	}
-	p.form.Unqualified = true // in public there is at most an alias
+	p.form.Unqualified = true // public has at most an alias
 	return true, p.name(segment)
 }
 
-// tag reads the tag: the same one in each call, and none behind an ID.
+// tag reads the tag. Each call must have the same one, and a call for IDs must not come before it.
 func (p *parser) tag() bool {
 	t := Tag{Param: p.kind == KindParam}
 	text := p.tokens.text()
@@ -242,7 +245,7 @@ func (p *parser) count() bool {
 		p.next()
 		return true
 	}
-	if p.kind == KindString { // from a driver that puts parameters into the text; PostgreSQL makes a number of it
+	if p.kind == KindString { // some drivers put parameters into the text; PostgreSQL makes a number of it
 		p.kind = KindNumber
 	}
 	n, ok := p.number()
@@ -250,7 +253,7 @@ func (p *parser) count() bool {
 	return ok && n >= 1
 }
 
-// number reads a decimal literal of at most MaxIDs; leading zeros do not make it octal.
+// number reads a decimal literal of at most MaxIDs. Leading zeros do not make it octal.
 func (p *parser) number() (n int, ok bool) {
 	if p.kind != KindNumber {
 		return 0, false
@@ -267,10 +270,10 @@ func (p *parser) number() (n int, ok bool) {
 	return n, true
 }
 
-// label reads the name of a column if there is one; false: something stands there that is none.
+// label reads the name of a column if there is one. It returns false if the next word cannot be a label.
 func (p *parser) label(name *string) bool {
 	switch {
-	case p.keyword("as"): // then any word at all
+	case p.keyword("as"): // then any word will do
 	case p.kind == KindQuoted:
 	case p.kind == KindWord && string(p.tokens.text()) != "from":
 		if NeedsAs(p.tokens.text()) {
@@ -282,7 +285,7 @@ func (p *parser) label(name *string) bool {
 	return p.take(name)
 }
 
-// alias reads the name of a table, and of its one column, if there is one; name becomes the column's.
+// alias reads the name of a table and of its one column, if there is one. name becomes the column's name.
 func (p *parser) alias(name *string) bool {
 	if !p.keyword("as") && p.kind != KindWord && p.kind != KindQuoted {
 		return true
@@ -303,7 +306,7 @@ func (p *parser) tableName(name *string) bool {
 	return p.take(name)
 }
 
-// take copies the identifier at hand.
+// take copies the next identifier.
 func (p *parser) take(name *string) bool {
 	if p.kind != KindWord && p.kind != KindQuoted {
 		return false
@@ -313,7 +316,7 @@ func (p *parser) take(name *string) bool {
 	return true
 }
 
-// keyword passes one word, unquoted.
+// keyword reads one word, unquoted.
 func (p *parser) keyword(word string) bool {
 	if p.kind != KindWord || string(p.tokens.text()) != word {
 		return false
@@ -322,7 +325,7 @@ func (p *parser) keyword(word string) bool {
 	return true
 }
 
-// name passes one identifier, quoted or not.
+// name reads one identifier, quoted or not.
 func (p *parser) name(name string) bool {
 	if (p.kind != KindWord && p.kind != KindQuoted) || string(p.tokens.text()) != name {
 		return false

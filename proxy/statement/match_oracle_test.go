@@ -12,8 +12,8 @@ import (
 	"github.com/wasilibs/go-pgquery"
 )
 
-// The oracle is PostgreSQL's own parser. Its tree is decoded into types that have no place for anything an answered
-// form does not hold. So a WHERE, a DISTINCT or a second statement is an unknown field or a wrong length.
+// The oracle is PostgreSQL's own parser. Its tree is decoded into types that have fields for answered forms only. So a
+// WHERE, a DISTINCT or a second statement is an unknown field or a wrong length.
 type (
 	tree struct {
 		Version int
@@ -175,7 +175,7 @@ func (s *selectTree) ids(f *Form) error {
 	return f.count(args[len(args)-1])
 }
 
-// source is the one function of the FROM clause, and the name an alias gives its column.
+// source is the one function of the FROM clause, and the name that an alias gives to its column.
 func (s *selectTree) source() (call node, name string, err error) {
 	from := s.FromClause[0].RangeFunction
 	if len(from.Functions) != 1 || len(from.Functions[0].List.Items) != 2 ||
@@ -196,7 +196,7 @@ func (s *selectTree) source() (call node, name string, err error) {
 	return from.Functions[0].List.Items[0], name, nil
 }
 
-// answers: a function of this name in its schema, in public, or without one.
+// answers says whether this is a function of that name: in its schema, in public, or without a schema.
 func (f *Form) answers(call node, name, schema string) bool {
 	function := dotted(call.FuncCall.Funcname)
 	if function == schema+"."+name {
@@ -206,7 +206,7 @@ func (f *Form) answers(call node, name, schema string) bool {
 	return function == name || function == "public."+name
 }
 
-// names takes the tag, which must be the same in each call.
+// names takes the tag. Each call must have the same one.
 func (f *Form) names(n node) bool {
 	t := &Tag{}
 	switch {
@@ -251,7 +251,7 @@ func (f *Form) count(n node) error {
 	return nil
 }
 
-// dotted joins names; a dot within a name does not pass for one between names.
+// dotted joins names so that a dot within a name differs from one between names.
 func dotted(names []node) string {
 	var all []string
 	for _, n := range names {
@@ -263,8 +263,8 @@ func dotted(names []node) string {
 	return strings.Join(all, ".")
 }
 
-// checkSound asserts the one direction that matters:
-// what Match calls an answered form is one to PostgreSQL, and the same.
+// checkSound asserts the one direction that matters: if Match says that a text is an answered form, PostgreSQL reads
+// the same form.
 func checkSound(t interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -296,8 +296,8 @@ func TestPostgreSQLsParserAgreesWithTheTable(t *testing.T) {
 	}
 }
 
-// Every keyword of PostgreSQL's grammar in each place of a name:
-// here Match and the parser must agree in both directions.
+// These are all keywords of PostgreSQL's grammar, in each place of a name. Here Match and the parser must agree in both
+// directions.
 func TestMatchTreatsEveryKeywordAsPostgreSQLDoes(t *testing.T) {
 	scan, err := pg_query.Scan("select")
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A statement as tokens: written down, random space and comments go between them.
+// tokens is a statement as tokens. In its text, random space and comments are between them.
 type tokens []string
 
 var (
@@ -20,7 +20,7 @@ var (
 	label = rapid.SampledFrom([]string{"id", "x", "name", "value", "_1", "a$b", "is", "key", "next_snowflake", "g"})
 )
 
-// join writes tokens down. Two tokens that would run into one need space between them, the others may have it.
+// join writes the tokens down. Between two tokens that would become one it puts space, between others only sometimes.
 func (ts tokens) join(t *rapid.T) string {
 	var b strings.Builder
 	b.WriteString(optional(t, space))
@@ -40,7 +40,8 @@ func (ts tokens) join(t *rapid.T) string {
 	return b.String()
 }
 
-// runsOn: letters, digits, $, and quotes, of which two would be a doubled one.
+// runsOn says whether two neighbours of this kind would become one token: letters, digits, $, and quotes, since two
+// quotes are a doubled one.
 func runsOn(c byte) bool {
 	return startsIdentifier(c) || isDigit(c) || c == '$' || c == '"' || c == '\''
 }
@@ -52,7 +53,7 @@ func optional(t *rapid.T, g *rapid.Generator[string]) string {
 	return ""
 }
 
-// spell writes a word in random case, or, if it may be a quoted name, quoted.
+// spell writes a word in random case, or quoted if a name may be quoted there.
 func spell(t *rapid.T, word string, quotable bool) string {
 	if quotable && rapid.IntRange(0, 3).Draw(t, "quoted") == 0 {
 		return `"` + strings.ReplaceAll(word, `"`, `""`) + `"`
@@ -66,7 +67,7 @@ func spell(t *rapid.T, word string, quotable bool) string {
 	return string(b)
 }
 
-// drawName draws a name and its spelling. Only AS takes any word.
+// drawName draws a name and its spelling. Only after AS may it be any word.
 func drawName(t *rapid.T, bare bool) (name, spelt string) {
 	switch rapid.IntRange(0, 3).Draw(t, "kind of name") {
 	case 0:
@@ -105,7 +106,7 @@ func drawCount(t *rapid.T, f *Form, most int) string {
 	return fmt.Sprint(optional(t, rapid.Just("00")), f.Rows)
 }
 
-// drawTag makes the form one of numbers of a tag, as often as one of IDs.
+// drawTag gives the form numbers of a tag, as often as IDs.
 func drawTag(t *rapid.T, f *Form) {
 	switch rapid.IntRange(0, 3).Draw(t, "source") {
 	case 0:
@@ -115,7 +116,7 @@ func drawTag(t *rapid.T, f *Form) {
 	}
 }
 
-// write writes the tag down.
+// write returns the tag's spelling.
 func (t *Tag) write() string {
 	if t.Param {
 		return "$1"
@@ -132,7 +133,7 @@ func drawAlias(t *rapid.T, name *string) (ts tokens) {
 	}
 	var spelt string
 	if *name, spelt = drawName(t, true); IsReserved([]byte(strings.ToLower(spelt))) {
-		spelt = `"` + *name + `"` // "is" may be a column, not a table
+		spelt = `"` + *name + `"` // "is" may name a column, but not a table
 	}
 	ts = append(ts, spelt)
 	if rapid.Bool().Draw(t, "column") {
@@ -227,7 +228,7 @@ func TestMatchFindsEveryFormHoweverItIsWritten(t *testing.T) {
 	})
 }
 
-// A form with a token dropped, doubled, swapped or put in its place is the likeliest to be taken for a form.
+// The texts most likely to be mistaken for a form are forms with a token dropped, doubled, swapped or replaced.
 func TestMatchIsNotFooledByAlmostForms(t *testing.T) {
 	stray := rapid.SampledFrom(append([]string{
 		"'", `"`, "+", "-", "/", "::", ":", "[", "]", "?", "@", "0", "1", "2", "10001", "$1", "$2", "1.5", "1e3", "0x1",

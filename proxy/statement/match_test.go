@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// answered is every shape the grammar knows, with PostgreSQL's column names (checked against a server by tests/wire).
+// answered has every shape that the grammar knows, with PostgreSQL's column names (checked against a server by
+// tests/wire).
 var answered = []struct {
 	sql  string
 	want Form
@@ -107,8 +108,8 @@ var answered = []struct {
 	},
 }
 
-// forwarded is what stands just outside the grammar. Some of it PostgreSQL answers alike;
-// then forwarding only costs time.
+// forwarded has texts just outside the grammar. PostgreSQL gives the same answer to some of them; then forwarding only
+// costs time.
 var forwarded = []string{
 	"",
 	";",

@@ -6,36 +6,36 @@ import (
 	"unicode/utf8"
 )
 
-// Kinds of tokens that only a Scanner tells.
+// Kinds of tokens that only a Scanner returns.
 const (
 	KindDecimal  Kind = 'd' // a number with a point or an exponent
-	KindOperator Kind = 'o' // of two characters or more, or none of the marks
-	KindOther    Kind = 'x' // whole, but its value is not read: U&'', U&"", B'', X'', and E'' with rare escapes
+	KindOperator Kind = 'o' // of two characters or more, or a character that is no mark
+	KindOther    Kind = 'x' // complete, but its value is not read: U&'', U&"", B'', X'', and E'' with rare escapes
 )
 
-// Scanner reads any SQL as PostgreSQL's lexer does with standard_conforming_strings on, in UTF-8. It is the tolerant
-// sister of the tokenizer: it knows where each token begins and ends, and so where a statement ends.
+// Scanner reads any SQL as PostgreSQL's lexer does with standard_conforming_strings on, in UTF-8. Unlike the tokenizer
+// it accepts all SQL: it knows where each token begins and ends, and so where a statement ends.
 //
-// Marks are their own kinds: ( ) [ ] , ; . + - * / % ^ < > =
+// Marks are kinds of their own: ( ) [ ] , ; . + - * / % ^ < > =
 //
-// It reads each byte a bounded number of times. What the versions of PostgreSQL read differently is KindBad or
+// It reads each byte a bounded number of times. Tokens that PostgreSQL's versions read differently are KindBad or
 // KindOther. The zero value has no text.
 type Scanner struct {
 	cursor
-	// Start and Stop are where the last token begins, and where it ends.
+	// Start and Stop are where the last token begins and ends.
 	Start, Stop int
 	value       []byte
 	problem     string
-	signs       int // up to here are signs, each a token
+	signs       int // each character before this position is a token of its own
 }
 
 // Scan begins to read a text, which must be valid UTF-8 without a NUL. The scanner keeps it.
 func Scan(sql []byte) *Scanner { return &Scanner{cursor: cursor{sql: sql, any: true}} }
 
-// Text is that of the last word (folded), quoted identifier, number, parameter (its digits) or string, whole.
+// Text is the complete text of the last word (folded), quoted identifier, number, parameter (its digits) or string.
 func (s *Scanner) Text() string { return string(s.value) }
 
-// Is reports whether the last token's text is this.
+// Is reports whether the last token has this text.
 func (s *Scanner) Is(text string) bool { return string(s.value) == text }
 
 // Source is the last token as it is written.
@@ -99,7 +99,7 @@ func (s *Scanner) token(c byte) Kind {
 	return s.bad("syntax error")
 }
 
-// startsName: PostgreSQL's identifiers hold any byte above 0x7f.
+// startsName says whether a byte can begin an identifier. PostgreSQL allows any byte above 0x7f.
 func startsName(c byte) bool { return startsIdentifier(c) || c >= 0x80 }
 
 // wordOrPrefix reads a word, or a constant with letters in front of its quote.
@@ -125,7 +125,7 @@ func (s *Scanner) wordOrPrefix(c, next byte) Kind {
 	return KindWord
 }
 
-// unread is what becomes of a constant whose value is not read.
+// unread turns the kind of a constant into KindOther if its value is not read.
 func (s *Scanner) unread(kind Kind) Kind {
 	if kind == KindBad {
 		return kind
@@ -151,17 +151,17 @@ func (s *Scanner) identifier() Kind {
 	return s.bad("unterminated quoted identifier")
 }
 
-// quoting says what stands for itself between single quotes.
+// quoting is the set of characters that stand for themselves between single quotes.
 type quoting uint8
 
 const (
-	plain   quoting = iota // all but a quote, which is doubled
-	escapes                // nor a backslash
-	bits                   // all but a quote; a doubled one is an end and a beginning
+	plain   quoting = iota // all except a quote, which is doubled
+	escapes                // all except a quote and a backslash
+	bits                   // all except a quote; a doubled one ends one constant and begins another
 )
 
-// quotes reads a constant in single quotes, whose first is the last of so many bytes. It goes on in the next line if
-// nothing but space with a line break is between.
+// quotes reads a constant in single quotes. opening is the length of its prefix and first quote. The constant continues
+// on a later line if only space with a line break is in between.
 func (s *Scanner) quotes(opening int, q quoting) Kind {
 	s.at += opening
 	kind := KindString
@@ -190,7 +190,7 @@ func (s *Scanner) quotes(opening int, q quoting) Kind {
 	return s.bad("unterminated quoted string")
 }
 
-// continues passes space with a line break in it and the quote behind it, if they follow.
+// continues skips space with a line break, and the quote behind it, if both follow.
 func (s *Scanner) continues() bool {
 	line := false
 	for i := s.at; i < len(s.sql); i++ {
@@ -219,7 +219,7 @@ func (s *Scanner) continues() bool {
 	return false
 }
 
-// escape reads on after a backslash; false: its value is not read.
+// escape reads on after a backslash. It returns false if the value is not read.
 func (s *Scanner) escape() bool {
 	if s.at == len(s.sql) {
 		return true // the string has no end
@@ -253,7 +253,7 @@ func (s *Scanner) escape() bool {
 	return true
 }
 
-// digits counts the digits that follow, up to most.
+// digits counts the digits that follow, at most most.
 func (s *Scanner) digits(most, base int) (n int) {
 	for n < most && s.at+n < len(s.sql) {
 		if _, err := strconv.ParseUint(string(s.sql[s.at+n]), base, 8); err != nil {
@@ -268,11 +268,11 @@ func (s *Scanner) digits(most, base int) (n int) {
 func (s *Scanner) code(n, base int) bool {
 	value, err := strconv.ParseUint(string(s.sql[s.at:s.at+n]), base, 16)
 	s.at += n
-	s.value = append(s.value, byte(value)) // PostgreSQL as well takes \777 for \377
+	s.value = append(s.value, byte(value)) // as in PostgreSQL, \777 means \377
 	return err == nil
 }
 
-// codePoint reads a character that is written in n digits. Surrogates, which come in pairs, are not read.
+// codePoint reads a character that is written in n digits. It does not read surrogates, which come in pairs.
 func (s *Scanner) codePoint(n int) bool {
 	if s.digits(n, 16) < n {
 		return false
@@ -286,7 +286,7 @@ func (s *Scanner) codePoint(n int) bool {
 	return true
 }
 
-// numeral reads a number. Letters right behind it are an error, or mean something since PostgreSQL 16.
+// numeral reads a number. Letters right behind it are an error, or have a meaning since PostgreSQL 16.
 func (s *Scanner) numeral() Kind {
 	kind := KindNumber
 	from := s.at
@@ -350,13 +350,13 @@ func (s *Scanner) dollar(next byte) Kind {
 	return KindString
 }
 
-// isMark: operators of one character that are tokens of their own.
+// isMark says whether an operator of one character is a mark, a token kind of its own.
 func isMark(c byte) bool { return bytes.IndexByte([]byte("+-*/%^<>="), c) >= 0 }
 
 func isOperator(c byte) bool { return isMark(c) || bytes.IndexByte([]byte("~!@#&|`?"), c) >= 0 }
 
-// operator reads an operator up to a comment. A plus or minus at its end belongs to what follows, unless a character
-// before it is none of an ordinary operator.
+// operator reads an operator, up to a comment. A plus or minus at its end belongs to the next token, unless the
+// operator has a special character such as ~ or !.
 func (s *Scanner) operator() Kind {
 	from := s.at
 	if from >= s.signs {
@@ -370,7 +370,8 @@ func (s *Scanner) operator() Kind {
 	return KindOperator
 }
 
-// operatorEnd is where the operator at hand ends. The signs that it leaves are remembered, and not looked at again.
+// operatorEnd is where the present operator ends. It remembers the signs that it leaves, so that nothing reads them
+// again.
 func (s *Scanner) operatorEnd() int {
 	end, bound := s.at+1, false
 	i := s.at

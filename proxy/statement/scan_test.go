@@ -9,7 +9,7 @@ import (
 	"github.com/wasilibs/go-pgquery"
 )
 
-// scanned is a text with what a Scanner makes of it: kind, and text behind a colon where a token has one.
+// scanned is a text with the tokens of a Scanner: the kind, and after a colon the text of tokens that have one.
 var scanned = []struct{ sql, want string }{
 	{"", ""},
 	{"Select a$1_ \"A\"\"b\" 007 $12", "w:select w:a$1_ q:A\"b n:007 $:12"},
@@ -86,11 +86,11 @@ func TestScannerReadsTokensAsPostgreSQLDoes(t *testing.T) {
 	}
 }
 
-// commented is a string that goes on behind a comment. The parser of the tests, to which a comment is a token, reads
-// two strings there; a server reads one.
+// commented is a string that continues behind a comment. The parser of the tests treats a comment as a token, so it
+// reads two strings. A server reads one.
 var commented = regexp.MustCompile(`'[\s]*--[^\n\r]*[\n\r][^']*'`)
 
-// checkScan asserts that PostgreSQL's lexer finds tokens where the Scanner does.
+// checkScan asserts that PostgreSQL's lexer and the Scanner find the same tokens.
 func checkScan(t *testing.T, sql string) {
 	t.Helper()
 	if !utf8.ValidString(sql) || strings.Contains(sql, "\x00") {
@@ -134,7 +134,7 @@ func checkScan(t *testing.T, sql string) {
 	}
 }
 
-// FuzzScan looks for a text that the Scanner divides otherwise than PostgreSQL.
+// FuzzScan looks for a text that the Scanner divides differently from PostgreSQL.
 func FuzzScan(f *testing.F) {
 	for _, c := range scanned {
 		f.Add(c.sql)
@@ -142,7 +142,7 @@ func FuzzScan(f *testing.F) {
 	f.Fuzz(checkScan)
 }
 
-// The longest of what makes a reader go back: each of these was quadratic if every token looked for its end anew.
+// These are the longest inputs that make a reader go back. Each was quadratic when every token looked for its end anew.
 func TestScannerReadsEachByteABoundedNumberOfTimes(t *testing.T) {
 	for _, part := range []string{
 		"'a'\n", "'a' -- x\n", "$a", "$$;", "/*", "/**/", "e'\\", `"a""`, "--\n", "1.", "+-",

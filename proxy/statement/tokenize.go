@@ -1,11 +1,11 @@
 package statement
 
-// Kind says what a token is. A mark is its own kind: '(' ')' ',' '.' ';' '*', and more of them for a Scanner.
+// Kind says what a token is. A mark is its own kind: '(' ')' ',' '.' ';' '*'. A Scanner has more of them.
 type Kind byte
 
 const (
-	KindEnd    Kind = 0   // nothing but space and comments was left
-	KindBad    Kind = '?' // no answered form holds this, whatever PostgreSQL makes of it; to a Scanner: no token
+	KindEnd    Kind = 0   // only space and comments were left
+	KindBad    Kind = '?' // no answered form contains this; for a Scanner: no token
 	KindWord   Kind = 'w' // identifier or keyword, folded to lower case
 	KindQuoted Kind = 'q' // "identifier", quotes removed
 	KindNumber Kind = 'n' // digits only
@@ -14,30 +14,30 @@ const (
 	KindString Kind = 's' // 'text', quotes removed
 )
 
-// IdentifierBytes is the longest identifier PostgreSQL keeps whole (NAMEDATALEN - 1).
-// Longer ones it cuts, with a NOTICE.
+// IdentifierBytes is the longest identifier that PostgreSQL keeps whole (NAMEDATALEN - 1). It truncates longer ones,
+// with a NOTICE.
 const IdentifierBytes = 63
 
-// MaxTagBytes is the longest business tag in bytes, and so the longest text that an answered form holds.
+// MaxTagBytes is the longest business tag in bytes, and so the longest text in an answered form.
 const MaxTagBytes = 128
 
 // tokenizer reads the tokens of answered forms as PostgreSQL's own lexer does
-// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html), and calls everything else bad. Bytes above 0x7f
-// are bad wherever they stand, comments included. What they mean depends on the client's encoding: in some encodings
-// the second byte of a character looks like a quote or a backslash.
+// (https://www.postgresql.org/docs/current/sql-syntax-lexical.html). Everything else is bad. Bytes above 0x7f are bad
+// everywhere, even in comments, because their meaning depends on the client's encoding. In some encodings the second
+// byte of a character looks like a quote or a backslash.
 //
 // No method allocates.
 type tokenizer struct {
 	cursor
-	// the text of the last word, quoted identifier, number, parameter or string, folded
+	// The text of the last word, quoted identifier, number, parameter or string, folded.
 	folded [MaxTagBytes]byte
 	length int
 }
 
-// text is that of the last word, quoted identifier, number, parameter or string, valid until the next call.
+// text is the text of the last word, quoted identifier, number, parameter or string. It is valid until the next call.
 func (t *tokenizer) text() []byte { return t.folded[:t.length] }
 
-// keep adds a byte to the text; false: it is longer than an identifier.
+// keep adds a byte to the text. It returns false if the text is longer than an identifier.
 func (t *tokenizer) keep(c byte) bool {
 	return t.length < IdentifierBytes && t.keepAny(c)
 }
@@ -94,7 +94,7 @@ func (t *tokenizer) word() Kind {
 	return KindWord
 }
 
-// quoted reads on after the opening quote. A doubled quote stands for one; an empty name is an error of PostgreSQL's.
+// quoted reads on after the opening quote. A doubled quote stands for one. PostgreSQL refuses an empty name.
 func (t *tokenizer) quoted() Kind {
 	for ; t.at < len(t.sql); t.at++ {
 		c := t.sql[t.at]
@@ -115,9 +115,9 @@ func (t *tokenizer) quoted() Kind {
 	return KindQuoted
 }
 
-// constant reads on after the opening quote of a string. A doubled quote stands for one. What a backslash means depends
-// on the session's standard_conforming_strings; a string that goes on after a line break is two tokens here, of which
-// no form is made.
+// constant reads on after the opening quote of a string. A doubled quote stands for one. A backslash is bad, because
+// its meaning depends on the session's standard_conforming_strings. A string that continues on another line is two
+// tokens here, and no form has two.
 func (t *tokenizer) constant() Kind {
 	for ; t.at < len(t.sql); t.at++ {
 		c := t.sql[t.at]
@@ -135,7 +135,7 @@ func (t *tokenizer) constant() Kind {
 	return KindBad
 }
 
-// number reads digits. A letter behind them makes another token of them (0x1f, 1e3, 1_000) or an error (5a, $1a).
+// number reads digits. With a letter behind them they are another token (0x1f, 1e3, 1_000) or an error (5a, $1a).
 func (t *tokenizer) number(kind Kind) Kind {
 	for ; t.at < len(t.sql) && isDigit(t.sql[t.at]); t.at++ {
 		if !t.keep(t.sql[t.at]) {
@@ -148,7 +148,7 @@ func (t *tokenizer) number(kind Kind) Kind {
 	return kind
 }
 
-// fold folds a byte as PostgreSQL folds a word that is not quoted: A to Z, and nothing else.
+// fold maps A to Z to lower case, and nothing else, as PostgreSQL does with an unquoted word.
 func fold(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
 		return c + 'a' - 'A'
@@ -160,6 +160,6 @@ func startsIdentifier(c byte) bool { return 'a' <= c && c <= 'z' || 'A' <= c && 
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// IsPlain reports whether an answered form may hold a byte in its comments, names and tags. NUL it may not, nor bytes
-// that mean something else in each encoding.
+// IsPlain reports whether a byte may be in the comments, names and tags of an answered form. NUL may not, nor bytes
+// whose meaning depends on the encoding.
 func IsPlain(c byte) bool { return c != 0 && c < 0x80 }

@@ -1,7 +1,7 @@
 package statement
 
-// NeedsAs reports whether a word can be the name of a column only behind AS: pg_get_keywords() with barelabel = false,
-// and the same in each version from 15 on. Other keywords may follow an expression as they are.
+// NeedsAs reports whether a word can name a column only after AS. These are the words of pg_get_keywords() with
+// barelabel = false, the same in each version from 15 on. Other keywords need no AS.
 func NeedsAs[T string | []byte](word T) bool {
 	switch string(word) {
 	case "array", "as", "char", "character", "create", "day", "except", "fetch", "filter", "for", "from", "grant",
@@ -13,8 +13,8 @@ func NeedsAs[T string | []byte](word T) bool {
 	return false
 }
 
-// IsReserved reports whether a word cannot be the name of a table: pg_get_keywords() with catcode R or T, of all
-// versions from 15 on together.
+// IsReserved reports whether a word cannot name a table. These are the words of pg_get_keywords() with catcode R or T,
+// in any version from 15 on.
 func IsReserved[T string | []byte](word T) bool {
 	switch string(word) {
 	case "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "both", "case", "cast", "check",

@@ -1,5 +1,4 @@
-// Package tally has the labels under which operators are told what clients do, through the proxy and in the ID database
-// alike.
+// Package tally has the labels of metrics about clients, so that the proxy and the ID database use the same ones.
 package tally
 
 // State is what a client's connection does.
@@ -13,10 +12,10 @@ const (
 	States
 )
 
-// StateLabels are their labels.
+// StateLabels are the labels of the states.
 var StateLabels = [States]string{"login", "idle", "in_transaction", "failed"}
 
-// Labelled is counts by their labels.
+// Labelled maps labels to counts.
 func Labelled[N int | int64](labels []string, counts []N) map[string]N {
 	m := make(map[string]N, len(labels))
 	for i, label := range labels {

@@ -40,7 +40,7 @@ const (
 	BackendRowDescription       = 'T'
 )
 
-// What Describe and Close name.
+// Targets of Describe and Close.
 const (
 	OfPortal    = 'P'
 	OfStatement = 'S'
@@ -63,13 +63,14 @@ const (
 	AuthSASLFinal    = 12
 )
 
-// CancelRequest is the code in place of a version with which a startup packet asks to cancel a statement.
+// CancelRequest is the code of a packet that asks to cancel a statement. It stands where a startup packet has the
+// version.
 const CancelRequest = 80877102
 
-// MaxStartup is PostgreSQL's own limit in bytes: MAX_STARTUP_PACKET_LENGTH, and the length itself.
+// MaxStartup is PostgreSQL's limit for a first packet in bytes: MAX_STARTUP_PACKET_LENGTH, and the length itself.
 const MaxStartup = 10000 + 4
 
-// NameBytes is how much of a name PostgreSQL looks at: names that are equal so far are one name.
+// NameBytes is how much of a name PostgreSQL keeps: two names with the same first NameBytes bytes are one name.
 const NameBytes = statement.IdentifierBytes
 
 // Type OIDs (pg_type.dat): of columns, of a row count (the integers), of a tag (text and varchar).

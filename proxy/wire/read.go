@@ -9,7 +9,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// CutParam takes a parameter off the front; false for NULL, whose size is -1.
+// CutParam splits off a parameter. It returns false for NULL, whose size is -1.
 func CutParam(b []byte) (value, rest []byte, ok bool) {
 	if len(b) < 4 {
 		return nil, nil, false
@@ -22,7 +22,7 @@ func CutParam(b []byte) (value, rest []byte, ok bool) {
 	return b[:size], b[size:], true
 }
 
-// IsTag refuses what no tag is, and what depends on the client's encoding.
+// IsTag says whether a value can be a tag. It refuses bytes whose meaning depends on the client's encoding.
 func IsTag(value []byte) bool {
 	for _, c := range value {
 		if !statement.IsPlain(c) {
@@ -52,7 +52,7 @@ func CutFormats(b []byte, into []uint16) (codes []uint16, rest []byte, ok bool) 
 	return into, b[2*n:], true
 }
 
-// FormatOf is the format code of column i: none given is text, one is for all.
+// FormatOf is the format code of column i. No code means text; a single one is for all columns.
 func FormatOf(formats []uint16, i int) uint16 {
 	switch len(formats) {
 	case 0:
@@ -63,8 +63,8 @@ func FormatOf(formats []uint16, i int) uint16 {
 	return formats[i]
 }
 
-// ReadCount reads a row count of one of the integer types. Text is digits alone: what else PostgreSQL may read as a
-// number is its own to read.
+// ReadCount reads a row count of one of the integer types. A text must be digits only. PostgreSQL reads more texts as a
+// number, so they go there.
 func ReadCount(value []byte, oid uint32, binaryFormat bool) (int64, bool) {
 	switch {
 	case !binaryFormat && (oid == OIDInt2 || oid == OIDInt4 || oid == OIDInt8):
@@ -84,8 +84,8 @@ func ReadCount(value []byte, oid uint32, binaryFormat bool) (int64, bool) {
 	return 0, false
 }
 
-// ParseBool reads what PostgreSQL takes for a truth value everywhere (parse_bool): a beginning of a word that says
-// which, or a digit.
+// ParseBool reads a boolean as PostgreSQL's parse_bool does: the unique beginning of a word such as true or off, or 0
+// or 1.
 func ParseBool(text string) (truth, ok bool) {
 	word := strings.ToLower(text)
 	begins := func(full string, least int) bool { return len(word) >= least && strings.HasPrefix(full, word) }

@@ -11,7 +11,7 @@ import (
 	"pgflurry/proxy/statement"
 )
 
-// What is written by hand is what pgproto3 writes.
+// Our own code writes the same bytes as pgproto3.
 func TestTheMessagesOfAnAnswerAreThoseOfTheCodec(t *testing.T) {
 	form, ok := statement.Match([]byte("SELECT next_snowflake(), next_snowflake()::text AS t"))
 	if !ok {

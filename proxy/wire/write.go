@@ -20,7 +20,7 @@ var (
 	EmptyQuery      = Encoded(&pgproto3.EmptyQueryResponse{})
 )
 
-// Encoded is a message as it goes over the wire. It is for constants: what it cannot encode is a fault of the program.
+// Encoded is a message as it goes over the wire. It is for constants: if one cannot be encoded, that is a bug.
 func Encoded(m interface{ Encode([]byte) ([]byte, error) }) []byte {
 	b, err := m.Encode(nil)
 	if err != nil {
@@ -29,7 +29,7 @@ func Encoded(m interface{ Encode([]byte) ([]byte, error) }) []byte {
 	return b
 }
 
-// Begin begins a message; End, given what Begin returned as at, fills its length in.
+// Begin begins a message. End, with the at that Begin returned, fills in the length.
 func Begin(b []byte, kind byte) (message []byte, at int) {
 	return append(b, kind, 0, 0, 0, 0), len(b) + 1
 }
@@ -40,7 +40,7 @@ func End(b []byte, at int) []byte {
 	return b
 }
 
-// AppendID writes one column of a DataRow. Type text is digits in both formats, bigint in binary is eight bytes.
+// AppendID writes one column of a DataRow. Type text is digits in both formats. Type bigint is eight bytes in binary.
 func AppendID(b []byte, id int64, text bool, format uint16) []byte {
 	if format == 1 && !text {
 		b = append(b, 0, 0, 0, 8)
@@ -67,8 +67,8 @@ func AppendRowDescription(b []byte, f *statement.Form, formats []uint16) []byte 
 	return End(b, at)
 }
 
-// AppendColumn describes one column of a RowDescription. That of a function has no table (0) and no column number (0);
-// none here has a type modifier (-1).
+// AppendColumn describes one column of a RowDescription. A function's column has no table (0) and no column number (0).
+// No column here has a type modifier (-1).
 func AppendColumn(b []byte, name string, oid uint32, width int16, format uint16) []byte {
 	b = append(b, name...)
 	b = append(b, 0, 0, 0, 0, 0, 0, 0)
@@ -78,7 +78,7 @@ func AppendColumn(b []byte, name string, oid uint32, width int16, format uint16)
 	return binary.BigEndian.AppendUint16(b, format)
 }
 
-// AppendComplete ends the rows of an answer.
+// AppendComplete writes the CommandComplete of an answer.
 func AppendComplete(b []byte, rows int) []byte {
 	b, at := Begin(b, BackendCommandComplete)
 	b = append(b, "SELECT "...)
@@ -86,7 +86,7 @@ func AppendComplete(b []byte, rows int) []byte {
 	return End(append(b, 0), at)
 }
 
-// AppendReady ends a batch, with the transaction status.
+// AppendReady writes the ReadyForQuery that ends a batch, with the transaction status.
 func AppendReady(b []byte, status byte) []byte {
 	b, at := Begin(b, BackendReadyForQuery)
 	return End(append(b, status), at)
