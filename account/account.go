@@ -10,7 +10,7 @@ import (
 	"pgflurry/proxy/scram"
 )
 
-// maxName is how long a name may be, in bytes: as long as that of a role of PostgreSQL.
+// maxName is the longest name, in bytes: that of a role in PostgreSQL.
 const maxName = 63
 
 // NoLimit is the ConnectionLimit of an account that may have any number of sessions.
@@ -18,25 +18,25 @@ const NoLimit = -1
 
 // Account is one client that may log in.
 type Account struct {
-	Name            string         // as the startup packet has it, 1 to 63 bytes
-	Verifier        scram.Verifier // of its password; zero: it logs in with a certificate alone
+	Name            string         // as in the startup packet, 1 to 63 bytes
+	Verifier        scram.Verifier // of its password; zero: it logs in only with a certificate
 	ValidUntil      time.Time      // the last instant at which it may log in; zero: for ever
 	ConnectionLimit int            // sessions at once on one proxy; NoLimit, or any other negative number: any
 	Created         time.Time      // zero: not known, as in a file
 	Changed         time.Time      // last; zero: not known
 }
 
-// MayLogIn says whether its time is not over.
+// MayLogIn reports whether the account has not expired.
 func (a Account) MayLogIn(now time.Time) bool {
 	return a.ValidUntil.IsZero() || !now.After(a.ValidUntil)
 }
 
-// Allows says whether it may have one more session than so many.
+// Allows reports whether the account may have one more session if it has so many.
 func (a Account) Allows(sessions int) bool {
 	return a.ConnectionLimit < 0 || sessions < a.ConnectionLimit
 }
 
-// CheckName is an error where nobody can have the name. The table refuses the same.
+// CheckName returns an error if no account can have the name. The table refuses the same names.
 func CheckName(name string) error {
 	switch {
 	case name == "":

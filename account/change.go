@@ -15,7 +15,7 @@ import (
 	"pgflurry/proxy/scram"
 )
 
-// What people do to the table by hand.
+// What operators change in the table.
 
 var (
 	//go:embed put.sql
@@ -29,12 +29,12 @@ var (
 // End is the last instant at which a client may log in. The zero value is never.
 type End struct {
 	At time.Time     // that instant
-	In time.Duration // where At is zero: so long from now, by the database's clock
-	// Now is this instant, by the database's clock.
+	In time.Duration // if At is zero: so long from now, by the database's clock
+	// Now means this instant, by the database's clock.
 	Now bool
 }
 
-// arguments are At and In as the statements take them.
+// arguments returns At and In as the statements take them.
 func (e End) arguments() (at *time.Time, in *float64) {
 	switch {
 	case !e.At.IsZero():
@@ -46,38 +46,38 @@ func (e End) arguments() (at *time.Time, in *float64) {
 	return nil, nil
 }
 
-// New is a client to add, or what to change of one.
+// New is a client to add, or the changes of one.
 type New struct {
 	Name     string
-	Verifier scram.Verifier // zero: it logs in with a certificate alone
-	End      *End           // nil: never, or as it is
-	Limit    *int           // sessions at once on one proxy; negative: any number; nil: any number, or as it is
+	Verifier scram.Verifier // zero: it logs in only with a certificate
+	End      *End           // nil: never; for an existing client: unchanged
+	Limit    *int           // sessions at once on one proxy; negative: any number; nil: any number, or unchanged
 }
 
-// Put is what Add did.
+// Put is the result of Add.
 type Put struct {
-	Added bool // and not changed
+	Added bool // false: it existed, and was changed
 	Until time.Time
 	Limit int // NoLimit: any number
 }
 
-// ExistsError says that there is a client of that name. Nothing was changed.
+// ExistsError means that a client of that name exists. Nothing was changed.
 type ExistsError struct{ Name string }
 
 func (e *ExistsError) Error() string { return fmt.Sprintf("there is a client %q already", e.Name) }
 
-// UnknownError says that there is no client of that name. Nothing was changed.
+// UnknownError means that no client has that name. Nothing was changed.
 type UnknownError struct{ Name string }
 
 func (e *UnknownError) Error() string { return fmt.Sprintf("there is no client %q", e.Name) }
 
-// Outcome is that the name is wrong.
+// Outcome says that an argument is wrong.
 func (e *UnknownError) Outcome() outcome.Kind { return outcome.Usage }
 
-// Hint says where the names are.
+// Hint says how to list the names.
 func (e *UnknownError) Hint() string { return `"pgflurry clients list" shows them.` }
 
-// Add adds a client. One that is there is an *ExistsError, unless replace says that it may be changed.
+// Add adds a client. If the client exists, Add returns an *ExistsError, or changes it if replace is true.
 func Add(ctx context.Context, conn *pgx.Conn, n New, replace bool) (Put, error) {
 	if err := CheckName(n.Name); err != nil {
 		return Put{}, outcome.As(outcome.Usage, err)
@@ -119,7 +119,7 @@ func Add(ctx context.Context, conn *pgx.Conn, n New, replace bool) (Put, error) 
 	return p, err
 }
 
-// Expire sets until when a client may log in: until is that instant, zero: for ever. past says that it is over.
+// Expire sets the end of a client's access. until is that instant; zero: for ever. past reports whether it is over.
 func Expire(ctx context.Context, conn *pgx.Conn, name string, end End) (until time.Time, past bool, err error) {
 	at, in := end.arguments()
 	err = writing(ctx, conn, fmt.Sprintf("setting the end of client %q", name), func(tx pgx.Tx) error {
@@ -151,7 +151,7 @@ func Remove(ctx context.Context, conn *pgx.Conn, name string) error {
 	return err
 }
 
-// writing runs a write in a transaction of its own, with the settings of every write of this program.
+// writing runs a write in a transaction of its own, with the settings of package acknowledge.
 func writing(ctx context.Context, conn *pgx.Conn, doing string, write func(pgx.Tx) error) error {
 	err := pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{
 		IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite,

@@ -14,34 +14,35 @@ import (
 	"pgflurry/proxy/scram"
 )
 
-// maxFile is how large a file of accounts may be, in bytes: that of 10,000 has 2 MB.
+// maxFile limits a file of accounts, in bytes. A file of 10,000 accounts has 2 MB.
 const maxFile = 16 << 20
 
-// File is a file of accounts in the format of PgBouncer's userlist: on each line a name and a verifier, both in double
-// quotes, a quote inside doubled. ; and # begin a comment, at the start of a line or behind the verifier. An empty
-// verifier is an account that logs in with a certificate alone. Nothing else may stand there: no md5 hash, no password.
+// File is a file of accounts in the format of PgBouncer's userlist. Each line has a name and a verifier in double
+// quotes. A quote inside is doubled. ; and # begin a comment, at the start of a line or after the verifier. An account
+// with an empty verifier logs in only with a certificate. md5 hashes and passwords are refused.
 type File struct {
 	path   string
 	secret []byte
 }
 
-// NewFile names a file. Nothing is read yet. One File serves as long as the process: it has the secret of the mocks.
+// NewFile makes a File; it reads nothing yet. Use one File as long as the process runs, because it has the secret of
+// the mocks.
 func NewFile(path string) *File {
 	secret := make([]byte, secretSize)
-	rand.Read(secret) // it never fails
+	rand.Read(secret) // never fails
 	return &File{path, secret}
 }
 
-// Path is the name of the file.
+// Path returns the name of the file.
 func (f *File) Path() string { return f.path }
 
-// String is the name of the file, and no secret: for logs.
+// String returns the name of the file, and not the secret: for logs.
 func (f *File) String() string { return f.path }
 
-// GoString is String.
+// GoString returns String.
 func (f *File) GoString() string { return f.path }
 
-// Read reads the file; now is when. An error repeats nothing of the file but the number of a line.
+// Read reads the file at the time now. Of the content, an error shows only the number of a line.
 func (f *File) Read(now time.Time) (*List, error) {
 	text, err := f.text()
 	if err != nil {
@@ -78,9 +79,9 @@ func (f *File) text() (string, error) {
 	return string(content), nil
 }
 
-// parseFile reads what a file has.
+// parseFile reads the text of a file.
 func parseFile(text string) ([]Account, error) {
-	text = strings.TrimPrefix(text, "\ufeff") // as editors of Windows write it
+	text = strings.TrimPrefix(text, "\ufeff") // the byte order mark of Windows editors
 	var accounts []Account
 	lines := make(map[string]int)
 	number := 0

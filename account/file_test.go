@@ -11,7 +11,7 @@ import (
 	"pgflurry/outcome"
 )
 
-// written is a file with a text.
+// written makes a file with a text.
 func written(t testing.TB, text string) *File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "userlist.txt")

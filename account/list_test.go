@@ -15,7 +15,7 @@ import (
 
 var now = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-// verifier is one of a password.
+// verifier makes the verifier of a password.
 func verifier(t testing.TB, password string, iterations int) scram.Verifier {
 	t.Helper()
 	v, err := scram.NewVerifier(password, iterations)
@@ -95,7 +95,7 @@ func TestAMockHasTheIterationsThatMostAccountsHave(t *testing.T) {
 		{nil, scram.DefaultIterations},
 		{[]int{7}, 7},
 		{[]int{7, 3, 7}, 7},
-		{[]int{7, 3}, 3}, // whatever the order
+		{[]int{7, 3}, 3}, // in any order
 		{[]int{scram.DefaultIterations, 9, 9, scram.DefaultIterations, 9}, 9},
 	} {
 		var accounts []Account

@@ -1,8 +1,8 @@
--- Adds a client. Where there is one of that name, and it may be changed: gives it the verifier, and whatever else is
--- said. What is not said stays.
--- $1 name, $2 verifier (NULL: certificate alone), $3 whether the end is said, $4 the end, $5 seconds from now to the
--- end, where $4 is NULL (both NULL: never), $6 whether the limit is said, $7 the limit (NULL: none),
--- $8 whether one that is there may be changed
+-- Adds a client. If a client of that name exists, and $8 is true, changes it: the verifier always, the end and the
+-- connection limit only if they are given. If it exists and $8 is false, changes nothing and returns no row.
+-- $1 name, $2 verifier (NULL: the client logs in with a certificate alone), $3 whether the end is given, $4 the end,
+-- $5 seconds from now to the end, used if $4 is NULL (both NULL: the access never ends), $6 whether the limit is given,
+-- $7 the limit (NULL: none), $8 whether an existing client may be changed
 INSERT INTO pgflurry.client AS c (name, verifier, valid_until, connection_limit)
 VALUES ($1::text, $2::text, coalesce($4::timestamptz, clock_timestamp() + make_interval(secs => $5::float8)),
         $7::integer)

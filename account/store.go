@@ -19,11 +19,11 @@ import (
 //go:embed read.sql
 var readSQL string
 
-// secretSize is how long the secret of mocks is, in bytes. The table has the same.
+// secretSize is the length of the secret of mocks, in bytes. The table checks the same.
 const secretSize = 32
 
-// Read reads the table in the database of conn; now is when. A database whose schema has no such table yet gives an
-// error with a hint, and so does a role that may not read it.
+// Read reads the table in the database of conn, at the time now. If the schema has no such table yet, or the role may
+// not read it, the error has a hint.
 func Read(ctx context.Context, conn *pgx.Conn, now time.Time) (*List, error) {
 	var secret []byte
 	var accounts []Account
@@ -47,7 +47,7 @@ func Read(ctx context.Context, conn *pgx.Conn, now time.Time) (*List, error) {
 	return NewList(accounts, secret, now), nil
 }
 
-// scan takes a row of read.sql apart. The row that has the secret alone becomes an account without a name.
+// scan reads a row of read.sql. A row with the secret alone becomes an account without a name.
 func scan(row pgx.CollectableRow) (a Account, secret []byte, err error) {
 	var name, verifier *string
 	var until, created, changed *time.Time
@@ -70,7 +70,7 @@ func scan(row pgx.CollectableRow) (a Account, secret []byte, err error) {
 	return a, secret, nil
 }
 
-// explain turns what PostgreSQL said into what to do about it.
+// explain turns an error of PostgreSQL into one that says what to do.
 func explain(doing string, conn *pgx.Conn, err error) error {
 	database := conn.Config().Database
 	switch sqlState(err) {
@@ -84,7 +84,7 @@ func explain(doing string, conn *pgx.Conn, err error) error {
 	return fmt.Errorf("%s in database %q: %w", doing, database, err)
 }
 
-// sqlState is what PostgreSQL said; "" where it said nothing.
+// sqlState returns the SQLSTATE of an error; "" if it is not PostgreSQL's.
 func sqlState(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {

@@ -83,7 +83,7 @@ func TestASchemaThatWasRestoredWithoutItsRowsGetsASecret(t *testing.T) {
 	read(t, conn)
 }
 
-// first takes a database back to the revision that had no clients.
+// first takes a database back to the revision without clients.
 const first = `DROP TABLE pgflurry.client, pgflurry.client_secret; DROP FUNCTION pgflurry.note_client_change();
 	DELETE FROM pgflurry.migration WHERE version = 2; CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
 	LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT 1'`
@@ -111,7 +111,7 @@ func TestOnlyTheOwnerAndARoleOfGrantLeaseReadVerifiers(t *testing.T) {
 	url := server.Database(t)
 	owner := server.Connect(t, url)
 	curious := server.Connect(t, server.Role(t, url, "curious"))
-	// as those have it who give an application rights on everything that is made later
+	// some owners grant an application rights on everything that they make later
 	server.Do(t, owner, "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO curious, PUBLIC")
 	if err := migrations.Up(server.Within(t), url, migrations.Settings{}); err != nil {
 		t.Fatal(err)
@@ -206,7 +206,7 @@ func TestClientsAreAddedChangedExpiredAndRemoved(t *testing.T) {
 		a.ConnectionLimit != NoLimit {
 		t.Errorf("changed to %+v: %v", a, err)
 	}
-	put, err = Add(ctx, conn, New{Name: "b", Verifier: one, End: &End{In: time.Hour}}, true) // adds where there is none
+	put, err = Add(ctx, conn, New{Name: "b", Verifier: one, End: &End{In: time.Hour}}, true) // new: it is added
 	if left := time.Until(put.Until); err != nil || !put.Added || left > time.Hour || left < 50*time.Minute {
 		t.Errorf("added: %+v, %v", put, err)
 	}

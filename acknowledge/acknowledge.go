@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// An exchange is everything the server sent from the first byte after our Sync (or before it,
-// unasked) to ReadyForQuery.
+// An exchange is everything that the server sent from the first byte after our Sync to ReadyForQuery. It includes
+// messages that the server sent unasked before that.
 type exchange struct {
 	results []result
 	notices []*pgconn.Notice
@@ -16,7 +16,7 @@ type exchange struct {
 	status  byte            // of ReadyForQuery: I, T or E
 }
 
-// A result is what one statement sent.
+// A result is the answer to one statement.
 type result struct {
 	tag  string
 	rows [][]value
@@ -27,9 +27,9 @@ var acknowledgedTags = []string{"BEGIN", "SELECT 1", "SELECT 1", "COMMIT"}
 
 const writeAt = 2 // the write's place among the results
 
-// acknowledge returns the row of a write that was cleanly acknowledged. Everything but an exchange exactly as it should
-// be is an error, which says that the outcome is unknown. Above all a notice is: a commit whose wait for the
-// synchronous standby was cancelled looks like success in every other respect.
+// acknowledge returns the row of a cleanly acknowledged write. Any other exchange is an error: the outcome is unknown.
+// A notice is the important case. If PostgreSQL cancels a commit's wait for the synchronous standby, a notice is the
+// only sign.
 func acknowledge(x exchange) ([]value, error) {
 	if x.failure != nil {
 		return nil, x.failure

@@ -1,3 +1,3 @@
--- Acknowledged when its tag is COMMIT and nothing was added: after an error the tag would be ROLLBACK,
--- without an error of its own.
+-- Ends the transaction. The write is acknowledged only if the command tag is COMMIT and the server sends no notice.
+-- After an earlier error COMMIT itself reports no error, but its tag is ROLLBACK.
 COMMIT;

@@ -1,23 +1,25 @@
-// Package acknowledge writes to PostgreSQL so that afterwards one thing is certain: what was acknowledged is there.
+// Package acknowledge writes to PostgreSQL and returns a result only if the commit is certain.
 //
 //	Writer.Write ──► BEGIN · settings · the write · COMMIT · Sync      one round trip
 //	             ◄── one row, the right tags, nothing else, ReadyForQuery I      acknowledged: the row
 //	             ◄── anything else, or nothing until the deadline                unknown: an error
 //
-// Unknown means that the write may have happened, may not have, or may still happen. Whoever hands out numbers that it
-// has reserved in a table must use nothing of a reservation whose outcome is unknown; what the table holds beyond it is
-// a gap.
+// Unknown means that the write may have happened, may not have, or may still happen. A caller that reserves numbers in
+// a table must not use a reservation of unknown outcome. If the table holds it, it is a gap.
 //
-// What an acknowledgement rests on (synchronous_commit above all) is set within the transaction itself, whatever role,
-// database or pooler have set: settings.sql.
+// An acknowledgement depends on settings, above all on synchronous_commit. The transaction sets them itself
+// (settings.sql), so the settings of a role, a database or a pooler do not matter.
+//
+// Package lease renews workers this way, and package segment reserves its blocks. Package account takes the settings
+// alone.
 //
 // # Invariants
 //
 // Each has a test of its name.
 //
 //  1. Anything but one row, the right tags, no notice, no error and ReadyForQuery I is unknown, and the connection is
-//     closed. A notice is no trifle: a commit whose wait for the synchronous standby was cancelled looks like success
-//     in every other respect.
-//  2. A deadline closes the socket and nothing else: no CancelRequest is sent, which could turn a wait for a standby
-//     into an acknowledgement.
+//     closed. A notice matters: if PostgreSQL cancels a commit's wait for the synchronous standby, a notice is the only
+//     sign.
+//  2. A deadline closes the socket and nothing else. A CancelRequest could cancel the wait for a standby, and the
+//     commit would then look acknowledged. So none is sent.
 package acknowledge

@@ -7,15 +7,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// PassOverStandbys makes connections go to the primary, where config names several hosts and says nothing else about
-// which of them to take.
+// PassOverStandbys makes connections go to the primary if config names several hosts and does not choose among them.
 func PassOverStandbys(config *pgconn.Config) {
 	if config.ValidateConnect == nil && hosts(config) > 1 {
 		config.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsPrimary
 	}
 }
 
-// ShareTime bounds each host of config to its share of the time that ctx has left, so that one that hangs leaves some
+// ShareTime gives each host of config an equal share of the time that ctx has left. So a host that hangs leaves time
 // for the others. A shorter connect_timeout stays.
 func ShareTime(ctx context.Context, config *pgconn.Config) {
 	deadline, bounded := ctx.Deadline()
@@ -29,7 +28,7 @@ func ShareTime(ctx context.Context, config *pgconn.Config) {
 	}
 }
 
-// hosts is how many of them config names. One with and without TLS is one.
+// hosts returns how many hosts config names. A host with and without TLS counts once.
 func hosts(config *pgconn.Config) int {
 	type host struct {
 		name string

@@ -9,28 +9,30 @@ import (
 // Param is a parameter in text format; nil is NULL.
 type Param []byte
 
-// Text is a parameter of any type as PostgreSQL reads it.
+// Text makes a parameter of any type, in PostgreSQL's text format.
 func Text(s string) Param { return Param(s) }
 
-// Number is a parameter of an integer type.
+// Number makes a parameter of an integer type.
 func Number(n int64) Param { return strconv.AppendInt(nil, n, 10) }
 
-// value is a column in text format; nil is NULL. Its own memory.
+// value is a column in text format; nil is NULL. It does not share the connection's buffer.
 type value []byte
 
-// Row is the row of an acknowledged write, read from left to right; NULL reads as zero. The first error sticks.
+// Row is the row of an acknowledged write. Read its columns from left to right; NULL reads as zero. The first error
+// stays.
 type Row struct {
 	values []value
 	err    error
 }
 
-// Err says what could not be read. The caller must then take the outcome as unknown, and close the Writer.
+// Err returns the first error of reading a column. The caller must then treat the outcome as unknown, and close the
+// Writer.
 func (r *Row) Err() error { return r.err }
 
-// Null looks at the next column without taking it.
+// Null reports whether the next column is NULL, without taking it.
 func (r *Row) Null() bool { return len(r.values) > 0 && r.values[0] == nil }
 
-// Text takes the next column as it is.
+// Text takes the next column as text.
 func (r *Row) Text() string {
 	if len(r.values) == 0 {
 		r.err = errors.Join(r.err, errors.New("the row has too few columns"))

@@ -1,12 +1,13 @@
--- Settings for this transaction only (true = local): behind a transaction pooler the next transaction may run on
--- another server connection, and whatever the role or the database says must not weaken an acknowledgement.
+-- Settings for this transaction only (true = local), for two reasons. Behind a transaction pooler the next transaction
+-- may run on another server connection. And no setting of the role or the database may weaken an acknowledgement.
 --   synchronous_commit   the commit is on disk, and on the synchronous standby if there is one,
 --                        before it is acknowledged
---   client_min_messages  a cancelled wait for that standby shows as a WARNING; without it the answer looks clean
---   lock_timeout         a row locked by somebody else ends the attempt while there is time for another
---   statement_timeout    an attempt that was given up does not go on for long
---   jit                  compiling a statement that touches one row costs half a second
---   search_path          names and operators below mean PostgreSQL's own, whoever else made some
+--   client_min_messages  if the wait for that standby is cancelled, the server sends a WARNING;
+--                        a higher level would hide it, and the write would look acknowledged
+--   lock_timeout         if another session holds the row, the attempt ends while there is time for another one
+--   statement_timeout    an attempt that the caller has given up does not run much longer
+--   jit                  just-in-time compilation takes half a second, for a statement that touches one row
+--   search_path          names and operators below mean those of PostgreSQL, even if a user has made others
 -- $1 lock_timeout, $2 statement_timeout (milliseconds)
 SELECT pg_catalog.set_config('synchronous_commit', 'on', true),
        pg_catalog.set_config('client_min_messages', 'warning', true),

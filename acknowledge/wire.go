@@ -10,21 +10,21 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// A wire is one connection to the database, in our own hands from the end of authentication on. Every message up to
-// ReadyForQuery passes here, and a deadline closes the socket and nothing else. pgconn would send a CancelRequest.
-// Cancelling a commit that waits for its standby is the one thing that makes it look acknowledged.
+// A wire is one connection to the database, which this package drives itself after authentication. It sees every
+// message up to ReadyForQuery, and a deadline closes the socket and nothing else. pgconn would send a CancelRequest at
+// a deadline. If that cancels a commit's wait for its standby, the commit looks acknowledged although it is not.
 type wire struct {
 	conn     net.Conn
 	frontend *pgproto3.Frontend
 }
 
-// A statement is a text with its parameters, all in text format.
+// A statement is an SQL text with its parameters, all in text format.
 type statement struct {
 	sql    string
 	params []Param
 }
 
-// maxAnswer bounds one message of the server, in bytes: our rows have a dozen short columns.
+// maxAnswer limits one message of the server, in bytes. Our rows have a dozen short columns.
 const maxAnswer = 1 << 20
 
 func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
@@ -42,8 +42,8 @@ func connect(ctx context.Context, config *pgconn.Config) (*wire, error) {
 	return &wire{conn: hijacked.Conn, frontend: hijacked.Frontend}, nil
 }
 
-// run sends all statements with one Sync, and collects what comes until ReadyForQuery.
-// Any error leaves the wire unusable.
+// run sends all statements with one Sync, and collects the answer up to ReadyForQuery. After an error the wire is
+// unusable.
 func (w *wire) run(ctx context.Context, statements ...statement) (exchange, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		if err := w.conn.SetDeadline(deadline); err != nil {
@@ -103,7 +103,7 @@ func (w *wire) collect() (exchange, error) {
 	}
 }
 
-// copied makes the values outlive the frontend's buffer.
+// copied copies the values out of the frontend's buffer.
 func copied(values [][]byte) []value {
 	row := make([]value, len(values))
 	for i, v := range values {
@@ -114,7 +114,7 @@ func copied(values [][]byte) []value {
 	return row
 }
 
-// close says goodbye if the socket takes it at once, and closes it.
+// close sends Terminate if the socket takes it within 100 ms, and closes the socket.
 func (w *wire) close() {
 	_ = w.conn.SetDeadline(time.Now().Add(100 * time.Millisecond))
 	w.frontend.Send(&pgproto3.Terminate{})

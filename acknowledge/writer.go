@@ -16,38 +16,38 @@ var (
 	//go:embed commit.sql
 	commitSQL string
 
-	// SettingsSQL sets what a transaction must not take over from role or database. $1 and $2 are lock_timeout and
+	// SettingsSQL makes a transaction independent of the settings of role and database. $1 and $2 are lock_timeout and
 	// statement_timeout in milliseconds, as text; "0" is none.
 	//
 	//go:embed settings.sql
 	SettingsSQL string
 )
 
-// ErrBlocked: the outcome is unknown because somebody else holds a lock on the row; other rows may be free.
+// ErrBlocked: the outcome is unknown because another session holds a lock on the row. Other rows may be free.
 var ErrBlocked = errors.New("the row is locked by another session")
 
-// lockNotAvailable is the SQLSTATE of a lock_timeout.
+// lockNotAvailable is the SQLSTATE of an expired lock_timeout.
 const lockNotAvailable = "55P03"
 
-// Writer runs one write after the other. It works behind a pooler in transaction mode: it keeps one connection, uses
-// unnamed statements only, and leaves nothing in the session. Each write is one round trip on an open connection. A
-// Writer is used by one goroutine.
+// Writer runs one write at a time. It works behind a pooler in transaction mode: it keeps one connection, uses unnamed
+// statements only, and leaves nothing in the session. Each write is one round trip on an open connection. One goroutine
+// uses a Writer.
 type Writer struct {
 	config *pgconn.Config
 	wire   *wire // nil: none is open
 }
 
-// NewWriter makes a Writer for the database config names; nothing is opened yet. Where several hosts are named, a
-// standby is passed over. config is copied; its DialFunc is used.
+// NewWriter makes a Writer for the database that config names; nothing is opened yet. If config names several hosts,
+// the Writer skips standbys. It copies config and uses its DialFunc.
 func NewWriter(config *pgconn.Config) *Writer {
 	own := config.Copy()
 	PassOverStandbys(own)
 	return &Writer{config: own}
 }
 
-// Write runs one statement in a transaction of its own and returns its row if, and only if, it was cleanly
-// acknowledged. Every error means that the outcome is unknown, and the next Write opens another connection; one that
-// wraps ErrBlocked says why. A lock is waited for during half of the time ctx has left.
+// Write runs one statement in a transaction of its own. It returns the row only if the write was cleanly acknowledged.
+// Every error means that the outcome is unknown, and the next Write opens another connection. An error that wraps
+// ErrBlocked names the cause. Write waits for a lock for at most half of the time that ctx has left.
 func (w *Writer) Write(ctx context.Context, sql string, params ...Param) (*Row, error) {
 	if w.wire == nil {
 		wire, err := connect(ctx, w.config)
@@ -89,7 +89,8 @@ func blocked(err error) bool {
 	return errors.As(err, &pg) && pg.Code == lockNotAvailable
 }
 
-// timeouts leaves a lock half of the time there is, and the statement all of it, in milliseconds; 0 is no limit.
+// timeouts returns the limits in milliseconds: half of the time left for a lock, all of it for the statement. 0 is no
+// limit.
 func timeouts(ctx context.Context) (lock, whole Param) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

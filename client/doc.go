@@ -7,20 +7,22 @@
 //	            └──────────────────────────────────┘          └──────────────────────────────────┘
 //
 // The proxy answers that statement from memory, so a draw costs a round trip and no work of PostgreSQL. Without a proxy
-// the function in the database answers it. Pgx takes a connection or pool of pgx, SQL a *sql.DB, and a Source of your
-// own anything else.
+// the function in the database answers it. Your program imports this package; nothing else in this repository uses it.
+// Choose a source: Pgx takes a connection or pool of pgx, SQL takes a *sql.DB, and you can write a Source of your own.
 //
 // # A draw
 //
-// A call that finds too few IDs waits, and a draw begins unless one is under way. One draw serves all who wait, in the
-// order in which they came, and its rest stays in the pool. Its size is what they want together, or the batch if that
-// is more, and at most 10,000, which is what one answer may hold. It is a power of two unless a bound cuts it: the
-// number is part of the statement's text, and some drivers prepare and keep each text.
+// A call that finds too few IDs waits, and starts a draw unless one is under way. One draw serves all waiting calls, in
+// the order in which they came. Its rest stays in the pool.
 //
-// A draw runs in a goroutine of its own, which ends when nobody waits. It has a context of its own, too. The caller
-// who began it may leave, and those who came later still get their IDs. A draw that fails is tried once more at once,
-// because a proxy that has restarted leaves a dead connection behind. Drawing again is always safe: an ID that was lost
-// on the way is a gap.
+// A draw asks for what the waiting calls want together, or for the batch if that is more, and at most for 10,000 IDs.
+// One answer cannot hold more. The number is a power of two unless a limit cuts it. It is part of the statement's text,
+// and some drivers prepare and keep each text, so few different numbers are better.
+//
+// A draw runs in a goroutine of its own, which ends when no call waits. It also has a context of its own. If the caller
+// who started it leaves, later callers still get their IDs. If a draw fails, it is tried once more at once, because a
+// proxy that has restarted leaves a dead connection behind. Drawing again is always safe: an ID that was lost on the
+// way is a gap.
 //
 // # The batch
 //
@@ -30,27 +32,29 @@
 //
 // # Age and order
 //
-// MaxAge bounds how far the time in an ID lies before the insert. IDs of a draw that began longer ago are thrown away.
-// A draw's age runs from the moment before it was sent, by the monotonic and by the wall clock, whichever says more. So
-// the age counts the hours in which a machine slept. It also protects uniqueness where a machine is copied with its
-// memory. Copies that run on within MaxAge of the last draw would give the same IDs.
+// MaxAge limits how long before the insert an ID was drawn. The pool throws away the IDs of an older draw. It measures
+// the age from the moment before it sent the draw, by the monotonic and by the wall clock, and takes the larger value.
+// So the age includes the hours in which a machine slept.
 //
-// IDs leave the pool in the order in which they were drawn. Over one proxy they rise from call to call. Draws that
-// reach several proxies, or now a proxy and now the function, order by time only within the clock error of those. And
-// other sessions draw meanwhile: a row that is inserted later may have an ID that is smaller, by up to MaxAge.
+// If a machine is copied with its memory, MaxAge alone protects uniqueness. Copies that run on within MaxAge of the
+// last draw give the same IDs.
+//
+// IDs leave the pool in the order in which they were drawn. Over one proxy they rise from call to call. If draws reach
+// several proxies, or sometimes the function, their order by time is as exact as the clocks of those agree. Other
+// sessions draw meanwhile, too. So a row that is inserted later may have a smaller ID, by up to MaxAge.
 //
 // # Invariants
 //
 // Each has a test of its name.
 //
 //  1. An ID that the source gave once is given at most once, whatever callers, contexts and draws do.
-//  2. A call is given no ID of a draw that had begun more than MaxAge before it, unless that draw was still under way.
+//  2. A call gets no ID of a draw that began more than MaxAge before the call, unless that draw was still under way.
 //  3. At most one draw is under way, and it asks for 1 to 10,000 IDs.
 //  4. A caller waits no longer than its context, holds no lock meanwhile, and takes nothing from those who still wait.
-//  5. A failed draw fails everybody who waits for it. The next call begins a new one.
+//  5. A failed draw fails every call that waits for it. The next call begins a new one.
 //  6. IDs are given in the order in which they were drawn, to callers in the order in which they came. Those of one
 //     NextN rise.
 //  7. The batch follows the demand, and never exceeds MaxBatch.
 //  8. There is no goroutine while no draw is under way.
-//  9. A draw ends within Timeout if its source obeys its context, though every caller may have left.
+//  9. A draw ends within Timeout if its source obeys its context, even if every caller has left.
 package client

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// begin starts a draw for those who wait, of whom there is one at least. The caller holds mu.
+// begin starts a draw for the waiting calls. There must be at least one. The caller holds mu.
 func (p *Pool) begin() {
 	wanted := 0
 	for _, r := range p.waiting {
@@ -18,15 +18,15 @@ func (p *Pool) begin() {
 	go p.draw(context.WithoutCancel(p.waiting[0].ctx), n, now)
 }
 
-// draw is one draw, the whole life of its goroutine.
+// draw runs one draw. It is the whole life of its goroutine.
 func (p *Pool) draw(ctx context.Context, n int, began reading) {
 	err := errors.New("the source of a client.Pool ended its goroutine")
 	var ids []int64
-	defer func() { p.land(ids, err, began) }() // nobody waits for ever, even if the source panics
+	defer func() { p.land(ids, err, began) }() // no call waits for ever, even if the source panics
 	ids, err = p.try(ctx, n)
 }
 
-// try asks the source, and once more if it fails at once.
+// try asks the source, and a second time if the first attempt fails within the timeout.
 func (p *Pool) try(ctx context.Context, n int) ([]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.settings.Timeout)
 	defer cancel()
@@ -46,7 +46,7 @@ func (p *Pool) try(ctx context.Context, n int) ([]int64, error) {
 	return ids, nil
 }
 
-// advice says what to do where PostgreSQL's own words do not.
+// advice adds what to do if PostgreSQL's own words do not say it.
 func advice(err error) string {
 	var refused interface{ SQLState() string } // of pgx and lib/pq alike
 	if errors.As(err, &refused) && refused.SQLState() == "42883" {
@@ -55,7 +55,7 @@ func advice(err error) string {
 	return ""
 }
 
-// land ends a draw.
+// land ends a draw: it serves the waiting calls, or fails them.
 func (p *Pool) land(ids []int64, err error, began reading) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

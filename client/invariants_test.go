@@ -51,7 +51,7 @@ func TestInvariant1EachIDIsGivenOnceToManyCallersSomeOfWhomLeave(t *testing.T) {
 	})
 }
 
-// steered is a pool whose clocks a test sets.
+// steered is a pool with clocks that a test sets.
 func steered(t *testing.T, source Source, settings Settings) (*Pool, *reading) {
 	t.Helper()
 	p, now := pool(t, source, settings), &reading{wall: time.Unix(1_700_000_000, 0)}
@@ -92,9 +92,9 @@ func TestInvariant2ADrawsAgeRunsFromBeforeItWasSent(t *testing.T) {
 		p.batch.size = 3
 		first := call(t.Context(), p, 1)
 		<-f.asked
-		time.Sleep(2 * time.Second) // so long the answer takes
+		time.Sleep(2 * time.Second) // the answer takes this long
 		f.answers <- answer{}
-		(<-first).is(t, 1) // who waits is given what there is
+		(<-first).is(t, 1) // a waiting call gets the IDs of its draw, whatever their age
 		second := call(t.Context(), p, 1)
 		f.expect(t, 1, answer{})
 		(<-second).is(t, 4)
@@ -176,7 +176,7 @@ func TestInvariant4ACallerWhoseContextHasEndedTakesNothing(t *testing.T) {
 	}
 }
 
-// A call whose IDs are there when its context ends gets them: nobody else could have them.
+// If the IDs of a call are there when its context ends, the call gets them. They would be lost otherwise.
 func TestInvariant4WhoIsServedAndCancelledAtOnceIsServed(t *testing.T) {
 	p := pool(t, new(counting).draw, Settings{})
 	ctx, cancel := context.WithCancel(t.Context())

@@ -8,27 +8,27 @@ import (
 	"sync"
 )
 
-// Pool gives IDs that it draws ahead. Make it with New; it needs no end. Safe for concurrent use.
+// Pool gives IDs that it draws ahead. Make it with New; there is nothing to close. It is safe for concurrent use.
 type Pool struct {
 	source   Source
 	settings Settings
 	now      func() reading
 
 	mu      sync.Mutex
-	ids     []int64    // the rest of the last draw, in its order; empty while anybody waits
+	ids     []int64    // the rest of the last draw, in its order; empty while any call waits
 	waiting []*request // in the order in which they came
 	drawing bool
-	began   reading // when the draw began that gave ids
+	began   reading // when the draw of ids began
 	batch   batch
 }
 
 // request is a call that waits.
 type request struct {
-	ctx  context.Context // its values go with the draw that it begins
+	ctx  context.Context // the draw that it begins gets its values
 	want int
-	ids  []int64       // what it has got
+	ids  []int64       // the IDs that it has so far
 	err  error         // why it gets no more
-	done chan struct{} // closed when it leaves waiting but for its own context
+	done chan struct{} // closed when it leaves waiting, unless its own context ended
 }
 
 // New makes an empty pool. The first call draws.
@@ -43,7 +43,7 @@ func New(source Source, settings Settings) (*Pool, error) {
 	return &Pool{source: source, settings: settings, now: clock(), batch: batch{size: 1}}, nil
 }
 
-// Next gives an ID. It waits where none is left, at most until ctx ends.
+// Next gives an ID. If none is left, it waits, at most until ctx ends.
 func (p *Pool) Next(ctx context.Context) (int64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, left(ctx, 1)
@@ -65,8 +65,8 @@ func (p *Pool) Next(ctx context.Context) (int64, error) {
 	return ids[0], nil
 }
 
-// NextN gives n IDs in rising order. More than MaxDraw take several draws, and others wait meanwhile. If ctx ends, or a
-// draw fails, those that were drawn for it already are lost.
+// NextN gives n IDs in rising order. More than MaxDraw take several draws, and other calls wait meanwhile. If ctx ends,
+// or a draw fails, the IDs that were already drawn for the call are lost.
 func (p *Pool) NextN(ctx context.Context, n int) ([]int64, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("%d IDs were asked for; expected at least 1", n)
@@ -79,13 +79,13 @@ func (p *Pool) NextN(ctx context.Context, n int) ([]int64, error) {
 	r := p.ask(ctx, n)
 	p.mu.Unlock()
 	ids, err := p.await(r)
-	if err == nil && !slices.IsSorted(ids) { // of several draws, over several proxies
+	if err == nil && !slices.IsSorted(ids) { // the IDs of several draws over several proxies
 		slices.Sort(ids)
 	}
 	return ids, err
 }
 
-// throwAway empties the pool of IDs that are too old. The caller holds mu, as with all that follows here.
+// throwAway drops IDs that are too old. The caller holds mu, here and in the functions below.
 func (p *Pool) throwAway() {
 	if len(p.ids) > 0 && p.now().since(p.began) > p.settings.MaxAge {
 		p.batch.thrown(len(p.ids))
@@ -93,7 +93,7 @@ func (p *Pool) throwAway() {
 	}
 }
 
-// ask takes what there is, and waits in line for the rest.
+// ask takes the IDs in the pool, and waits in line for the rest.
 func (p *Pool) ask(ctx context.Context, n int) *request {
 	r := &request{ctx: ctx, want: n, done: make(chan struct{})}
 	p.waiting = append(p.waiting, r)
@@ -104,7 +104,7 @@ func (p *Pool) ask(ctx context.Context, n int) *request {
 	return r
 }
 
-// serve gives the IDs there are to those who wait.
+// serve gives the IDs in the pool to the waiting calls.
 func (p *Pool) serve() {
 	served := 0
 	for len(p.ids) > 0 && served < len(p.waiting) {
@@ -120,7 +120,7 @@ func (p *Pool) serve() {
 	p.waiting = slices.Delete(p.waiting, 0, served)
 }
 
-// fail sends those who wait away.
+// fail ends all waiting calls with an error.
 func (p *Pool) fail(err error) {
 	for _, r := range p.waiting {
 		r.ids, r.err = nil, err
@@ -129,7 +129,7 @@ func (p *Pool) fail(err error) {
 	p.waiting = nil
 }
 
-// await is called without mu. It waits for a request, at most until its context ends.
+// await waits for a request, at most until its context ends. The caller must not hold mu.
 func (p *Pool) await(r *request) ([]int64, error) {
 	select {
 	case <-r.done:
@@ -137,12 +137,12 @@ func (p *Pool) await(r *request) ([]int64, error) {
 		if p.leave(r) {
 			return nil, left(r.ctx, r.want)
 		}
-		// a draw was quicker, and what it gave would be lost
+		// a draw was faster: return its IDs, which would be lost otherwise
 	}
 	return r.ids, r.err
 }
 
-// leave is called without mu. It takes a request out of the line, and reports whether it was still there.
+// leave takes a request out of the line, and reports whether it was still there. The caller must not hold mu.
 func (p *Pool) leave(r *request) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

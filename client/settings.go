@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// MaxDraw is the most IDs that one draw asks for: the most that one answer may hold.
+// MaxDraw is the most IDs that one draw asks for, because one answer cannot hold more.
 const MaxDraw = 10_000
 
 // Settings are those of a Pool. The zero value has the defaults.
 type Settings struct {
-	// MaxBatch bounds the batch, in IDs: 1 to 10,000, by default 1,000. Calls that want more get more.
+	// MaxBatch limits the batch, in IDs: 1 to 10,000, by default 1,000. Calls that want more get more.
 	MaxBatch int
-	// MaxAge is how old a draw may be whose IDs are still given: 1 ms to 1 h, by default 1 s.
+	// MaxAge is the greatest age of a draw whose IDs are still given: 1 ms to 1 h, by default 1 s.
 	MaxAge time.Duration
-	// Timeout bounds a draw with its second try, but no caller: at least 1 ms, by default 5 s.
+	// Timeout limits a draw together with its second attempt: at least 1 ms, by default 5 s. It does not limit a call.
 	Timeout time.Duration
 }
 
@@ -24,7 +24,7 @@ const (
 	defaultTimeout  = 5 * time.Second
 )
 
-// filled has the defaults in place of zeros, and is within the ranges.
+// filled returns the settings with defaults for zeros, and checks the ranges.
 func (s Settings) filled() (Settings, error) {
 	if s.MaxBatch == 0 {
 		s.MaxBatch = defaultMaxBatch

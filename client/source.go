@@ -17,15 +17,15 @@ type Source func(ctx context.Context, n int) ([]int64, error)
 //go:embed draw.sql
 var drawSQL string
 
-// drawing is the statement for n IDs. The number is part of the text: most drivers send a parameter together with a
-// statement that was not described before, and the proxy leaves that to PostgreSQL.
+// drawing returns the statement for n IDs, with the number in its text. With a parameter most drivers would send a form
+// that the proxy does not answer and forwards to PostgreSQL.
 func drawing(n int) string { return strings.Replace(drawSQL, "$1", strconv.Itoa(n), 1) }
 
-// Pgx draws over a pool or a connection of pgx. A pool replaces a connection that was lost; a single connection must be
-// nobody else's, and is gone once a draw has timed out.
+// Pgx draws over a pool or a connection of pgx. A pool replaces a connection that was lost. A single connection must
+// not be shared, and it is gone after a draw has timed out.
 //
-// Do not take the pool over which the program runs its transactions. When each of its connections is in a transaction
-// that waits for an ID, no connection is left for the draw. Give a transaction itself to nothing here.
+// Do not pass the pool over which the program runs its transactions. If each of its connections is in a transaction
+// that waits for an ID, no connection is left for the draw. And never pass a transaction.
 func Pgx(db interface {
 	Query(ctx context.Context, sql string, arguments ...any) (pgx.Rows, error)
 },
@@ -34,7 +34,7 @@ func Pgx(db interface {
 		return nil // which New refuses
 	}
 	return func(ctx context.Context, n int) ([]int64, error) {
-		// Prepared, it would be PostgreSQL's once for each connection and number, also while that is away.
+		// A prepared statement would need PostgreSQL once for each connection and number, even while it is away.
 		rows, err := db.Query(ctx, drawing(n), pgx.QueryExecModeSimpleProtocol)
 		if err != nil {
 			return nil, err
@@ -43,9 +43,9 @@ func Pgx(db interface {
 	}
 }
 
-// SQL draws over a *sql.DB or *sql.Conn. As with Pgx, it should not be the *sql.DB of the program's transactions, least
-// of all if that has SetMaxOpenConns. The driver may prepare the statement, which PostgreSQL does; the ID database of
-// the proxy needs no PostgreSQL for that.
+// SQL draws over a *sql.DB or *sql.Conn. As with Pgx, do not pass the *sql.DB of the program's transactions, least of
+// all if it has SetMaxOpenConns. If the driver prepares the statement, PostgreSQL must be there. The ID database of the
+// proxy prepares it without PostgreSQL.
 func SQL(db interface {
 	QueryContext(ctx context.Context, query string, arguments ...any) (*sql.Rows, error)
 },

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// fake is a source that a test leads: each draw reports its size and waits for its answer.
+// fake is a source that a test controls: each draw reports its size and waits for its answer.
 type fake struct {
 	asked   chan int
 	answers chan answer
 	last    int64
 }
 
-// answer is what a draw gives: so many new IDs as it asked for, or something else.
+// answer is the result of a draw: so many new IDs as it asked for, or something else.
 type answer struct {
 	err error
 	ids []int64
@@ -24,7 +24,7 @@ type answer struct {
 
 func newFake() *fake { return &fake{asked: make(chan int), answers: make(chan answer)} }
 
-// draw is the Source.
+// draw implements Source.
 func (f *fake) draw(ctx context.Context, n int) ([]int64, error) {
 	f.asked <- n
 	select {
@@ -46,7 +46,7 @@ func (f *fake) ids(n int) (ids []int64) {
 	return ids
 }
 
-// expect waits for a draw of so many IDs, and has it answered.
+// expect waits for a draw of so many IDs, and answers it.
 func (f *fake) expect(t *testing.T, n int, a answer) {
 	t.Helper()
 	if got := <-f.asked; got != n {
@@ -55,7 +55,7 @@ func (f *fake) expect(t *testing.T, n int, a answer) {
 	f.answers <- a
 }
 
-// counting is a Source that gives 1, 2, 3 … at once and notes the sizes of its draws.
+// counting is a Source that gives 1, 2, 3 … at once and records the sizes of its draws.
 type counting struct {
 	fake
 	sizes []int
@@ -75,13 +75,13 @@ func pool(t *testing.T, source Source, settings Settings) *Pool {
 	return p
 }
 
-// got is what a call gave.
+// got is the result of a call.
 type got struct {
 	ids []int64
 	err error
 }
 
-// call has NextN called, in a goroutine.
+// call calls NextN in a goroutine.
 func call(ctx context.Context, p *Pool, n int) <-chan got {
 	ended := make(chan got, 1)
 	go func() {
@@ -138,7 +138,7 @@ func TestNextNOfLessThanOneIsRefused(t *testing.T) {
 	}
 }
 
-// stated is an error with an SQLSTATE, as pgx and lib/pq have it.
+// stated is an error with an SQLSTATE, as those of pgx and lib/pq.
 type stated string
 
 func (s stated) Error() string    { return "refused" }

@@ -6,15 +6,15 @@ import (
 )
 
 // An ID as text is 13 characters of Crockford's base32, https://www.crockford.com/base32.html: the first has 3 bits of
-// the ID, each other one 5. Texts sort as IDs do. In SQL the same is in sqlfuncs/base32.sql.
+// the ID, each other one 5. Texts sort as IDs do. sqlfuncs/base32.sql does the same in SQL.
 const (
 	base32Length  = 13
 	base32Digits  = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-	base32Symbols = base32Digits + "*~$=U" // what a check symbol may be
+	base32Symbols = base32Digits + "*~$=U" // the symbols that a check symbol can have
 	base32Prime   = int64(len(base32Symbols))
 )
 
-// Base32 is an ID as 13 characters of Crockford's base32, upper case. It refuses a negative number.
+// Base32 returns an ID as 13 characters of Crockford's base32, in upper case. It refuses a negative number.
 func Base32(id int64) (string, error) {
 	if id < 0 {
 		return "", negative(id)
@@ -26,8 +26,8 @@ func Base32(id int64) (string, error) {
 	return string(text[:]), nil
 }
 
-// CheckedBase32 is Base32 with a check symbol behind it, the ID modulo 37. By that a wrong character shows, and so do
-// two neighbours that are swapped.
+// CheckedBase32 returns Base32 and a check symbol: the ID modulo 37. The symbol reveals a wrong character and two
+// neighbours that are swapped.
 func CheckedBase32(id int64) (string, error) {
 	text, err := Base32(id)
 	if err != nil {
@@ -36,8 +36,8 @@ func CheckedBase32(id int64) (string, error) {
 	return text + base32Symbols[id%base32Prime:][:1], nil
 }
 
-// FromBase32 reads what Base32 and CheckedBase32 write. It also reads lower case, O as 0, I and L as 1, and leaves
-// hyphens between characters out. The check symbol is checked where there is one.
+// FromBase32 reads the texts of Base32 and CheckedBase32. It also reads lower case, O as 0, and I and L as 1. It
+// ignores hyphens between characters. If there is a check symbol, it must be right.
 func FromBase32(text string) (int64, error) {
 	id, err := readBase32(text)
 	if err != nil {
@@ -46,11 +46,11 @@ func FromBase32(text string) (int64, error) {
 	return id, nil
 }
 
-// readBase32 is FromBase32, whose errors begin with "it" and do not name the text.
+// readBase32 is FromBase32 with errors that begin with "it" and do not name the text.
 func readBase32(text string) (id int64, err error) {
 	var symbols []rune
 	for i, r := range text {
-		if r != '-' || i == 0 || i == len(text)-1 { // a hyphen stands between others
+		if r != '-' || i == 0 || i == len(text)-1 { // only hyphens between characters are ignored
 			symbols = append(symbols, r)
 		}
 	}
@@ -74,9 +74,9 @@ func readBase32(text string) (id int64, err error) {
 	return id, nil
 }
 
-// base32Value is what a character stands for, as a digit or as a check symbol; -1: nothing.
+// base32Value returns the value of a character, as a digit or as a check symbol, or -1.
 func base32Value(r rune) int64 {
-	if r >= 'a' && r <= 'z' { // ASCII alone: by unicode's rules there are other letters whose upper case is an S or I
+	if r >= 'a' && r <= 'z' { // only ASCII: in Unicode other letters also have an upper case of S or I
 		r -= 'a' - 'A'
 	}
 	switch r {

@@ -10,7 +10,7 @@ import (
 
 func anyID(t *rapid.T) int64 { return rapid.Int64Range(0, math.MaxInt64).Draw(t, "id") }
 
-// texts are an ID in base32 without and with its check symbol.
+// texts returns an ID in base32 without and with its check symbol.
 func texts(t rapid.TB, id int64) (plain, checked string) {
 	t.Helper()
 	plain, err := Base32(id)
@@ -70,7 +70,7 @@ func TestTextsInBase32SortAsIDsDo(t *testing.T) {
 	})
 }
 
-// mistyped calls f with each text that differs from text by one wrong symbol, and by two neighbours that are swapped.
+// mistyped calls f with each text that differs from text by one wrong symbol, or by two neighbours that are swapped.
 func mistyped(text string, f func(wrong string)) {
 	for i, have := range text {
 		for _, symbol := range base32Symbols {
@@ -84,7 +84,7 @@ func mistyped(text string, f func(wrong string)) {
 	}
 }
 
-// spread are IDs over the whole range.
+// spread returns IDs over the whole range.
 func spread(f func(id int64)) {
 	for i := range int64(200) {
 		f(i * 46_116_860_184_273_879)
@@ -102,14 +102,14 @@ func TestWithACheckSymbolNoWrongCharacterAndNoSwapOfNeighboursIsRead(t *testing.
 	})
 }
 
-// TestWithoutACheckSymbolMostTypingErrorsAreRead counts what docs/json.md says.
+// TestWithoutACheckSymbolMostTypingErrorsAreRead measures the share that docs/json.md quotes.
 func TestWithoutACheckSymbolMostTypingErrorsAreRead(t *testing.T) {
 	tried, read := 0, 0
 	spread(func(id int64) {
 		plain, _ := texts(t, id)
 		mistyped(plain, func(wrong string) {
 			if strings.ContainsAny(wrong, "*~$=U") {
-				return // nobody types those by accident
+				return // nobody types these by accident
 			}
 			tried++
 			if _, err := FromBase32(wrong); err == nil {
@@ -131,7 +131,7 @@ func TestWhatIsNotBase32IsRefusedWithItsReason(t *testing.T) {
 		"000000*000000":      "it has the character '*'",
 		"000000 000000":      "it has the character ' '",
 		"000000000000é":      "it has the character 'é'",
-		"000000000000ı":      "it has the character 'ı'", // whose upper case is I
+		"000000000000ı":      "it has the character 'ı'", // its upper case is I
 		"-000000000000":      "it has the character '-'",
 		"000000000000-":      "it has the character '-'",
 		"8000000000000":      "it has more than 63 bits; its first character is 0 to 7",

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// wide has so many sequence bits that no tick is ever full: what is measured is the draw, not the wait.
+// wide has so many sequence bits that no tick is ever full, so the benchmarks measure the draw and not the wait.
 func wide(b *testing.B, layout Layout) *Generator {
 	b.Helper()
 	start := time.Now()
@@ -25,7 +25,7 @@ func neverFull() Layout {
 	return l
 }
 
-// BenchmarkReading is one reading of the monotonic clock, without which no ID can be made.
+// BenchmarkReading measures one reading of the monotonic clock, the lower limit of each draw.
 func BenchmarkReading(b *testing.B) {
 	start := time.Now()
 	for b.Loop() {
@@ -71,7 +71,7 @@ func BenchmarkNextN(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(ids), "ns/id")
 }
 
-// BenchmarkNextAtTheLimit is bound by the layout: 4096 IDs a millisecond are 244 ns an ID.
+// BenchmarkNextAtTheLimit measures a draw that the layout limits: 4096 IDs a millisecond are 244 ns an ID.
 func BenchmarkNextAtTheLimit(b *testing.B) {
 	g := wide(b, DefaultLayout())
 	b.ReportAllocs()

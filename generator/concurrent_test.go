@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A clock that goes on by a tick every so many readings:
-// threads race through many ticks, and no test waits for real time.
+// The clock advances by a tick every so many readings, so threads race through many ticks and no test waits for real
+// time.
 func countingClock(readings int64) (now func() int64, wait func(context.Context, time.Duration) error) {
 	var read atomic.Int64
 	read.Store(1000 * readings)
@@ -25,7 +25,7 @@ func countingClock(readings int64) (now func() int64, wait func(context.Context,
 	return now, wait
 }
 
-// drawn is what one goroutine got: runs of IDs, in its order.
+// drawn holds the runs of IDs of one goroutine, in its order.
 type drawn struct {
 	ids []int64
 	err error
@@ -48,7 +48,7 @@ func together(draw func(who int, d *drawn)) []drawn {
 	return all
 }
 
-// mustBeUnique: each goroutine's IDs strictly increase, and no ID was seen twice.
+// mustBeUnique checks that the IDs of each goroutine strictly increase, and that no ID was seen twice.
 func mustBeUnique(t *testing.T, all []drawn) []int64 {
 	t.Helper()
 	var ids []int64
@@ -122,7 +122,7 @@ func TestGoroutinesStayInsideTheGrantsWhileWorkersChange(t *testing.T) {
 	if err := g.Grant(0, 0, 1050); err != nil {
 		t.Fatal(err)
 	}
-	// Worker n may be used in its slices of 50 ticks only; each slice overlaps the one before by ten.
+	// Worker n may be used only in its slices of 50 ticks; each slice overlaps the one before by ten.
 	var done atomic.Bool
 	var granting sync.WaitGroup
 	granting.Go(func() {
@@ -168,7 +168,7 @@ func TestGoroutinesStayInsideTheGrantsWhileWorkersChange(t *testing.T) {
 	}
 }
 
-// granted: the slices of TestGoroutinesStayInsideTheGrantsWhileWorkersChange.
+// granted reports whether a worker may be used in a tick (TestGoroutinesStayInsideTheGrantsWhileWorkersChange).
 func granted(p Parts) bool {
 	slice := (p.Tick - 1000) / 40
 	for _, s := range []int64{slice - 1, slice} {
@@ -219,7 +219,7 @@ func sealAmongEight(t *testing.T) {
 				begun.Done()
 			}
 			if i%64 == 0 {
-				runtime.Gosched() // else the others begin late, and a round takes long
+				runtime.Gosched() // otherwise the others begin late, and a round takes long
 			}
 		}
 	})

@@ -1,4 +1,4 @@
-// Package generator makes 64-bit IDs that are unique, ordered by time, and drawn without a lock.
+// Package generator makes 64-bit IDs that are unique and ordered by time. A draw takes no lock.
 //
 //	bit  63  62                         22 21    17 16    12 11         0
 //	    ┌───┬─────────────────────────────┬────────┬────────┬────────────┐
@@ -15,15 +15,22 @@
 //	            together
 //	sequence    counts the IDs of one worker in one tick: 4096 in a millisecond by default
 //
-// Bit 63, the sign, is always 0: IDs are positive. A layout of fewer than 63 bits leaves the upper ones 0. To read
-// an ID of the default layout by hand: id >> 22 is milliseconds since the epoch, id >> 12 & 1023 the worker,
-// id & 4095 the sequence.
+// Bit 63, the sign, is always 0: IDs are positive. A layout of fewer than 63 bits leaves the upper ones 0.
+//
+// To read an ID of the default layout by hand:
+//
+//	milliseconds since the epoch   id >> 22
+//	worker                         id >> 12 & 1023
+//	sequence                       id & 4095
+//
+// The proxy draws from a Generator. Package lease supplies its worker and its clock; package node connects the two. The
+// commands and the migrations use Layout alone, to read IDs and to check a layout.
 //
 // # How an ID is drawn
 //
 // The whole state is one word: the last ID issued, and a flag in bit 63. A draw computes the next ID from that word,
-// the grant and the clock, and puts it there by compare-and-swap; who loses the race starts over. The swap is the
-// moment of issue.
+// the grant and the clock. It stores the result by compare-and-swap, and starts over if another draw was faster. The
+// swap is the moment of issue.
 //
 //	last ID is …                                            the next ID (first line that fits)
 //	of this worker and this tick (or a later one), not full  same tick, sequence + 1
@@ -35,18 +42,18 @@
 // A tick is full when its last sequence is used. "This worker" is the granted one: another worker begins in a tick of
 // its own.
 //
-// The flag marks a tick entered by overflow. Such a tick is used up although the clock has gone on, so that the time
-// a caller slept over is not lost: 4096 IDs a millisecond come out even if timers are late. When the last ID has
-// fallen back more than 5 ticks it jumps to the clock. A tick entered by the clock is left as soon as the clock is
-// on a later one.
+// The flag marks a tick entered by overflow. Draws use up such a tick even if the clock has gone on. A caller who slept
+// too long because of a late timer therefore loses no IDs: the rate stays at 4096 a millisecond. When the last ID falls
+// more than 5 ticks behind the clock, the next one jumps to the clock. A tick entered by the clock is left as soon as
+// the clock shows a later one.
 //
-// A grant is the lease's permission: worker, from, until. IDs carry that worker and a tick in [from, until), nothing
-// else is asked: a process that was paused for an hour finds its clock past until and stops. A new grant replaces the
-// old one; a draw that still holds the old one stays inside the old one, which was as good.
+// A grant is the lease's permission: worker, from, until. Each ID carries that worker and a tick in [from, until). No
+// other check is needed. A process that was paused for an hour finds that its clock is past until, and stops. A new
+// grant replaces the old one. A draw that still holds the old grant stays inside it, and the old grant stays valid.
 //
-// A draw of one ID looks first whether the last one is of this worker and of the clock's tick and not the last of it,
-// as most often. Then one swap of the state for the state + 1 issues the next. This short way asks the grant as the
-// long one does, which whoever does not get his ID so begins with the same reading of the clock.
+// A draw of one ID has a fast path. It applies when the last ID has the granted worker and the clock's tick, and the
+// tick has sequences left. Then one swap of the state for state + 1 issues the ID. The fast path checks the grant like
+// the slow path. If the fast path fails, the slow path reuses the same clock reading.
 //
 // # Invariants
 //
@@ -62,6 +69,7 @@
 //  8. At the end of the timestamp bits there are no IDs any more, only ErrEndOfTime.
 //  9. Drawing allocates nothing, takes no lock, does no I/O and starts no goroutine. TryNextN never waits.
 //
-// For 6, "the clock" is what Settings.Now returned during the call. Should it step back, IDs go on in the last tick
-// until that is full, then wait. ID 0 is never issued, nor any other of tick 0: 0 is the state before the first ID.
+// For 6, "the clock" is what Settings.Now returned during the call. If the clock steps back, IDs continue in the last
+// tick until that tick is full. Then draws wait. No ID has tick 0, so ID 0 is never issued: it is the state before the
+// first ID.
 package generator

@@ -13,33 +13,34 @@ import (
 // maxLag is how many ticks an ID may be behind the clock while a burst is caught up.
 const maxLag = 5
 
-// The state is the last ID issued, and in the bit that an ID leaves free:
-const overflowed = uint64(1) << 63 // its tick was entered because the one before it was full
+// overflowed is the flag in the state: the last ID's tick was entered because the tick before it was full. It uses the
+// sign bit, which an ID leaves free.
+const overflowed = uint64(1) << 63
 
-// sealed is the state that no draw leaves. It is no ID: a tick entered by overflow is not tick 0.
+// sealed is the state that no draw leaves. It cannot be an ID: a tick entered by overflow is never tick 0.
 const sealed = overflowed
 
-// Settings makes a Generator. Layout and Now are required.
+// Settings are those of a Generator. Layout and Now are required.
 type Settings struct {
 	Layout Layout
 
-	// Now is the clock, in ticks. It is called by each draw, concurrently, and should never step back; if it does, IDs
-	// go on from the last one. Below 0 (not yet known, or before the epoch) there are no IDs.
+	// Now is the clock, in ticks. Each draw calls it, concurrently. It should never step back; if it does, IDs continue
+	// from the last one. While it is negative (not yet known, or before the epoch) there are no IDs.
 	Now func() int64
 
 	// Wait returns nil after the duration, or earlier with the context's error. A timer if nil.
 	Wait func(context.Context, time.Duration) error
 
-	// Random returns the sequence with which a tick begins that the clock enters, from 0 to limit-1, concurrently.
-	// The limit is a quarter of the sequence, or 2 if that is more. math/rand/v2 if nil: a quiet system then gives
-	// odd IDs as often as even ones, so that a hash or a shard by modulo is even. Nothing secret depends on it.
+	// Random returns the first sequence of a tick that the clock enters, from 0 to limit-1. It is called concurrently.
+	// The limit is a quarter of the sequences, or 2 if that is more. The default is math/rand/v2. Without it a quiet
+	// system would give mostly even IDs, and a shard by modulo would be uneven. It is not used for secrets.
 	Random func(limit uint32) uint32
 }
 
 // Generator issues the IDs of one worker at a time. Its methods are safe for concurrent use. Make it with New.
 type Generator struct {
 	state atomic.Uint64
-	_     [64]byte // what follows is read by every draw and hardly ever written: it stays out of the state's cache line
+	_     [64]byte // the state has its own cache line: every draw reads what follows, and hardly any writes it
 	grant atomic.Pointer[grant]
 
 	now    func() int64
@@ -54,11 +55,11 @@ type Generator struct {
 	starts      uint32 // how many sequences a tick entered by the clock may begin with
 }
 
-// grant is what the lease permits: IDs of worker with a tick in [from, until). Immutable. The zero grant permits none:
-// it stands where Grant has not been called yet.
+// grant is what the lease permits: IDs of worker with a tick in [from, until). It is immutable. The zero grant permits
+// none, and stands for "Grant has not been called".
 type grant struct {
 	worker      int
-	bits        int64 // the worker where an ID has it
+	bits        int64 // the worker, shifted to its place in an ID
 	from, until int64 // ticks; from is at least 1, because no ID has tick 0, and until at most MaxTick+1
 }
 
@@ -88,11 +89,12 @@ func New(s Settings) (*Generator, error) {
 }
 
 // Grant replaces the grant: from now on IDs carry worker and a tick in [from, until). The same worker again extends the
-// grant. Another worker begins in a tick later than the last ID's. A worker that was lost may come back later with a
-// later from. An until beyond the end of the timestamp bits is the end of the timestamp bits.
+// grant. Another worker begins in a tick after the last ID's. A worker that was lost may come back later with a later
+// from. If until is beyond the end of the timestamp bits, the grant ends with them.
 //
-// Draws under way may still issue from the grant before; it is the caller's to know that it stays good to its end. For
-// that reason a grant cannot be shortened. An error leaves the old grant in place. After Seal it is ErrSealed.
+// Draws under way may still issue from the earlier grant, so the caller must be sure that it stays valid to its end.
+// For that reason a grant cannot be shortened. If Grant fails, the old grant stays in place. After Seal it returns
+// ErrSealed.
 func (g *Generator) Grant(worker int, from, until int64) error {
 	switch {
 	case worker < 0 || worker >= g.layout.Workers():
@@ -125,12 +127,12 @@ func (g *Generator) Grant(worker int, from, until int64) error {
 	}
 }
 
-// Seal ends issuing for good. When it has returned no ID is issued any more. A draw that was under way may still return
-// one that was issued before; callers that wait get ErrSealed when their wait, at most one unit, is over.
+// Seal ends issuing for good. When it has returned, no ID is issued any more. A draw that was under way may still
+// return an ID that was issued before. A caller that waits gets ErrSealed within one unit of the layout.
 func (g *Generator) Seal() { g.state.Store(sealed) }
 
-// Next draws one ID. It waits only if none can be had in the present tick, and looks at ctx only when it waits. Errors:
-// ErrNoGrant, ErrGrantEnded, ErrSealed, ErrEndOfTime, or the context's.
+// Next draws one ID. It waits only if the present tick has none left, and only then looks at ctx. Errors: ErrNoGrant,
+// ErrGrantEnded, ErrSealed, ErrEndOfTime, or the context's.
 func (g *Generator) Next(ctx context.Context) (int64, error) {
 	grant, now := g.grant.Load(), g.now()
 	if id := g.onward(grant, now); id != 0 {
@@ -143,8 +145,8 @@ func (g *Generator) Next(ctx context.Context) (int64, error) {
 	return id, err
 }
 
-// NextN draws a run of IDs, first, first+1, … first+count-1, as many as one tick has left and at most n: 1 <= count <=
-// n if there is no error. It waits and fails as Next does.
+// NextN draws a run of IDs: first, first+1, … first+count-1. The run has as many IDs as the tick has left, at least 1
+// and at most n. NextN waits and fails as Next does.
 func (g *Generator) NextN(ctx context.Context, n int) (first int64, count int, err error) {
 	first, count, delay, err := g.draw(n, g.grant.Load(), g.now())
 	if count == 0 && err == nil {
@@ -153,7 +155,7 @@ func (g *Generator) NextN(ctx context.Context, n int) (first int64, count int, e
 	return first, count, err
 }
 
-// later draws when a draw has found nothing, as soon as there is something; delay is what that draw said.
+// later waits and draws again until there is an ID. delay is the first wait, as the draw before has returned it.
 func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (first int64, count int, err error) {
 	for {
 		if err := g.wait(ctx, delay); err != nil {
@@ -165,9 +167,8 @@ func (g *Generator) later(ctx context.Context, n int, delay time.Duration) (firs
 	}
 }
 
-// TryNextN draws as NextN does but never waits: a count of 0 without an error means that there is none at this
-// moment. The tick is full, belongs to a worker replaced in its course, or the grant begins with a later one.
-// NextN waits for it.
+// TryNextN draws as NextN does but never waits. A count of 0 without an error means that there is no ID at this moment,
+// but NextN would wait for one. The tick is full, or another worker has issued in it, or the grant begins later.
 func (g *Generator) TryNextN(n int) (first int64, count int, err error) {
 	grant, now := g.grant.Load(), g.now()
 	if n == 1 {
@@ -179,8 +180,8 @@ func (g *Generator) TryNextN(n int) (first int64, count int, err error) {
 	return first, count, err
 }
 
-// onward issues the ID after the last one if that is of the grant's worker and the clock's own tick, as most often.
-// Else, or if the race for it is lost, it returns 0, and draw knows the rest. A sealed generator is in no tick.
+// onward is the fast path of a draw of one ID. It applies if the last ID has the grant's worker and the clock's tick.
+// Otherwise, or if another draw was faster, it returns 0, and draw takes over. It never applies to a sealed generator.
 func (g *Generator) onward(grant *grant, now int64) int64 {
 	if grant.covers(now) {
 		if last := g.state.Load(); g.used(last, grant, now) < g.maxSequence {
@@ -192,8 +193,8 @@ func (g *Generator) onward(grant *grant, now int64) int64 {
 	return 0
 }
 
-// draw issues a run of up to n IDs, or says how long to wait before the next attempt. It begins with a grant and a
-// reading of the clock that came after it.
+// draw issues a run of up to n IDs, or returns how long to wait before the next attempt. The caller must have loaded
+// the grant before it read the clock.
 func (g *Generator) draw(n int, grant *grant, now int64) (first int64, count int, delay time.Duration, err error) {
 	if n < 1 {
 		return 0, 0, 0, fmt.Errorf("%d IDs were asked for; at least 1 can be drawn", n)
@@ -217,28 +218,27 @@ func (g *Generator) draw(n int, grant *grant, now int64) (first int64, count int
 			return 0, 0, 0, g.ended(grant, at.tick)
 		}
 		run := min(int64(n), at.left)
-		// The last ID of the run is larger than the one in state: it has a later tick, or the same tick and worker and
-		// a later sequence (after).
+		// The last ID of the run is larger than the one in state, by its tick or by its sequence (see after).
 		if g.issue(state, uint64(at.first+run-1)|at.flag) {
 			return at.first, int(run), 0, nil
 		}
 	}
 }
 
-// issue makes the IDs behind state, up to the one in next, the caller's: of those who began with the same state, one
-// alone wins.
+// issue issues the IDs after state up to the one in next. Of all draws that began with the same state, only one
+// succeeds.
 func (g *Generator) issue(state, next uint64) bool { return g.state.CompareAndSwap(state, next) }
 
-// place is where IDs go.
+// place says where the next IDs begin, and how many there are.
 type place struct {
 	tick  int64
 	first int64  // ID
-	left  int64  // IDs from there to the end of the tick; 0: there is no place before the clock has reached tick
+	left  int64  // IDs from there to the end of the tick; 0: none before the clock reaches tick
 	flag  uint64 // overflowed or 0
 }
 
-// after finds the place after the last ID. Its tick is at least grant.from; that it is before grant.until is for the
-// caller to see.
+// after finds the place after the last ID. The tick is at least grant.from. The caller checks that it is before
+// grant.until.
 func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	last := int64(state &^ overflowed)
 	tick := last >> g.tickShift
@@ -258,21 +258,21 @@ func (g *Generator) after(state uint64, grant *grant, now int64) place {
 	return place{tick: max(tick+1, grant.from)}
 }
 
-// covers says that IDs may have the tick.
+// covers reports whether IDs may have the tick.
 func (g *grant) covers(tick int64) bool { return tick >= g.from && tick < g.until }
 
-// first is the ID with which the grant's worker begins a tick at sequence 0.
+// first returns the ID with the grant's worker, the tick and sequence 0.
 func (g *Generator) first(grant *grant, tick int64) int64 { return tick<<(g.tickShift&63) | grant.bits }
 
-// used is the sequence of the last ID if that has the tick and the grant's worker;
-// else it is more than a sequence can be.
+// used returns the sequence of the last ID if that ID has the tick and the grant's worker. Otherwise it returns a
+// number larger than any sequence.
 func (g *Generator) used(state uint64, grant *grant, tick int64) uint64 {
 	return state&^overflowed - uint64(g.first(grant, tick))
 }
 
-// delay is how long to wait before looking at the clock again, which is so many ticks before the one wanted. The clock
-// does not tell how far its tick has gone, half a unit on average. And no wait is longer than a unit, so that a sealed
-// or newly granted generator is noticed.
+// delay returns how long to wait before the next look at the clock, if the wanted tick is so many ticks ahead. The
+// clock does not show how much of its tick has passed, so it waits half a unit for the next tick. No wait is longer
+// than a unit, so that a caller notices Seal and a new grant.
 func (g *Generator) delay(ticks int64) time.Duration {
 	if ticks > 1 {
 		return g.layout.Unit

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// Parts is what an ID is made of.
+// Parts are the fields of an ID.
 type Parts struct {
-	Time       time.Time // start of the tick, UTC; zero: an old key, of a tick before Layout.FirstTick
+	Time       time.Time // start of the tick, UTC; zero for an old key, whose tick is before Layout.FirstTick
 	Tick       int64     // whole units since the epoch
 	Datacenter int       // the upper bits of Worker; 0 if the layout has no datacenter bits
 	Worker     int       // datacenter and worker bits as one number
 	Sequence   int       // counts within worker and tick
 }
 
-// Compose makes the ID of a tick (0 to MaxTick), worker (0 to Workers-1) and sequence (0 to MaxSequence). What does not
-// fit its bits is refused, never cut off: it would run into its neighbour and make another worker's ID.
+// Compose makes the ID of a tick (0 to MaxTick), worker (0 to Workers-1) and sequence (0 to MaxSequence). It refuses a
+// value that does not fit its bits. Cut off, it would change the neighbouring field: the ID of another worker.
 func (l Layout) Compose(tick int64, worker, sequence int) (int64, error) {
 	switch {
 	case tick < 0 || tick > l.MaxTick():
@@ -32,7 +32,7 @@ func (l Layout) Compose(tick int64, worker, sequence int) (int64, error) {
 }
 
 // Decode takes an ID of this layout apart. It refuses a negative number, and one with more bits than the layout has. A
-// number below the first ID has no time.
+// number below the first possible ID is an old key, and its Time is zero.
 func (l Layout) Decode(id int64) (Parts, error) {
 	if id < 0 {
 		return Parts{}, negative(id)

@@ -30,7 +30,7 @@ func TestInvariant1IDsStrictlyIncreaseWhenASmallerWorkerTakesOver(t *testing.T) 
 	if p := r.one(); p.Tick != 1001 || p.Worker != 2 {
 		t.Errorf("got %+v, want worker 2 in tick 1001", p)
 	}
-	// A larger worker waits as well: that worker 2 has the rest of the tick is not to be known from the ID alone.
+	// A larger worker waits as well: the ID alone does not show that worker 2 has the rest of the tick.
 	r.permit(7, 1000, 2000)
 	if count, _ := r.try(1); count != 0 {
 		t.Errorf("worker 7 went on in the tick of worker 2")
@@ -92,7 +92,7 @@ func TestInvariant3NoTickBeforeFrom(t *testing.T) {
 }
 
 func TestInvariant3AGrantThatComesBackWithAGapLeavesTheGapAlone(t *testing.T) {
-	// Somebody else had worker 3 from 1002 to 1004. A tick before that is neither gone on with nor followed up.
+	// Another process had worker 3 from 1002 to 1004. So a tick before 1002 is neither continued nor followed up.
 	for name, tick := range map[string]int64{"in the middle of a tick": 1000, "at the end of a tick": 1001} {
 		t.Run(name, func(t *testing.T) {
 			r := fresh(t)
@@ -119,7 +119,7 @@ func TestInvariant3AGrantThatComesBackWithAGapLeavesTheGapAlone(t *testing.T) {
 }
 
 func TestInvariant3TheShortWayOfNextLeavesAGapAlone(t *testing.T) {
-	// The clock still shows 1000; what is left of that tick belongs to the old grant.
+	// The clock still shows 1000; the rest of that tick belongs to the old grant.
 	r := fresh(t)
 	r.permit(3, 990, 1001)
 	if err := r.next(background); err != nil {
@@ -132,7 +132,7 @@ func TestInvariant3TheShortWayOfNextLeavesAGapAlone(t *testing.T) {
 }
 
 func TestInvariant3ADrawThatStillHoldsTheOldGrantStaysInsideIt(t *testing.T) {
-	// After the draw has loaded the grant, the worker changes and another draw is faster; then the clock goes on.
+	// After the draw has loaded the grant, the worker changes and another draw is faster. Then the clock advances.
 	for _, test := range []struct {
 		name       string
 		tick       int64
@@ -201,11 +201,11 @@ func TestInvariant4AGrantCannotBeShortened(t *testing.T) {
 		t.Error("shortened: draws under way may be beyond the new end")
 	}
 	r.permit(3, 1000, 2000)
-	r.permit(4, 1000, 1500) // another worker's ends when it ends
+	r.permit(4, 1000, 1500) // another worker's grant has its own end
 }
 
 func TestInvariant5NothingIsIssuedAfterSeal(t *testing.T) {
-	// Wherever a draw stands when Seal returns, if its ID was not issued before, it never is.
+	// At whatever point a draw is when Seal returns: if its ID was not issued before, it never is.
 	for name, at := range map[string]func(r *rig, seal func()){
 		"before the draw":                       func(r *rig, seal func()) { seal() },
 		"after the grant was read":              func(r *rig, seal func()) { r.beforeNow = seal },

@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// idBits is what an ID has: 64 without the sign.
+// idBits is the number of bits in an ID: 64 without the sign.
 const idBits = 63
 
-// Ranges of a layout's parts, in bits. The tables of a namespace hold the same rules (migrations).
+// Ranges of a layout's parts, in bits. The tables of a namespace check the same (package migrations).
 const (
 	minTimestampBits, maxTimestampBits   = 28, 43
 	minDatacenterBits, maxDatacenterBits = 0, 15
@@ -19,14 +19,14 @@ const (
 	maxDatacenterAndWorkerBits           = 16
 )
 
-// leastYears is how long a layout must last when a namespace is made with it, in years.
+// leastYears is how many years a layout must still last when a namespace is made with it.
 const leastYears = 1
 
-// year is the mean Gregorian one.
+// year is the mean Gregorian year.
 const year = 31_556_952 * time.Second
 
-// Layout says how the 63 bits of an ID split, and what time its ticks are. The zero value is not valid.
-// All methods but Validate expect a valid layout.
+// Layout says how the 63 bits of an ID split, and which time its ticks stand for. The zero value is not valid. All
+// methods except Validate expect a valid layout.
 type Layout struct {
 	TimestampBits  int           // 28 to 43
 	DatacenterBits int           // 0 to 15; datacenter and worker together at most 16
@@ -48,7 +48,7 @@ var presets = [...]preset{
 	{"javascript", 41, 0, 6, 6},
 }
 
-// DefaultLayout is 41/0/10/12 in milliseconds since 2024-01-01T00:00:00Z. It lasts until 2093.
+// DefaultLayout returns 41/0/10/12 in milliseconds since 2024-01-01T00:00:00Z. It lasts until 2093.
 func DefaultLayout() Layout {
 	return Layout{
 		TimestampBits: 41, DatacenterBits: 0, WorkerBits: 10, SequenceBits: 12,
@@ -58,8 +58,8 @@ func DefaultLayout() Layout {
 }
 
 // ParseLayout reads "timestamp/datacenter/worker/sequence" in bits, such as "41/0/10/12", or the name of a preset:
-// twitter (41/0/10/12), datacenter (41/5/5/12), javascript (41/0/6/6: 53 bits). Epoch and unit are the default ones.
-// The layout is valid when the error is nil.
+// twitter (41/0/10/12), datacenter (41/5/5/12), javascript (41/0/6/6: 53 bits). Epoch and unit are the defaults. The
+// layout is valid if the error is nil.
 func ParseLayout(text string) (Layout, error) {
 	layout := DefaultLayout()
 	bits := [...]*int{&layout.TimestampBits, &layout.DatacenterBits, &layout.WorkerBits, &layout.SequenceBits}
@@ -95,7 +95,7 @@ func unreadable(text string) error {
 		"timestamp/datacenter/worker/sequence such as 41/0/10/12, nor one of %s", text, strings.Join(names, ", "))
 }
 
-// Validate checks each part against its range and the parts against each other. It does not ask how long the layout
+// Validate checks each part against its range and the parts against each other. It does not check how long the layout
 // lasts; see CheckLifetime.
 func (l Layout) Validate() error {
 	for _, part := range [...]struct {
@@ -133,9 +133,8 @@ func (l Layout) Validate() error {
 	return nil
 }
 
-// CheckLifetime refuses a layout that is of no use at the given time. Its epoch is still to come or less than a day
-// ago, or its timestamp bits have ended or will end within a year. It is meant for making a namespace. One that exists
-// is used to its end.
+// CheckLifetime refuses a layout that cannot serve a new namespace at the given time. Its epoch is in the future or
+// less than a day ago, or its timestamp bits have ended or end within a year. An existing namespace is used to its end.
 func (l Layout) CheckLifetime(now time.Time) error {
 	if now.Before(l.Epoch) {
 		return fmt.Errorf("epoch %s is still to come: now is %s",
@@ -155,32 +154,31 @@ func (l Layout) CheckLifetime(now time.Time) error {
 	return nil
 }
 
-// yearsLeft is the time from now to the end of the timestamp bits, in years. Negative after the end. More than 292
-// years are 292.
+// yearsLeft returns the years from now to the end of the timestamp bits: negative after the end, and at most 292.
 func (l Layout) yearsLeft(now time.Time) float64 {
 	return l.End().Sub(now).Seconds() / year.Seconds()
 }
 
-// String is the layout's bits as ParseLayout reads them: "41/0/10/12".
+// String returns the layout's bits as ParseLayout reads them: "41/0/10/12".
 func (l Layout) String() string {
 	return fmt.Sprintf("%d/%d/%d/%d", l.TimestampBits, l.DatacenterBits, l.WorkerBits, l.SequenceBits)
 }
 
-// Full is the layout with everything that makes it, for messages.
+// Full returns the layout with its epoch and unit, for messages.
 func (l Layout) Full() string {
 	return fmt.Sprintf("%s, epoch %s, unit %s", l, l.Epoch.UTC().Format(time.RFC3339Nano), l.Unit)
 }
 
-// Equal says whether two layouts give the same IDs.
+// Equal reports whether two layouts give the same IDs.
 func (l Layout) Equal(other Layout) bool {
 	return l.String() == other.String() && l.Epoch.Equal(other.Epoch) && l.Unit == other.Unit
 }
 
-// Workers is how many workers there are: 0 to Workers()-1.
+// Workers returns the number of workers. They are 0 to Workers()-1.
 func (l Layout) Workers() int { return 1 << (l.DatacenterBits + l.WorkerBits) }
 
-// WorkersOf returns the lowest and the highest worker of a datacenter: it is their upper bits. An error says that the
-// layout has no such datacenter.
+// WorkersOf returns the lowest and the highest worker of a datacenter, whose number is the upper bits of each. It fails
+// if the layout has no such datacenter.
 func (l Layout) WorkersOf(datacenter int) (lowest, highest int, err error) {
 	switch {
 	case l.DatacenterBits == 0:
@@ -192,8 +190,8 @@ func (l Layout) WorkersOf(datacenter int) (lowest, highest int, err error) {
 	return datacenter << l.WorkerBits, (datacenter+1)<<l.WorkerBits - 1, nil
 }
 
-// FirstTick is the first tick an ID can have: a day after the epoch, as CheckLifetime sees to. Numbers of earlier ticks
-// are old keys, which a sequence gave before its table was moved over.
+// FirstTick is the first tick an ID can have: a day after the epoch, which CheckLifetime enforces. A number of an
+// earlier tick is an old key: a sequence gave it before its table was converted.
 func (l Layout) FirstTick() int64 { return int64((24*time.Hour + l.Unit - 1) / l.Unit) }
 
 // MaxTick is the last tick an ID can have.
@@ -202,18 +200,18 @@ func (l Layout) MaxTick() int64 { return 1<<l.TimestampBits - 1 }
 // MaxSequence is the last sequence an ID can have.
 func (l Layout) MaxSequence() int { return 1<<l.SequenceBits - 1 }
 
-// End is the instant after the last tick: from then on there are no IDs. In UTC.
+// End returns the instant after the last tick, in UTC. From then on there are no IDs.
 func (l Layout) End() time.Time { return l.Time(l.MaxTick() + 1) }
 
-// Time is the start of a tick, in UTC.
+// Time returns the start of a tick, in UTC.
 func (l Layout) Time(tick int64) time.Time {
 	return time.UnixMilli(l.Epoch.UnixMilli() + tick*l.Unit.Milliseconds()).UTC()
 }
 
-// bits is how many of an ID's bits the layout uses.
+// bits returns how many of an ID's bits the layout uses.
 func (l Layout) bits() int {
 	return l.TimestampBits + l.DatacenterBits + l.WorkerBits + l.SequenceBits
 }
 
-// tickShift is the place of the timestamp.
+// tickShift returns the position of the timestamp: the number of bits below it.
 func (l Layout) tickShift() int { return l.DatacenterBits + l.WorkerBits + l.SequenceBits }

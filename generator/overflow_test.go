@@ -6,7 +6,7 @@ func TestInvariant6ABurstIsCaughtUpAtMostFiveTicksBehindTheClock(t *testing.T) {
 	r := fresh(t)
 	r.permit(3, 900, 2000)
 	r.fill()   // tick 1000
-	r.at(1005) // the waker was late
+	r.at(1005) // the timer was late
 	var ticks []int64
 	for range 5 {
 		p := r.one()

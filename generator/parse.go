@@ -7,8 +7,8 @@ import (
 )
 
 // ParseID reads an ID of this layout as people write it: as a decimal number, or in base32. 13 or 14 digits can be
-// either. Where both are IDs of the layout it guesses nothing, and says how to write which: no base32 has a sign, and
-// no decimal number a hyphen within.
+// either. If both readings are IDs of the layout, ParseID does not guess: its error says how to write each. A plus sign
+// makes the text decimal, because base32 has no sign. A hyphen within makes it base32.
 func (l Layout) ParseID(text string) (int64, error) {
 	decimal, notDecimal := strconv.ParseInt(text, 10, 64)
 	base32, notBase32 := readBase32(text)
@@ -27,7 +27,7 @@ func (l Layout) ParseID(text string) (int64, error) {
 		return decimal, nil
 	case noID32 == nil:
 		return base32, nil
-	case notDecimal == nil: // a number, and no ID of this layout
+	case notDecimal == nil: // a number, but not an ID of this layout
 		return 0, noID
 	case notBase32 == nil:
 		return 0, fmt.Errorf("%q is not an ID: as base32 %w", text, noID32)

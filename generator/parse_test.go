@@ -23,9 +23,9 @@ func TestAnIDIsReadFromDigitsAndFromBase32(t *testing.T) {
 		"330678927360028672": 330678927360028672,
 		"095PEQE000W00":      330678927360028672,
 		"095peqe000w00=":     330678927360028672,
-		"0":                  0, "5": 5, "+12": 12, "0000000000007": 7, // 7 both ways
-		"0000000000000000012":  12, // nineteen digits are no base32
-		"0-000000000012":       34, // and a hyphen makes no decimal number
+		"0":                  0, "5": 5, "+12": 12, "0000000000007": 7, // 7 in both readings
+		"0000000000000000012":  12, // nineteen digits cannot be base32
+		"0-000000000012":       34, // a hyphen cannot be in a decimal number
 		"+0000000000012":       12,
 		"9999999999999":        9999999999999, // base32 begins with 0 to 7
 		"12345678901235":       12345678901235,
@@ -37,7 +37,7 @@ func TestAnIDIsReadFromDigitsAndFromBase32(t *testing.T) {
 			t.Errorf("%s is read as %d, %v; want %d", text, id, err, want)
 		}
 	}
-	// Its IDs have 53 bits, so the first two characters of base32 are 0, and 13 digits are no riddle.
+	// Its IDs have 53 bits, so their base32 begins with 00, and 13 digits are not ambiguous.
 	if id, err := narrow.ParseID("1234567890123"); id != 1234567890123 || err != nil {
 		t.Errorf("1234567890123 is read as %d, %v", id, err)
 	}
@@ -48,7 +48,7 @@ func TestDigitsThatAreAnIDBothWaysAreRefusedUntilTheySayWhich(t *testing.T) {
 	for text, both := range map[string][2]string{
 		"0000000000012":  {"+0000000000012", "00000-00000012"},
 		"1234567890123":  {"+1234567890123", "12345-67890123"},
-		"00000000000011": {"+00000000000011", "00000-000000011"}, // the last a check symbol that is right
+		"00000000000011": {"+00000000000011", "00000-000000011"}, // the last digit is the right check symbol
 	} {
 		_, err := layout.ParseID(text)
 		if err == nil || !strings.Contains(err.Error(), "write "+both[0]+" or "+both[1]) {
@@ -90,7 +90,7 @@ func TestEachIDIsReadFromEachOfItsForms(t *testing.T) {
 		id := anyID(t) >> (idBits - layout.bits())
 		plain, checked := texts(t, id)
 		for _, text := range []string{strconv.FormatInt(id, 10), plain, checked} {
-			// A riddle is refused; nothing is ever read as another ID.
+			// An ambiguous text is refused, and never read as another ID.
 			if got, err := layout.ParseID(text); err == nil && got != id || err != nil &&
 				!strings.Contains(err.Error(), "; write +") {
 				t.Fatalf("%s is read as %d, %v; want %d", text, got, err, id)

@@ -9,11 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// history is a rig and what the rest of the world did: the marks of all workers, as the lease would keep them.
+// history is a rig and the actions of the other processes: the marks of all workers, as the lease would keep them.
 type history struct {
 	*rig
 	rapid  *rapid.T
-	marks  []int64 // by worker: no ID at or after it exists, whoever made it
+	marks  []int64 // by worker: no process has issued an ID at or after it
 	sealed bool
 }
 
@@ -54,7 +54,7 @@ func (h *history) int(label string, least, top int) int {
 	return rapid.IntRange(least, top).Draw(h.rapid, label)
 }
 
-// ticks is so many ticks and a part of one.
+// ticks returns the duration of so many ticks and a part of one.
 func (h *history) ticks(label string, least, top int) time.Duration {
 	return time.Duration(h.int(label+" in quarter ticks", 4*least, 4*top)) * h.layout.Unit / 4
 }
@@ -66,7 +66,7 @@ func (h *history) try1() {
 	if count > 0 || err != nil {
 		return
 	}
-	// Nothing at this moment has a reason: see TryNextN.
+	// A count of 0 must have one of the reasons of TryNextN.
 	full := before.Sequence == h.layout.MaxSequence() || before.Worker != h.worker || before.Tick == 0
 	if h.clock() >= h.now.from && !(before.Tick >= h.clock() && full) {
 		h.t.Fatalf("no ID at tick %d after %+v, with worker %d granted for %v", h.clock(), before, h.worker, *h.now)
@@ -90,12 +90,12 @@ func (h *history) nexts() {
 	}
 }
 
-// check holds an error against what is known of the generator.
+// check compares an error with the known state of the generator.
 func (h *history) check(err error) {
 	end := h.layout.MaxTick() + 1
 	switch {
 	case err == nil && (h.sealed || h.now == nil):
-		// Whether an ID came is for audit to see; a missing one is no harm without a grant.
+		// Without a grant and after Seal there must be an error, even if no ID came.
 		h.t.Fatalf("invariants 4 and 5: no error, although sealed %t, grant %v", h.sealed, h.now)
 	case err == nil:
 	case errors.Is(err, ErrSealed):
@@ -119,7 +119,7 @@ func (h *history) check(err error) {
 	}
 }
 
-// race draws while somebody else acts at one of the two moments that matter.
+// race draws while another goroutine acts at one of the two critical moments.
 func (h *history) race() {
 	others := []func(){h.try1, h.renew, h.acquire, h.seal, func() { h.elapsed += h.ticks("meanwhile", 0, 7) }}
 	meanwhile := others[h.int("who else", 0, len(others)-1)]
@@ -141,7 +141,7 @@ func (h *history) race() {
 	}
 }
 
-// renew extends the grant, and the row's mark with it, if nobody else has had the worker meanwhile.
+// renew extends the grant and the row's mark, if no other process has had the worker meanwhile.
 func (h *history) renew() {
 	if h.now == nil || h.sealed || h.marks[h.worker] != h.now.until {
 		return

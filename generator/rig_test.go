@@ -10,7 +10,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// A history takes microseconds: run many. The command line, which is read later, wins.
+	// A history takes microseconds, so run many. A number on the command line wins, because it is read later.
 	if err := flag.Set("rapid.checks", "5000"); err != nil {
 		panic(err)
 	}
@@ -26,8 +26,8 @@ type failer interface {
 // span is ticks from … until-1.
 type span struct{ from, until int64 }
 
-// rig is a generator with a clock that the test owns, and an auditor: every ID that comes through it is held against
-// the invariants of the package. One goroutine.
+// rig is a generator with a clock that the test owns, and an auditor that checks every ID against the invariants of the
+// package. One goroutine uses it.
 type rig struct {
 	*Generator
 	t       failer
@@ -35,13 +35,13 @@ type rig struct {
 	elapsed time.Duration // the clock; a wait moves it
 	waits   []time.Duration
 	lagging func() time.Duration // how much longer a wait takes; nil: not at all
-	// What another goroutine would do just before the clock is read (after the grant was), and between the reading of
-	// the state and the swap. The rig takes it away before it runs.
+	// Actions of another goroutine: just before the clock is read (the grant is loaded then), and between the reading
+	// of the state and the swap. The rig removes an action before it runs it.
 	beforeNow, beforeSwap func()
 	start                 func(limit uint32) uint32
 
-	seen   int64 // what the draw under way read from the clock last
-	last   int64 // the last ID issued, by whomever
+	seen   int64 // the last clock reading of the draw under way
+	last   int64 // the last ID issued, by any goroutine
 	grants map[int][]span
 	now    *span // the present grant
 	worker int
@@ -103,7 +103,7 @@ func (r *rig) sleep(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// permit grants and takes note of it.
+// permit grants and records the grant.
 func (r *rig) permit(worker int, from, until int64) {
 	r.t.Helper()
 	if err := r.Grant(worker, from, until); err != nil {
@@ -125,7 +125,7 @@ func (r *rig) try(n int) (int, error) {
 	return count, err
 }
 
-// draw draws and waits if need be.
+// draw draws, and waits if necessary.
 func (r *rig) draw(ctx context.Context, n int) (int64, int, error) {
 	r.t.Helper()
 	first, count, err := r.NextN(ctx, n)
@@ -136,7 +136,7 @@ func (r *rig) draw(ctx context.Context, n int) (int64, int, error) {
 	return first, count, err
 }
 
-// next draws one ID as most callers do, by Next, which has a short way of its own.
+// next draws one ID by Next, which has a fast path of its own.
 func (r *rig) next(ctx context.Context) error {
 	r.t.Helper()
 	id, err := r.Next(ctx)
@@ -148,7 +148,7 @@ func (r *rig) next(ctx context.Context) error {
 	return err
 }
 
-// one draws a single ID, which must be there.
+// one draws a single ID, and fails the test if there is none.
 func (r *rig) one() Parts {
 	r.t.Helper()
 	first, _, err := r.draw(context.Background(), 1)
@@ -167,7 +167,7 @@ func (r *rig) parts(id int64) Parts {
 	return p
 }
 
-// audit holds a run against invariants 1, 2, 3, 6 and 7.
+// audit checks a run against invariants 1, 2, 3, 6 and 7.
 func (r *rig) audit(first int64, count, n int, err error) {
 	r.t.Helper()
 	if err != nil && count != 0 || count < 0 || count > n {
@@ -197,13 +197,13 @@ func (r *rig) audit(first int64, count, n int, err error) {
 	if !inside {
 		r.t.Fatalf("invariant 3: tick %d of worker %d is outside of its grants %v", p.Tick, p.Worker, spans)
 	}
-	// The last ID may be ahead of a clock that stepped back; then IDs go on in its tick.
+	// The last ID may be ahead of a clock that stepped back; then IDs continue in its tick.
 	if p.Tick > max(r.seen, previous) || p.Tick < r.seen-maxLag {
 		r.t.Fatalf("invariant 6: tick %d when the clock showed %d", p.Tick, r.seen)
 	}
 }
 
-// fill draws until the present tick has no more.
+// fill draws until the present tick is full.
 func (r *rig) fill() (drawn int) {
 	r.t.Helper()
 	for {

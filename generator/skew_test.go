@@ -26,7 +26,7 @@ func quiet(t *testing.T, n int) [2][]int64 {
 	return ids
 }
 
-// rest counts how often each remainder of division by m comes.
+// rest counts how often each remainder of a division by m occurs.
 func rest(ids []int64, m int64) []int {
 	counts := make([]int, m)
 	for _, id := range ids {
@@ -57,7 +57,7 @@ func TestAQuietSystemUsesAllRemaindersAlike(t *testing.T) {
 func TestATickEnteredByTheClockBeginsInTheLowerQuarter(t *testing.T) {
 	for _, test := range []struct {
 		bits int
-		want uint32 // how many sequences it may begin with
+		want uint32 // how many different sequences it may begin with
 	}{{1, 2}, {2, 2}, {3, 2}, {4, 4}, {12, 1024}, {22, 1 << 20}} {
 		layout := small()
 		layout.TimestampBits, layout.SequenceBits = 38, test.bits

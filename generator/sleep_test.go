@@ -30,7 +30,7 @@ func TestSleeperEndsWithItsContextAndTheNextWaitIsWhole(t *testing.T) {
 			time.Since(begin) != 300*time.Millisecond {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
-		// The timer above is used again; nothing of its first life may end the second.
+		// The timer above is reused. Nothing of its first wait may end the second.
 		time.Sleep(10 * time.Second)
 		begin = time.Now()
 		if err := s.wait(t.Context(), time.Minute); err != nil || time.Since(begin) != time.Minute {

@@ -1,7 +1,7 @@
 // Package histogram counts durations in fixed buckets, for metrics.
 //
-// A Histogram costs two atomic additions for each observation, and no lock. It is read as a Snapshot, whose counts may
-// lack an observation that is under way.
+// An observation costs two atomic additions and no lock. A reader takes a Snapshot, which may miss an observation that
+// is under way. The lease, the proxy and the ID database's server count with it; package admin writes it as metrics.
 package histogram
 
 import (
@@ -12,7 +12,7 @@ import (
 // A Histogram counts durations. Make it with New. Its methods are safe for concurrent use.
 type Histogram struct {
 	bounds []time.Duration // rising
-	counts []atomic.Uint64 // of each bucket alone; the last is for what is above all bounds
+	counts []atomic.Uint64 // not cumulative; the last counts what is above all bounds
 	sum    atomic.Int64    // nanoseconds
 }
 
@@ -24,7 +24,7 @@ func New(bounds ...time.Duration) *Histogram {
 // Observe counts one duration.
 func (h *Histogram) Observe(d time.Duration) { h.ObserveMany(d, 1) }
 
-// ObserveMany counts n that are the same.
+// ObserveMany counts n equal durations.
 func (h *Histogram) ObserveMany(d time.Duration, n int) {
 	at := 0
 	for at < len(h.bounds) && d > h.bounds[at] {
@@ -36,12 +36,12 @@ func (h *Histogram) ObserveMany(d time.Duration, n int) {
 
 // A Snapshot is a histogram at one moment.
 type Snapshot struct {
-	Bounds []time.Duration // where buckets end, rising; shared, so nobody writes to it
-	Counts []uint64        // observations up to each bound; cumulative, one more than Bounds: the last has all
+	Bounds []time.Duration // where buckets end, rising; shared: do not write to it
+	Counts []uint64        // cumulative; one more than Bounds, and the last is the total
 	Sum    time.Duration   // of all observations
 }
 
-// Snapshot reads it.
+// Snapshot returns the present counts.
 func (h *Histogram) Snapshot() Snapshot {
 	s := Snapshot{Bounds: h.bounds, Counts: make([]uint64, len(h.counts)), Sum: time.Duration(h.sum.Load())}
 	total := uint64(0)
@@ -52,7 +52,7 @@ func (h *Histogram) Snapshot() Snapshot {
 	return s
 }
 
-// Count is how many observations there are.
+// Count is the number of observations.
 func (s Snapshot) Count() uint64 {
 	if len(s.Counts) == 0 {
 		return 0

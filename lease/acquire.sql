@@ -1,17 +1,17 @@
--- Takes any free worker: one conditional write. Always answers with one row, which also says why nothing was taken.
--- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks),
--- $7 lowest and $8 highest worker to take, $9 the window that the asker renews with at last (ticks)
+-- Takes any free worker: one conditional write. It always answers with one row, which also says why nothing was taken.
+-- $1 namespace id, $2 owner, $3 node, $4 address, $5 version, $6 window (ticks), $7 lowest and $8 highest worker to
+-- take, $9 the longest window that this process will renew with (ticks)
 WITH db AS MATERIALIZED (
     SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline
 ),
 ns AS MATERIALIZED (
     SELECT n.id,
            n.id = $1::uuid AS matches,
-           -- restored, cloned or made from a template: the original may be granting the same workers,
-           -- or this database itself has granted them and forgotten it (restored in place: the table is a new one)
+           -- restored, cloned or made from a template: the original may be granting the same workers. Restored in
+           -- place: this database has granted them and forgotten it (its tables are new ones).
            NOT pgflurry.is_original() AS copied,
-           -- a NULL in the row counts as another timeline: until now the server did not tell it,
-           -- so it is not the same server. A server that does not tell (NULL) cannot be compared.
+           -- A NULL in the row counts as another timeline: the old server did not show its timeline, so this is another
+           -- server. If this server shows none, nothing can be compared.
            db.timeline IS NOT NULL AND n.timeline IS DISTINCT FROM db.timeline AS moved,
            n.home,
            known.lack,
@@ -24,14 +24,15 @@ ns AS MATERIALIZED (
            least($6::bigint, pgflurry.ticks_of(n.max_window)) AS reserve,
            1::bigint << n.timestamp_bits   AS end_of_time
     FROM pgflurry.namespace n CROSS JOIN db
-    -- Nobody begins with a window above max_window. If the asker has one, this row has forgotten that max_window was
-    -- raised, or it was lowered since. Grants may be longer than the row knows, so the asker waits for as much longer.
+    -- A process starts only with a window of at most max_window. If the window of this one is longer, the row has
+    -- forgotten a raise of max_window, or it was lowered since. Grants may then be longer than the row says, so this
+    -- process waits longer by the difference.
     CROSS JOIN LATERAL (
         SELECT greatest(0, $9::bigint + 2 * pgflurry.ticks_of(n.skew) - pgflurry.ticks_of(n.quarantine)) AS lack
     ) known
 ),
--- The gate. The row in ns keeps the old timeline, so this very statement grants nothing,
--- even if it waited here for another session that closed the gate first (it then changes no row).
+-- The gate. ns still has the old timeline, so this very statement grants nothing. That holds even if it waited here for
+-- another session that closed the gate first: then it changes no row.
 closed AS (
     UPDATE pgflurry.namespace n
     SET timeline = ns.timeline,
@@ -40,8 +41,8 @@ closed AS (
     WHERE ns.matches AND ns.moved AND n.id = ns.id AND n.timeline IS DISTINCT FROM ns.timeline
     RETURNING n.acquire_after
 ),
--- SKIP LOCKED only spares a wait: two that choose the same row are kept apart by the row lock
--- and the repeated conditions.
+-- SKIP LOCKED only avoids a wait. If two sessions choose the same row, the row lock and the repeated conditions let one
+-- win.
 candidate AS MATERIALIZED (
     SELECT w.worker
     FROM pgflurry.worker w CROSS JOIN ns
@@ -49,7 +50,7 @@ candidate AS MATERIALIZED (
       AND w.kind = 'proxy' AND w.retired_at IS NULL AND w.worker BETWEEN $7::integer AND $8::integer
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
       AND ns.now < ns.end_of_time
-    -- the worker that was its own last, one that was never used, the one that was used longest ago
+    -- first the worker that this node had last, then one that was never used, then the one that was used longest ago
     ORDER BY CASE WHEN w.node = $3::text THEN 0 WHEN w.term = 0 THEN 1 ELSE 2 END,
              CASE WHEN w.node = $3::text THEN -w.reserved_until WHEN w.term = 0 THEN 0 ELSE w.reserved_until END,
              random()
@@ -68,7 +69,7 @@ taken AS (
     WHERE w.worker = candidate.worker
       AND w.kind = 'proxy' AND w.retired_at IS NULL
       AND w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.rest END <= ns.now
-    -- the mark was at most now, or the row would be no candidate: greatest(old reserved_until, now) is now
+    -- the candidate's mark was at most now, so greatest(old reserved_until, now) is now
     RETURNING w.worker, w.term, ns.now AS granted_from, w.reserved_until
 )
 SELECT ns.id AS namespace, ns.home, ns.copied, ns.timeline IS NULL AS ungated,

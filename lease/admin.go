@@ -11,7 +11,7 @@ import (
 	"pgflurry/acknowledge"
 )
 
-// What people do to the worker table by hand: look at it, take a worker out of use, make it safe after a restore.
+// What operators do to the worker table: list it, retire a worker, reseed it after a restore.
 
 //go:embed list.sql
 var listSQL string
@@ -25,18 +25,18 @@ var retireSQL string
 //go:embed reseed.sql
 var reseedSQL string
 
-// Row is one worker as its row tells, at the moment of the listing.
+// Row is the row of one worker, at the moment of the listing.
 type Row struct {
 	Worker int
 	Kind   string // proxy or database
 	// held, released, quarantined, free, never used, retired; function: in use by a database's function
 	State                  string
-	Node, Address, Version string // of the holder, present or last; empty: none, or not told
+	Node, Address, Version string // of the present or last holder; empty: none, or not known
 	Term                   int64
-	// ticks, exclusive; nil: of the function of another database, which is not known here
+	// ticks, exclusive; nil: the worker of another database's function, whose mark is not known here
 	ReservedUntil         *int64
-	Left                  *time.Duration // from the database's now to ReservedUntil; negative: since then
-	Free                  *time.Duration // from now to when anybody may take it, not positive: now; nil: never
+	Left                  *time.Duration // from the database's now to ReservedUntil; negative: it has passed
+	Free                  *time.Duration // from now to when any process may take it; not positive: now; nil: never
 	AcquiredAt, RenewedAt *time.Time
 	ReleasedAt, RetiredAt *time.Time
 }
@@ -44,13 +44,13 @@ type Row struct {
 // Listing is the worker table.
 type Listing struct {
 	Rows             []Row // by worker
-	NeverUsed        int   // of those for proxies
-	NeverUsedByFuncs int   // of those for functions of databases
-	// until workers are granted again after a failover, restore or reseed; 0: the gate is open
+	NeverUsed        int   // workers for proxies
+	NeverUsedByFuncs int   // workers for functions of databases
+	// time until workers are granted again after a failover, restore or reseed; 0: the gate is open
 	GateOpens time.Duration
 }
 
-// List reads the worker table, also on a standby. all: with the rows of workers that were never used.
+// List reads the worker table, also on a standby. If all is true, it includes workers that were never used.
 func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 	var l Listing
 	err := reading(ctx, conn, func(tx pgx.Tx) error {
@@ -72,7 +72,7 @@ func List(ctx context.Context, conn *pgx.Conn, all bool) (Listing, error) {
 	return l, nil
 }
 
-// reading runs ask, which may hold several queries, on one state of the database, and changes nothing.
+// reading runs ask in a read-only transaction. All its queries see one state of the database.
 func reading(ctx context.Context, conn *pgx.Conn, ask func(pgx.Tx) error) error {
 	oneState := pgx.TxOptions{AccessMode: pgx.ReadOnly, IsoLevel: pgx.RepeatableRead}
 	return pgx.BeginTxFunc(ctx, conn, oneState, func(tx pgx.Tx) error {
@@ -99,20 +99,20 @@ func microseconds(n *int64) *time.Duration {
 	return &d
 }
 
-// Retired is what Retire did.
+// Retired is the result of Retire.
 type Retired struct {
 	Worker  int
 	Already bool          // it was retired before
-	Held    bool          // somebody held it: he may finish his grant, and then takes another worker
+	Held    bool          // a process held it: it may finish its grant, and then takes another worker
 	Node    string        // of the holder
 	Address string        // of the holder
-	Left    time.Duration // until its mark: no ID of it may be issued later
+	Left    time.Duration // time until its mark: it issues no ID after that
 }
 
 // RetireError says why a worker was not retired. Nothing was changed.
 type RetireError struct {
 	Worker          int
-	Lowest, Highest int // the workers there are; Worker is not among them
+	Lowest, Highest int // the range of workers; Worker is outside it
 	// "database": it belongs to the function of a database; "": there is no such worker; "proxy": it is held
 	Kind   string
 	Holder Retired
@@ -131,9 +131,9 @@ func (e *RetireError) Error() string {
 	}
 }
 
-// Retire takes a worker out of use for good; its mark stays. A worker that is held is refused unless held is true. Its
-// holder then loses it at the next renewal. An error that is no *RetireError leaves the outcome unknown; to retire
-// again is harmless.
+// Retire takes a worker out of use for good; its mark stays. If a process holds the worker, Retire refuses unless held
+// is true. The holder then loses it at its next renewal. Any error except *RetireError leaves the outcome unknown; it
+// is safe to retire again.
 func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, error) {
 	c, err := p.writer.Write(ctx, retireSQL, acknowledge.Number(int64(worker)), acknowledge.Text(fmt.Sprint(held)))
 	if err != nil {
@@ -152,18 +152,18 @@ func (p *Postgres) Retire(ctx context.Context, worker int, held bool) (Retired, 
 	}
 }
 
-// Reseeded is what Reseed did.
+// Reseeded is the result of Reseed.
 type Reseeded struct {
-	Workers int   // of proxies
-	Raised  int   // whose mark was below Mark
-	Held    int   // whose lease was ended: the holders may finish their grants
+	Workers int   // workers for proxies
+	Raised  int   // workers whose mark was below Mark
+	Held    int   // workers whose lease was ended: their holders may finish their grants
 	Mark    int64 // ticks: no worker begins before
 	Opens   int64 // ticks: no worker is granted before
 }
 
-// Reseed makes the worker table safe after a restore, which may have forgotten acquisitions and renewals. It raises
-// every mark of a proxy's worker to now + max_window + skew, ends every lease, and closes the gate for the quarantine.
-// An error leaves the outcome unknown; to reseed again is harmless.
+// Reseed makes the worker table safe after a restore, which may have forgotten acquisitions and renewals. It raises the
+// mark of every proxy's worker to now + max_window + skew, ends every lease, and closes the gate for the quarantine. An
+// error leaves the outcome unknown; it is safe to reseed again.
 func (p *Postgres) Reseed(ctx context.Context) (Reseeded, error) {
 	c, err := p.writer.Write(ctx, reseedSQL)
 	if err != nil {

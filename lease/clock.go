@@ -6,43 +6,43 @@ import (
 	"time"
 )
 
-// Unset is what Clock.Now returns before the first Observe, and while the database's clock is before the epoch:
-// the tick before tick 0, in which no ID can exist.
+// Unset is the tick before tick 0. Clock.Now returns it before the first Observe, and while the database's clock is
+// before the epoch. No ID can have it.
 const Unset int64 = -1
 
-// Clock tells the database's time on this node, in ticks. It is what the database said last plus the monotonic time
-// that has passed since. It is a lower bound of the database's clock, because the answer was under way for a while.
+// Clock shows the database's time on this node, in ticks: the last time that the database sent, plus the monotonic time
+// since then. It is a lower bound of the database's clock, because the answer took a while.
 //
-//	behind what the database says                      jump up to it
-//	ahead by no more than the answer was under way     go on: that is no proof of being ahead
-//	ahead by more (drift, or the database was set back) go on at 9/10 speed until the two meet
+//	behind the database's clock                          jump to it
+//	ahead by at most the time that the answer took       go on: this does not prove that the clock is ahead
+//	ahead by more (drift, or the database was set back)  go on at 9/10 speed until the two meet
 //
-// It never steps back and reads no wall clock. Where the machine stops its monotonic clock (suspend, a paused
-// virtual machine), it lags until the next Observe.
+// It never steps back and reads no wall clock. If the machine stops its monotonic clock (suspend, a paused virtual
+// machine), the clock lags until the next Observe.
 //
-// Who finds a new tick also says until when it lasts at least, so that the readings that follow in it compare two
-// numbers and calculate nothing. They cost little more than the monotonic clock's.
+// The first reader of a tick caches when the tick ends. Later readings in that tick only compare two numbers. They cost
+// little more than a reading of the monotonic clock.
 type Clock struct {
 	unit      int64                // microseconds a tick
-	start     time.Time            // carries a monotonic reading; its wall clock reading is never looked at
+	start     time.Time            // only its monotonic reading is used
 	monotonic func() time.Duration // nil: the time since start
 	course    atomic.Pointer[course]
 	high      atomic.Int64 // the largest tick ever returned
 }
 
-// A course says what the clock shows from one Observe to the next. All but lasts is immutable.
+// A course describes the clock from one Observe to the next. All fields except lasts are immutable.
 type course struct {
 	at    time.Duration // monotonic
-	shown int64         // microseconds since the epoch that the clock shows at this instant
-	told  int64         // … and those the database had told for it; never above shown
+	shown int64         // what the clock shows at this instant, in microseconds since the epoch
+	told  int64         // what the database showed at this instant; never above shown
 
-	// lasts is a monotonic time, in nanoseconds, before which this course has no tick above high. It belongs to the
-	// course: what a reader says late, of a course that Observe has replaced, holds nobody back. Written after high,
-	// and at most a few times a tick.
+	// lasts is a monotonic time, in nanoseconds. Before it, this course has no tick above high. It is part of the
+	// course, so a late write to a replaced course has no effect on the present one. It is written after high, and at
+	// most a few times a tick.
 	lasts atomic.Int64
 }
 
-// micros follows two lines, the database's at full speed and the clock's at 9/10, and shows the higher one.
+// micros follows two lines and returns the higher one: the database's at full speed, and the clock's at 9/10.
 func (c *course) micros(now time.Duration) int64 {
 	passed := (now - c.at).Microseconds()
 	return max(c.told+passed, c.shown+passed-passed/10)
@@ -56,22 +56,22 @@ func NewClock(unit time.Duration) *Clock {
 	return c
 }
 
-// NewClockFrom is NewClock over the caller's monotonic clock: the time since an arbitrary moment, which never falls. It
-// is called by each reading, concurrently. It may drift, lag or stand still: IDs then get older, not less unique.
+// NewClockFrom is NewClock over the caller's monotonic clock: the time since an arbitrary moment, which never falls.
+// Each reading calls it, concurrently. If it drifts, lags or stands still, IDs carry an older time but stay unique.
 func NewClockFrom(unit time.Duration, monotonic func() time.Duration) *Clock {
 	c := NewClock(unit)
 	c.monotonic = monotonic
 	return c
 }
 
-// Now returns the present tick, never less than any call before it returned. May be called concurrently, takes no lock,
-// allocates nothing.
+// Now returns the present tick, never less than an earlier call has returned. It is safe for concurrent use, takes no
+// lock and allocates nothing.
 func (c *Clock) Now() int64 {
 	course := c.course.Load()
 	if course == nil {
 		return Unset
 	}
-	var now time.Duration // Monotonic, written out: this is called for each ID
+	var now time.Duration // Monotonic, inlined by hand: Now runs for each ID
 	if c.monotonic == nil {
 		now = time.Since(c.start)
 	} else {
@@ -83,9 +83,9 @@ func (c *Clock) Now() int64 {
 	return c.look(course, now)
 }
 
-// look is Now without the short way, and opens that for the readings to come. No course runs faster than the
-// monotonic clock, so a tick lasts until what it still lacks has passed there. At 9/10 speed it lasts longer, and the
-// next look says so.
+// look is the slow path of Now, and sets lasts for the fast path. No course runs faster than the monotonic clock, so
+// the tick lasts at least as long as its remaining microseconds. At 9/10 speed it lasts longer; the next look extends
+// lasts.
 func (c *Clock) look(course *course, now time.Duration) int64 {
 	micros := course.micros(now)
 	if micros < 0 {
@@ -97,8 +97,8 @@ func (c *Clock) look(course *course, now time.Duration) int64 {
 	return tick
 }
 
-// raise returns tick, or the highest tick returned so far. Written to at most once a tick, so that concurrent readers
-// share the cache line.
+// raise returns tick, or the highest tick returned so far. It writes at most once a tick, so that concurrent readers
+// can share the cache line.
 func (c *Clock) raise(tick int64) int64 {
 	for {
 		high := c.high.Load()
@@ -111,7 +111,7 @@ func (c *Clock) raise(tick int64) int64 {
 	}
 }
 
-// Monotonic returns the time passed since an arbitrary moment. Only it may stamp what Observe takes.
+// Monotonic returns the time since an arbitrary moment. The times for Observe must come from it.
 func (c *Clock) Monotonic() time.Duration {
 	if c.monotonic == nil {
 		return time.Since(c.start)
@@ -119,8 +119,8 @@ func (c *Clock) Monotonic() time.Duration {
 	return c.monotonic()
 }
 
-// Observe takes in what the database's clock showed (microseconds since the epoch) at some moment between sent and
-// received. These are the monotonic times at which the question left and the answer was there. One goroutine at a time.
+// Observe takes a reading of the database's clock (microseconds since the epoch). The database made it between sent and
+// received: the monotonic times at which the question left and the answer arrived. One goroutine at a time may call it.
 func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	now := c.Monotonic()
 	next := &course{at: now, told: databaseMicros + (now - received).Microseconds()}
@@ -143,7 +143,7 @@ func (c *Clock) Observe(databaseMicros int64, sent, received time.Duration) {
 	c.course.Store(next)
 }
 
-// ahead is how far the clock is ahead of the database's; 0: it is not, as far as the last Observe can tell.
+// ahead returns how far the clock is ahead of the database's, as far as the last Observe shows; 0: it is not.
 func (c *Clock) ahead() time.Duration {
 	course := c.course.Load()
 	if course == nil {
@@ -154,7 +154,7 @@ func (c *Clock) ahead() time.Duration {
 	return time.Duration(course.micros(now)-told) * time.Microsecond
 }
 
-// until is how long this clock takes to the start of a tick, at full speed; 0: it is there, or shows nothing yet.
+// until returns how long this clock takes to the start of a tick, at full speed. 0: it is there, or shows nothing yet.
 func (c *Clock) until(tick int64) time.Duration {
 	course := c.course.Load()
 	if course == nil {

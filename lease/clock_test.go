@@ -73,7 +73,7 @@ func TestClockIsNotSlowedByAnAnswerThatWasLongUnderWay(t *testing.T) {
 	h := &hand{}
 	c := NewClockFrom(time.Millisecond, h.now)
 	c.Observe(10_000_000, 0, 0)
-	h.at = 4 * time.Second // what it says may be up to 4 s old
+	h.at = 4 * time.Second // its answer may be up to 4 s old
 	c.Observe(10_500_000, 0, h.at)
 	h.at += 10 * time.Second
 	if tick := c.Now(); tick != 24_000 {
@@ -87,7 +87,7 @@ func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T)
 		c := NewClockFrom(time.Millisecond, h.now)
 		database := time.Hour
 		last := Unset
-		steady := false // no step of the database's clock since the last Observe
+		steady := false // whether the database's clock made no step since the last Observe
 		for range 60 {
 			switch rapid.IntRange(0, 4).Draw(t, "what") {
 			case 0:
@@ -122,7 +122,8 @@ func TestInvariant7TheClockNeverStepsBackAndLagsByAtMostARoundTrip(t *testing.T)
 	})
 }
 
-// Steps of a part of a tick, and to the very end of the short way: were that open too long, it would show a tick late.
+// Steps of a fraction of a tick, up to the exact end of the fast path. If the fast path were open too long, the clock
+// would show a tick late.
 func TestInvariant7AReadingThatCalculatesNothingShowsWhatTheCourseSays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		unit := rapid.SampledFrom([]time.Duration{time.Millisecond, 7 * time.Millisecond, time.Second}).Draw(t, "unit")

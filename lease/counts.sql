@@ -1,4 +1,4 @@
--- What list.sql leaves out, and when the gate opens if it is closed.
+-- The numbers that list.sql does not show: workers never used, and how long the gate stays closed.
 SELECT count(*) FILTER (WHERE w.kind = 'proxy'), count(*) FILTER (WHERE w.kind = 'database'),
        (SELECT greatest(0, n.acquire_after - pgflurry.ticks(clock_timestamp()))
                * (extract(epoch FROM n.unit) * 1000000)::bigint

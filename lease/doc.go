@@ -1,4 +1,4 @@
-// Package lease gives one process the right to use one worker of a namespace, and keeps it.
+// Package lease gives one process the right to use one worker of a namespace, and renews that right.
 //
 //	  pgflurry.worker, one row per worker              this process
 //	┌───────────────────────────────────┐
@@ -9,83 +9,93 @@
 //	         │ clock_timestamp()                     └──────────────────┘
 //	         └────────────── every acknowledged write tells the time ─────────▲
 //
+// Package node runs a Keeper for each proxy and hands its grants to the generator. The command "pgflurry workers"
+// lists, retires and reseeds the rows (admin.go, history.go).
+//
 // All times are ticks: whole units since the epoch of the namespace, as they stand in an ID.
 //
 // # What the row decides, and what local time decides
 //
 // The row decides everything that uniqueness rests on: who may use a worker (owner, term) and up to which tick
-// (reserved_until, the mark). The right does not end at a moment but at a tick: the generator compares the mark with
-// the very tick it is about to put in an ID. So a process that was paused, replaced or cut off does no harm however
-// late it learns of it. It may finish its grant, because whoever took the worker over starts at or after the mark.
+// (reserved_until, the mark). The right ends at a tick, not at a moment: the generator compares the mark with the tick
+// that it puts in an ID. A process that was paused, replaced or cut off can learn of it late and does no harm. It may
+// finish its grant, because its successor starts at or after the mark.
 //
 // Local time decides only when to try again: when to renew, how long to wait for an answer, when to give up. The
-// monotonic clock of the process measures these; no wall clock of any node is read. The time inside IDs is the
-// database's (Clock).
+// process measures these by its monotonic clock and reads no wall clock. The time inside IDs is the database's (Clock).
 //
 // # The bound
 //
 //	bound = reserved_until as returned by the last cleanly acknowledged write of this owner and term
 //	      = 0 before the first one
 //
-// A mark that was read counts for nothing, nor does one that was written without a clean acknowledgement. An answer
-// with a notice in it may be a commit that no standby has (package acknowledge). What the row holds beyond the bound
-// is only a gap.
+// A mark that was only read does not count. Neither does a mark that was written without a clean acknowledgement. An
+// answer with a notice may be a commit that no standby has (package acknowledge). If the row holds more than the bound,
+// the difference is a gap.
 //
-// How far a renewal may raise the mark is decided in SQL, by the database's clock (renew.sql):
+// SQL decides how far a renewal may raise the mark, by the database's clock (renew.sql):
 //
 //	mark' = max(mark, min(wanted, limit))
 //	limit = max(now + window + skew, mark + time since the last renewal)
 //
-// The second term lets a holder go on after the database's clock was set back: its mark is then far ahead of now, and
-// must go on moving. Yet mark - now never grows beyond what it was. So no node's clock can push a mark away, not even
-// by renewing again and again.
+// The second term lets a holder continue after the database's clock was set back. The mark is then far ahead of now,
+// but must go on moving. Even then mark - now never grows. So no node's clock can push a mark away, not even by
+// renewing again and again.
 //
 // # States
 //
-//		             acquired                     renewed (bound rises, window doubles up to the configured one)
-//		 ┌──────┐ ──────────────▶ ┌──────┐ ◀──┐   unknown (bound stays, next attempt on a new connection)
-//		 │ none │                 │ held │ ───┘
-//		 └──────┘ ◀────────────── └──────┘
-//		  │  ▲  │  lost              │ shutdown: seal the generator first, then release
-//		  └──┘  └──────────┐         ▼
-//		  refused, unknown └────▶ ┌────────┐
-//		                 shutdown │ sealed │  no ID, ever
-//		                          └────────┘
+//	            acquired                     renewed (bound rises, window doubles up to the configured one)
+//	┌──────┐ ──────────────▶ ┌──────┐ ◀──┐   unknown (bound stays, next attempt on a new connection)
+//	│ none │                 │ held │ ───┘
+//	└──────┘ ◀────────────── └──────┘
+//	 │  ▲  │  lost              │ shutdown: seal the generator first, then release
+//	 └──┘  └──────────┐         ▼
+//	 refused, unknown └────▶ ┌────────┐
+//	                shutdown │ sealed │  no ID, ever
+//	                         └────────┘
 //
-//	  - none → held: one conditional write took a row that nobody holds, with a new random owner and term + 1.
-//	  - none → none, refused: a clean answer without a row: the gate is closed, or no worker is free; the answer says
-//	    until when.
-//	  - none → none, unknown: the row may have been taken, but nothing will ever be issued from it. It is free again
-//	    after its first window and the quarantine.
-//	  - held → held, unknown: the write may or may not have happened, or may still happen. The bound stays. If nothing
-//	    is heard until the clock has reached the bound, the generator stops by itself. Renewal goes on, since the
-//	    worker is still ours if nobody took it. Only if the database answers that the row is locked by somebody else,
-//	    another worker is tried.
-//	  - held → none, lost: a clean answer without a row: another owner or term, retired, a mark below the bound (an
-//	    acknowledged commit is gone), left until others might have had it, or the database is a copy. The generator
-//	    may finish its grant; the keeper acquires at once.
-//	  - any → sealed: Run ends. The generator is sealed before the row is released, so a released row has no live
-//	    issuer. An acquisition under way is awaited for two seconds. Its worker is released, and nothing is issued.
-//	  - Run ends with an error only where no later attempt could be right: the database has another namespace
-//	    (ErrNamespaceMismatch) or its worker rows elsewhere (ErrElsewhere), or the issuer does not take the grant.
+// Each arrow has its reason:
+//
+//   - none → held: one conditional write took a free row, with a new random owner and term + 1.
+//   - none → none, refused: a clean answer without a row. The gate is closed, or no worker is free. The answer says
+//     until when.
+//   - none → none, unknown: the row may have been taken, but the keeper issues nothing from it. The row is free again
+//     after its first window and the quarantine.
+//   - held → held, unknown: the write may or may not have happened, or may still happen. The bound stays. If no answer
+//     comes until the clock reaches the bound, the generator stops by itself. The keeper goes on renewing, because the
+//     worker is still its own if no other process took it. It tries another worker only if the database answers that
+//     another session has locked the row.
+//   - held → none, lost: a clean answer without a row. The row has another owner or term, is retired, or has a mark
+//     below the bound (an acknowledged commit is gone). Or it was not renewed until others might have had it, or the
+//     database is a copy. The generator may finish its grant; the keeper acquires at once.
+//   - any → sealed: Run ends. The generator is sealed before the row is released, so a released row has no live issuer.
+//     An acquisition under way may take two more seconds. If it gets a worker, the keeper releases it unused.
+//   - Run ends with an error only if no later attempt could succeed. The database has another namespace
+//     (ErrNamespaceMismatch) or its worker rows elsewhere (ErrElsewhere), or the issuer refuses the grant.
 //
 // # When a worker is free
 //
-// Never used: at once. Released: when now has reached its mark. Held and not released: when now has reached mark +
-// quarantine; the holder may be alive, and a failover may have lost some of its renewals. Retired: never. After a
-// change of the WAL timeline (a failover, a physical restore) no worker of any class is free for the length of the
-// quarantine: the gate. Where the server does not tell its timeline there is no gate; the keeper says so in its log. A
-// copy of a database (a clone, one made from a template) and one restored from a dump, even in place, grant and renew
-// nothing until they were told what they shall be.
+//	never used              at once
+//	released                when now has reached its mark
+//	held and not released   when now has reached mark + quarantine: the holder may be alive, and a failover may have
+//	                        lost some of its renewals
+//	retired                 never
 //
-// A process that asks with a window above max_window knows more than the row: it began when max_window was at least
-// that. The row has forgotten a raise, or max_window was lowered since. Such a process adds what the quarantine lacks,
-// at the gate and to each rest.
+// The gate: after a change of the WAL timeline (a failover, a physical restore) the database grants no worker for the
+// length of the quarantine. If the server does not show its timeline, there is no gate, and the keeper logs that.
+//
+// Some databases grant and renew nothing until the operator says what they shall be. These are a clone, a database made
+// from a template, and one restored from a dump, even in place.
+//
+// A process may ask with a window above max_window. When it started, max_window was at least that large. So the row has
+// forgotten a raise, or max_window was lowered since. Such a process adds what the quarantine lacks, at the gate and to
+// each rest.
 //
 // # How often
 //
-// A renewal comes when a third of what is reserved has passed, but 20 s after the one before at the latest. So nearly
-// all of a long window is left at any moment, a failure shows within 20 s, and the clock hears the database's so often.
+// A renewal comes when a third of the reserved time has passed, and at the latest 20 s after the renewal before. So
+// nearly all of a long window is left at any moment. A failure shows within 20 s, and the clock follows the database's
+// as often.
 //
 // # Invariants
 //
@@ -95,8 +105,8 @@
 //     connection is closed.
 //  3. Marks never fall.
 //  4. No tick of a worker lies in the grants of two acquisitions.
-//  5. No node's clock can poison a mark: after a renewal mark - now is at most window + skew, or what it was after the
-//     last renewal or would be without this one.
+//  5. No node's clock can poison a mark. After a renewal mark - now is at most the largest of three values. They are
+//     window + skew, its value after the last renewal, and its value without this renewal.
 //  6. While the gate is closed nothing is granted.
 //  7. The clock never steps back, lags the database by at most a round trip, and reads no wall clock.
 //  8. The generator is sealed before its worker is released, and when Run has returned it is sealed.

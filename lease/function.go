@@ -12,9 +12,9 @@ import (
 //go:embed function_ahead.sql
 var functionAheadSQL string
 
-// FunctionAhead says how far the IDs of the function in the database of conn are ahead of its clock; 0: they are not.
-// They are by up to a second where more IDs are asked for than the layout holds, and for as long as a clock was set
-// back. After a crash they begin about two seconds ahead.
+// FunctionAhead returns how far the IDs of the function in the database of conn are ahead of its clock; 0: they are
+// not. They are up to a second ahead if callers want more IDs than the layout holds. They stay ahead for as long as a
+// clock was set back. After a crash they begin about two seconds ahead.
 func FunctionAhead(ctx context.Context, conn *pgx.Conn) (time.Duration, error) {
 	var milliseconds *int64
 	err := reading(ctx, conn, func(tx pgx.Tx) error {

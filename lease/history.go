@@ -17,14 +17,14 @@ type Tenure struct {
 	Worker                 int
 	Kind                   string // proxy or database
 	Term                   int64
-	Node, Address, Version string // of the holder; empty: not told
+	Node, Address, Version string // of the holder; empty: not known
 	AcquiredAt, RenewedAt  *time.Time
 	ReleasedAt             *time.Time // nil: it holds the worker, or has lost it
 	ReservedUntil          *int64     // ticks, exclusive: where its IDs end; nil: of a function
 }
 
-// History reads who held which worker, the latest first: of each worker the present or last holder, and up to 100
-// before it. worker limits it to one; nil: all.
+// History reads who held which worker, the latest first. For each worker it has the present or last holder, and up to
+// 100 before it. worker limits the list to one worker; nil: all.
 func History(ctx context.Context, conn *pgx.Conn, worker *int) ([]Tenure, error) {
 	var tenures []Tenure
 	err := reading(ctx, conn, func(tx pgx.Tx) error {

@@ -7,7 +7,7 @@ FROM (
     SELECT worker, kind, term, node, address, version, acquired_at, renewed_at, released_at,
            CASE WHEN kind = 'proxy' THEN reserved_until END AS reserved_until
     FROM pgflurry.worker
-    WHERE term > 0 AND (kind = 'database' OR renewed_at IS NOT NULL) -- without it, reseeded: nobody holds it
+    WHERE term > 0 AND (kind = 'database' OR renewed_at IS NOT NULL) -- without it: reseeded, no holder
     UNION ALL
     SELECT worker, kind, term, node, address, version, acquired_at, renewed_at, released_at,
            CASE WHEN kind = 'proxy' THEN reserved_until END

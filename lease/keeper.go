@@ -15,7 +15,7 @@ import (
 	"pgflurry/reminder"
 )
 
-// Issuer is what a keeper keeps supplied: the generator.
+// Issuer is the generator, as a keeper sees it.
 type Issuer interface {
 	// Grant replaces the grant: IDs of worker with a tick in [from, until) may be issued from now on, no others.
 	Grant(worker int, from, until int64) error
@@ -25,7 +25,7 @@ type Issuer interface {
 
 // Settings of a Keeper.
 type Settings struct {
-	Namespace string // UUID the database must carry, as PostgreSQL writes it
+	Namespace string // UUID that the database must have, as PostgreSQL writes it
 	Store     Store  // closed when Run returns
 	Issuer    Issuer // sealed when Run returns
 	Clock     *Clock // shared with the issuer; only the keeper observes
@@ -36,17 +36,16 @@ type Settings struct {
 
 	Range Range // which workers may be held: those of a datacenter; zero: all
 
-	// how far ahead to reserve, which is how long the database may be away; default 60 s; the namespace's max_window
-	// caps it
+	// how far ahead to reserve, so how long the database may be away; default 60 s; at most the namespace's max_window
 	Window time.Duration
-	// the same right after an acquisition, doubled by each renewal; default 5 s, at most Window
+	// the window right after an acquisition, which each renewal doubles; default 5 s, at most Window
 	FirstWindow time.Duration
 
 	Log    *slog.Logger                               // default: discards
 	Wait   func(context.Context, time.Duration) error // default: a timer; ends early with the context's error
 	Jitter func() float64                             // in [0, 1); default: random
 
-	// puts what failed into words for the log, with a hint where there is one; default: as the store says it
+	// explains an error for the log, with a hint if there is one; default: the error itself
 	Explain func(error) error
 }
 
@@ -54,8 +53,8 @@ const (
 	defaultWindow      = 60 * time.Second
 	defaultFirstWindow = 5 * time.Second
 	shortestWindow     = 500 * time.Millisecond
-	// lastAcquisition is how long an acquisition may go on after the end: a worker that was taken unheard would rest
-	// for the quarantine.
+	// lastAcquisition is how long an acquisition may continue after shutdown begins. If it took a worker and its answer
+	// were lost, that worker would rest for the quarantine.
 	lastAcquisition = 2 * time.Second
 	releaseLimit    = 3 * time.Second
 )
@@ -70,15 +69,15 @@ type Keeper struct {
 	explain  func(error) error
 	protocol protocol
 
-	last        Grant         // what the issuer has; its Until is 0 before the first
+	last        Grant         // the issuer's grant; its Until is 0 before the first
 	granted     chan struct{} // closed with the first grant
 	grantedOnce sync.Once
 
 	cause   string            // the last failure; empty while all is well
 	failing reminder.Reminder // of failures
-	ahead   reminder.Reminder // that IDs are far ahead of the database's clock
-	ended   bool              // the end of the grant was logged
-	ungated bool              // that failovers cannot be noticed was logged
+	ahead   reminder.Reminder // of IDs that are far ahead of the database's clock
+	ended   bool              // whether the end of the grant was logged
+	ungated bool              // whether the lack of a gate was logged
 	record  *record           // of Stats
 }
 
@@ -148,10 +147,11 @@ func (s Settings) check() error {
 // Granted is closed when the first grant has been handed to the issuer.
 func (k *Keeper) Granted() <-chan struct{} { return k.granted }
 
-// Run keeps the issuer supplied until ctx ends, whatever the database does meanwhile; then it seals the issuer,
-// releases the worker and returns nil. It returns an error, with the issuer sealed too, only where no later attempt
-// could be right: ErrNamespaceMismatch, ErrElsewhere, or a grant that the issuer does not take. Call it once. Let
-// nobody need IDs any more before ctx ends.
+// Run keeps the issuer supplied until ctx ends, whatever the database does meanwhile. Then it seals the issuer,
+// releases the worker and returns nil. It returns an error only if no later attempt could succeed:
+// ErrNamespaceMismatch, ErrElsewhere, or a grant that the issuer refuses. The issuer is sealed then, too.
+//
+// Call Run once. End ctx only when no caller needs IDs any more.
 func (k *Keeper) Run(ctx context.Context) error {
 	defer k.store.Close()
 	err := k.keep(ctx)
@@ -162,8 +162,8 @@ func (k *Keeper) Run(ctx context.Context) error {
 	return err
 }
 
-// keep is the keeper's life: wait or try, take in what came of it, until ctx ends or an error is final. However it
-// ends, by a panic too, the issuer is sealed.
+// keep is the keeper's loop: wait or make an attempt, until ctx ends or an error is final. It always seals the issuer,
+// even after a panic.
 func (k *Keeper) keep(ctx context.Context) error {
 	defer k.issuer.Seal()
 	for ctx.Err() == nil {
@@ -186,8 +186,8 @@ func (k *Keeper) keep(ctx context.Context) error {
 	return nil
 }
 
-// acquire makes one attempt. One that is under way when ctx ends may be answered yet: then the worker is known, and is
-// released without having been granted to the issuer.
+// acquire makes one attempt. If ctx ends during the attempt, the answer may still come. Then the keeper knows the
+// worker and releases it, without having granted it to the issuer.
 func (k *Keeper) acquire(ctx context.Context, r Request, limit time.Duration) error {
 	attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
@@ -239,7 +239,7 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	case errors.As(err, &lost):
 		k.protocol.lost(received)
 		k.logLost(lost)
-	case errors.As(err, &refusal): // this lease is of the original, or of what was here before a restore
+	case errors.As(err, &refusal): // a copy, or restored in place: the lease is not this database's
 		k.protocol.lost(received)
 	default:
 		k.protocol.unknownRenew(err, received)
@@ -248,7 +248,7 @@ func (k *Keeper) renew(ctx context.Context, r Renewal, limit time.Duration) erro
 	return nil
 }
 
-// release gives the worker back, on a second connection if the first one turns out to be dead.
+// release gives the worker back. If the connection turns out to be dead, it tries once more on a new one.
 func (k *Keeper) release(ctx context.Context) {
 	h := k.protocol.held
 	if h == nil {
@@ -268,7 +268,7 @@ func (k *Keeper) release(ctx context.Context) {
 	k.log.Info("worker released", "worker", h.Worker, "term", h.Term)
 }
 
-// final reports whether the database's answer says that no later attempt could be right.
+// final reports whether the answer shows that no later attempt could succeed.
 func final(err error) bool {
 	return errors.Is(err, ErrNamespaceMismatch) || errors.Is(err, ErrElsewhere)
 }
@@ -287,7 +287,7 @@ func waitTimer(ctx context.Context, d time.Duration) error {
 // newOwner makes a random UUID (version 4).
 func newOwner() string {
 	var b [16]byte
-	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:])
 }

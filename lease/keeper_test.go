@@ -66,7 +66,7 @@ func TestInvariant1TheBoundStaysWhenTheOutcomeOfARenewalIsUnknown(t *testing.T) 
 		}
 		time.Sleep(time.Second)
 		synctest.Wait()
-		// tried again soon, and raised from the same acknowledged mark
+		// tried again soon, from the same acknowledged mark
 		if story := s.story(); len(story) != 6 || !strings.HasPrefix(story[5], "grant 7 [1000000, 101") {
 			t.Errorf("it happened: %q", story)
 		}
@@ -152,11 +152,11 @@ func TestKeeperComesBackWhenTheNextWorkerIsFree(t *testing.T) {
 	keep(t, s, func(*Keeper) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		s.expect(t, "acquire", "acquire", "grant 1 [1009000, 1014000)") // half of a quarter of the wait after it
+		s.expect(t, "acquire", "acquire", "grant 1 [1009000, 1014000)") // the spread is half of a quarter of the wait
 	})
 }
 
-// Each of many that wait is told when the next worker is free, and one of them gets it.
+// Many processes wait. The database says to each when the next worker is free, and one of them gets it.
 func TestAKeeperThatFindsOthersFasterAgainAndAgainAsksEverMoreRarely(t *testing.T) {
 	s := &script{}
 	s.acquire = func(context.Context, Request) (Acquired, error) {
@@ -175,7 +175,7 @@ func TestAKeeperThatFindsOthersFasterAgainAndAgainAsksEverMoreRarely(t *testing.
 	}
 }
 
-// Those who wait for long ask now and then whether somebody has released a worker; they do not come together either.
+// Processes that wait for long ask now and then whether a worker was released. They do not ask at the same time either.
 func TestAKeeperThatWaitsForLongAsksAtTimesOfItsOwn(t *testing.T) {
 	for jitter, want := range map[float64]time.Duration{0: 15 * time.Second, 0.5: 11250 * time.Millisecond} {
 		s := &script{}
@@ -266,8 +266,8 @@ func TestAWorkerWhoseRowIsLockedIsLeftForAnotherOnlyWhenTheGrantHasEnded(t *test
 	})
 }
 
-// What a failover that loses acknowledged renewals can lead to: the process gets its own worker again, with an earlier
-// end than it has.
+// A possible result of a failover that loses acknowledged renewals: the process gets its own worker again, with an
+// earlier end than its grant has.
 func TestAWorkerThatComesBackWithAnEarlierEndLeavesTheGrantInHandUntilARenewalPassesIt(t *testing.T) {
 	s := &script{}
 	acquisitions := 0
@@ -295,7 +295,7 @@ func TestAWorkerThatComesBackWithAnEarlierEndLeavesTheGrantInHandUntilARenewalPa
 		}
 		want := []string{
 			"acquire", "grant 7 [1000000, 1025000)", "renew 10s", // lost
-			"acquire", "renew 10s", "renew 20s", "grant 7 [1008333, 1033333)", // until 1013333 and 1020000 before
+			"acquire", "renew 10s", "renew 20s", "grant 7 [1008333, 1033333)", // not 1013333 and 1020000
 		}
 		if story := s.story(); len(story) < len(want) || !slices.Equal(story[:len(want)], want) {
 			t.Errorf("it happened: %q, expected %q", story, want)

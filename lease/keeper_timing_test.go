@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// during runs a keeper over the script for so long, and returns when each thing happened whose name begins so.
+// during runs a keeper over the script for so long. It returns when each event happened whose name has the prefix.
 func (s *script) during(t *testing.T, d time.Duration, set func(*Keeper), prefix string) (times []time.Duration) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestASlowAnswerDoesNotPutTheNextRenewalOff(t *testing.T) {
 	s := &script{}
 	s.acquire = func(_ context.Context, r Request) (Acquired, error) {
 		a := s.take(r, 7)
-		time.Sleep(1500 * time.Millisecond) // on its way back
+		time.Sleep(1500 * time.Millisecond) // the answer is on its way back
 		return a, nil
 	}
 	s.renew = func(_ context.Context, r Renewal) (Renewed, error) {
@@ -82,8 +82,8 @@ func TestASlowAnswerDoesNotPutTheNextRenewalOff(t *testing.T) {
 	}
 	got := s.during(t, 6*time.Second, nil, "renew")
 	if want := []time.Duration{1667 * time.Millisecond, 4500 * time.Millisecond}; !slices.Equal(got, want) {
-		// a third of 5 s, then of the 8.5 s that are left of 10 when the answer is there; each from when the attempt
-		// before began
+		// A third of 5 s, then a third of the 8.5 s that are left of 10 s when the answer arrives. Each pause runs from
+		// the start of the attempt before.
 		t.Errorf("renewals at %v, expected %v", got, want)
 	}
 }

@@ -10,21 +10,22 @@ import (
 
 // Request asks for any free worker.
 type Request struct {
-	Namespace string // UUID of the namespace the database must carry
+	Namespace string // UUID of the namespace that the database must have
 	Owner     string // UUID, random, new for each request
-	Node      string // name of this node, 1 to 255 characters: its last worker is preferred
+	Node      string // name of this node, 1 to 255 characters; it gets its last worker again if that is free
 	Address   string // for people: where this process listens; may be empty
 	Version   string // for people: version of this program; may be empty
 	Window    int64  // ticks to reserve from the database's now; capped by the namespace's max_window
-	// ticks: the window that renewals will ask for at last; above max_window: the row has forgotten a raise
+	// ticks: the longest window that renewals will ask for; above max_window, grants may be longer than the row knows
 	Longest int64
 	Range   Range // which workers may be taken; zero: all
 }
 
-// Range is the workers from Lowest to Highest, both included: those of a datacenter. The zero value is all workers.
+// Range is the workers from Lowest to Highest, both included: the workers of a datacenter. The zero value is all
+// workers.
 type Range struct{ Lowest, Highest int }
 
-// highest stands for all: no layout has more bits for the worker.
+// highest is a worker that no layout exceeds.
 const highest = 1<<16 - 1
 
 func (r Range) ends() (lowest, top int) {
@@ -34,7 +35,7 @@ func (r Range) ends() (lowest, top int) {
 	return r.Lowest, r.Highest
 }
 
-// of says "1023 workers", and which if they are not all.
+// of returns "1023 workers", and their range if they are not all.
 func (r Range) of(workers int) string {
 	if r == (Range{}) {
 		return fmt.Sprintf("%d workers", workers)
@@ -42,10 +43,10 @@ func (r Range) of(workers int) string {
 	return fmt.Sprintf("%d workers from %d to %d", workers, r.Lowest, r.Highest)
 }
 
-// Lease names one acquisition of one worker. Two acquisitions never share owner and term.
+// Lease identifies one acquisition of one worker. Two acquisitions never share owner and term.
 type Lease struct {
 	Namespace string // UUID
-	Worker    int    // the number in an ID's datacenter + worker bits
+	Worker    int    // the number in the datacenter and worker bits of an ID
 	Owner     string // UUID
 	Term      int64  // raised by each acquisition, first 1
 }
@@ -60,16 +61,16 @@ type Grant struct {
 type Acquired struct {
 	Lease
 	Grant          Grant
-	DatabaseMicros int64 // the database's clock as it wrote: microseconds since the epoch of the namespace
-	Ungated        bool  // the server does not tell its WAL timeline: a failover closes no gate
+	DatabaseMicros int64 // the database's clock at the write: microseconds since the epoch of the namespace
+	Ungated        bool  // the server does not show its WAL timeline, so a failover closes no gate
 }
 
 // Renewal asks for a later mark.
 type Renewal struct {
 	Lease
-	Acknowledged int64 // ticks: the last mark this lease had acknowledged; a row below it has lost a commit
-	Wanted       int64 // ticks: the mark asked for; the database caps it
-	// ticks: how far ahead of the database's now the mark may be; capped by the namespace's max_window
+	Acknowledged int64 // ticks: the last acknowledged mark of this lease; a row below it has lost a commit
+	Wanted       int64 // ticks: the wanted mark; the database limits it
+	// ticks: how far ahead of the database's now the mark may be; at most the namespace's max_window
 	Window int64
 }
 
@@ -83,22 +84,22 @@ type Renewed struct {
 type Reason int
 
 const (
-	// GateClosed: a failover, restore or reseed was seen lately, and acquisitions wait until every grant it may have
-	// hidden has ended.
+	// GateClosed: the database has noticed a failover, restore or reseed. Acquisitions wait until every grant that it
+	// may have forgotten has ended.
 	GateClosed Reason = iota + 1
 	// NoWorker: every worker is held, in quarantine or retired.
 	NoWorker
-	// Copy: the database was restored (also in place), cloned or made from a template, and nobody has said yet what it
-	// shall be.
+	// Copy: the database was restored (also in place), cloned or made from a template, and the operator has not said
+	// yet what it shall be.
 	Copy
 )
 
-// Refusal is a clean answer that grants nothing: it says why, and when to ask again.
+// Refusal is a clean answer that grants nothing. It says why, and when to ask again.
 type Refusal struct {
 	Reason  Reason
 	Until   int64         // ticks: when the gate opens, or the next worker is free; 0 if no wait will help
-	Wait    time.Duration // from the database's now to Until; 0 if no wait will help, or if a free row was busy
-	Workers int           // NoWorker: how many workers of Range are for proxies
+	Wait    time.Duration // from the database's now to Until; 0: no wait helps, or another session held the free row
+	Workers int           // NoWorker: how many workers for proxies are in Range
 	Retired int           // NoWorker: how many of them are retired
 	Range   Range         // NoWorker: the workers asked for
 }
@@ -129,10 +130,10 @@ type Lost struct {
 	Worker       int
 	Retired      bool   // an operator retired the worker
 	Taken        bool   // the row carries another owner or term
-	Expired      bool   // mark and quarantine are over, but for the skew: others may have had the worker
+	Expired      bool   // mark and quarantine (less the skew) have passed: others may have had the worker
 	Node         string // with Taken: the node in the row
 	Mark         int64  // ticks: reserved_until in the row
-	Acknowledged int64  // ticks: what this lease had acknowledged
+	Acknowledged int64  // ticks: the acknowledged mark of this lease
 }
 
 // CommitLost reports whether the row proves that the database lost a write it had acknowledged.
@@ -156,13 +157,12 @@ func (l *Lost) Error() string {
 }
 
 var (
-	// ErrNamespaceMismatch: the database carries another namespace than the one asked for. Nothing but other settings
-	// can help.
+	// ErrNamespaceMismatch: the database has another namespace than the one asked for. Only other settings help.
 	ErrNamespaceMismatch = errors.New("the database carries another namespace")
 
 	// ErrElsewhere: this database has the namespace, but its worker rows are in another database.
 	ErrElsewhere = errors.New("no worker is granted from this database")
 
-	// ErrBlocked: the outcome is unknown because somebody else holds a lock on the row; other rows may be free.
+	// ErrBlocked: the outcome is unknown because another session holds a lock on the row. Other rows may be free.
 	ErrBlocked = acknowledge.ErrBlocked
 )

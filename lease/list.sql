@@ -1,4 +1,5 @@
--- Who holds which worker until when. $1: also those that were never used.
+-- The workers: who holds which one until when.
+-- $1: include the workers that were never used.
 WITH ns AS MATERIALIZED (
     SELECT n.epoch, n.unit, n.function_worker, n.home,
            pgflurry.ticks(clock_timestamp()) AS now,
@@ -9,7 +10,7 @@ WITH ns AS MATERIALIZED (
 w AS (
     SELECT r.worker, r.kind, r.term, r.node, r.address, r.version,
            r.acquired_at, r.renewed_at, r.released_at, r.retired_at,
-           -- the mark of a function lies in a sequence of its own database, and only that one can be read from here
+           -- The mark of a function is in a sequence of its own database. Only this database's own can be read here.
            CASE WHEN r.kind = 'proxy' OR r.term = 0 OR r.released_at IS NOT NULL THEN r.reserved_until
                 WHEN r.worker = ns.function_worker AND ns.home IS NULL
                      AND has_sequence_privilege('pgflurry.mark', 'SELECT, USAGE')
@@ -32,7 +33,7 @@ SELECT w.worker, w.kind,
        coalesce(w.node, '') AS node, coalesce(w.address, '') AS address, coalesce(w.version, '') AS version,
        w.term, w.reserved_until,
        (w.reserved_until - ns.now) * ns.unit_micros AS left_micros,
-       -- when anybody may take it: nothing to say of the retired, and of those that belong to a function
+       -- when any process may take it; NULL for a retired worker, and for one that belongs to a function
        CASE WHEN w.kind = 'proxy' AND w.retired_at IS NULL THEN
            (w.reserved_until + CASE WHEN w.term = 0 OR w.released_at IS NOT NULL THEN 0 ELSE ns.quarantine END - ns.now)
                * ns.unit_micros

@@ -10,15 +10,15 @@ import (
 	"pgflurry/reminder"
 )
 
-// What a keeper tells: to the issuer and to the log. A healthy renewal is not logged. A failure is logged once, until
-// it ends or becomes another one, and each minute while it lasts.
+// What a keeper gives to the issuer and to the log. It does not log a healthy renewal. It logs a failure when it
+// begins, when its kind changes, and each minute while it lasts.
 
-// grant hands the grant to the issuer. An issuer that does not take it has other settings than the database: no later
-// attempt could be right.
+// grant hands the grant to the issuer. If the issuer refuses it, its settings differ from the database's, and no later
+// attempt could succeed.
 //
-// Where the database has lost a commit, a worker may come back with an earlier end than the issuer has. That grant
-// cannot be shortened, and need not be: it was acknowledged to this process, which is again the worker's holder. It
-// stays until renewals pass it.
+// If the database has lost a commit, the process may get its own worker again, with an earlier end than the issuer has.
+// The issuer's grant cannot be shortened. It need not be: it was acknowledged to this process, which holds the worker
+// again. It stays until renewals pass it.
 func (k *Keeper) grant(g Grant, term int64, event string) error {
 	if last := k.last; g.Worker == last.Worker && g.Until < last.Until {
 		if event != "" {
@@ -35,7 +35,7 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	k.record.granted(g, term)
 	switch {
 	case event != "":
-		// the first reserves little; each renewal reserves more, up to the window
+		// the first grant reserves little; each renewal reserves more, up to the window
 		k.log.Info(event, "worker", g.Worker, "term", term, "reserved", k.left(g.Until),
 			"window", k.clock.duration(k.protocol.window))
 	case recovered:
@@ -46,7 +46,8 @@ func (k *Keeper) grant(g Grant, term int64, event string) error {
 	return nil
 }
 
-// failed records an attempt that granted nothing. When ctx has ended it was cut short by us, which is no failure.
+// failed records an attempt that granted nothing. If ctx has ended, the keeper itself cut the attempt short, and it is
+// no failure.
 func (k *Keeper) failed(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -60,7 +61,7 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	}
 	fields := append([]any{"cause", explained}, reminder.Fields(lasted)...)
 	fields = append(fields, hint.Fields(hint.Of(explained))...)
-	// IDs go on from the grant in hand for so long, if there is one.
+	// If there is a grant, IDs continue from it for so long.
 	if left := k.left(k.last.Until); left > 0 {
 		k.log.Warn(finding, append(fields, "ids_last", left)...)
 	} else {
@@ -68,12 +69,12 @@ func (k *Keeper) failed(ctx context.Context, err error) {
 	}
 }
 
-// left is how long it is from the clock until a tick, for people.
+// left returns how long it is from the clock to a tick, for people.
 func (k *Keeper) left(until int64) time.Duration {
 	return k.clock.duration(max(0, until-max(0, k.clock.Now()))).Round(time.Millisecond)
 }
 
-// findingOf sorts failures: two of one sort are one finding, though their seconds differ.
+// findingOf names the kind of a failure. Two failures of one kind are one finding, even if their details differ.
 func findingOf(err error) string {
 	var refusal *Refusal
 	var lost *Lost
@@ -90,7 +91,7 @@ func findingOf(err error) string {
 	}
 }
 
-// logUngated says once what the namespace's settings cannot make up for.
+// logUngated logs once that no gate protects against a failover that loses commits. No setting replaces the gate.
 func (k *Keeper) logUngated(a Acquired) {
 	if a.Ungated && !k.ungated {
 		k.ungated = true
@@ -99,9 +100,9 @@ func (k *Keeper) logUngated(a Acquired) {
 	}
 }
 
-// logAhead says that IDs are further ahead of the database's clock than a renewal reserves: that clock once stood
-// ahead, and the worker's mark with it. IDs stay unique and go on, but their time is wrong, and sorting by them is for
-// as long.
+// logAhead logs that IDs are further ahead of the database's clock than a renewal reserves. That clock, and with it the
+// worker's mark, once stood ahead. IDs stay unique and continue. But until the clock catches up, their time is wrong,
+// and so is their order among other workers' IDs.
 func (k *Keeper) logAhead(worker int, databaseMicros int64) {
 	ahead := k.clock.duration(k.clock.Now() - databaseMicros/k.clock.unit)
 	if ahead <= k.clock.duration(k.protocol.window) {
@@ -124,7 +125,7 @@ func (k *Keeper) logLost(l *Lost) {
 	}
 }
 
-// logEnd says once that the grant is over and nothing has followed it.
+// logEnd logs once that the grant has ended without a new one.
 func (k *Keeper) logEnd() {
 	if k.ended || k.cause == "" || k.last.Until == 0 || k.clock.Now() < k.last.Until {
 		return

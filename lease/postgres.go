@@ -24,9 +24,9 @@ var releaseSQL string
 // opens another.
 type Postgres struct{ writer *acknowledge.Writer }
 
-// NewPostgres makes a Store for the database config names; nothing is opened yet. The user needs SELECT and UPDATE on
-// pgflurry.namespace and pgflurry.worker. Where several hosts are named, a standby is passed over. config is copied;
-// its DialFunc is used.
+// NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs SELECT and UPDATE
+// on pgflurry.namespace and pgflurry.worker. If config names several hosts, the Store skips standbys. It copies config
+// and uses its DialFunc.
 func NewPostgres(config *pgconn.Config) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config)}
 }
@@ -117,7 +117,7 @@ func (p *Postgres) Release(ctx context.Context, l Lease, acknowledged int64) err
 // Close implements Store.
 func (p *Postgres) Close() { p.writer.Close() }
 
-// unread says that an acknowledged row was not what was expected, so that nothing of it counts.
+// unread is the error for an acknowledged row that has not the expected form. The outcome is then unknown.
 func (p *Postgres) unread(doing string, cause error) error {
 	p.Close()
 	return fmt.Errorf("%s: reading the answer: %w", doing, cause)

@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// A protocol decides what a keeper does next. It takes what happened and the monotonic time, does no I/O, starts
+// A protocol decides what a keeper does next. Its input is what happened and the monotonic time. It does no I/O, starts
 // nothing, and has no clock of its own. So a test can lead many of them through any history.
 //
-// It is used as: next, then exactly one of acquired, refused, unknownAcquire, or renewed, lost, unknownRenew.
+// Call next, then exactly one of acquired, refused, unknownAcquire, or renewed, lost, unknownRenew.
 type protocol struct {
 	namespace              string
 	node, address, version string
 	workers                Range
-	first, window          int64 // ticks to reserve at first, and at most
+	first, window          int64 // ticks to reserve: the first time, and at most
 	length                 func(ticks int64) time.Duration
 	newOwner               func() string
 	jitter                 func() float64 // in [0, 1)
 
 	held      *held         // nil: none
-	due       time.Duration // no attempt before
+	due       time.Duration // no attempt before this time
 	failures  int           // attempts in a row that granted nothing
-	told      time.Duration // the moment that the last refusal told; 0: none
-	late      int           // how often in a row it came at such a moment, and others had been faster
+	told      time.Duration // the time at which the last refusal said to ask again; 0: none
+	late      int           // how often in a row it asked at that time and others had been faster
 	elsewhere bool          // the held row is blocked: try another worker next
 }
 
-// held is the lease in hand. Its grant ends at until, the bound.
+// held is the present lease. Its grant ends at until, the bound.
 type held struct {
 	Lease
 	from, until int64 // ticks
-	reserve     int64 // ticks: how far ahead it reserved last
+	reserve     int64 // ticks: the window of its last write
 }
 
 // A step is what to do now: wait, or one attempt. Exactly one of its first three fields is set.
@@ -38,12 +38,12 @@ type step struct {
 	wait    time.Duration
 	acquire *Request
 	renew   *Renewal
-	limit   time.Duration // give the attempt up after
+	limit   time.Duration // give up the attempt after this time
 }
 
 const (
-	// longestPause is how long a lease goes without a renewal, however long its window is. So nearly the whole window
-	// is left at any moment, a failure shows soon, and the clock hears the database's.
+	// longestPause is the longest time between two renewals, even if the window is long. So nearly the whole window is
+	// left at any moment, a failure shows soon, and the clock follows the database's.
 	longestPause = 20 * time.Second
 
 	longestAttempt  = 5 * time.Second
@@ -57,7 +57,7 @@ const (
 	longestAcquirePause = 15 * time.Second
 )
 
-// next says what to do at the monotonic time now, when the clock shows tick.
+// next returns what to do at the monotonic time now, when the clock shows tick.
 func (p *protocol) next(now time.Duration, tick int64) step {
 	if p.due > now {
 		return step{wait: p.due - now}
@@ -78,28 +78,28 @@ func (p *protocol) next(now time.Duration, tick int64) step {
 	}
 }
 
-// acquired takes the lease in hand. sent is when the attempt began: measured from there, a slow answer does not
-// lengthen trust.
+// acquired stores the new lease. sent is when the attempt began. Times are measured from there, so a slow answer does
+// not prolong trust.
 func (p *protocol) acquired(a Acquired, sent time.Duration) Grant {
 	p.held = &held{Lease: a.Lease, from: a.Grant.From, until: a.Grant.Until, reserve: p.first}
 	p.planRenewal(sent, a.Grant.Until-a.Grant.From)
 	return a.Grant
 }
 
-// renewed raises the bound, to the acknowledged mark and no further. tick is the clock after the answer.
+// renewed raises the bound to the acknowledged mark and no further. tick is the clock after the answer.
 func (p *protocol) renewed(asked Renewal, r Renewed, sent time.Duration, tick int64) Grant {
 	h := *p.held
 	h.until, h.reserve = r.Until, asked.Window
 	p.held = &h
 	reserved := min(asked.Window, r.Until-tick)
-	if reserved <= 0 { // the clock is ahead of what the database's allows; to hurry would not help
+	if reserved <= 0 { // the clock is ahead of the database's by more than the window; hurrying would not help
 		reserved = asked.Window
 	}
 	p.planRenewal(sent, reserved)
 	return Grant{Worker: h.Worker, From: h.from, Until: h.until}
 }
 
-// planRenewal plans the next renewal for when a third of what is reserved has passed, or the longest pause.
+// planRenewal plans the next renewal for when a third of the reserved time has passed, or after the longest pause.
 func (p *protocol) planRenewal(sent time.Duration, reserved int64) {
 	p.failures, p.late, p.told, p.elsewhere = 0, 0, 0, false
 	pause := min(max(p.length(reserved)/3, renewBackoff), longestPause)
@@ -112,9 +112,9 @@ func (p *protocol) lost(now time.Duration) {
 	p.due = now
 }
 
-// refused waits until a worker may be free, or asks sooner where that is long: somebody may release one earlier.
-// Those who wait for the same moment spread, by a quarter of their wait or a second. Whoever comes at the moment it was
-// told, and finds that others were faster, spreads four times as far the next time.
+// refused waits until a worker may be free. If that is long, it asks sooner, because a process may release one earlier.
+// Processes that wait for the same moment spread: by a quarter of their wait or a second. If this one asks at that
+// moment and others were faster, it spreads four times as far the next time.
 func (p *protocol) refused(r *Refusal, now time.Duration) {
 	pause := p.failedAcquire()
 	if r.Wait > 0 && p.held == nil {
@@ -132,18 +132,18 @@ func (p *protocol) refused(r *Refusal, now time.Duration) {
 	p.due = now + pause
 }
 
-// unknownAcquire leaves everything as it is. The worker it may have taken is never used.
+// unknownAcquire changes nothing but the time of the next attempt. If a worker was taken, it is never used.
 func (p *protocol) unknownAcquire(now time.Duration) { p.due = now + p.failedAcquire() }
 
-// unknownRenew leaves everything as it is: the bound is what it was.
+// unknownRenew plans another attempt. The bound stays.
 func (p *protocol) unknownRenew(err error, now time.Duration) {
 	p.failures++
 	p.elsewhere = errors.Is(err, ErrBlocked)
 	p.due = now + p.backoff(renewBackoff, longestRenewPause)
 }
 
-// failedAcquire counts a failure and says how long to pause:
-// briefly where a lease is in hand that may be renewed after all.
+// failedAcquire counts a failure and returns the pause. The pause is short while a lease is held that may yet be
+// renewed.
 func (p *protocol) failedAcquire() time.Duration {
 	p.failures++
 	p.elsewhere = false
@@ -153,12 +153,12 @@ func (p *protocol) failedAcquire() time.Duration {
 	return p.backoff(acquireBackoff, longestAcquirePause)
 }
 
-// backoff doubles with every failure.
+// backoff doubles the pause with every failure.
 func (p *protocol) backoff(shortest, longest time.Duration) time.Duration {
 	return p.atMost(min(shortest<<min(p.failures-1, 16), longest))
 }
 
-// atMost takes off up to half at random.
+// atMost shortens a pause by up to half, at random.
 func (p *protocol) atMost(pause time.Duration) time.Duration {
 	return pause - time.Duration(float64(pause/2)*p.jitter())
 }

@@ -1,6 +1,5 @@
--- Gives a lease back. IDs up to the acknowledged mark may exist, so the row gets it again if a failover or a restore
--- has forgotten it: nobody waits a quarantine for a released worker.
--- No row changed means that the lease was lost before.
+-- Gives a lease back. IDs up to the acknowledged mark may exist. So the row gets that mark again if a failover or a
+-- restore has forgotten it, because a released worker has no quarantine. If no row changes, the lease was lost before.
 -- $1 namespace id, $2 worker, $3 owner, $4 term, $5 acknowledged mark
 WITH released AS (
     UPDATE pgflurry.worker w

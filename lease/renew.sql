@@ -1,12 +1,12 @@
--- Raises the mark of a lease: one conditional write, and always a real one, because only a write of our own that was
--- acknowledged counts. Always answers with one row, which also says why nothing was written.
+-- Raises the mark of a lease: one conditional write. It always writes the row, even with the same mark, because only an
+-- acknowledged write of our own counts. It always answers with one row, which also says why nothing was written.
 -- $1 namespace id, $2 worker, $3 owner, $4 term, $5 acknowledged mark, $6 wanted mark, $7 window (ticks)
 WITH db AS MATERIALIZED (
     SELECT clock_timestamp() AS at, pgflurry.wal_timeline() AS timeline, NOT pgflurry.is_original() AS copied
 ),
 ns AS MATERIALIZED (
     SELECT n.id,
-           -- a copy (restored, cloned, made from a template) has this lease in its rows, but is not where it was given
+           -- a copy (restored, cloned, made from a template) has this lease in its rows, but did not grant it
            n.id = $1::uuid AND n.home IS NULL AND NOT db.copied AS matches,
            n.home,
            db.copied,
@@ -20,8 +20,8 @@ ns AS MATERIALIZED (
            1::bigint << n.timestamp_bits   AS end_of_time
     FROM pgflurry.namespace n CROSS JOIN db
 ),
--- A holder that outlives a failover closes the gate for the next acquirer, so that the quarantine is over sooner.
--- It never waits for it: whoever holds that row is doing the same.
+-- A holder that survives a failover closes the gate before the next process acquires, so the quarantine ends sooner. It
+-- does not wait for the row's lock: the session that holds it is closing the gate, too.
 gate AS MATERIALIZED (
     SELECT n.only_row FROM pgflurry.namespace n CROSS JOIN ns WHERE ns.matches AND ns.moved
     FOR UPDATE OF n SKIP LOCKED
@@ -35,9 +35,8 @@ closed AS (
 ),
 renewed AS (
     UPDATE pgflurry.worker w
-    -- The limit is the database's clock plus what may be reserved.
-    -- Where the mark is already beyond that (the database's clock was set back),
-    -- it moves on no faster than the database's clock does, so that it never runs away.
+    -- The limit is the database's clock plus the window and the skew. If the mark is already beyond that (the
+    -- database's clock was set back), the mark rises no faster than that clock. So it never runs away.
     SET reserved_until = greatest(w.reserved_until, least($6::bigint, ns.end_of_time,
             greatest(ns.now + ns.reach,
                      w.reserved_until + greatest(0, ns.now - coalesce(pgflurry.ticks(w.renewed_at), ns.now))))),
@@ -48,9 +47,9 @@ renewed AS (
       AND w.owner = $3::uuid AND w.term = $4::bigint
       AND w.released_at IS NULL AND w.retired_at IS NULL
       AND w.reserved_until >= $5::bigint
-      -- Once others may take the row it can no longer be renewed, only acquired again:
-      -- whoever was given it meanwhile may have been forgotten by a failover, but not so the time he had to wait.
-      -- He may have waited by the old server's clock, which may have been ahead of this one by the skew.
+      -- Once others may take the row, it can no longer be renewed, only acquired again. A failover may have forgotten
+      -- that another process got it meanwhile; but that process had to wait for the quarantine first. It may have
+      -- waited by the old server's clock, which may have been ahead of this one by the skew.
       AND w.reserved_until + ns.grace > ns.now
     RETURNING w.reserved_until
 )

@@ -1,8 +1,7 @@
--- After a restore: the rows may have forgotten acquisitions and renewals.
--- No worker may begin before every grant they may have forgotten has ended, and no lease that stands in them may be
--- renewed: since then somebody else may have had its worker.
--- A lease ended here does not count as released: its worker keeps its quarantine,
--- lest a failover that forgets the reseed finds it given to somebody else already.
+-- After a restore the rows may have forgotten acquisitions and renewals. No worker may begin before every grant that
+-- they may have forgotten has ended. No lease in the rows may be renewed, because another process may have had its
+-- worker since. A lease ended here does not count as released, so its worker keeps its quarantine. Otherwise a failover
+-- that forgets the reseed could find the worker given to another process already.
 WITH ns AS MATERIALIZED (
     SELECT n.id, pgflurry.ticks(clock_timestamp()) AS now, pgflurry.wal_timeline() AS timeline,
            least(1::bigint << n.timestamp_bits,
@@ -15,12 +14,12 @@ gate AS (
     UPDATE pgflurry.namespace n
     SET acquire_after = greatest(n.acquire_after, ns.opens),
         timeline = coalesce(ns.timeline, n.timeline),
-        joins_complete_on = NULL -- what the rows have forgotten may be a database that joined
+        joins_complete_on = NULL -- the rows may have forgotten a database that joined
     FROM ns
     WHERE n.id = ns.id
     RETURNING n.acquire_after
 ),
--- what the rows say before; locked, so that a renewal cannot pass between
+-- the rows before the change; locked, so that no renewal comes in between
 before AS MATERIALIZED (
     SELECT w.worker, w.reserved_until < ns.mark AS raised,
            w.term > 0 AND w.released_at IS NULL AND w.retired_at IS NULL AND w.reserved_until > ns.now AS held

@@ -1,6 +1,6 @@
--- Takes a worker out of use for good. Its mark stays.
--- Always answers with one row, which also says why nothing was done.
--- A holder's next renewal changes no row, so it takes another worker, after it has finished its grant at most.
+-- Takes a worker out of use for good. Its mark stays. It always answers with one row, which also says why nothing was
+-- done. The next renewal of a holder changes no row. So the holder takes another worker, at the latest when its grant
+-- ends.
 -- $1 worker, $2 even if it is held
 WITH ns AS MATERIALIZED (
     SELECT n.id, pgflurry.ticks(clock_timestamp()) AS now, (extract(epoch FROM n.unit) * 1000000)::bigint AS unit_micros
@@ -16,7 +16,7 @@ retired AS (
 )
 SELECT retired.worker IS NOT NULL AS done,
        w.kind, w.retired_at IS NOT NULL AS was_retired, w.node, w.address,
-       -- who holds it, or did until now; a reseed leaves no renewed_at
+       -- whether a process holds it, or did until now; a reseed leaves no renewed_at
        w.term > 0 AND w.released_at IS NULL AND w.renewed_at IS NOT NULL AND w.reserved_until > ns.now AS held,
        greatest(0, w.reserved_until - ns.now) * ns.unit_micros AS left_micros,
        (SELECT min(m.worker) FROM pgflurry.worker m) AS lowest,

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// script is a Store of functions. A nil one answers as a healthy table with one worker would.
+// script is a Store of functions. If one is nil, the script answers as a healthy table with one worker would.
 type script struct {
 	acquire func(context.Context, Request) (Acquired, error)
 	renew   func(context.Context, Renewal) (Renewed, error)
@@ -37,7 +37,7 @@ func (s *script) story() []string {
 	return slices.Clone(s.log)
 }
 
-// epochAge is what the database's clock shows when a script starts.
+// epochAge is the time that the database's clock shows when a script starts.
 const epochAge = 1000 * time.Second
 
 func (s *script) micros() int64 { return (epochAge + time.Since(s.start)).Microseconds() }
@@ -93,7 +93,7 @@ func (s *script) Grant(worker int, from, until int64) error {
 
 func (s *script) Seal() { s.note("seal") }
 
-// keep runs a keeper over the script inside a synctest bubble, lets check look at it, and ends it.
+// keep runs a keeper over the script inside a synctest bubble, calls check, and ends the keeper.
 func keep(t *testing.T, s *script, check func(k *Keeper)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,25 +10,26 @@ import (
 	"pgflurry/histogram"
 )
 
-// Stats is how a keeper stands. Moments are of the monotonic time of its clock.
+// Stats is the state of a keeper. Its moments are of the monotonic time of the keeper's clock.
 type Stats struct {
 	At      time.Duration // the present moment
-	Held    bool          // a lease is in hand
+	Held    bool          // the keeper has a lease
 	Granted bool          // there was a grant
-	Last    Grant         // what the issuer has, or had last; meaningful if Granted. It outlives a lease that is lost
-	// Left is from now to the end of that, by the clock of IDs, which is the database's; 0: it has ended, or Run has.
+	Last    Grant         // the issuer's present or last grant; meaningful if Granted. It outlives a lost lease
+	// Left is the time from now to the end of Last, by the clock of IDs, which follows the database's. 0: the grant has
+	// ended, or Run has.
 	Left time.Duration
-	Term int64 // of the lease in hand, or of the last
+	Term int64 // of the present or last lease
 
-	Told   bool          // the database has told its clock: it has acknowledged something
-	Clean  time.Duration // when the last acknowledgement was there
-	Micros int64         // what the database's clock showed for it: microseconds since the epoch of the namespace
-	Trip   time.Duration // how long it was under way
+	Told   bool          // the database has acknowledged something, so its clock is known
+	Clean  time.Duration // when the last acknowledgement arrived
+	Micros int64         // the database's clock in it: microseconds since the epoch of the namespace
+	Trip   time.Duration // its round trip
 	// Ahead is how far IDs are ahead of the database's clock; 0: they are not. Above 0 their clock runs at 9/10 speed.
-	// A monotonic clock that runs a little faster than the database's is ahead of it by milliseconds.
+	// A few milliseconds are normal if the monotonic clock runs a little faster than the database's.
 	Ahead time.Duration
 
-	Cause error         // of the last failure; nil while all is well
+	Cause error         // of the last failure; nil while there is none
 	Opens time.Duration // when the gate opens or the next worker is free; 0: not known
 
 	Renewals         map[string]int64 // by result: ok, unknown, refused, lost
@@ -36,14 +37,15 @@ type Stats struct {
 	RenewalDurations histogram.Snapshot
 }
 
-// renewalBounds are those of RenewalDurations: a renewal is a round trip with a commit, and ends after five seconds.
+// renewalBounds are the buckets of RenewalDurations. A renewal is a round trip with a commit, and ends after five
+// seconds.
 var renewalBounds = [...]time.Duration{
 	time.Millisecond, 2500 * time.Microsecond, 5 * time.Millisecond, 10 * time.Millisecond, 25 * time.Millisecond,
 	50 * time.Millisecond, 100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond,
 	time.Second, 2500 * time.Millisecond, 5 * time.Second,
 }
 
-// What came of an attempt.
+// The results of an attempt.
 const (
 	resultOK      = "ok"
 	resultUnknown = "unknown" // it may have happened or not
@@ -51,13 +53,13 @@ const (
 	resultLost    = "lost"    // … and ends the lease
 )
 
-// A record is what a keeper has told. Its goroutine writes while others read. It holds the lock for some assignments
-// and never over an attempt.
+// A record holds the statistics of a keeper. The keeper's goroutine writes while others read. The lock is held for a
+// few assignments, never during an attempt.
 type record struct {
 	renewalTimes *histogram.Histogram
 
 	mu    sync.Mutex
-	stats Stats // but for what moves with time
+	stats Stats // without the fields that change with time
 	ended bool
 }
 
@@ -71,7 +73,7 @@ func newRecord() *record {
 	}
 }
 
-// Stats is how the keeper stands now. It may be called concurrently, also while Run waits for the database.
+// Stats returns the present state. It is safe for concurrent use, also while Run waits for the database.
 func (k *Keeper) Stats() Stats {
 	r := k.record
 	r.mu.Lock()
@@ -86,7 +88,7 @@ func (k *Keeper) Stats() Stats {
 	return s
 }
 
-// acquisition counts an attempt to get a worker. One that our own end cut short is none.
+// acquisition counts an attempt to get a worker. It does not count one that shutdown cut short.
 func (r *record) acquisition(ctx context.Context, err error) {
 	if ctx.Err() != nil && err != nil {
 		return
@@ -121,14 +123,14 @@ func resultOf(err error) string {
 	return resultUnknown
 }
 
-// acknowledged notes what a clean acknowledgement says of the database's clock.
+// acknowledged records the database's clock of a clean acknowledgement.
 func (r *record) acknowledged(micros int64, sent, received time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.stats.Told, r.stats.Micros, r.stats.Clean, r.stats.Trip = true, micros, received, received-sent
 }
 
-// granted notes what the issuer has.
+// granted records the issuer's grant.
 func (r *record) granted(g Grant, term int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,7 +138,7 @@ func (r *record) granted(g Grant, term int64) {
 	s.Held, s.Granted, s.Last, s.Term, s.Cause, s.Opens = true, true, g, term, nil, 0
 }
 
-// failed notes an attempt that granted nothing, at a monotonic time. held: a lease is in hand all the same.
+// failed records an attempt that granted nothing, at a monotonic time. held: the keeper still has a lease.
 func (r *record) failed(err error, held bool, at time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -146,7 +148,7 @@ func (r *record) failed(err error, held bool, at time.Duration) {
 	}
 }
 
-// end notes that the issuer is sealed.
+// end records that the issuer is sealed.
 func (r *record) end() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

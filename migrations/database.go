@@ -34,40 +34,40 @@ var (
 	clockSQL string
 )
 
-// oldest version of PostgreSQL that has unlogged sequences.
+// oldest is the first version of PostgreSQL that has unlogged sequences.
 const oldest = 150000
 
-// cached is how many statements a session remembers: more than a migration has.
+// cached is how many statements a session caches: more than a migration has.
 const cached = 128
 
-// lockKey names the advisory lock that migrations of one database exclude each other with: "pgflurry" in ASCII.
+// lockKey is the key of the advisory lock that excludes two migrations of one database: "pgflurry" in ASCII.
 const lockKey int64 = 0x7067666c75727279
 
-// database is one connection to the database that is migrated.
+// database is a connection to the database of a migration.
 type database struct {
 	*pgx.Conn
 	settings *pgx.ConnConfig
 	facts    facts
-	warnings []string // of the server, since acknowledged was called last
-	founded  bool     // this run made the namespace, so nobody can have drawn from it
+	warnings []string // of the server, since the last call of acknowledged
+	founded  bool     // this run made the namespace, so it has no IDs yet
 }
 
-// facts about the server and what this role may do there.
+// facts are about the server and the rights of this role there.
 type facts struct {
 	number                      int // 150018
 	version, database, role     string
 	recovery                    bool
-	started                     time.Time // of the server: tells two servers apart that are physical copies
+	started                     time.Time // start of the server: distinguishes two servers that are physical copies
 	hasSchema, hasPublic        bool
 	mayCreateSchema, ownsSchema bool
 	schemaOwner                 string
 	mayCreateInPublic           bool
-	revision                    int // of schema pgflurry; 0: there is none, or it does not say
+	revision                    int // of schema pgflurry; 0: none, or not known
 	// which functions have a name in public: sqlfuncs.Snowflake or All; empty: nobody has chosen yet
 	public string
 }
 
-// open connects and refuses servers that pgflurry cannot live on. The caller closes.
+// open connects, and refuses servers on which pgflurry cannot work. The caller closes.
 func open(ctx context.Context, url string) (*database, error) {
 	settings, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -87,7 +87,7 @@ func open(ctx context.Context, url string) (*database, error) {
 	settings.StatementCacheCapacity = max(settings.StatementCacheCapacity, cached)
 	settings.DescriptionCacheCapacity = max(settings.DescriptionCacheCapacity, cached)
 	if d.Conn, err = pgx.ConnectConfig(ctx, settings); err != nil {
-		return nil, err // says host, user and database, never the password
+		return nil, err // has host, user and database, never the password
 	}
 	if err := d.begin(ctx); err != nil {
 		d.close()
@@ -103,7 +103,7 @@ func (d *database) begin(ctx context.Context) error {
 	return d.askServer(ctx)
 }
 
-// askServer reads what the server and the database are at this moment.
+// askServer reads the facts.
 func (d *database) askServer(ctx context.Context) error {
 	f := &d.facts
 	err := d.QueryRow(ctx, serverSQL).Scan(&f.number, &f.version, &f.recovery, &f.started, &f.database, &f.role,
@@ -122,11 +122,11 @@ func (d *database) askServer(ctx context.Context) error {
 func (d *database) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	_, _ = d.PgConn().Exec(ctx, leaveSQL).ReadAll() // a pooler gives the session to others
-	_ = d.Conn.Close(ctx)                           // ends the session, and with it the lock; nobody is left to tell
+	_, _ = d.PgConn().Exec(ctx, leaveSQL).ReadAll() // a pooler may give the session to others
+	_ = d.Conn.Close(ctx)                           // ends the session and the lock; an error does not matter any more
 }
 
-// mayMigrate refuses a server that takes no writes and a role that lacks a right, with the statement that grants it.
+// mayMigrate refuses a standby and a role that lacks a right. The error has the statement that grants the right.
 func (d *database) mayMigrate() error {
 	f, role := d.facts, pgx.Identifier{d.facts.role}.Sanitize()
 	switch {
@@ -152,9 +152,9 @@ func (d *database) mayMigrate() error {
 	return nil
 }
 
-// notNewer refuses a schema that a newer program has made: this one, whose last migration has number last, would put
-// older functions back. A newer program that ended between its migrations and its functions has left the record of the
-// migrations alone.
+// notNewer refuses a schema of a newer program, because this one would put older functions back. last is the number of
+// this program's last migration. If a newer program ended between its migrations and its functions, only the record of
+// the migrations shows it.
 func (d *database) notNewer(ctx context.Context, last int) error {
 	applied, err := d.lastApplied(ctx)
 	if err != nil {
@@ -169,7 +169,7 @@ func (d *database) notNewer(ctx context.Context, last int) error {
 	return newer
 }
 
-// lastApplied is the number of the last migration in the record; 0: there is none.
+// lastApplied returns the number of the last migration in the record; 0: there is none.
 func (d *database) lastApplied(ctx context.Context) (number int, err error) {
 	var recorded bool
 	if err := d.QueryRow(ctx, recordedSQL).Scan(&recorded); err != nil {
@@ -184,14 +184,14 @@ func (d *database) lastApplied(ctx context.Context) (number int, err error) {
 	return number, nil
 }
 
-// notAvailable says that a lock was not to be had in time.
+// notAvailable reports whether the error means that a lock was not free in time.
 func notAvailable(err error) bool {
 	said, is := errors.AsType[*pgconn.PgError](err)
 	return is && said.Code == "55P03"
 }
 
-// lock waits until no other migration of this database runs.
-// It holds until the session ends, and this session does the writing.
+// lock waits until no other migration of this database runs. The session holds the lock until it ends, and does all the
+// writing.
 func (d *database) lock(ctx context.Context) error {
 	switch _, err := d.Exec(ctx, lockSQL, lockKey); {
 	case notAvailable(err):
@@ -203,10 +203,10 @@ func (d *database) lock(ctx context.Context) error {
 	case err != nil:
 		return failed("waiting for another migration of this database", err)
 	}
-	return d.askServer(ctx) // another one may have changed it meanwhile
+	return d.askServer(ctx) // another migration may have changed it meanwhile
 }
 
-// now is the clock of the server.
+// now returns the clock of the server.
 func (d *database) now(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	if err := d.QueryRow(ctx, clockSQL).Scan(&now); err != nil {
@@ -215,13 +215,13 @@ func (d *database) now(ctx context.Context) (time.Time, error) {
 	return now, nil
 }
 
-// inTransaction runs do within one transaction: all or nothing.
+// inTransaction runs do in one transaction: all or nothing.
 func (d *database) inTransaction(ctx context.Context, doing string, do func() error) error {
 	tx, err := d.Begin(ctx)
 	if err != nil {
 		return failed(doing, err)
 	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after a commit it does nothing
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // no effect after a commit
 	if err := do(); err != nil {
 		return err
 	}
@@ -231,8 +231,8 @@ func (d *database) inTransaction(ctx context.Context, doing string, do func() er
 	return nil
 }
 
-// acknowledged runs a write that must not be lost, and refuses an acknowledgement with a warning in it. A commit whose
-// wait for its synchronous standby was cancelled looks like success in every other respect.
+// acknowledged runs a write that must not be lost. It fails if the acknowledgement comes with a warning: if PostgreSQL
+// cancels a commit's wait for its synchronous standby, a warning is the only sign.
 func (d *database) acknowledged(write func() error) error {
 	d.warnings = nil
 	if err := write(); err != nil {
@@ -253,12 +253,12 @@ func (d *database) script(ctx context.Context, doing, text string) error {
 	return nil
 }
 
-// texts runs a query of one column of text; what says what it is for.
+// texts runs a query of one text column. what is its purpose, for an error.
 func (d *database) texts(ctx context.Context, what, query string) ([]string, error) {
 	return list(ctx, d, what, query, pgx.RowTo[string])
 }
 
-// list runs a query and reads each of its rows with read; what says what it is for.
+// list runs a query and reads each of its rows with read. what is its purpose, for an error.
 func list[T any](ctx context.Context, d *database, what, query string, read pgx.RowToFunc[T]) ([]T, error) {
 	rows, err := d.Query(ctx, query)
 	if err != nil {

@@ -23,16 +23,19 @@ var (
 	dropSchemaSQL string
 )
 
-// Down removes everything that Up made, in one transaction. It refuses while an ID of the namespace could be ahead of
-// the database's clock (a later namespace could repeat it). It refuses too while anything in the database uses a
-// function of pgflurry. A function in public that is not pgflurry's stays, whatever its name. It refuses, too, to take
-// the home from databases that have joined the namespace, unless leaveJoined says so. A database without pgflurry is
-// left as it is; removed is false then.
+// Down removes everything that Up made, in one transaction. It refuses
+//
+//   - while an ID of the namespace could be ahead of the database's clock, because a later namespace could repeat it,
+//   - while anything in the database uses a function of pgflurry,
+//   - if databases have joined the namespace whose home this is, unless leaveJoined is true.
+//
+// A function in public that is not pgflurry's stays, whatever its name. If the database has no pgflurry, Down changes
+// nothing, and removed is false.
 func Down(ctx context.Context, url string, leaveJoined bool) (removed bool, err error) {
 	return down(ctx, url, leaveJoined, all())
 }
 
-// down takes the migrations of a list back.
+// down is Down with a list of migrations.
 func down(ctx context.Context, url string, leaveJoined bool, list []migration) (removed bool, err error) {
 	d, err := open(ctx, url)
 	if err != nil {
@@ -63,7 +66,7 @@ func (d *database) remove(ctx context.Context, leaveJoined bool, list []migratio
 	if err := d.names(ctx); err != nil {
 		return err
 	}
-	if len(applied) > 0 { // else the first Up did not come so far that an ID could exist
+	if len(applied) > 0 { // otherwise the first Up ended before an ID could exist
 		if err := d.mayRemove(ctx, leaveJoined); err != nil {
 			return err
 		}
@@ -90,7 +93,7 @@ func (d *database) remove(ctx context.Context, leaveJoined bool, list []migratio
 	return d.script(ctx, "removing schema pgflurry", dropSchemaSQL)
 }
 
-// mayRemove refuses while it is not safe.
+// mayRemove returns an error if it is not safe to remove pgflurry.
 func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 	if err := d.script(ctx, "locking the tables", quietSQL); err != nil {
 		return err
@@ -103,7 +106,7 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 		return refuse("Drop or change these first; nothing is removed with CASCADE.",
 			"these use pgflurry:\n  %s", strings.Join(users, "\n  "))
 	}
-	// the check calls functions, which somebody may have dropped
+	// nothingAhead calls these functions, and somebody may have dropped them
 	if err := d.script(ctx, "installing "+sqlfuncs.Ticks().Name, sqlfuncs.Ticks().SQL); err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func (d *database) mayRemove(ctx context.Context, leaveJoined bool) error {
 	return d.nothingAhead(ctx)
 }
 
-// noneJoined refuses while other databases draw from the namespace that is at home here: nobody would know any more
+// noneJoined refuses while other databases draw from the namespace whose home this is. Without the home nothing records
 // which workers they have.
 func (d *database) noneJoined(ctx context.Context) error {
 	joined, err := d.joined(ctx)

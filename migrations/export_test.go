@@ -7,7 +7,7 @@ import (
 	"pgflurry/generator"
 )
 
-// UpOfALaterProgram is Up as a program does it that has the migrations of later as well.
+// UpOfALaterProgram is Up of a program that has the migrations of later as well.
 func UpOfALaterProgram(ctx context.Context, url string, later fs.FS) error {
 	list, err := withLater(later)
 	if err != nil {
@@ -16,7 +16,7 @@ func UpOfALaterProgram(ctx context.Context, url string, later fs.FS) error {
 	return up(ctx, url, Settings{}, list)
 }
 
-// DownOfALaterProgram is Down as that program does it.
+// DownOfALaterProgram is Down of that program.
 func DownOfALaterProgram(ctx context.Context, url string, later fs.FS) (removed bool, err error) {
 	list, err := withLater(later)
 	if err != nil {
@@ -25,7 +25,7 @@ func DownOfALaterProgram(ctx context.Context, url string, later fs.FS) (removed 
 	return down(ctx, url, false, list)
 }
 
-// PrintOfALaterProgram is what that program prints.
+// PrintOfALaterProgram returns what that program prints.
 func PrintOfALaterProgram(later fs.FS) (string, error) {
 	list, err := withLater(later)
 	if err != nil {
@@ -41,8 +41,8 @@ func withLater(later fs.FS) ([]migration, error) {
 	return append(all(), list...), err
 }
 
-// LockKey names the lock that migrations exclude each other with.
+// LockKey is the key of the lock that excludes two migrations.
 const LockKey = lockKey
 
-// SessionSQL is what every session of a migration begins with.
+// SessionSQL is what every session of a migration runs first.
 var SessionSQL = sessionSQL

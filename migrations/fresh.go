@@ -23,15 +23,15 @@ var (
 	stillUnderWaySQL string
 )
 
-// freshWorker gives the function another worker, with a mark of its own: the old one's is out of reach, because the
-// clock once stood far ahead. Everything else is in place already.
+// freshWorker gives the function another worker, with a mark of its own. The clock once stood far ahead, so the old
+// worker's mark is out of reach. Everything else is already in place.
 //
-// A call that is under way may have read the old text, and would put the old worker on a tick of the new beginning. So
-// the transactions that were open when the text changed must end first.
+// A call under way may have read the old text of the function. It would use the old worker in a tick of the new
+// beginning. So the transactions that were open when the text changed must end first.
 //
-// The order makes each end in the middle harmless. First the claim: what fails behind it wastes a worker. Then the
-// text: until the marks are set the function waits for the clock as before. Then lane and mark. Then the home is told
-// how far the old worker got.
+// The order makes an interruption harmless at each step. First comes the claim: a failure after it wastes a worker.
+// Then comes the text: until the marks are set, the function waits for the clock as before. Then come lane and mark. At
+// last the home records how far the old worker got.
 func (d *database) freshWorker(ctx context.Context, s Settings, h *home) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if err != nil {

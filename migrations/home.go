@@ -30,13 +30,13 @@ var (
 	takeClaimSQL string
 )
 
-// home is the database with the worker rows of a namespace.
+// home is the database that has the worker rows of a namespace.
 type home struct {
 	*database
 	row namespace.Namespace
 }
 
-// openHome connects to the home of a namespace and refuses a database that is none.
+// openHome connects to the home of a namespace, and refuses any other database.
 func openHome(ctx context.Context, url string) (*home, error) {
 	d, err := open(ctx, url)
 	if err != nil {
@@ -66,8 +66,8 @@ func openHome(ctx context.Context, url string) (*home, error) {
 	return &home{database: d, row: row}, nil
 }
 
-// address is how people find a database: host:port/name, without user and password. A host that means "this machine" is
-// told by the machine's name: seen from another machine, the same words mean another server.
+// address returns host:port/name of a database, without user and password. It replaces a host that means "this machine"
+// by the machine's name, because on another machine the same words mean another server.
 func address(c *pgx.ConnConfig) string {
 	host := c.Host
 	ip, err := netip.ParseAddr(host)
@@ -79,15 +79,15 @@ func address(c *pgx.ConnConfig) string {
 	return net.JoinHostPort(host, strconv.Itoa(int(c.Port))) + "/" + c.Database
 }
 
-// A claim is the right of a database to one worker, as its home has written it down.
+// A claim is the right of a database to one worker, as its home has recorded it.
 type claim struct {
 	worker int
-	mark   int64  // tick; the function may issue from here on
+	mark   int64  // tick: the function may issue from here on
 	id     string // UUID: owner in the row
 }
 
-// claim takes a worker for the database d, for good. It commits before anything carries the worker: if what follows
-// fails, the worker is lost, and never used twice.
+// claim takes a worker for the database d, for good. It commits before anything uses the worker. If a later step fails,
+// the worker is wasted and never used twice.
 func (h *home) claim(ctx context.Context, d *database, version string) (claim, error) {
 	var c claim
 	err := h.acknowledged(func() error {
@@ -129,16 +129,16 @@ Then say that all of them stand in the home's rows: pgflurry migrate up --databa
 		h.row.DatabaseWorkers, address(h.settings), holders)
 }
 
-// copiedOrMoved is the hint where a worker was claimed from another address.
+// copiedOrMoved is the hint for a worker that was claimed from another address.
 const copiedOrMoved = `If this is a copy (base backup, snapshot, clone of the machine) and the original lives on, run
   pgflurry migrate up --database URL --join HOME --copy    which gives it a worker of its own
 If this is the same database and only its address has changed, or the original is gone for good and no other copy has
 taken its place, run
   pgflurry migrate up --database URL --join HOME --moved   which writes the new address down`
 
-// reclaim compares the claim of a joined database with the home's row. A failover or an old backup of the home may have
-// forgotten it: then it is written down again. given is true if the worker was given to another database meanwhile.
-// moved says that the database has another address for good.
+// reclaim compares the claim of a joined database with the home's row. If a failover or an old backup of the home has
+// forgotten the claim, reclaim records it again. given is true if the home gave the worker to another database
+// meanwhile. Settings.Moved says that the database has another address for good.
 func (h *home) reclaim(
 	ctx context.Context, d *database, present namespace.Namespace, s Settings,
 ) (given bool, err error) {
@@ -171,7 +171,7 @@ func (h *home) reclaim(
 	return false, nil
 }
 
-// giveBack tells the home that a function has left its worker behind for good, and how far it got.
+// giveBack records in the home that a function has left its worker for good, and how far it got.
 func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int64) error {
 	err := h.acknowledged(func() error {
 		_, err := h.Exec(ctx, giveBackSQL, worker, claim, mark)
@@ -183,7 +183,7 @@ func (h *home) giveBack(ctx context.Context, worker int, claim string, mark int6
 	return nil
 }
 
-// nullable is NULL for an unknown text.
+// nullable returns NULL for an empty text.
 func nullable(text string) *string {
 	if text == "" {
 		return nil

@@ -50,7 +50,7 @@ func (d *database) joinNew(ctx context.Context, s Settings, h *home) error {
 	return d.goOnAt(ctx, c)
 }
 
-// sameWindows takes over the windows of the home, which may have changed since the database joined.
+// sameWindows copies the windows of the home, which may have changed since the database joined.
 func (d *database) sameWindows(ctx context.Context, h *home) error {
 	_, err := d.Exec(ctx, sameWindowsSQL, h.row.MaxWindow.Microseconds(), h.row.Skew.Microseconds(),
 		h.row.Quarantine.Microseconds())
@@ -60,7 +60,7 @@ func (d *database) sameWindows(ctx context.Context, h *home) error {
 	return nil
 }
 
-// joinAnew gives a database that is filled already a worker of its own in the namespace it came from.
+// joinAnew gives a database that already has IDs a worker of its own in the namespace that they came from.
 func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
 	c, err := h.claim(ctx, d, s.Version)
 	if err != nil {
@@ -75,8 +75,8 @@ func (d *database) joinAnew(ctx context.Context, s Settings, h *home) error {
 	return d.goOnAt(ctx, c)
 }
 
-// rejoin sees that the home knows whose the worker of this joined database is. If another database was given it
-// meanwhile, this one gets another.
+// rejoin makes sure that the home's row gives this database its worker. If another database got the worker meanwhile,
+// this one gets a new worker.
 func (d *database) rejoin(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
 	given, err := h.reclaim(ctx, d, present, s)
 	switch {
@@ -88,7 +88,7 @@ func (d *database) rejoin(ctx context.Context, s Settings, present namespace.Nam
 	return d.sameWindows(ctx, h)
 }
 
-// goOnAt lets the function begin after whatever its worker may have issued before.
+// goOnAt lets the function begin after every ID that its worker may have issued before.
 func (d *database) goOnAt(ctx context.Context, c claim) error {
 	if _, err := d.Exec(ctx, formerMarkSQL, c.mark); err != nil {
 		return failed("setting the mark of the function", err)
@@ -96,7 +96,7 @@ func (d *database) goOnAt(ctx context.Context, c claim) error {
 	return nil
 }
 
-// joinsComplete writes down that the home has forgotten no database that joined.
+// joinsComplete records that the home knows every database that has joined.
 func (d *database) joinsComplete(ctx context.Context) error {
 	tag, err := d.Exec(ctx, joinsCompleteSQL)
 	if err != nil {

@@ -18,21 +18,21 @@ var files embed.FS
 //go:embed queries/record.sql
 var recordSQL string
 
-// downLine is the line of a migration that parts what makes from what takes back.
+// downLine separates the two halves of a migration.
 const downLine = "-- Down"
 
-// A migration is one numbered file: 00001_schema.sql. What stands behind the line "-- Down" takes it back.
+// A migration is one numbered file: 00001_schema.sql. The part after the line "-- Down" reverts it.
 type migration struct {
 	version  int
 	name     string // of the file
 	up, down string // SQL
 }
 
-// all returns every migration of this program, the first one first.
+// all returns every migration of this program, in order.
 func all() []migration {
 	list, err := numbered(files)
 	if err != nil {
-		panic(err) // they are embedded: the program was built from files that are not as they were committed
+		panic(err) // they are embedded, so a file was changed before the program was built
 	}
 	return list
 }
@@ -54,7 +54,7 @@ func numbered(folder fs.FS) ([]migration, error) {
 		if err != nil {
 			return nil, fmt.Errorf("migration %s has no number; expected a name such as 00002_colors.sql", name)
 		}
-		// Without its Down line a file would be applied whole: it would drop what it has just made.
+		// Without the Down line the whole file would run, and drop what it has just made.
 		lines := strings.Split(string(text), "\n")
 		at := slices.Index(lines, downLine)
 		if at < 0 || slices.Contains(lines[at+1:], downLine) {
@@ -66,14 +66,14 @@ func numbered(folder fs.FS) ([]migration, error) {
 	return list, nil
 }
 
-// half is the SQL before or behind the Down line.
+// half returns the SQL before or after the Down line.
 func half(lines []string) string { return strings.TrimSpace(strings.Join(lines, "\n")) + "\n" }
 
-// revision is the number of the last migration.
+// revision returns the number of the last migration.
 func revision(list []migration) int { return list[len(list)-1].version }
 
-// apply runs the migrations that are missing, each in one transaction with the row that says so.
-// After a failure the next run goes on with the one that failed.
+// apply runs the missing migrations, each in one transaction with its row in the record. After a failure the next run
+// continues with the one that failed.
 func (d *database) apply(ctx context.Context, list []migration) error {
 	applied, err := d.applied(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (d *database) apply(ctx context.Context, list []migration) error {
 	return nil
 }
 
-// record writes down that a migration is applied.
+// record writes the row of an applied migration.
 func (d *database) record(ctx context.Context, m migration) error {
 	if _, err := d.Exec(ctx, recordSQL, m.version); err != nil {
 		return failed("writing down that "+m.name+" is applied", err)
@@ -105,7 +105,7 @@ func (d *database) record(ctx context.Context, m migration) error {
 	return nil
 }
 
-// held says what to do where another transaction held a table that a migration changes.
+// held adds a hint if another transaction held a table that a migration changes.
 func held(err error) error {
 	if notAvailable(err) {
 		return hint.With(err, "Another transaction holds a table of schema pgflurry, as a dump does until its end. "+

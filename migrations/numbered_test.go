@@ -25,7 +25,7 @@ func TestMigrationsAreNumberedWithoutGapsAndCanGoDown(t *testing.T) {
 	}
 }
 
-// released has the SHA-256 of each migration. Databases have run these very statements.
+// released has the SHA-256 of each migration. Databases have run these very statements, so they must not change.
 var released = map[string]string{
 	"00001_schema.sql":    "75e00e58decf5489e99da55eee2ea95c065d3a3c59a9f27d6d090e9eda91fb5b",
 	"00002_client.sql":    "4ccc36c3edd5f5245c7abd15b480b19bc64f46e4d4b7caf8fa0f57b49feb3b7a",

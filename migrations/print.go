@@ -28,23 +28,23 @@ var (
 	printEndSQL string
 )
 
-// Print writes, as one statement, what Up runs. Where pgflurry is already, the statement does what is missing.
-// Settings that need a database (JoinURL, NewNamespace, Moved) are refused.
+// Print writes, as one statement, what Up runs. If pgflurry is already installed, the statement does what is missing.
+// Print refuses settings that need a database (JoinURL, NewNamespace, Moved, FreshWorker, JoinsComplete, MaxWindow).
 //
-// It is an anonymous block of PL/pgSQL, because that is one statement to every tool, and done whole or not at all. No
-// transaction needs to be open, and a tool that sends one statement at a time can send it. Nothing in it looks like a
-// parameter: no question mark, and no colon in front of a name.
+// The statement is an anonymous block of PL/pgSQL. Every tool takes it for one statement, and PostgreSQL runs it whole
+// or not at all, without an open transaction. Nothing in it looks like a parameter: it has no question mark, and no
+// colon before a name.
 func Print(w io.Writer, s Settings) error {
 	return s.print(w, func(block string) string { return "$pgflurry$" + block + "$pgflurry$" })
 }
 
-// PrintEscaped is Print for tools that split at semicolons, whatever they stand in, or take comments away: the block is
-// one string in which no semicolon, quote, comment or dollar sign is left.
+// PrintEscaped is Print for tools that split at every semicolon, or remove comments. Its block is one string without a
+// semicolon, quote, comment or dollar sign.
 func PrintEscaped(w io.Writer, s Settings) error {
 	return s.print(w, func(block string) string { return "E'" + escape(block) + "'" })
 }
 
-// print writes the statement, its block as quote writes it.
+// print writes the statement; quote makes a string of its block.
 func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	if err := s.validate(); err != nil {
 		return outcome.As(outcome.Usage, err)
@@ -69,8 +69,8 @@ func (s Settings) print(w io.Writer, quote func(block string) string) error {
 	return err
 }
 
-// printed is the block that applies the migrations of a list, installs the functions and makes the row. functions are
-// those that get a name in public.
+// printed returns the block that applies a list of migrations, installs the functions and makes the row. functions says
+// which of them get a name in public.
 func printed(list []migration, functions, row string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, printBeginSQL, revision(list), lockKey)
@@ -85,7 +85,7 @@ func printed(list []migration, functions, row string) string {
 	return out.String()
 }
 
-// namespaceRow is the part of the block that makes the row, or compares the one that is there.
+// namespaceRow returns the part of the block that makes the row, or compares the existing one.
 func namespaceRow(s Settings, layout generator.Layout, workers int) string {
 	id, region, version := "NULL", "NULL", "NULL"
 	if s.Space != nil {
@@ -102,8 +102,8 @@ func namespaceRow(s Settings, layout generator.Layout, workers int) string {
 		workers, namespace.WorkersOf(layout, s.Region).Lowest, s.Disposable, region, version)
 }
 
-// escape writes a text as PostgreSQL reads it between E' and '. What means something to a tool that looks for the ends
-// of statements, for comments or for parameters becomes a number.
+// escape returns a text as PostgreSQL reads it between E' and '. It replaces characters by their codes that a tool
+// could take for the end of a statement, a comment or a parameter.
 func escape(text string) string {
 	var out strings.Builder
 	for i, c := range []byte(text) {

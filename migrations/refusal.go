@@ -10,7 +10,7 @@ import (
 	"pgflurry/outcome"
 )
 
-// refuse makes an error that a person can do something about. advice says what: whole sentences.
+// refuse makes an error that the operator can act on. advice says how, in whole sentences.
 func refuse(advice, format string, values ...any) error {
 	return hint.With(fmt.Errorf(format, values...), advice)
 }
@@ -20,7 +20,7 @@ func contradicts(advice, format string, values ...any) error {
 	return outcome.As(outcome.Usage, refuse(advice, format, values...))
 }
 
-// failed says during what an error came, and keeps PostgreSQL's hint.
+// failed adds to an error what was being done, and keeps PostgreSQL's hint.
 func failed(doing string, err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) {
@@ -29,7 +29,7 @@ func failed(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// A serverError says during what PostgreSQL refused something.
+// A serverError is an error of PostgreSQL, with what was being done.
 type serverError struct {
 	doing string
 	said  *pgconn.PgError

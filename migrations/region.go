@@ -10,7 +10,7 @@ import (
 //go:embed queries/forget.sql
 var forgetSQL string
 
-// sameSpace refuses another ID space or another region than those of a row.
+// sameSpace refuses settings for another ID space or another region than the row's.
 func sameSpace(s Settings, present namespace.Namespace) error {
 	switch {
 	case s.Space != nil && s.Space.ID != present.ID:
@@ -32,14 +32,14 @@ func sameSpace(s Settings, present namespace.Namespace) error {
 		present.Database, *present.Region, present.ID, *s.Region)
 }
 
-// otherRegion says that a copy of one region shall be another region of the same ID space.
+// otherRegion reports whether a copy of one region shall be another region of the same ID space.
 func (s Settings) otherRegion(present namespace.Namespace) bool {
 	return s.Space != nil && s.Space.ID == present.ID && present.Region != nil && *s.Region != *present.Region
 }
 
-// becomeRegion makes the copy of a region another one. Nothing that the row and the workers' rows say is true of it,
-// and none of its workers was the original's. So it begins as in a database without them, in whose tables there are
-// IDs. The marks of the function stay: IDs go on above those that were copied.
+// becomeRegion makes the copy of a region another region. The namespace row and the worker rows are wrong for it, and
+// none of its workers was the original's. So it begins like a database without these rows, but with IDs in its tables.
+// The marks of the function stay, so IDs continue above those that were copied.
 func (d *database) becomeRegion(ctx context.Context, s Settings, h *home) error {
 	if h != nil || s.Moved {
 		return contradicts("Choose one.", "--join and --moved leave a copy in the region of its original, "+
@@ -52,8 +52,9 @@ func (d *database) becomeRegion(ctx context.Context, s Settings, h *home) error 
 	return d.found(ctx, s, nil)
 }
 
-// instead closes what a new region leaves open, because an earlier database had its number, and is gone for good. It
-// may have granted, given workers to databases that joined, and drawn, as far as before a failover that forgets it all.
+// instead protects a new region whose number belonged to an earlier database, which is gone for good. That database may
+// have granted workers, given workers to databases that joined, and drawn IDs. So the region begins as after a failover
+// that forgot all that.
 func (d *database) instead(ctx context.Context) error {
 	if err := d.script(ctx, "closing the gate until old grants have ended", movedSQL); err != nil {
 		return err

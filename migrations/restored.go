@@ -8,9 +8,9 @@ import (
 //go:embed queries/without_rows.sql
 var withoutRowsSQL string
 
-// recordRestored writes down which migrations a schema holds that came from a dump without data (pg_dump --schema-only,
-// structure.sql): its tables are there, the record of the migrations is empty. What then follows makes the rows, as in
-// a new database.
+// recordRestored records which migrations a schema has that came from a dump without data (pg_dump --schema-only,
+// structure.sql). Such a schema has its tables, but its record of the migrations is empty. The later steps make the
+// rows, as in a new database.
 func (d *database) recordRestored(ctx context.Context, list []migration) error {
 	var restored bool
 	if err := d.QueryRow(ctx, withoutRowsSQL).Scan(&restored); err != nil {

@@ -14,15 +14,15 @@ import (
 //go:embed queries/rests.sql
 var restsSQL string
 
-// A rest is one worker, or the function, that may have issued IDs that are ahead of the clock, or did until just now.
+// A rest is one worker, or the function, that may have issued IDs ahead of the clock, or did until just now.
 type rest struct {
 	worker *int // nil: the function of this database
 	node   string
 	left   time.Duration // rounded up to a second
 }
 
-// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock,
-// or a worker's rest is not over.
+// nothingAhead refuses while an ID of the namespace could be ahead of the database's clock, or a worker's rest is not
+// over.
 func (d *database) nothingAhead(ctx context.Context) error {
 	rests, err := list(ctx, d, "reading the marks", restsSQL, func(row pgx.CollectableRow) (r rest, err error) {
 		var ms int64
@@ -36,9 +36,9 @@ func (d *database) nothingAhead(ctx context.Context) error {
 	return &RestError{Left: rests[0].left, Lines: summary(rests)}
 }
 
-// A RestError says that IDs may exist that are, or just were, ahead of the clock of the database.
+// A RestError means that IDs may exist that are, or just were, ahead of the database's clock.
 type RestError struct {
-	Left  time.Duration // until that is over, if nobody draws any more
+	Left  time.Duration // until that is over, if no more IDs are drawn
 	Lines []string      // whose they are, and for how long
 }
 
@@ -47,17 +47,17 @@ func (e *RestError) Error() string {
 		"database:\n  %s", e.Left, strings.Join(e.Lines, "\n  "))
 }
 
-// Hint says how to make it end.
+// Hint says how to end it.
 func (e *RestError) Hint() string {
 	return "Stop all proxies of the namespace and whatever calls next_snowflake() first, or it will take longer. " +
 		"--wait waits for it."
 }
 
-// longestWait is how long DownWaiting waits at once: then it looks again, and says how long it still takes.
+// longestWait is the longest pause of DownWaiting before it checks and reports again.
 const longestWait = 10 * time.Second
 
-// DownWaiting is Down, but waits while IDs may be ahead of the clock. It tells each time why and how long. It holds
-// nothing while it waits. A proxy that goes on renewing keeps it waiting; ctx ends that.
+// DownWaiting is Down, but waits while IDs may be ahead of the clock. Before each pause it calls tell with the reason
+// and the time left. It holds no lock while it waits. If a proxy goes on renewing, it waits until ctx ends.
 func DownWaiting(ctx context.Context, url string, leaveJoined bool, tell func(*RestError)) (removed bool, err error) {
 	for {
 		removed, err = Down(ctx, url, leaveJoined)
@@ -79,8 +79,8 @@ func DownWaiting(ctx context.Context, url string, leaveJoined bool, tell func(*R
 // mostLines is how many lines a message lists before it only counts.
 const mostLines = 8
 
-// summary is one line for all that have the same time left, which after a reseed are nearly all.
-// list has the longest first.
+// summary returns one line for all rests with the same time left, which after a reseed are nearly all. list has the
+// longest first.
 func summary(list []rest) []string {
 	var lines []string
 	for len(list) > 0 {

@@ -26,9 +26,8 @@ var (
 	newNamespaceSQL string
 )
 
-// ownRow makes sure that the namespace row is this database's own.
-// It makes the row, or judges the one that is there and does what the operator has said. What the row is for, and what
-// a copy is, stands in package namespace.
+// ownRow makes sure that the namespace row is this database's own. It makes the row, or judges the existing one and
+// does what the operator asked for. Package namespace explains the row, and what a copy is.
 func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if missing := new(namespace.NotMigratedError); errors.As(err, &missing) {
@@ -80,9 +79,9 @@ func (d *database) ownRow(ctx context.Context, s Settings, h *home) error {
 	return d.script(ctx, "writing down which database this is", identifySQL)
 }
 
-// found makes the row: of a new namespace, or of one whose home is elsewhere.
+// found makes the row of a new namespace, or of a namespace whose home is elsewhere.
 func (d *database) found(ctx context.Context, s Settings, h *home) error {
-	anew := s.Moved && s.Space != nil && h == nil // instead of a region's database that was lost
+	anew := s.Moved && s.Space != nil && h == nil // replaces a region's database that was lost
 	if s.NewNamespace || s.Moved && !anew || s.Copy || s.FreshWorker || s.JoinsComplete {
 		return refuse("Leave --new-namespace, --moved, --copy, --fresh-worker and --joins-complete out.",
 			"database %q has no namespace yet", d.facts.database)
@@ -107,7 +106,7 @@ func (d *database) found(ctx context.Context, s Settings, h *home) error {
 	return d.instead(ctx)
 }
 
-// unchanged refuses settings that the row contradicts.
+// unchanged refuses settings that contradict the row.
 func (d *database) unchanged(ctx context.Context, s Settings, present namespace.Namespace) error {
 	if err := sameSpace(s, present); err != nil {
 		return err
@@ -126,14 +125,14 @@ func (d *database) unchanged(ctx context.Context, s Settings, present namespace.
 		return contradicts("Leave --disposable out, or make another database for tests.",
 			"the namespace of database %q is not disposable, and cannot become it", d.facts.database)
 	}
-	err = d.create(ctx, s, layout) // only compares the layout, because the row is there
+	err = d.create(ctx, s, layout) // only compares the layout, because the row exists
 	if errors.As(err, new(*serverError)) {
 		return outcome.As(outcome.Usage, err)
 	}
 	return err
 }
 
-// moved lets the database take the place of its original, which is gone for good, or go on where it was set back.
+// moved lets the database replace its original, which is gone for good, or continue after it was set back in place.
 func (d *database) moved(ctx context.Context, s Settings, present namespace.Namespace, h *home) error {
 	if err := d.originalGone(ctx); err != nil {
 		return err
@@ -161,8 +160,8 @@ func (d *database) moved(ctx context.Context, s Settings, present namespace.Name
 	return d.script(ctx, "writing down which database this is", identifySQL)
 }
 
-// originalGone refuses while the database that this one shall take the place of is still on this server: its function
-// would go on with the same worker. An original on another server cannot be seen from here.
+// originalGone refuses if the original of this database is still on this server: its function would go on with the same
+// worker. An original on another server cannot be seen from here.
 func (d *database) originalGone(ctx context.Context) error {
 	var name string
 	var oid uint32
@@ -179,8 +178,8 @@ func (d *database) originalGone(ctx context.Context) error {
 		d.facts.database, name, oid)
 }
 
-// placeTaken refuses while another database of this server is the home already: another copy has taken the place of the
-// original. Copies on other servers, and databases that do not let this role in, cannot be seen from here.
+// placeTaken refuses if another database of this server is the home already: another copy has replaced the original. It
+// cannot see copies on other servers, and databases that this role may not connect to.
 func (d *database) placeTaken(ctx context.Context, present namespace.Namespace) error {
 	if present.Home != "" {
 		return nil // the home knows
@@ -219,7 +218,7 @@ func foreign(present namespace.Namespace, h *home, why string) error {
 		present.Database, present.ID, h.row.ID, address(h.settings))
 }
 
-// refuseCopy says what a copy can become, and the command for each.
+// refuseCopy says what a copy can become, with the command for each choice.
 func refuseCopy(present namespace.Namespace, why string) error {
 	original, moved := "URL-OF-THE-ORIGINAL", "--moved"
 	if present.Home != "" {

@@ -25,16 +25,16 @@ var (
 	checkpointSQL string
 )
 
-// losesSequences says of a version of PostgreSQL (150018) that a standby of it which is promoted soon after an unlogged
-// sequence was made cannot read it: sqlfuncs/mend_sequences.sql has the reason.
+// losesSequences reports whether a version of PostgreSQL (150018) has the bug of unlogged sequences. Soon after one was
+// made, a standby that is promoted cannot read it. sqlfuncs/mend_sequences.sql explains the bug.
 func losesSequences(number int) bool {
 	mended := map[int]int{15: 19, 16: 15, 17: 11, 18: 5} // major: minor
 	minor, known := mended[number/10000]
 	return known && number%10000 < minor
 }
 
-// unreadable lists the sequences that a failover left unreadable. An older schema cannot say, and a role that may not
-// ask learns it from the function.
+// unreadable lists the sequences that a failover left unreadable. In an older schema, or without the right to ask, it
+// returns none; the function's own errors then show the problem.
 func (d *database) unreadable(ctx context.Context) ([]string, error) {
 	names, err := d.texts(ctx, "looking for unreadable sequences", unreadableSQL)
 	var said *pgconn.PgError
@@ -44,7 +44,7 @@ func (d *database) unreadable(ctx context.Context) ([]string, error) {
 	return names, err
 }
 
-// mendSequences makes unreadable sequences anew.
+// mendSequences recreates unreadable sequences.
 func (d *database) mendSequences(ctx context.Context, s Settings) error {
 	names, err := namespace.MendSequences(ctx, d.Conn)
 	if err != nil {
@@ -62,8 +62,8 @@ func (d *database) mendSequences(ctx context.Context, s Settings) error {
 	return nil
 }
 
-// keepStandbys sees to it that standbys can keep the unlogged sequences that were not there before, and says what
-// nobody can do from here. Where no standby is, or PostgreSQL has no such bug, there is nothing to do.
+// keepStandbys makes sure that standbys keep new unlogged sequences, as far as it can, and says what the operator must
+// do. Without a standby, or without that bug of PostgreSQL, there is nothing to do.
 func (d *database) keepStandbys(ctx context.Context, s Settings, before []string) error {
 	if !losesSequences(d.facts.number) {
 		return nil

@@ -12,7 +12,7 @@ import (
 func TestNoTimeoutOfADatabaseEndsAMigration(t *testing.T) {
 	url := server.Database(t)
 	conn := server.Connect(t, url)
-	// What a later version of PostgreSQL adds to them is found here. Two are not of statements and transactions.
+	// This finds timeouts that a later version of PostgreSQL adds. Two are not about statements and transactions.
 	const timeouts = `SELECT name FROM pg_settings WHERE name LIKE '%\_timeout' AND context = 'user'
 		AND name NOT IN ('tcp_user_timeout', 'wal_sender_timeout') ORDER BY 1`
 	names := server.Values[string](t, conn, timeouts)

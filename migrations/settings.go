@@ -9,36 +9,38 @@ import (
 	"pgflurry/sqlfuncs"
 )
 
-// Settings say what a namespace shall be. The zero value is right for most: what exists stays, what is new gets the
-// default layout.
+// Settings say what a namespace shall be. The zero value is right in most cases: existing things stay, and a new
+// namespace gets the default layout.
 type Settings struct {
 	Layout string        // "T/D/W/S" or a preset; "": that of the existing row, else generator.DefaultLayout
 	Epoch  time.Time     // instant of tick 0; zero: as above
 	Unit   time.Duration // length of a tick; zero: as above
 	// which functions have a name in public: sqlfuncs.Snowflake or All; "": as before, Snowflake in a new database
 	Functions string
-	// which region of its ID space the database is: the workers of that datacenter number; nil: as above, else none
+	// the region of the database in its ID space: the workers of that datacenter number; nil: as above, else none
 	Region *int
-	// of which ID space that is, as one of its regions tells; nil: of that of the existing row, else of a new one
+	// the ID space of that region, from the fingerprint of another region; nil: that of the existing row, else a new
+	// one
 	Space *namespace.Fingerprint
 	// workers kept for database functions, at least 1; zero: as above, else 16, fewer in a small layout
 	DatabaseWorkers int
-	JoinURL         string // make this database another one of the namespace that is at home there
-	NewNamespace    bool   // this copy of a database shall be an ID space of its own
-	// this copy takes the place of its original, which is gone for good; or the database was set back in place; or it
-	// is empty, with Region and Space, and the database of that region is gone for good
+	JoinURL         string // make this database another one of the namespace with this home
+	NewNamespace    bool   // this copy of a database becomes an ID space of its own
+	// One of three cases. This copy replaces its original, which is gone for good. Or the database was set back in
+	// place. Or it is empty, with Region and Space, and the former database of that region is gone for good.
 	Moved bool
-	// this database is a copy although it looks original, and the original lives on; with JoinURL or NewNamespace
+	// this database is a copy although it looks original, and the original lives on; with JoinURL, NewNamespace or
+	// Space
 	Copy        bool
-	FreshWorker bool // the function gets another worker: the mark of its own is out of reach
+	FreshWorker bool // the function gets another worker, because the mark of its own is out of reach
 	// this home knows every database that has joined, although it was failed over, restored or reseeded
 	JoinsComplete bool
 	Disposable    bool // a new namespace is for tests: copies of the database give the same IDs
-	// how far ahead proxies may reserve from now on, 1 s to 24 h, with the quarantine that belongs to it; zero: as it
-	// is, 60 s in a new namespace
+	// how far ahead proxies may reserve from now on: 1 s to 24 h. The quarantine changes with it. Zero: as it is, and
+	// 60 s in a new namespace
 	MaxWindow time.Duration
 	Version   string // of the program, for people who list workers
-	// gets a sentence for each thing that Up did, or left to do, beside what was asked; nil: nobody
+	// gets a sentence for each extra thing that Up did or left to the operator; nil: nobody
 	Say func(sentence string)
 }
 
@@ -89,7 +91,7 @@ func (s Settings) validate() error {
 	return err
 }
 
-// layout is what was asked for, with the rest from the ID space that was named, or else from present.
+// layout returns the wanted layout. What the operator left out comes from the named ID space, or else from present.
 func (s Settings) layout(present generator.Layout) (generator.Layout, error) {
 	layout, err := s.asked(present)
 	if err != nil || s.Space == nil {
@@ -102,7 +104,7 @@ func (s Settings) layout(present generator.Layout) (generator.Layout, error) {
 	return layout, err
 }
 
-// asked is what was asked for, with the rest from base.
+// asked returns the wanted layout. What the operator left out comes from base.
 func (s Settings) asked(base generator.Layout) (generator.Layout, error) {
 	layout := base
 	if s.Layout != "" {
@@ -122,7 +124,7 @@ func (s Settings) asked(base generator.Layout) (generator.Layout, error) {
 	return layout, layout.Validate()
 }
 
-// region is an error if a new namespace of a layout cannot have the region that was asked for.
+// region returns an error if a new namespace of a layout cannot have the wanted region.
 func (s Settings) region(layout generator.Layout) error {
 	switch {
 	case s.Region == nil:
@@ -137,7 +139,7 @@ func (s Settings) region(layout generator.Layout) error {
 	return nil
 }
 
-// databaseWorkers is how many workers of a new namespace, or of its region, are kept for database functions.
+// databaseWorkers returns how many workers of a new namespace, or of its region, are kept for database functions.
 func (s Settings) databaseWorkers(layout generator.Layout) (int, error) {
 	workers := namespace.WorkersOf(layout, s.Region).Size()
 	if s.DatabaseWorkers >= workers {

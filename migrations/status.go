@@ -32,27 +32,27 @@ var (
 	foreignSQL string
 )
 
-// A State is what Status found.
+// A State is the result of Status.
 type State struct {
 	Database   string
 	Migrations []Applied
 	Namespace  *namespace.Namespace // nil: none yet
-	Copied     string               // why this is a copy of another database; "": it is none
+	Copied     string               // why this is a copy of another database; "": it is not
 	Joined     []Joined             // in a home: the databases that have joined
-	// GateOpens is in a home until workers are granted again after a failover, restore or reseed; 0: they are.
+	// GateOpens is the time until this home grants workers again, after a failover, restore or reseed; 0: it grants.
 	GateOpens time.Duration
-	// JoinsClosed says of a home that no other database can join: it may have forgotten one that did.
+	// JoinsClosed: no other database can join this home, because it may have forgotten one that did.
 	JoinsClosed bool
-	// roles that may set the function's sequences, or draw from them, and so make IDs come twice
+	// roles that may set the function's sequences, or draw from them, and so can cause duplicates
 	Drawers []string
 	Newer   error         // the schema is newer than this program, which cannot judge it; nil: it is not
-	Left    time.Duration // until the last tick of the layout has passed, by the server's clock; at most 292 years
+	Left    time.Duration // time to the end of the layout, by the server's clock; at most 292 years
 	// Public says which functions have a name in public: sqlfuncs.Snowflake or All; "": nobody has chosen yet.
 	Public    string
-	Functions []Function // that are not as this version installs them; empty: all are
-	Kept      []Kept     // names of pgflurry's that another function of the database has: no alias in public
+	Functions []Function // functions that differ from this version's; empty: none
+	Kept      []Kept     // names of pgflurry's that another function has: no alias in public
 	Unchecked string     // why the functions could not be compared; "": they were
-	// unlogged sequences that a failover left unreadable, so that the function fails: an Up makes them anew
+	// unlogged sequences that a failover left unreadable, so that the function fails; an Up recreates them
 	Unreadable []string
 }
 
@@ -63,20 +63,20 @@ type Applied struct {
 	At      time.Time // zero: pending
 }
 
-// A Function is one that is not as this version installs it.
+// A Function is a function that differs from this version's.
 type Function struct {
 	Name string // with the types of its arguments
 	// "missing" or "changed": an Up repairs it; "foreign": not pgflurry's, and an Up refuses until it is gone
 	State string
 }
 
-// A Kept is a name that in public is not pgflurry's: its function is called with schema pgflurry.
+// A Kept is a name that is not pgflurry's in public. Call pgflurry's function of that name with schema pgflurry.
 type Kept struct {
 	Name  string // without arguments
 	Other string // a function that has it, with the types of its arguments
 }
 
-// Joined is a database that has joined, as its claim in the home tells.
+// Joined is a database that has joined, from its claim in the home.
 type Joined struct {
 	Database string
 	Worker   int
@@ -84,35 +84,35 @@ type Joined struct {
 	Since    time.Time
 }
 
-// joined lists the databases that have joined the namespace that is at home here.
+// joined lists the databases that have joined the namespace whose home this is.
 func (d *database) joined(ctx context.Context) ([]Joined, error) {
 	return list(ctx, d, "looking for databases that have joined", joinedSQL, pgx.RowToStructByPos[Joined])
 }
 
-// Pending says whether an Up has anything to do.
+// Pending reports whether an Up has anything to do.
 func (s State) Pending() bool {
 	return s.Namespace == nil || len(s.Functions) > 0 || len(s.Unreadable) > 0 ||
 		slices.ContainsFunc(s.Migrations, func(a Applied) bool { return a.At.IsZero() })
 }
 
-// InPlace says whether everything is as this version needs it, and is known to be.
+// InPlace reports whether everything is known to be as this version needs it.
 func (s State) InPlace() bool {
 	return !s.Pending() && s.Copied == "" && s.Unchecked == "" && s.Newer == nil
 }
 
-// Status tells how far the database at url is, and changes nothing. To compare the functions it installs them in a
-// transaction that it rolls back, so for that it needs the rights of Up.
+// Status returns the state of the database at url, and changes nothing. To compare the functions it installs them in a
+// transaction that it rolls back. For that it needs the rights of Up.
 func Status(ctx context.Context, url string) (State, error) {
 	return status(ctx, url, (*database).drift)
 }
 
-// StatusAfterUp is Status for a database that an Up has just left. It takes the functions for those that Up has
-// installed, because to install them once more takes as long again.
+// StatusAfterUp is Status right after an Up. It assumes that the functions are those that Up has installed. To compare
+// them it would have to install them once more, which takes as long again.
 func StatusAfterUp(ctx context.Context, url string) (State, error) {
 	return status(ctx, url, (*database).asInstalled)
 }
 
-// asInstalled is a comparison that finds every function as it shall be.
+// asInstalled is a comparison that assumes every function to be right.
 func (d *database) asInstalled(ctx context.Context) (differ []Function, kept []Kept, err error) {
 	kept, err = d.kept(ctx)
 	return nil, kept, err
@@ -123,7 +123,7 @@ func (d *database) kept(ctx context.Context) ([]Kept, error) {
 	return list(ctx, d, "reading the names in public", keptSQL, pgx.RowToStructByPos[Kept])
 }
 
-// status is Status with a way to compare the functions.
+// status is Status with a choice of how to compare the functions.
 func status(ctx context.Context, url string, compare func(*database, context.Context) ([]Function, []Kept, error),
 ) (State, error) {
 	d, err := open(ctx, url)
@@ -170,7 +170,7 @@ func status(ctx context.Context, url string, compare func(*database, context.Con
 	return state, err
 }
 
-// tell fills in what the namespace, and the tables beside it, say.
+// tell fills in the state of the namespace and of the tables beside it.
 func (d *database) tell(ctx context.Context, row namespace.Namespace, state *State) error {
 	state.Namespace = &row
 	state.Copied, _ = row.Copied()
@@ -195,8 +195,8 @@ func (d *database) tell(ctx context.Context, row namespace.Namespace, state *Sta
 	return err
 }
 
-// joinsClosed says of a home whether no other database can join. Where the function is missing by which the home knows,
-// nobody can say.
+// joinsClosed reports whether no other database can join this home. If the function is missing by which the home knows,
+// it returns false.
 func (d *database) joinsClosed(ctx context.Context) (closed bool, err error) {
 	err = d.QueryRow(ctx, joinsClosedSQL).Scan(&closed)
 	var said *pgconn.PgError
@@ -209,7 +209,7 @@ func (d *database) joinsClosed(ctx context.Context) (closed bool, err error) {
 	return closed, nil
 }
 
-// appliedUnread says what to grant to a role that keeps the lease, and may read no more than it needs for that.
+// appliedUnread adds a hint for a role that only keeps the lease and may not read the record of the migrations.
 func (d *database) appliedUnread(err error) error {
 	err = failed("reading which migrations were applied", err)
 	var said *pgconn.PgError
@@ -219,7 +219,7 @@ func (d *database) appliedUnread(err error) error {
 	return err
 }
 
-// applied tells when each migration was applied.
+// applied returns when each migration was applied.
 func (d *database) applied(ctx context.Context) (map[int]time.Time, error) {
 	applied := make(map[int]time.Time)
 	rows, err := d.Query(ctx, appliedSQL)
@@ -238,7 +238,7 @@ func (d *database) applied(ctx context.Context) (map[int]time.Time, error) {
 	return applied, nil
 }
 
-// errCompared ends the transaction of drift without a trace.
+// errCompared makes drift roll its transaction back.
 var errCompared = errors.New("compared")
 
 // drift lists the functions that differ from those of this version, and the names that are not pgflurry's.
@@ -278,7 +278,7 @@ func (d *database) drift(ctx context.Context) (differ []Function, kept []Kept, e
 	return differ, kept, nil
 }
 
-// foreign lists what is in the way of an Up.
+// foreign lists the functions that keep Up from running.
 func (d *database) foreign(ctx context.Context) ([]Function, error) {
 	if err := d.names(ctx); err != nil {
 		return nil, err
@@ -290,7 +290,7 @@ func (d *database) foreign(ctx context.Context) ([]Function, error) {
 		})
 }
 
-// names installs what tells pgflurry's functions from others.
+// names installs the functions that distinguish pgflurry's functions from others.
 func (d *database) names(ctx context.Context) error {
 	for _, file := range sqlfuncs.Names() {
 		if err := d.script(ctx, "telling pgflurry's functions from others", file.SQL); err != nil {

@@ -19,11 +19,11 @@ var (
 	installedSQL string
 )
 
-// Up brings the database at url to the state this version needs. It may run any number of times, also several at once.
-// Errors that a person can do something about have a hint, which hint.Of gives.
+// Up brings the database at url to the state that this version needs. It may run any number of times, also several at
+// once. If the operator can act on an error, hint.Of returns how.
 func Up(ctx context.Context, url string, s Settings) error { return up(ctx, url, s, all()) }
 
-// up applies the migrations of a list.
+// up is Up with a list of migrations.
 func up(ctx context.Context, url string, s Settings, list []migration) error {
 	if err := s.validate(); err != nil {
 		return outcome.As(outcome.Usage, err)
@@ -66,7 +66,7 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	}
 	install := func() error { return d.install(ctx, s, h, revision(list)) }
 	if err := d.inTransaction(ctx, "installing the functions", install); err != nil {
-		if empty { // what is refused leaves no schema without a namespace behind; if this fails, the next run goes on
+		if empty { // a refusal leaves no schema without a namespace; if this fails, the next run continues
 			_ = d.inTransaction(ctx, "removing pgflurry", func() error { return d.remove(ctx, true, list) })
 		}
 		return err
@@ -85,7 +85,7 @@ func up(ctx context.Context, url string, s Settings, list []migration) error {
 	return nil
 }
 
-// install puts everything in place that is not a numbered migration. last is the number of the last one.
+// install does everything that is not a numbered migration. last is the number of the last one.
 func (d *database) install(ctx context.Context, s Settings, h *home, last int) error {
 	for _, file := range sqlfuncs.Files(last, s.Functions) {
 		if err := d.script(ctx, "installing "+file.Name, file.SQL); err != nil {
@@ -109,7 +109,7 @@ func (d *database) install(ctx context.Context, s Settings, h *home, last int) e
 	return d.script(ctx, "writing the layout into the functions", sqlfuncs.Install().SQL)
 }
 
-// mayBegin refuses to make a namespace whose years, by the server's clock, have not begun or are nearly over.
+// mayBegin refuses a new namespace whose layout, by the server's clock, has not begun or ends soon.
 func (d *database) mayBegin(ctx context.Context, layout generator.Layout) error {
 	now, err := d.now(ctx)
 	if err != nil {
@@ -118,7 +118,7 @@ func (d *database) mayBegin(ctx context.Context, layout generator.Layout) error 
 	return outcome.As(outcome.Usage, layout.CheckLifetime(now))
 }
 
-// create writes the row and all worker rows, or compares layout and region with the row that is there.
+// create writes the row and all worker rows, or compares layout and region with the existing row.
 func (d *database) create(ctx context.Context, s Settings, layout generator.Layout) error {
 	workers, err := s.databaseWorkers(layout)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 func TestMain(m *testing.M) { server.Main(m) }
 
-// later is what a program of the future brings along.
+// later is the migration of a future program.
 func later(files map[string]string) fstest.MapFS {
 	folder := fstest.MapFS{}
 	for name, text := range files {
@@ -33,7 +33,7 @@ const (
 	broken = "CREATE TABLE pgflurry.size (n int); SELECT 1/0;\n\n-- Down\nDROP TABLE pgflurry.size;\n"
 )
 
-// kept is what no migration may change.
+// kept is the data that no migration may change.
 const kept = `SELECT n::text FROM pgflurry.namespace n
 	UNION ALL SELECT (worker, kind, owner, term, reserved_until, node)::text FROM pgflurry.worker
 	UNION ALL SELECT s::text FROM pgflurry.segment s UNION ALL SELECT c::text FROM pgflurry.counter c
@@ -62,7 +62,7 @@ func TestMigrationInvariant8ALaterMigrationKeepsNamespaceWorkersAndIDs(t *testin
 		t.Errorf("ID %d follows %d", next, last)
 	}
 	plain := server.Connect(t, server.Role(t, url, "plain_upgraded"))
-	server.Refused(t, plain, "42501", "SELECT snowflake_ceil(now())") // what was revoked stays revoked
+	server.Refused(t, plain, "42501", "SELECT snowflake_ceil(now())") // a revoked right stays revoked
 	err := migrations.Up(server.Within(t), url, migrations.Settings{})
 	if newer := new(namespace.NewerError); !errors.As(err, &newer) || newer.Revision != namespace.Revision+1 {
 		t.Errorf("the program that is older now: %v", err)
@@ -107,7 +107,7 @@ func TestMigrationInvariant5DownTakesLaterMigrationsBackTheLastOneFirst(t *testi
 	const note = "INSERT INTO public.taken_back (version) VALUES (%d);\n"
 	program := later(map[string]string{
 		"00005_color.sql": color + fmt.Sprintf(note, 5),
-		// stands on the one before, and keeps it from going down
+		// depends on the one before, and keeps it from being reverted
 		"00006_colors.sql": "CREATE VIEW pgflurry.colors AS SELECT color FROM pgflurry.worker;\n\n-- Down\n" +
 			"DROP VIEW pgflurry.colors;\n" + fmt.Sprintf(note, 6),
 		"00007_functions.sql": "-- Functions alone change.\n\n-- Down\n-- There is nothing to take back.\n",

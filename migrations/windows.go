@@ -29,22 +29,23 @@ var (
 )
 
 const (
-	// usualQuarantine is that of a new namespace, long enough for windows of nearly two minutes.
+	// usualQuarantine is the quarantine of a new namespace, long enough for windows of nearly two minutes.
 	usualQuarantine = 120 * time.Second
-	// patienceForStandbys is how long windows waits for those that are behind.
+	// patienceForStandbys is how long windows waits for standbys that are behind.
 	patienceForStandbys = 20 * time.Second
 )
 
-// QuarantineFor is the quarantine that belongs to a max_window: the least that outlives each grant after a failover
-// between servers whose clocks differ by the skew, and no less than that of a new namespace.
+// QuarantineFor returns the quarantine for a max_window. It is the least that outlives each grant after a failover
+// between servers whose clocks differ by the skew. It is never shorter than that of a new namespace.
 func QuarantineFor(maxWindow, skew time.Duration) time.Duration {
 	return max(usualQuarantine, maxWindow+2*skew)
 }
 
-// windows gives the namespace another max_window, with its quarantine. The order makes each end in the middle harmless,
-// and each server that may be promoted meanwhile: at every moment, on every standby, the quarantine outlives what the
-// windows allow, and what they have allowed. So the quarantine rises before the window, and falls after it, when the
-// last grant of the old window has ended. docs/uniqueness.md has the argument.
+// windows changes max_window of the namespace, and the quarantine with it.
+//
+// An interruption is harmless at each step, and so is a failover to any standby. At every moment, on every standby, the
+// quarantine must outlive the windows that are allowed, and those that were. So the quarantine rises before the window.
+// It falls after the window, when the last grant of the old window has ended. docs/uniqueness.md has the argument.
 func (d *database) windows(ctx context.Context, want time.Duration) error {
 	present, err := namespace.Read(ctx, d.Conn)
 	if err != nil {
@@ -92,7 +93,7 @@ func (d *database) windows(ctx context.Context, want time.Duration) error {
 	})
 }
 
-// setQuarantine changes the quarantine if, with the workers locked, it may.
+// setQuarantine changes the quarantine if may, called with the workers locked, returns true.
 func (d *database) setQuarantine(ctx context.Context, quarantine time.Duration, may func() (bool, error)) error {
 	const doing = "changing the quarantine"
 	return d.acknowledged(func() error {
@@ -114,7 +115,7 @@ func (d *database) setQuarantine(ctx context.Context, quarantine time.Duration, 
 	})
 }
 
-// busy says whom the lock of the workers was not taken from.
+// busy adds what to do if another transaction kept the lock of the workers.
 func busy(err error) error {
 	if notAvailable(err) {
 		return refuse("Wait until it has ended, and run the same again. pg_locks shows who it is. "+
@@ -124,15 +125,15 @@ func busy(err error) error {
 	return err
 }
 
-// standbysHave waits until every standby has written what this session has. unsure says that what it wrote matters
-// just now; then a standby that this role may not look at is as one that is behind. stays says what is not done.
+// standbysHave waits until every standby has written the WAL of this session. unsure: this session's writes matter for
+// it, so a standby that this role may not look at counts as one that is behind. stays says what is not done.
 func (d *database) standbysHave(ctx context.Context, unsure bool, stays string) error {
 	var written string
 	if err := d.QueryRow(ctx, writtenSQL).Scan(&written); err != nil {
 		if err = failed("asking how far the log is written", err); !errors.As(err, new(*serverError)) || unsure {
 			return err
 		}
-		return nil // a server that keeps no log of this kind
+		return nil // a server without WAL positions
 	}
 	for end := time.Now().Add(patienceForStandbys); ; time.Sleep(50 * time.Millisecond) {
 		behind, may, hidden, err := d.behind(ctx, written)
@@ -155,8 +156,8 @@ func (d *database) standbysHave(ctx context.Context, unsure bool, stays string) 
 	}
 }
 
-// behind lists the standbys that have not written the log so far. may: one of them is connected, and may come after.
-// hidden: there are some that this role does not see.
+// behind lists the standbys that have not written the WAL so far. may: one of them is connected and may catch up.
+// hidden: this role cannot see some of them.
 func (d *database) behind(ctx context.Context, written string) (names []string, may, hidden bool, err error) {
 	rows, err := d.Query(ctx, behindSQL, written)
 	if err == nil {

@@ -9,12 +9,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Answers says which forms a proxy may answer in one database. Whatever it may not answer it forwards.
+// Answers says which forms of a call a proxy may answer in one database. It forwards all others.
 type Answers struct {
-	All bool // any form at all: calls that name the schema in which the function lives
-	// also other calls: those that name no schema, and those of an alias
+	All bool // calls that name the schema of the function; if false, none at all
+	// also the other calls: those that name no schema, and those of an alias
 	Unqualified bool
-	// a sentence for people, if one of the two is false and somebody may not have meant that
+	// a sentence for operators, if one of the two is false and they may not expect that
 	Why string
 }
 
@@ -25,12 +25,14 @@ var (
 	answerableSegmentsSQL string
 )
 
-// Answerable says what a proxy of the namespace wantID may answer in the database of conn: ids of next_snowflake() and
-// its kin, segments of next_segment(tag) and next_segments(tag, n). The role of conn must be the one that reserves
-// blocks. A database of another namespace, without one, or a copy is an answer (nothing), not an error; errors are
-// those of the connection and of missing rights.
+// Answerable returns what a proxy of the namespace wantID may answer in the database of conn. ids is about
+// next_snowflake() and next_snowflakes(n), segments about next_segment(tag) and next_segments(tag, n). The role of conn
+// must be the one that reserves blocks.
 //
-// It is one round trip where the query mode of conn needs no other one, as pgx.QueryExecModeExec.
+// In a database of another namespace, without a namespace, or in a copy, the proxy may answer nothing, and that is no
+// error. Errors are those of the connection and of missing rights.
+//
+// It takes one round trip if the query mode of conn allows it, as pgx.QueryExecModeExec does.
 func Answerable(ctx context.Context, conn *pgx.Conn, wantID string) (ids, segments Answers, err error) {
 	questions := &pgx.Batch{}
 	questions.Queue(readSQL)

@@ -1,12 +1,12 @@
--- What decides whether a proxy may give numbers of business tags in this database:
--- from the catalogs alone, and the rights of this role.
+-- Reads from the catalogs, and from the rights of this role, whether a proxy may answer next_segment() and
+-- next_segments() in this database.
 WITH named AS (
     SELECT p.oid, p.pronamespace AS space, n.nspname AS schema, p.proname AS name,
            p.proargtypes::pg_catalog.text AS arguments, p.prosrc AS body
     FROM pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) p.pronamespace
     WHERE p.proname OPERATOR(pg_catalog.=) ANY ('{next_segment,next_segments}'::pg_catalog.name[])
 ), ours AS (
-    -- as the migration installs them: in schema pgflurry, and aliases in public that call those and do nothing else
+    -- the functions as the migration installs them: in schema pgflurry, and aliases in public that only call those
     SELECT f.* FROM named AS f
     WHERE f.arguments OPERATOR(pg_catalog.=)
           CASE WHEN f.name OPERATOR(pg_catalog.=) 'next_segment' THEN '25' ELSE '25 20' END
@@ -23,24 +23,25 @@ WITH named AS (
                     AND called.schema OPERATOR(pg_catalog.=) 'pgflurry' AND called.name OPERATOR(pg_catalog.=) f.name))
 )
 SELECT
+    -- whether both are there
     (SELECT pg_catalog.count(*) FROM ours WHERE ours.schema OPERATOR(pg_catalog.=) 'pgflurry')
         OPERATOR(pg_catalog.=) 2,
-    -- both have an alias: "migrate up --functions all"
+    -- whether both have an alias: "migrate up --functions all"
     (SELECT pg_catalog.count(*) FROM ours WHERE ours.schema OPERATOR(pg_catalog.=) 'public')
         OPERATOR(pg_catalog.=) 2,
-    -- everybody may call all of them, and reach them
+    -- whether everybody may call all of them and use their schemas
     pg_catalog.has_schema_privilege('public', 'pgflurry', 'USAGE')
         AND NOT EXISTS (SELECT FROM ours WHERE NOT pg_catalog.has_schema_privilege('public', ours.space, 'USAGE')
             OR NOT pg_catalog.has_function_privilege('public', ours.oid, 'EXECUTE')),
-    -- others of these names beside them: which one a call means depends on the types of its arguments
+    -- another function with one of these names in schema pgflurry: a call could mean it, by its arguments
     (SELECT coalesce(pg_catalog.min(f.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM named AS f
         WHERE f.schema OPERATOR(pg_catalog.=) 'pgflurry'
           AND NOT EXISTS (SELECT FROM ours WHERE ours.oid OPERATOR(pg_catalog.=) f.oid)),
-    -- and where else a call could be looked for: which one a call by another name means is PostgreSQL's to say
+    -- the same in every other schema where PostgreSQL looks: only PostgreSQL knows which one a call means
     (SELECT coalesce(pg_catalog.min(f.oid::pg_catalog.regprocedure::pg_catalog.text), '') FROM named AS f
         WHERE NOT EXISTS (SELECT FROM ours WHERE ours.oid OPERATOR(pg_catalog.=) f.oid)
           AND (f.schema OPERATOR(pg_catalog.=) 'public' OR pgflurry.is_searched(f.space))),
-    -- this role may reserve blocks
+    -- whether this role may reserve blocks
     coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT')
              AND pg_catalog.has_column_privilege(t.oid, 'max_id', 'UPDATE')
              AND pg_catalog.has_column_privilege(t.oid, 'update_time', 'UPDATE'), false),

@@ -12,17 +12,17 @@ import (
 //go:embed look.sql
 var lookSQL string
 
-// A Seen is a database as it was when it was looked at, to be compared with others.
+// A Seen is the state of a database at one look, for Compare.
 type Seen struct {
 	Namespace
-	Address string         // how people find it, for messages
+	Address string         // host:port/name, for messages
 	OID     uint32         // of the database
-	Started time.Time      // of its server: two servers never started in one microsecond
+	Started time.Time      // start of its server: two servers never start in the same microsecond
 	Standby bool           // the server takes no writes
-	Claims  map[int]string // of a home: the claim of each database function that it knows, by worker
+	Claims  map[int]string // in a home: the claim of each database function that it knows, by worker
 }
 
-// Look reads the row in the database of conn, and what else Compare has to know. Errors are those of Read.
+// Look reads the row in the database of conn, and what else Compare needs. Its errors are those of Read.
 func Look(ctx context.Context, conn *pgx.Conn) (Seen, error) {
 	n, err := Read(ctx, conn)
 	if err != nil {
@@ -41,22 +41,22 @@ func Look(ctx context.Context, conn *pgx.Conn) (Seen, error) {
 	return s, nil
 }
 
-// A Collision is why databases may not be parts of one ID space.
+// A Collision is a reason why databases may not be parts of one ID space.
 type Collision struct {
-	A, B    int    // which of the list; the same twice: it concerns one alone
-	Workers *Range // with which both may make IDs; nil: with any, or none that are known
+	A, B    int    // indexes in the list; equal if it concerns one database alone
+	Workers *Range // workers with which both may make IDs; nil: any, or none that are known
 	Why     string // a sentence without its full stop
 	Hint    string // whole sentences
 }
 
-// Comparison is what Compare found out.
+// Comparison is the result of Compare.
 type Comparison struct {
 	Collisions []Collision
-	Notes      []string // what was not compared, or need not be: whole sentences
+	Notes      []string // what was not compared, or need not be, in whole sentences
 }
 
-// Compare says what keeps databases from being parts of one ID space: its homes, and those that have joined them. It
-// compares what stands in them now, and cannot know of one that is not in the list.
+// Compare looks for reasons why databases cannot be parts of one ID space: its homes, and the databases that have
+// joined them. It compares their present rows, and cannot know of a database that is not in the list.
 func Compare(list []Seen) Comparison {
 	var c Comparison
 	for i, s := range list {
@@ -103,14 +103,14 @@ func (c *Comparison) pair(list []Seen, i, j int) {
 	}
 }
 
-// is says whether two URLs have led to one database, or to it and a replica of it. The claim is random, and copied with
-// the files of a server only.
+// is reports whether two URLs lead to one database, or to a database and its replica. The claim is random, and only a
+// copy of a server's files has the same one.
 func (s Seen) is(other Seen) bool {
 	return s.Claim == other.Claim && s.OID == other.OID &&
 		(s.Started.Equal(other.Started) || s.Standby || other.Standby)
 }
 
-// foreign is the answer for two ID spaces.
+// foreign returns the collision of two ID spaces.
 func foreign(a, b Seen, i, j int) Collision {
 	c := Collision{
 		A: i, B: j,
@@ -128,7 +128,7 @@ func foreign(a, b Seen, i, j int) Collision {
 	return c
 }
 
-// draws is the workers with which this database makes IDs, or lets others make them.
+// draws returns the workers with which this database makes IDs, or lets others make them.
 func (s Seen) draws() Range {
 	if s.Home != "" {
 		return Range{s.FunctionWorker, s.FunctionWorker}
@@ -136,8 +136,8 @@ func (s Seen) draws() Range {
 	return s.Workers()
 }
 
-// shared is the workers with which two databases of one namespace may both make IDs, and why; no reason: there are
-// none.
+// shared returns the workers with which two databases of one namespace may both make IDs, and why. An empty reason:
+// there are none.
 func (s Seen) shared(other Seen) (Range, string) {
 	both, ok := s.draws().meets(other.draws())
 	switch {
@@ -159,12 +159,12 @@ func (s Seen) shared(other Seen) (Range, string) {
 	return both, fmt.Sprintf("both are region %d", *s.Region)
 }
 
-// knows says whether a home has written down that the worker of another database is that one's.
+// knows reports whether this home has recorded that the worker of another database belongs to that database.
 func (s Seen) knows(joined Seen) bool {
 	return s.Home == "" && joined.Home != "" && s.Claims[joined.FunctionWorker] == joined.Claim
 }
 
-// homeIn says whether the home of this database is in the list.
+// homeIn reports whether the home of this database is in the list.
 func (s Seen) homeIn(list []Seen) bool {
 	for _, other := range list {
 		if other.ID == s.ID && other.knows(s) {
@@ -184,7 +184,7 @@ func (s Seen) unknownTo(home Seen) string {
 		s.Address, s.FunctionWorker, home.Address)
 }
 
-// remedy is what to do about workers that two databases share.
+// remedy says what to do about workers that two databases share.
 func (s Seen) remedy(other Seen) string {
 	switch {
 	case s.Home != "" || other.Home != "":

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// east is the home of region 3 as check sees it.
+// east is the home of region 3, as Compare sees it.
 func east(t *testing.T) Seen {
 	three := 3
 	return Seen{
@@ -17,7 +17,7 @@ func east(t *testing.T) Seen {
 	}
 }
 
-// another is a database of another server, changed.
+// another returns a database of another server, changed by a function.
 func another(s Seen, name string, change func(*Seen)) Seen {
 	s.Address, s.Claim, s.Started = name+"/shop", name, s.Started.Add(time.Microsecond)
 	s.Claims = map[int]string{s.FunctionWorker: name}
@@ -25,7 +25,7 @@ func another(s Seen, name string, change func(*Seen)) Seen {
 	return s
 }
 
-// region makes a home that of a region.
+// region makes a home the home of a region.
 func region(number int) func(*Seen) {
 	return func(s *Seen) {
 		s.Region, s.FunctionWorker = &number, number<<5
@@ -33,7 +33,7 @@ func region(number int) func(*Seen) {
 	}
 }
 
-// joined makes a database one that has joined a home, which knows it.
+// joined makes a database that has joined a home, and that the home knows.
 func joined(home Seen, worker int) func(*Seen) {
 	return func(s *Seen) {
 		s.Home, s.Region, s.FunctionWorker, s.Claims = home.Address, home.Region, worker, nil

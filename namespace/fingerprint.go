@@ -12,7 +12,7 @@ import (
 )
 
 // A Fingerprint is what all regions of an ID space have in common. People carry its text from one region to the next,
-// because regions have no other way to agree:
+// because regions do not talk to each other:
 //
 //	pgf1_0f8fad5b-d9cb-469f-a165-70867728950e_41-5-5-12_2024-01-01T00:00:00Z_1ms_regions_5188e939
 //	│    │                                    │         │                    │   │       │
@@ -20,18 +20,18 @@ import (
 //	version of this form                                tick 0, RFC 3339     │   regions, or whole
 //	                                                                         unit: a tick, as Go writes it
 //
-// The layout is the bits of timestamp, datacenter, worker and sequence. A whole space has one home, which gives all
+// The layout is the bits of timestamp, datacenter, worker and sequence. "whole" is a space with one home: it gives all
 // workers away, so no region fits in. The check sum is CRC-32 (IEEE) of all before its "_", 8 digits in hex.
 //
-// There is one text for each value, without a space or a character that a shell reads. The check sum is against typing
-// errors: it finds each wrong character, and two neighbours that changed places. It protects against nobody.
+// Each value has exactly one text, without a space or a character that a shell interprets. The check sum finds typing
+// errors: each wrong character, and two neighbours that changed places. It is no protection against an attacker.
 type Fingerprint struct {
 	ID      string           // UUID, lower case
 	Layout  generator.Layout // with epoch and unit
-	Regions bool             // whether the space is divided into regions: else one home has all workers
+	Regions bool             // whether the space is divided into regions; false: one home has all workers
 }
 
-// Fingerprint is that of the ID space.
+// Fingerprint returns the fingerprint of the ID space.
 func (n Namespace) Fingerprint() Fingerprint {
 	return Fingerprint{ID: n.ID, Layout: n.Layout, Regions: n.Region != nil}
 }
@@ -43,7 +43,7 @@ const (
 	inRegions, whole   = "regions", "whole"
 )
 
-// String is the text.
+// String returns the text.
 func (f Fingerprint) String() string {
 	division := whole
 	if f.Regions {
@@ -63,7 +63,7 @@ var (
 	anyVersion = regexp.MustCompile(`^pgf[0-9]+$`)
 )
 
-// ParseFingerprint reads the text. Its errors say which part is wrong, and what was expected there.
+// ParseFingerprint reads the text. Its errors say which part is wrong, and what was expected.
 func ParseFingerprint(text string) (Fingerprint, error) {
 	wrong := func(format string, values ...any) (Fingerprint, error) {
 		return Fingerprint{}, &fingerprintError{fmt.Sprintf(format, values...)}
@@ -108,7 +108,7 @@ func ParseFingerprint(text string) (Fingerprint, error) {
 	return f, nil
 }
 
-// shortened keeps what somebody gave within a line.
+// shortened limits the user's text in a message to one line.
 func shortened(text string) string {
 	const most = 60
 	if len(text) > most {
@@ -122,10 +122,10 @@ type fingerprintError struct{ what string }
 
 func (e *fingerprintError) Error() string { return "the fingerprint is not usable: " + e.what }
 
-// Outcome is that something given is wrong.
+// Outcome says that an argument is wrong.
 func (e *fingerprintError) Outcome() outcome.Kind { return outcome.Usage }
 
-// Hint says where to get it.
+// Hint says where to get the fingerprint.
 func (e *fingerprintError) Hint() string {
 	return `Copy it whole, as "pgflurry namespace show --database URL" prints it for a region of the ID space.`
 }

@@ -25,7 +25,7 @@ func datacenters(t rapid.TB) generator.Layout {
 	return layout
 }
 
-// The text stands in notes and scripts of operators: it stays as it is for good.
+// Operators keep the text in notes and scripts, so it must never change.
 func TestTheTextOfAFingerprintIsThatOfEachVersionBefore(t *testing.T) {
 	f := Fingerprint{ID: space, Layout: datacenters(t), Regions: true}
 	if f.String() != sample {
@@ -36,7 +36,7 @@ func TestTheTextOfAFingerprintIsThatOfEachVersionBefore(t *testing.T) {
 	}
 }
 
-// drawn is any fingerprint that a namespace can have.
+// drawn generates any fingerprint that a namespace can have.
 func drawn(t *rapid.T) Fingerprint {
 	layout := generator.Layout{
 		Epoch: time.UnixMilli(rapid.Int64Range(0, 253_402_214_400_000).Draw(t, "epoch")).UTC(),
@@ -90,7 +90,7 @@ func TestNoTypingErrorInAFingerprintIsOverlooked(t *testing.T) {
 	})
 }
 
-// sealed gives a text the check sum that it should have.
+// sealed adds the right check sum to a text.
 func sealed(text string) string { return text + "_" + checkSum(text) }
 
 func TestAFingerprintThatCannotBeReadSaysWhichPartAndWhatWasExpected(t *testing.T) {

@@ -1,4 +1,5 @@
--- What tells this database from others that seem to be it, and which functions of databases it knows as a home.
+-- Reads what distinguishes this database from others. In a home, also reads the workers that database functions hold,
+-- and their claims.
 SELECT d.oid, pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_is_in_recovery(),
        (SELECT coalesce(pg_catalog.array_agg(w.worker ORDER BY w.worker), '{}') FROM pgflurry.worker AS w
         WHERE w.kind OPERATOR(pg_catalog.=) 'database' AND w.term OPERATOR(pg_catalog.>) 0

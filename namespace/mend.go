@@ -13,11 +13,11 @@ import (
 //go:embed mend_sequences.sql
 var mendSequencesSQL string
 
-// ErrMayNotMend says that the schema is of before MendSequences, or that the role has no right to it.
+// ErrMayNotMend: the schema is older than MendSequences, or the role lacks the right.
 var ErrMayNotMend = errors.New("sequences cannot be made anew")
 
-// MendSequences makes sequences of the function anew that a failover left unreadable, so that each draw fails. It
-// returns their names, usually none. sqlfuncs/mend_sequences.sql has the reason, and why it is safe.
+// MendSequences recreates sequences of the function that a failover left unreadable, so that each draw fails. It
+// returns their names, usually none. sqlfuncs/mend_sequences.sql explains the cause, and why this is safe.
 func MendSequences(ctx context.Context, conn *pgx.Conn) ([]string, error) {
 	rows, err := conn.Query(ctx, mendSequencesSQL)
 	if err != nil {

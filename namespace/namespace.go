@@ -15,43 +15,43 @@ import (
 	"pgflurry/outcome"
 )
 
-// A Namespace is the row of pgflurry.namespace as it was when it was read, and the database it was read in.
+// A Namespace is the row of pgflurry.namespace at one look, with the name of the database in which it is.
 type Namespace struct {
 	ID              string           // UUID, lower case
 	Layout          generator.Layout // with epoch and unit
-	Region          *int             // the datacenter number whose workers this is about; nil: all workers
+	Region          *int             // the datacenter number whose workers this database has; nil: all workers
 	DatabaseWorkers int              // the first so many of Workers are for database functions
 	FunctionWorker  int              // the worker in the text of this database's next_snowflake()
 	MaxWindow       time.Duration    // a renewal reserves at most this far ahead
-	Skew            time.Duration    // assumed limit of the difference between two servers' clocks
-	Quarantine      time.Duration    // rest of a worker that was not released
+	Skew            time.Duration    // assumed largest difference between two servers' clocks
+	Quarantine      time.Duration    // how long a worker rests that was not released
 	AcquireAfter    int64            // tick before which no worker is granted
 	Home            string           // where the worker rows are, for messages; "": in this database
 	Disposable      bool             // for tests: copies of the database give the same IDs
 	Claim           string           // UUID: owner in the row of FunctionWorker in the home
-	Database        string           // name of the database this was read in
+	Database        string           // name of the database with this row
 
-	InstalledBy string // version of the program that installed the functions; "": not told
+	InstalledBy string // version of the program that installed the functions; "": not known
 	Revision    int    // of the schema
 	ServesFrom  int    // the oldest revision that a program must know to keep leases here
 
 	copied string // why this is not the database that the row was written for; "": it is
 }
 
-// Revision is the revision of schema pgflurry that this program knows: the number of the last migration.
-// A test of package migrations compares the two.
+// Revision is the revision of schema pgflurry that this program knows: the number of the last migration. A test of
+// package migrations compares the two.
 const Revision = 4
 
 //go:embed read.sql
 var readSQL string
 
-// Read reads the row in the database of conn. A database without one gives a *NotMigratedError; a role that may not
-// read it, an error with a hint.
+// Read reads the row in the database of conn. A database without one gives a *NotMigratedError. If the role may not
+// read it, the error has a hint.
 func Read(ctx context.Context, conn *pgx.Conn) (Namespace, error) {
 	return scan(conn, conn.QueryRow(ctx, readSQL))
 }
 
-// scan takes the answer to read.sql apart.
+// scan reads the answer to read.sql.
 func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 	var n Namespace
 	var unit, maxWindow, skew, quarantine int64
@@ -82,11 +82,11 @@ func scan(conn *pgx.Conn, row pgx.Row) (Namespace, error) {
 
 func microseconds(n int64) time.Duration { return time.Duration(n) * time.Microsecond }
 
-// Copied says whether this is another database than the row was written for: restored, cloned or made from a template,
-// or restored in place. why is a sentence for people. See the package comment for what it cannot see.
+// Copied reports whether the row was written for another database: this one was restored, cloned or made from a
+// template, or restored in place. why is a sentence for people. The package comment says which copies it cannot see.
 func (n Namespace) Copied() (why string, copied bool) { return n.copied, n.copied != "" }
 
-// Serves is an error if a program of this revision may not keep leases in the database, or could not.
+// Serves returns an error if a program of this revision may not, or cannot, keep leases in the database.
 func (n Namespace) Serves() error {
 	if n.ServesFrom > Revision {
 		return n.newer()
@@ -94,7 +94,7 @@ func (n Namespace) Serves() error {
 	return nil
 }
 
-// Changes is an error if a program of this revision may not change the schema's rows by hand: they are a later one's.
+// Changes returns an error if a later revision owns the schema, so that this program may not change its rows.
 func (n Namespace) Changes() error {
 	if n.Revision > Revision {
 		return n.newer()
@@ -106,11 +106,11 @@ func (n Namespace) newer() error {
 	return &NewerError{Database: n.Database, Revision: n.Revision, By: n.InstalledBy}
 }
 
-// A NewerError says that schema pgflurry of a database is newer than this program knows.
+// A NewerError means that schema pgflurry of a database is newer than this program knows.
 type NewerError struct {
 	Database string
 	Revision int    // of the schema
-	By       string // version of the program that made it; "": not told
+	By       string // version of the program that made it; "": not known
 }
 
 func (e *NewerError) Error() string {
@@ -129,7 +129,7 @@ func (e *NewerError) Hint() string {
 	return fmt.Sprintf("Use pgflurry %s, which installed it, or a newer version.", e.By)
 }
 
-// An OlderError says that schema pgflurry of a database is older than this program can work with.
+// An OlderError means that schema pgflurry of a database is older than this program can work with.
 type OlderError struct{ Database string }
 
 func (e *OlderError) Error() string {
@@ -144,7 +144,7 @@ func (e *OlderError) Hint() string {
 	return fmt.Sprintf(`Run "pgflurry migrate up --database URL" with the URL of database %q.`, e.Database)
 }
 
-// A NotMigratedError says that a database belongs to no namespace.
+// A NotMigratedError means that a database belongs to no namespace.
 type NotMigratedError struct {
 	Database string // its name
 }
@@ -153,7 +153,7 @@ func (e *NotMigratedError) Error() string {
 	return fmt.Sprintf("database %q has no pgflurry namespace", e.Database)
 }
 
-// Outcome is that the namespace is missing.
+// Outcome says that the namespace is missing.
 func (e *NotMigratedError) Outcome() outcome.Kind { return outcome.NotInPlace }
 
 // Hint says what to run.
@@ -161,7 +161,7 @@ func (e *NotMigratedError) Hint() string {
 	return fmt.Sprintf(`Run "pgflurry migrate up --database URL" with the URL of database %q.`, e.Database)
 }
 
-// forbiddenError says that the role of a connection may not read the namespace.
+// forbiddenError means that the role of a connection may not read the namespace.
 type forbiddenError struct {
 	database, role string
 	cause          error
@@ -178,12 +178,12 @@ func (e *forbiddenError) Hint() string {
 	return fmt.Sprintf("As the owner run: %s", GrantLease(e.role))
 }
 
-// GrantLease is the statement that gives a role what a lease and segments need, and no more.
+// GrantLease returns the statement that gives a role the rights for a lease and for segments, and no more.
 func GrantLease(role string) string {
 	return fmt.Sprintf("CALL pgflurry.grant_lease('%s');", strings.ReplaceAll(role, "'", "''"))
 }
 
-// readError turns what PostgreSQL said into what to do about it.
+// readError turns an error of PostgreSQL into one that says what to do.
 func readError(conn *pgx.Conn, err error) error {
 	var said *pgconn.PgError
 	switch {

@@ -6,16 +6,16 @@ import (
 	"pgflurry/generator"
 )
 
-// A Range is workers from Lowest to Highest, both included.
+// A Range is the workers from Lowest to Highest, both included.
 type Range struct{ Lowest, Highest int }
 
-// Has says whether a worker is among them.
+// Has reports whether a worker is in the range.
 func (r Range) Has(worker int) bool { return worker >= r.Lowest && worker <= r.Highest }
 
-// Size is how many there are.
+// Size returns the number of workers.
 func (r Range) Size() int { return r.Highest - r.Lowest + 1 }
 
-// String is "96 to 127", or "96" for one.
+// String returns "96 to 127", or "96" for one worker.
 func (r Range) String() string {
 	if r.Lowest == r.Highest {
 		return fmt.Sprint(r.Lowest)
@@ -23,13 +23,13 @@ func (r Range) String() string {
 	return fmt.Sprintf("%d to %d", r.Lowest, r.Highest)
 }
 
-// meets is the workers that two ranges have in common.
+// meets returns the workers that two ranges have in common.
 func (r Range) meets(other Range) (both Range, ok bool) {
 	both = Range{max(r.Lowest, other.Lowest), min(r.Highest, other.Highest)}
 	return both, both.Lowest <= both.Highest
 }
 
-// WorkersOf is the workers that a namespace of a layout has: those of its region, which the layout must have, or all.
+// WorkersOf returns the workers of a namespace: those of its region, which the layout must have, or all.
 func WorkersOf(layout generator.Layout, region *int) Range {
 	if region == nil {
 		return Range{0, layout.Workers() - 1}
@@ -37,22 +37,22 @@ func WorkersOf(layout generator.Layout, region *int) Range {
 	return Range{*region << layout.WorkerBits, (*region+1)<<layout.WorkerBits - 1}
 }
 
-// Workers are those that the home of this database has to give.
+// Workers returns the workers that the home of this database can give.
 func (n Namespace) Workers() Range { return WorkersOf(n.Layout, n.Region) }
 
-// Functions are those of Workers that are for the functions of databases.
+// Functions returns the workers that are for the functions of databases.
 func (n Namespace) Functions() Range {
 	lowest := n.Workers().Lowest
 	return Range{lowest, lowest + n.DatabaseWorkers - 1}
 }
 
-// Proxies are those of Workers that proxies lease.
+// Proxies returns the workers that proxies lease.
 func (n Namespace) Proxies() Range {
 	all := n.Workers()
 	return Range{all.Lowest + n.DatabaseWorkers, all.Highest}
 }
 
-// RegionName is "region 3", or "no region".
+// RegionName returns "region 3", or "no region".
 func (n Namespace) RegionName() string { return regionName(n.Region) }
 
 func regionName(region *int) string {

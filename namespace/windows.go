@@ -2,9 +2,10 @@ package namespace
 
 import "time"
 
-// What a window may be: how far ahead a proxy reserves, and the most that a namespace permits.
+// The limits of a window: how far ahead a proxy may reserve, and the most that a namespace may permit.
 const (
 	ShortestWindow = time.Second
-	// LongestWindow keeps a vanished worker's rest at two days, and its mark within the same days as its IDs.
+	// LongestWindow limits the rest of a vanished worker to two days. Its mark and its IDs then lie within the same
+	// days.
 	LongestWindow = 24 * time.Hour
 )

@@ -21,26 +21,26 @@ var (
 	askRecoverySQL string
 )
 
-// An Answer is what a host says of itself.
+// An Answer is what a host says about itself.
 type Answer struct {
 	Standby bool
-	// Timeline of the WAL that a primary writes. A promotion begins a higher one. 0: it does not tell.
+	// Timeline of the WAL that a primary writes. A promotion begins a higher one. 0: the server does not show it.
 	Timeline int64
-	// System is the identifier of the cluster, which its physical copies share. 0: it does not tell.
+	// System is the identifier of the cluster, which its physical copies share. 0: the server does not show it.
 	System int64
 }
 
-// lacking are the SQLSTATEs of a server that has no such function, or does not let this role call it.
+// lacking are the SQLSTATEs of a server that lacks one of the functions, or does not let this role call it.
 var lacking = []string{"42883", "42501", "0A000"}
 
-// A Question is put to one host again and again. One goroutine uses it.
+// A Question asks one host again and again. One goroutine uses it.
 type Question struct {
 	of   *pgx.Conn
-	less int // how many forms of it were refused there
+	less int // how many forms of it the server refused
 }
 
-// Ask asks the host at the other end of a connection. It asks for less where a server does not tell all, and goes on so
-// on that connection: each refusal is a line in the server's log.
+// Ask asks the host at the other end of a connection. If the server refuses a form of the question, Ask tries a simpler
+// one, and keeps to that on this connection. Each refusal is a line in the server's log.
 func (q *Question) Ask(ctx context.Context, conn *pgx.Conn) (Answer, error) {
 	if q.of != conn {
 		*q = Question{of: conn}

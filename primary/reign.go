@@ -5,46 +5,46 @@ import (
 	"strings"
 )
 
-// word is what a host said last.
+// word is the last answer of a host.
 type word uint8
 
 const (
 	unasked word = iota
 	silent       // it did not answer
 	standby
-	reigning // it says that it is the primary; others may say the same
+	reigning // it says that it is the primary; other hosts may say the same
 	foreign  // it is of another cluster
 )
 
-// candidate is one host, as far as it was heard.
+// candidate is one host and its last answers.
 type candidate struct {
 	name     string
 	word     word
-	cause    string // of a silence
-	timeline int64  // that it said last as a primary, or that it was given because it tells none
-	given    bool   // timeline was given, and it was no standby since
-	followed bool   // it was a standby last, whatever silence came behind that
+	cause    string // why it was silent
+	timeline int64  // its last one as a primary; numbered here if the server shows none
+	given    bool   // timeline was numbered here, and it was no standby since
+	followed bool   // its last answer was "standby", even if it was silent after that
 	system   int64
 }
 
-// reign is that of a host on a timeline.
+// reign says which host reigns on which timeline.
 type reign struct {
 	host     int
 	timeline int64
 }
 
-// A change is what an answer has come to. Where both are set, one reign follows the other.
+// A change is the effect of an answer. If both are set, one reign follows the other.
 type change struct {
 	ended *reign
-	why   string // it has ended
+	why   string // why it has ended
 	begun *reign
 }
 
-// succession decides which host reigns. What hosts say goes in, changes come out. It has no clock and does no I/O.
+// succession decides which host reigns, from what the hosts say. It has no clock and does no I/O.
 type succession struct {
 	hosts   []candidate
 	now     *reign // nil: nobody reigns
-	highest int64  // timeline of a primary of this cluster
+	highest int64  // highest timeline of a primary of this cluster
 	system  int64  // of this cluster; 0: not known
 	settled bool   // a reign may begin
 }
@@ -57,7 +57,7 @@ func newSuccession(servers []Server) *succession {
 	return s
 }
 
-// answers is a host's answer.
+// answers takes the answer of a host.
 func (s *succession) answers(i int, a Answer) change {
 	h := &s.hosts[i]
 	h.system, h.cause = a.System, ""
@@ -76,13 +76,13 @@ func (s *succession) answers(i int, a Answer) change {
 	return s.decide()
 }
 
-// isSilent is a question without an answer. It ends no reign.
+// isSilent records a question without an answer. It ends no reign.
 func (s *succession) isSilent(i int, cause string) change {
 	s.hosts[i].word, s.hosts[i].cause = silent, cause
 	return s.decide()
 }
 
-// settle lets a reign begin though some hosts were not heard yet.
+// settle lets a reign begin even if some hosts have not answered yet.
 func (s *succession) settle() change {
 	s.settleNow()
 	return s.decide()
@@ -107,9 +107,9 @@ func (s *succession) isForeign(h *candidate) bool {
 	return s.system != 0 && h.system != 0 && h.system != s.system
 }
 
-// timelineOf is that of a primary. One that tells none is given one, by the order in which primaries come: who was a
-// standby before is later than all, and so is who comes while the present primary is silent. Who was one already, and
-// was only silent since, keeps his.
+// timelineOf returns the timeline of a primary. If the server shows none, it is numbered by the order in which
+// primaries appear. A host that was a standby before comes after all others. So does a host that appears while the
+// present primary is silent. A host that was the primary already, and was only silent since, keeps its number.
 func (s *succession) timelineOf(h *candidate, a Answer) int64 {
 	switch {
 	case a.Timeline != 0:
@@ -122,7 +122,7 @@ func (s *succession) timelineOf(h *candidate, a Answer) int64 {
 	return max(s.highest, 1)
 }
 
-// decide ends a reign that has ended, and begins the next one if there is somebody for it.
+// decide ends a reign that is over, and begins the next one if there is a host for it.
 func (s *succession) decide() (c change) {
 	if !s.settled && !s.anyUnasked() {
 		s.settleNow()
@@ -155,7 +155,8 @@ func (s *succession) anyUnasked() bool {
 	return false
 }
 
-// best is the primary on the highest timeline, of several the first; -1: nobody says that he is one.
+// best returns the primary on the highest timeline; the first one, if several share it; -1 if no host says that it is
+// one.
 func (s *succession) best() int {
 	best := -1
 	for i := range s.hosts {
@@ -166,7 +167,7 @@ func (s *succession) best() int {
 	return best
 }
 
-// over says why the present reign has ended; empty: it stands.
+// over returns why the present reign has ended; empty: it has not.
 func (s *succession) over(best int) string {
 	h := &s.hosts[s.now.host]
 	switch {
@@ -182,7 +183,7 @@ func (s *succession) over(best int) string {
 	return ""
 }
 
-// says is what a host said last, in words.
+// says returns the last answer of a host, in words.
 func (s *succession) says(i int) string {
 	switch h := &s.hosts[i]; h.word {
 	case unasked:
@@ -198,7 +199,7 @@ func (s *succession) says(i int) string {
 	}
 }
 
-// trouble is what is wrong with what a host says; empty: nothing.
+// trouble returns what is wrong with the answer of a host, and what to do; empty: nothing.
 func (s *succession) trouble(i int) (what, advice string) {
 	h := &s.hosts[i]
 	switch {
@@ -220,7 +221,7 @@ func (s *succession) trouble(i int) (what, advice string) {
 	return "", ""
 }
 
-// all is what each host said last.
+// all returns the last answer of each host.
 func (s *succession) all() string {
 	texts := make([]string, len(s.hosts))
 	for i, h := range s.hosts {

@@ -22,7 +22,7 @@ func primaryOn(timeline int64) Answer { return Answer{Timeline: timeline, System
 
 var aStandby = Answer{Standby: true, System: cluster}
 
-// told is one thing that a succession hears: an answer of a host, or its silence.
+// told is one event of a succession: an answer of a host, or its silence.
 type told struct {
 	host   int
 	answer *Answer
@@ -116,12 +116,11 @@ func TestWhoReigns(t *testing.T) {
 	}
 }
 
-// A history leads hosts that hang, wake, are promoted and demoted through a succession. It knows nothing of how that
-// decides.
+// A history makes hosts hang, wake, be promoted and demoted. It does not know how a succession decides.
 type history struct {
 	*succession
 	reigns []reign
-	last   []*Answer // of each host; nil: it was silent, or not heard
+	last   []*Answer // the last answer of each host; nil: it was silent, or has not answered yet
 }
 
 func (h *history) take(t *rapid.T, heard told, before *reign) {

@@ -14,29 +14,29 @@ import (
 
 const (
 	usualPause = time.Second
-	// While nobody reigns the pause is so many times shorter.
+	// hurry divides the pause while no host reigns.
 	hurry = 5
-	// patience is how long the first reign waits for hosts that were not heard yet: a primary of former times may have
-	// been quicker.
+	// patience is how long the first reign waits for hosts that have not answered yet. A former primary may answer
+	// first.
 	patience = time.Second
 )
 
-// A Server is one host, as it is asked. One goroutine uses it.
+// A Server is one host and the way to ask it. One goroutine uses it.
 type Server struct {
 	Name string // for people
-	// Ask asks it, and gives up by itself.
+	// Ask asks the host. It must have a time limit of its own.
 	Ask func(context.Context) (Answer, error)
-	// Close comes behind the last question.
+	// Close is called after the last question.
 	Close func()
 }
 
 // Settings of a Watch.
 type Settings struct {
-	// Servers are in the order of preference. Required.
+	// Servers are listed in the order of preference. Required.
 	Servers []Server
 	// Pause between two questions to a host; 1 s if zero.
 	Pause time.Duration
-	// Now is a reading of a monotonic clock, and Wall of the wall clock. Required.
+	// Now reads a monotonic clock, and Wall the wall clock. Required.
 	Now  func() time.Duration
 	Wall func() time.Time
 	// Log is required.
@@ -48,10 +48,10 @@ type Reign struct {
 	Host     int
 	Timeline int64
 	Since    time.Time
-	Over     context.Context // ends with it
+	Over     context.Context // ends with the reign
 }
 
-// A Watch knows which host is the primary. Its methods are safe for concurrent use.
+// A Watch finds out which host is the primary. Its methods are safe for concurrent use.
 type Watch struct {
 	settings Settings
 
@@ -66,7 +66,7 @@ type Watch struct {
 	vacant     reminder.Reminder
 }
 
-// New makes a Watch. Nothing is asked before Run.
+// New makes a Watch. It asks nothing before Run.
 func New(s Settings) *Watch {
 	if s.Pause == 0 {
 		s.Pause = usualPause
@@ -82,7 +82,7 @@ func New(s Settings) *Watch {
 	return w
 }
 
-// Run asks until ctx ends. The last reign does not end with it.
+// Run asks the hosts until ctx ends. The last reign does not end with ctx.
 func (w *Watch) Run(ctx context.Context) {
 	var asking sync.WaitGroup
 	defer asking.Wait()
@@ -95,7 +95,7 @@ func (w *Watch) Run(ctx context.Context) {
 	})
 }
 
-// ask asks one host again and again. One that hangs delays no other.
+// ask asks one host again and again. A host that hangs delays no other.
 func (w *Watch) ask(ctx context.Context, host int) {
 	server := w.settings.Servers[host]
 	defer server.Close()
@@ -118,8 +118,8 @@ func (w *Watch) ask(ctx context.Context, host int) {
 	}
 }
 
-// rest pauses before the next question. A change ends the pause, but not its shortest: two hosts that contradict each
-// other are not asked without an end.
+// rest pauses before the next question. A change ends the pause, but never before a fifth of Settings.Pause. So two
+// hosts that contradict each other are not asked without a pause.
 func (w *Watch) rest(ctx context.Context) {
 	shortest := w.settings.Pause / hurry
 	sleep(ctx, shortest+rand.N(shortest/10+1), nil)
@@ -131,7 +131,7 @@ func (w *Watch) rest(ctx context.Context) {
 	}
 }
 
-// learn takes in what a host has said, or has not.
+// learn processes an answer of a host, or its silence.
 func (w *Watch) learn(hear func() change) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,7 +154,7 @@ func (w *Watch) learn(hear func() change) {
 	w.report(c)
 }
 
-// report logs each change, and what stays wrong from time to time.
+// report logs each change at once, and a lasting problem from time to time.
 func (w *Watch) report(c change) {
 	log, hosts, now := w.settings.Log, w.succession.hosts, w.settings.Now()
 	switch {
@@ -209,8 +209,8 @@ func (w *Watch) reportHost(i int, now time.Duration) {
 
 var errNone = errors.New("no upstream host is the primary")
 
-// Reign is the present one. Before the first it waits until every host was heard, for as long as that may take. Without
-// one it fails, and the error has what each host said.
+// Reign returns the present reign. Before the first one it waits until all hosts have answered, or the time for that
+// (patience) is over. If no host reigns, it fails, and the error has each host's last answer.
 func (w *Watch) Reign(ctx context.Context) (Reign, error) {
 	for {
 		w.mu.Lock()
@@ -240,23 +240,23 @@ func (w *Watch) Changed() <-chan struct{} {
 	return w.changed
 }
 
-// Host is what is known of one.
+// Host is the state of one host, for operators.
 type Host struct {
 	Name    string
 	Primary bool      // it reigns
 	Says    string    // what it said last
-	Trouble string    // what is wrong with that; empty: nothing
+	Trouble string    // the problem with that; empty: none
 	Heard   time.Time // its last answer; zero: none
 }
 
-// State is what operators are told.
+// State is the state of all hosts, for operators.
 type State struct {
 	Hosts []Host
 	Since time.Time // of the present reign; zero: nobody reigns
 	Begun int       // reigns
 }
 
-// State waits for nobody but for whoever asks it just now.
+// State returns the present state at once.
 func (w *Watch) State() State {
 	w.mu.Lock()
 	defer w.mu.Unlock()

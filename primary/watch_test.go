@@ -17,7 +17,7 @@ type speaker struct {
 	asked  atomic.Int32
 }
 
-// rig runs a Watch over servers that answer when the test says so. It is for tests in a bubble.
+// rig runs a Watch over servers that answer when the test says so. Use it in a bubble.
 type rig struct {
 	*Watch
 	speakers []*speaker

@@ -10,9 +10,8 @@ import (
 	"pgflurry/reminder"
 )
 
-// Run fetches blocks until ctx ends, whatever the database does meanwhile, and returns when fetches that are under
-// way are over, 2 s later at most. Call it once. Let nobody need numbers any more before ctx ends: what is left
-// then is skipped.
+// Run fetches blocks until ctx ends, whatever the database does meanwhile. It returns when the fetches under way are
+// over, 2 s later at most. Call it once. End ctx only when no caller needs numbers any more: the rest is skipped.
 func (s *Source) Run(ctx context.Context) {
 	var work sync.WaitGroup
 	for range fetchers {
@@ -24,7 +23,7 @@ func (s *Source) Run(ctx context.Context) {
 	s.end()
 }
 
-// fetchFrom serves one queue. A connection that nothing needs is closed after a while.
+// fetchFrom serves one queue. It closes a connection that was idle for a while.
 func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
 	store := s.open()
 	defer store.Close()
@@ -35,7 +34,7 @@ func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
 		case <-ctx.Done():
 			return
 		case b := <-queue:
-			if ctx.Err() != nil { // both were ready: a block that comes now would be skipped
+			if ctx.Err() != nil { // both were ready; a block fetched now would be skipped
 				return
 			}
 			s.fetch(ctx, store, b)
@@ -46,13 +45,12 @@ func (s *Source) fetchFrom(ctx context.Context, queue <-chan *buffer) {
 	}
 }
 
-// fetch fetches one block.
 func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
 	b.mu.Lock()
 	request := b.supply.begin()
 	b.mu.Unlock()
 
-	// The end does not cut it short: then nobody would know of the block.
+	// Shutdown does not cut the fetch short: the block would be lost without a trace.
 	attempt, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchLimit)
 	defer cancel()
 	block, err := store.Fetch(attempt, request)
@@ -83,7 +81,7 @@ func (s *Source) fetch(ctx context.Context, store Store, b *buffer) {
 	}
 }
 
-// keepRefreshing looks every minute at the tags in use.
+// keepRefreshing checks the tags in use every minute.
 func (s *Source) keepRefreshing(ctx context.Context) {
 	store := s.open()
 	defer store.Close()
@@ -107,8 +105,7 @@ func (s *Source) keepRefreshing(ctx context.Context) {
 	}
 }
 
-// refresh notices tags that were removed, and rows that have changed. Where the database does not answer everything
-// goes on as it was.
+// refresh notices tags that were removed, and rows that have changed. If the database does not answer, nothing changes.
 func (s *Source) refresh(ctx context.Context, store Store) error {
 	for batch := range slices.Chunk(s.inUse(), refreshAtOnce) {
 		tags := make([]string, len(batch))
@@ -134,14 +131,14 @@ func (s *Source) refresh(ctx context.Context, store Store) error {
 	return nil
 }
 
-// use is a tag in use, with its mark as it was before its row was read.
+// use is a tag in use, with the mark from before its row was read.
 type use struct {
 	*buffer
 	tag  string
 	mark int64
 }
 
-// inUse lists the tags that had a block, and forgets those that never did: they have no row.
+// inUse lists the tags that had a block. It forgets those that never had one, because they have no row.
 func (s *Source) inUse() (all []use) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -176,7 +173,7 @@ func (s *Source) compare(u use, row Row, ok bool) {
 	}
 }
 
-// removed forgets a tag that has no row, with the buffer locked.
+// removed forgets a tag that has no row. The buffer is locked.
 func (s *Source) removed(b *buffer, at time.Duration) {
 	if b.supply.mark > 0 {
 		s.log.Info("the tag was removed: no numbers of it are given any more", "tag", b.supply.tag,
@@ -185,7 +182,7 @@ func (s *Source) removed(b *buffer, at time.Duration) {
 	b.supply.forget(at)
 }
 
-// end skips what is left, for good.
+// end drops the rest of all blocks, for good.
 func (s *Source) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,6 +1,6 @@
--- Takes a block from the row of a tag. Always answers with one row, which is NULL where the tag has no row.
--- A row below $3 has forgotten what it gave. Without $4 nothing is taken from it: were it raised in passing,
--- and that answer lost, nobody would know.
+-- Takes a block from the row of a tag. It always answers with one row, which is NULL if the tag has no row. A row below
+-- $3 has forgotten what it gave. Without $4 nothing is taken from it: if this statement raised the row as well, and its
+-- answer were lost, the proxy would never learn that the row had fallen back.
 -- $1 tag, $2 numbers wanted, $3 the block must begin here or later, $4 raise a row that is below
 WITH old AS MATERIALIZED (
     SELECT s.biz_tag, s.max_id, s.step::bigint AS step,

@@ -8,7 +8,7 @@ import (
 	"pgflurry/reminder"
 )
 
-// logFailure says that a fetch failed: when that begins, when another reason comes, and each minute while it lasts.
+// logFailure logs a failed fetch: when the failure begins, when its reason changes, and each minute while it lasts.
 func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.Duration) {
 	if ctx.Err() != nil {
 		return
@@ -25,14 +25,14 @@ func (s *Source) logFailure(ctx context.Context, b *buffer, err error, at time.D
 	s.log.Warn("no block could be fetched", append(fields, "cause", err)...)
 }
 
-// logNotRefreshed says that a look at the tags in use failed. Looks are a minute apart, so each is told.
+// logNotRefreshed logs a failed check of the tags in use. Checks are a minute apart, so it logs each failure.
 func (s *Source) logNotRefreshed(failing *reminder.Reminder, err error) {
 	_, lasted := failing.Wrong("refresh", s.now())
 	fields := append([]any{"cause", err}, reminder.Fields(lasted)...)
 	s.log.Warn("the tags in use could not be looked at: removed ones go on", fields...)
 }
 
-// logWentBack says what no correct database does.
+// logWentBack logs that a row has fallen back. A correct database never does that.
 func (s *Source) logWentBack(b *buffer, found, acknowledged, skipped int64) {
 	s.log.Error("the row of the tag has fallen back: the database has lost a commit, "+
 		"or the tag was made anew too soon; numbers below the acknowledged one may have been given twice",

@@ -20,11 +20,11 @@ var (
 )
 
 // Postgres is the Store over PostgreSQL 15 or newer, also behind a pooler in transaction mode. Each call is one round
-// trip on an open connection; after any outcome but a clean acknowledgement the next call opens another.
+// trip on an open connection. After any outcome except a clean acknowledgement the next call opens another.
 type Postgres struct{ writer *acknowledge.Writer }
 
-// NewPostgres makes a Store for the database config names; nothing is opened yet.
-// The user needs SELECT and UPDATE on pgflurry.segment.
+// NewPostgres makes a Store for the database that config names; nothing is opened yet. The user needs SELECT and UPDATE
+// on pgflurry.segment.
 func NewPostgres(config *pgconn.Config) *Postgres {
 	return &Postgres{writer: acknowledge.NewWriter(config)}
 }

@@ -9,7 +9,7 @@ import (
 
 var aRequest = Request{Tag: "order", Size: 4000, Above: 6001}
 
-// taken is a block of 4000 numbers from 6001 on: tag, max_id before, step, first, until.
+// taken is the answer for a block of 4000 numbers from 6001 on: tag, max_id before, step, first, until.
 var taken = []string{"order", "6001", "2000", "6001", "10001"}
 
 func TestInvariant2AFetchIsOnlyAcknowledgedCleanly(t *testing.T) {

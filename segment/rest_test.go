@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// Each failure is followed by a longer rest, from 100 ms to 5 s, however many callers there are; and is logged once.
+// After each failure the source rests longer, from 100 ms to 5 s, however many callers there are. It logs the failure
+// once.
 func TestFetchesThatFailComeLessAndLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newTable("order")
@@ -38,7 +39,7 @@ func TestFetchesThatFailComeLessAndLessOften(t *testing.T) {
 				t.Errorf("%v later there were %d fetches, expected %d", c.after, fetches, c.fetches)
 			}
 		}
-		for range 8 { // a tag that never had a block is forgotten after a minute, and its failures with it
+		for range 8 { // a tag without a block is forgotten after a minute, with its failures
 			time.Sleep(longestRest)
 			_, before := of.used()
 			_, _ = r.draw("order", 1)
@@ -136,7 +137,7 @@ func TestInvariant9FetchesThatHaveNotBegunAtTheEndNeverDoAndTheirCallersAreTold(
 		of := newTable()
 		of.delay = time.Hour
 		r := start(t, of)
-		const tags = 20 // new ones, which are fetched for one by one
+		const tags = 20 // new tags, fetched one by one
 		told := make(chan error, tags)
 		for i := range tags {
 			go func() {

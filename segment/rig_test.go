@@ -17,7 +17,7 @@ type table struct {
 	mu    sync.Mutex
 	rows  map[string]*counter
 	delay time.Duration // of each fetch
-	late  time.Duration // rows come so long after they were read
+	late  time.Duration // delay between reading a row and its answer
 	lose  int           // answers to lose
 	down  bool          // nothing reaches the rows
 	open  int           // connections
@@ -102,14 +102,14 @@ func (t *table) do(f func()) {
 	f()
 }
 
-// used tells how many connections are open, and how many fetches have reached the rows.
+// used returns how many connections are open, and how many fetches have reached the rows.
 func (t *table) used() (connections, fetches int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.open, len(t.asked)
 }
 
-// journal is the log of a source. Whoever reads it waits until nothing in the bubble writes any more.
+// journal is the log of a source. Read it only when nothing in the bubble writes any more.
 type journal struct{ lines bytes.Buffer }
 
 func (j *journal) Write(line []byte) (int, error) { return j.lines.Write(line) }
@@ -151,7 +151,7 @@ func start(t *testing.T, of *table) *running {
 // patience is the deadline of the callers.
 const patience = 100 * time.Millisecond
 
-// draw takes n numbers, and waits as long as a caller does.
+// draw takes n numbers, and waits up to patience.
 func (r *running) draw(tag string, n int) (all []int64, err error) {
 	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
 	defer cancel()

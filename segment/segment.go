@@ -14,29 +14,30 @@ import (
 
 // Settings of a Source.
 type Settings struct {
-	// Open gives a Store to each goroutine that needs one, which closes it. It is called a few times. Required.
+	// Open makes a Store for each goroutine that needs one. The goroutine closes it. Open is called a few times.
+	// Required.
 	Open func() Store
 	// Now is a monotonic clock, from any origin; the process's own if nil.
 	Now func() time.Duration
-	// MaxTags is how many tags may be in use at once; 10,000 if zero.
+	// MaxTags limits the tags in use at once; 10,000 if zero.
 	MaxTags int
-	// Log gets what people need to know; discarded if nil.
+	// Log is for operators; discarded if nil.
 	Log *slog.Logger
 }
 
 const (
 	defaultMaxTags = 10_000
-	// fetchLimit bounds one fetch; half of it is for a lock on the row.
+	// fetchLimit is the longest time of a fetch. Half of it is for a lock on the row.
 	fetchLimit = 2 * time.Second
-	// refreshEvery is how often the tags in use are looked at.
+	// refreshEvery is the time between two checks of the tags in use.
 	refreshEvery = time.Minute
-	// refreshLimit bounds one such look, and refreshAtOnce is for how many tags it is.
+	// refreshLimit is the longest time of such a check, and refreshAtOnce the most tags in it.
 	refreshLimit  = 5 * time.Second
 	refreshAtOnce = 1000
-	// idleLimit is how long a connection is kept that nothing needs.
+	// idleLimit is how long an idle connection is kept.
 	idleLimit = time.Minute
-	// fetchers fetch for tags that have been used before, so that two blocked rows leave room;
-	// one more is for new ones.
+	// fetchers is how many fetch for tags that had a block before. Even if two rows are blocked, one fetcher is free.
+	// One more fetches for new tags.
 	fetchers = 3
 )
 
@@ -47,25 +48,25 @@ type Source struct {
 	maxTags int
 	log     *slog.Logger
 
-	known, fresh chan *buffer // buffers that wait for a fetch: of tags that had a block before, and of others
+	known, fresh chan *buffer // buffers that wait for a fetch: tags that had a block before, and others
 
 	mu      sync.RWMutex
 	buffers map[string]*buffer
-	full    reminder.Reminder // that there are too many
+	full    reminder.Reminder // of tags beyond maxTags
 	ended   atomic.Bool
 }
 
-// buffer is the supply of one tag with what callers wait on.
+// buffer is the supply of one tag, with the channel on which callers wait.
 type buffer struct {
 	mu     sync.Mutex
 	supply supply
-	gone   bool // another one has its place: look again
-	// changed is closed and replaced when a fetch is over, or nil if nobody waits.
+	gone   bool // it was replaced: look the tag up again
+	// changed is closed and replaced when a fetch is over; nil if nobody waits.
 	changed chan struct{}
 	failing reminder.Reminder // of its fetches
 }
 
-// New checks the settings. Numbers are given once Run runs.
+// New checks the settings. The Source gives numbers once Run runs.
 func New(s Settings) (*Source, error) {
 	if s.Open == nil {
 		return nil, errors.New("a source of segments needs a store")
@@ -90,15 +91,15 @@ func New(s Settings) (*Source, error) {
 	}, nil
 }
 
-// TryNextN takes up to n numbers of a tag, first … first+count-1, n at least 1. A count of 0 without an error means:
-// none at this very moment, soon again. tag is not kept. Errors: ErrUnknownTag, ErrExhausted, ErrResting,
-// ErrTooManyTags, ErrEnded.
+// TryNextN takes up to n numbers of a tag: first … first+count-1, with n at least 1. A count of 0 without an error
+// means that there is none at this moment, but soon. It does not keep the slice tag. Errors: ErrUnknownTag,
+// ErrExhausted, ErrResting, ErrTooManyTags, ErrEnded.
 func (s *Source) TryNextN(tag []byte, n int) (first int64, count int, err error) {
 	first, count, _, err = s.take(tag, n, false)
 	return first, count, err
 }
 
-// NextN does the same and waits for at least one, until ctx ends.
+// NextN does the same, but waits for at least one number until ctx ends.
 func (s *Source) NextN(ctx context.Context, tag []byte, n int) (first int64, count int, err error) {
 	for {
 		first, count, changed, err := s.take(tag, n, true)
@@ -113,7 +114,7 @@ func (s *Source) NextN(ctx context.Context, tag []byte, n int) (first int64, cou
 	}
 }
 
-// buffer finds the one of a tag, or makes it.
+// buffer finds or makes the buffer of a tag.
 func (s *Source) buffer(tag []byte) (*buffer, error) {
 	s.mu.RLock()
 	b := s.buffers[string(tag)]
@@ -139,8 +140,8 @@ func (s *Source) buffer(tag []byte) (*buffer, error) {
 	return b, nil
 }
 
-// take gives what there is, and begins the next fetch where one is due. Who wants to wait gets a channel that is closed
-// when there is something new.
+// take gives the numbers in memory, and begins the next fetch if it is due. If there are none and wait is true, it
+// returns a channel that is closed when a fetch is over.
 func (s *Source) take(tag []byte, n int, wait bool) (first int64, count int, changed <-chan struct{}, err error) {
 	b, err := s.locked(tag)
 	if err != nil {
@@ -166,7 +167,7 @@ func (s *Source) take(tag []byte, n int, wait bool) (first int64, count int, cha
 	return 0, 0, nil, nil
 }
 
-// locked finds the buffer of a tag, or makes it, and locks it.
+// locked finds or makes the buffer of a tag, and locks it.
 func (s *Source) locked(tag []byte) (*buffer, error) {
 	for {
 		b, err := s.buffer(tag)
@@ -195,7 +196,7 @@ func restingError(why error) error {
 	return fmt.Errorf("%w: %w", ErrResting, why)
 }
 
-// enqueue asks for a fetch, with the buffer locked. The queues hold each buffer once, so there is room for all.
+// enqueue asks for a fetch. The buffer is locked. Each buffer is in a queue at most once, so the queues never overflow.
 func (s *Source) enqueue(b *buffer) {
 	queue := s.known
 	if b.supply.mark == 0 {
@@ -208,7 +209,7 @@ func (s *Source) enqueue(b *buffer) {
 	}
 }
 
-// wake lets the callers look again, with the buffer locked.
+// wake lets waiting callers look again. The buffer is locked.
 func (b *buffer) wake() {
 	if b.changed != nil {
 		close(b.changed)

@@ -208,7 +208,7 @@ func TestInvariant7TagsAreFoundAtOnceAndRemovedOnesStopWithinAMinute(t *testing.
 			t.Errorf("error %v, expected %v", err, ErrUnknownTag)
 		}
 		of.do(func() { of.rows["item"] = &counter{next: 1, step: 2000}; delete(of.rows, "order") })
-		if _, err := r.draw("item", 1); !errors.Is(err, ErrUnknownTag) { // it was asked for this very second
+		if _, err := r.draw("item", 1); !errors.Is(err, ErrUnknownTag) { // its last answer is less than a second old
 			t.Errorf("error %v, expected %v", err, ErrUnknownTag)
 		}
 		time.Sleep(unknownRest)
@@ -268,8 +268,7 @@ func TestInvariant8ARefreshThatFindsTheRowFallenBackRaisesItAtOnce(t *testing.T)
 	})
 }
 
-// The fetch that would be the first to notice is lost with its answer. Had it raised the row in passing, nobody would
-// ever know.
+// The first fetch that could notice loses its answer. If it had also raised the row, the loss would stay unnoticed.
 func TestInvariant8AFallBackIsNoticedThoughTheAnswerOfAFetchWasLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := newTable("order")
@@ -283,7 +282,7 @@ func TestInvariant8AFallBackIsNoticedThoughTheAnswerOfAFetchWasLost(t *testing.T
 		time.Sleep(time.Second)
 		r.mustDraw("order", 1) // fetches again
 		synctest.Wait()
-		of.do(func() { // and others are kept from what was given
+		of.do(func() { // other callers cannot get what was given
 			if next := of.rows["order"].next; next != 4001 {
 				t.Errorf("the row says %d, expected 4001", next)
 			}

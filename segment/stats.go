@@ -10,13 +10,13 @@ type Stats struct {
 	Tag     string
 	Given   int64 // numbers
 	Left    int64 // numbers in memory
-	Skipped int64 // numbers that were reserved and will never be given by this process
+	Skipped int64 // numbers that this process reserved and will never give
 	Blocks  int64 // fetched
 	Unknown int64 // fetches of unknown outcome: each may have skipped a block
 	Size    int64 // of the next fetch
 }
 
-// Stats lists the tags that had numbers, by name.
+// Stats lists the tags that had numbers, sorted by name.
 func (s *Source) Stats() (all []Stats) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

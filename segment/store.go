@@ -5,26 +5,26 @@ import (
 	"errors"
 )
 
-// maxBlock is the most numbers that one fetch takes.
+// maxBlock is the size of the largest fetch, in numbers.
 const maxBlock = 1_000_000
 
 // Request asks for a block.
 type Request struct {
 	Tag  string
-	Size int64 // numbers, 1 … maxBlock; the row's step is the least there are
-	// the block begins here or later: what this process was given before must not come again; 0: nothing was
+	Size int64 // numbers, 1 … maxBlock; the block has at least the row's step
+	// the block begins here or later, because this process had the numbers before it; 0: it had none
 	Above int64
-	Raise bool // also where the row is below Above: the caller gives nothing any more of what it has
+	Raise bool // take a block even if the row is below Above; the caller has dropped its blocks
 }
 
 // Block is a clean acknowledgement: the numbers [First, Until) are this process's alone.
 type Block struct {
 	First, Until int64
 	Step         int64 // of the row
-	Before       int64 // max_id of the row before; below Request.Above it has forgotten what it gave
+	Before       int64 // max_id of the row before the fetch; below Request.Above the row has forgotten what it gave
 }
 
-// Row is what a row says.
+// Row is one row of pgflurry.segment.
 type Row struct {
 	Tag  string
 	Next int64 // max_id
@@ -32,12 +32,12 @@ type Row struct {
 }
 
 var (
-	// ErrUnknownTag: the tag has no row. A clean answer.
+	// ErrUnknownTag: the tag has no row. It is a clean answer.
 	ErrUnknownTag = errors.New("the tag has no row in pgflurry.segment")
-	// ErrFellBack: max_id of the row is below Request.Above, and Request.Raise was not set.
-	// A clean answer: nothing was taken.
+	// ErrFellBack: max_id of the row is below Request.Above, and Request.Raise was not set. It is a clean answer:
+	// nothing was taken.
 	ErrFellBack = errors.New("the row has forgotten what it gave")
-	// ErrExhausted: the tag has come to the end of bigint. A clean answer.
+	// ErrExhausted: the tag has come to the end of bigint. It is a clean answer.
 	ErrExhausted = errors.New("the tag has come to the end of bigint")
 	// ErrResting: a fetch has failed; the next attempt comes later.
 	ErrResting = errors.New("no block could be fetched")
@@ -53,10 +53,9 @@ var (
 // that the outcome is unknown: a block may have been taken, may not have, or may still be. Every call ends when its
 // context does.
 type Store interface {
-	// Fetch takes a block from the row of a tag. With ErrFellBack it tells what the row says:
-	// Block.Before and Block.Step.
+	// Fetch takes a block from the row of a tag. With ErrFellBack it also returns Block.Before and Block.Step.
 	Fetch(context.Context, Request) (Block, error)
-	// Rows gives the rows of those of the tags that have one.
+	// Rows returns the rows of the tags that have one.
 	Rows(ctx context.Context, tags []string) ([]Row, error)
 	// Close ends the connection, if there is one. A later call opens another.
 	Close()

@@ -3,12 +3,13 @@ package segment
 import "time"
 
 const (
-	// lead is how long what is left of a block must last, at the present rate, for the next fetch to be put off.
+	// lead: the next fetch may wait as long as the rest of the block lasts this long, at the present rate.
 	lead = 10 * time.Second
-	// shortLife and longLife of a block double and halve the size of the next fetch.
+	// shortLife and longLife: a block that lasts less than shortLife doubles the size of the next fetch. One that lasts
+	// more than longLife halves it.
 	shortLife = 15 * time.Minute
 	longLife  = 30 * time.Minute
-	// rateOver is the shortest time that a rate is measured over: one burst is no rate.
+	// rateOver is the shortest time over which a rate is measured: one burst is not a rate.
 	rateOver = time.Second
 
 	firstRest   = 100 * time.Millisecond // after a fetch that failed; doubles up to longestRest
@@ -16,30 +17,30 @@ const (
 	unknownRest = time.Second // after the answer that a tag has no row
 )
 
-// A span is what is left of a block: next, next+1, … until-1.
+// A span is the rest of a block: next, next+1, … until-1.
 type span struct{ next, until int64 }
 
 func (s span) left() int64 { return s.until - s.next }
 
-// A supply is one tag's two blocks, and the decision when to fetch the next and how large. It does no I/O, starts
-// nothing, has no lock and no clock of its own: at is monotonic, from any origin.
+// A supply holds the two blocks of one tag, and decides when to fetch the next one and how large. It does no I/O,
+// starts nothing, and has no lock and no clock of its own. Its times (at) are monotonic, from any origin.
 //
-// It is used as: take whenever numbers are wanted; where due says so, begin, and later exactly one of fetched, fellBack
-// and failed.
+// Call take whenever numbers are wanted. If due says so, call begin, and later exactly one of fetched, fellBack and
+// failed.
 type supply struct {
 	tag            string
 	current, ahead span
 	full           int64         // numbers in the current block when it was new
-	began          time.Duration // when it came into use
-	rate           float64       // numbers per second, of the block before
+	began          time.Duration // when its first number could be given
+	rate           float64       // numbers per second, over the previous block
 	mark           int64         // end of the last block that was acknowledged; 0: none
-	least, size    int64         // the row's step; what the next fetch asks for. 0: not known yet
-	wanted         int64         // the most that a caller has missed since the last fetch
-	raise          bool          // the row was below mark, and nothing is left of what it gave
+	least, size    int64         // the row's step, and the size of the next fetch; 0: not known yet
+	wanted         int64         // the most that a caller asked for in vain since the last fetch
+	raise          bool          // the row was below mark, and the blocks were dropped: the next fetch raises the row
 
 	fetching bool
 	failures int           // in a row
-	rest     time.Duration // no fetch before
+	rest     time.Duration // no fetch before this time
 	why      error         // of the last failure; nil: the last fetch gave a block
 
 	given, skipped  int64 // numbers
@@ -62,7 +63,8 @@ func (s *supply) take(n int, at time.Duration) (first int64, count int) {
 	return first, count
 }
 
-// usedUp learns from how long the current block lasted, and goes on with the next one if it is there.
+// usedUp goes on with the next block if there is one. How long the current block lasted decides the size of the next
+// fetch.
 func (s *supply) usedUp(at time.Duration) {
 	life := at - s.began
 	s.rate = float64(s.full) / max(life, rateOver).Seconds()
@@ -81,7 +83,7 @@ func (s *supply) use(block span, at time.Duration) {
 	s.current, s.full, s.began = block, block.left(), at
 }
 
-// due says that a fetch should begin now.
+// due reports whether a fetch should begin now.
 func (s *supply) due(at time.Duration) bool {
 	if s.fetching || s.ahead.left() > 0 || at < s.rest {
 		return false
@@ -95,13 +97,13 @@ func (s *supply) due(at time.Duration) bool {
 	return float64(left) <= rate*lead.Seconds()
 }
 
-// begin is what to ask for.
+// begin starts a fetch, and returns its request.
 func (s *supply) begin() Request {
 	s.fetching = true
 	return Request{Tag: s.tag, Size: max(s.size, s.wanted, 1), Above: s.mark, Raise: s.raise}
 }
 
-// fetched takes a block in.
+// fetched stores a block.
 func (s *supply) fetched(b Block, at time.Duration) {
 	s.raise, s.fetching, s.failures, s.rest, s.why, s.wanted = false, false, 0, 0, nil, 0
 	s.blocks++
@@ -114,27 +116,26 @@ func (s *supply) fetched(b Block, at time.Duration) {
 	}
 }
 
-// fellBack: the row has forgotten blocks that it gave.
-// What is left of them is dropped, and only then the row is raised.
+// fellBack drops the blocks, because the row has forgotten that it gave them. Only then the next fetch raises the row.
 func (s *supply) fellBack() {
 	s.drop()
 	s.fetching, s.raise = false, true
 }
 
-// step takes in what the row says about the size of blocks.
+// step stores the row's step, the least size of a block.
 func (s *supply) step(least int64) {
 	s.least = least
 	s.size = max(s.size, least)
 }
 
-// failed notes a fetch that gave nothing, and rests.
+// failed records a fetch that gave nothing, and sets the time of the next attempt.
 func (s *supply) failed(why error, at time.Duration) {
 	s.fetching, s.why = false, why
 	s.rest = at + min(firstRest<<min(s.failures, 16), longestRest)
 	s.failures++
 }
 
-// forget: the tag has no row. It may get one again, and that may begin anywhere.
+// forget drops everything about a tag that has no row. If it gets one again, that may begin anywhere.
 func (s *supply) forget(at time.Duration) {
 	s.drop()
 	s.raise, s.fetching, s.failures = false, false, 0
@@ -142,8 +143,8 @@ func (s *supply) forget(at time.Duration) {
 	s.why, s.rest = ErrUnknownTag, at+unknownRest
 }
 
-// refreshed takes in a row that was read after mark had been acknowledged. wentBack: it is below mark; what is left of
-// the blocks is dropped.
+// refreshed compares a row that was read after mark had been acknowledged. If the row is below mark, it drops the
+// blocks and returns true.
 func (s *supply) refreshed(r Row, mark int64) (wentBack bool) {
 	if s.mark == 0 { // forgotten meanwhile
 		return false
@@ -156,7 +157,7 @@ func (s *supply) refreshed(r Row, mark int64) (wentBack bool) {
 	return wentBack
 }
 
-// drop skips what is left.
+// drop skips the rest of the blocks.
 func (s *supply) drop() {
 	s.skipped += s.left()
 	s.current, s.ahead, s.full = span{}, span{}, 0

@@ -23,7 +23,7 @@ func (c *counter) fetch(r Request) (Block, error) {
 	return b, nil
 }
 
-// answer runs the whole of a fetch that ends well; fellBack: it found the row fallen back, and took nothing.
+// answer runs a fetch that succeeds. fellBack: it found that the row had fallen back, and took nothing.
 func (c *counter) answer(s *supply, at time.Duration) (fellBack bool) {
 	return c.complete(s, s.begin(), at)
 }
@@ -38,17 +38,17 @@ func (c *counter) complete(s *supply, r Request, at time.Duration) (fellBack boo
 	return false
 }
 
-// A model of any history of one tag: draws, fetches that end well, fail or lose their answer, a function that draws
-// from the same row, time that passes, a changed step, a row that loses commits.
+// history is a model of any history of one tag. Draws, fetches that succeed, fail or lose their answer, calls of the
+// function, time, a changed step and lost commits come in any order.
 type history struct {
 	row     counter
 	supply  supply
 	at      time.Duration
 	pending *Request
 	given   map[int64]bool // by anybody
-	last    int64          // number that the supply gave
-	// doubtful: numbers below it may come twice, from the supply and from those who drew from a row that had fallen
-	// back, until the supply notices. It cannot once they have brought the row to its mark again.
+	last    int64          // the last number of the supply
+	// doubtful: numbers below it may come twice, until the supply notices that the row has fallen back: both the supply
+	// and others give them. If others have brought the row to its mark again, the supply cannot notice.
 	doubtful int64
 }
 
@@ -157,7 +157,7 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 				if rapid.IntRange(0, 9).Draw(t, "rarely") == 0 && h.row.next > 1 && h.pending == nil {
 					h.row.next = rapid.Int64Range(1, h.row.next-1).Draw(t, "back to")
 					h.doubtful = h.supply.mark
-					// what the others gave may come again; what the supply gave must not come from it (last)
+					// numbers of others may come again, but not those of the supply (last)
 					h.given = map[int64]bool{}
 				}
 			},
@@ -165,7 +165,7 @@ func TestInvariants1To5HoldInAnyHistory(t *testing.T) {
 	})
 }
 
-// draws makes a supply use up one block within a time, and takes the next one in.
+// usesUp makes a supply use up one block within a time, and take the next one.
 func usesUp(t *testing.T, s *supply, row *counter, life time.Duration) {
 	t.Helper()
 	if s.ahead.left() == 0 {
@@ -240,7 +240,7 @@ func TestInvariant4ABusyTagFetchesBeforeATenthIsUsed(t *testing.T) {
 	if s.take(90, time.Second); !s.due(time.Second) {
 		t.Error("does not fetch though the rest lasts less than 10 s")
 	}
-	// A block that was used up in a second: of the next one the first number is enough.
+	// The last block was used up in a second, so the first number of the next one starts a fetch.
 	usesUp(t, s, row, time.Second)
 	if s.current.left() != 0 {
 		s.take(1, s.began)

@@ -1,4 +1,4 @@
--- Checks of arguments that several families share, and nothing else: everybody may call them.
+-- Checks of arguments for several families of functions. They check and do nothing else, so everybody may call them.
 -- caller is the function that an error names.
 
 CREATE OR REPLACE FUNCTION pgflurry.check_text(caller text, what text, value text) RETURNS void

@@ -1,14 +1,14 @@
 -- snowflake_base32(id): an ID as 13 characters of Crockford's base32, for URLs, JSON and people.
 -- https://www.crockford.com/base32.html has the alphabet and the check symbol.
 --
--- The first character has 3 bits, each other one 5. All texts have one length, and the alphabet rises,
--- so texts sort as IDs do (COLLATE "C"). In Go the same is in generator/base32.go.
+-- The first character has 3 bits, each other one 5. All texts have the same length, and the alphabet rises, so texts
+-- sort as IDs do (COLLATE "C"). generator/base32.go does the same in Go.
 --
--- The check symbol is the ID modulo 37. 37 is a prime above 32, so another character changes the remainder. So do two
--- neighbours that are swapped: their difference times 31, which 37 does not divide.
+-- The check symbol is the ID modulo 37. 37 is a prime above 32, so a wrong character changes the remainder. So does a
+-- swap of two neighbours: it changes the ID by 31 times their difference (shifted), and 37 does not divide that.
 
--- Without a search_path of its own, which would cost half as much again as the text:
--- the body of a standard SQL function is bound when it is created.
+-- Without a search_path of its own, which would cost half as much again as the text. It needs none: the body of a
+-- standard SQL function is bound when it is created.
 CREATE OR REPLACE FUNCTION pgflurry.base32_digit(id bigint, place integer) RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 RETURN substr('0123456789ABCDEFGHJKMNPQRSTVWXYZ', (id >> place & 31)::integer + 1, 1);
@@ -46,7 +46,7 @@ DECLARE
     symbols  CONSTANT text COLLATE "C" :=
         translate(encoded, 'abcdefghjkmnpqrstuvwxyzOoIiLl-', 'ABCDEFGHJKMNPQRSTUVWXYZ001111');
     digits   CONSTANT text COLLATE "C" := left(symbols, 13);
-    strange  CONSTANT text COLLATE "C" := CASE  -- a hyphen stands between others
+    strange  CONSTANT text COLLATE "C" := CASE  -- only hyphens between characters are ignored
         WHEN left(encoded, 1) COLLATE "C" = '-' OR right(encoded, 1) COLLATE "C" = '-' THEN '-'
         ELSE left(translate(digits, alphabet, ''), 1) END;
     shown    CONSTANT text := left(encoded, 40);  -- for messages

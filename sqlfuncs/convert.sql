@@ -1,9 +1,9 @@
--- A bigserial or identity column that exists: its default becomes next_snowflake(), or its sequence again.
--- Both run with the rights of the caller, who must own the table, in one transaction with an
--- ACCESS EXCLUSIVE lock on it. Rows are read (the greatest value, which an index finds at once) and never rewritten.
--- The statements are those of convert_steps.sql.
+-- Converts an existing bigserial or identity column: its default becomes next_snowflake(), or its sequence again. Both
+-- functions run with the rights of the caller, who must own the table, in one transaction with an ACCESS EXCLUSIVE lock
+-- on it. They read the greatest value, which an index finds at once, and never rewrite a row. The statements are those
+-- of convert_steps.sql.
 
--- Both had fewer arguments once.
+-- Earlier versions had fewer arguments.
 DROP FUNCTION IF EXISTS pgflurry.convert_to_snowflake(regclass, text);
 DROP FUNCTION IF EXISTS pgflurry.lock_column(text, regclass, text);
 
@@ -16,11 +16,11 @@ DECLARE
     c       record;
     highest bigint;
     first   bigint;
-    held    boolean;  -- whether the table's lock was had
+    held    boolean;  -- whether this call got the lock of the table
     step    text;
 BEGIN
     FOR attempt IN 1 .. 20 LOOP
-        -- Without a lock first: what cannot be done stops nobody.
+        -- First without a lock, so that a conversion that is impossible blocks nobody.
         SELECT * INTO c FROM pgflurry.key_column(caller, tab, col, seq);
         PERFORM pgflurry.refuse_narrow(caller, tab, col, c.type, c.narrow);
         PERFORM pgflurry.check_isolation(caller);
@@ -38,8 +38,8 @@ BEGIN
             held := true;
             SELECT * INTO c FROM pgflurry.key_column(caller, tab, col, seq);
             PERFORM pgflurry.refuse_narrow(caller, tab, col, c.type, c.narrow);
-            -- Nobody may draw from the sequence from here on, who could get a number that setval() gives again.
-            -- A session that has drawn already may wait for the table, so this wait must end before it is a deadlock.
+            -- From here on nobody may draw from the sequence: setval() could give that number again. A session that has
+            -- drawn already may wait for the table. So this wait must end before it becomes a deadlock.
             IF c.target IS NOT NULL
                AND (caller = 'convert_to_sequence' OR old_sequence = 'stop' OR c.identity <> '') THEN
                 PERFORM set_config('lock_timeout', '300ms', true);
@@ -67,7 +67,7 @@ BEGIN
             END LOOP;
             RETURN true;
         EXCEPTION WHEN lock_not_available THEN
-            IF NOT held THEN  -- the caller's own patience with the table
+            IF NOT held THEN  -- the caller's own lock_timeout for the table
                 RAISE;
             END IF;
         END;
@@ -78,7 +78,7 @@ BEGIN
               HINT = 'Nothing is changed. Look for them in pg_locks and pg_stat_activity, and call it again.';
 END $fn$;
 COMMENT ON FUNCTION pgflurry.move_key(text, regclass, text, text, regclass) IS
-'Inside of convert_to_snowflake() and convert_to_sequence(): takes the locks and executes the steps.';
+'Part of convert_to_snowflake() and convert_to_sequence(): takes the locks and executes the steps.';
 
 CREATE OR REPLACE FUNCTION pgflurry.refuse_narrow(caller text, tab regclass, col text, type regtype, narrow text)
 RETURNS void
@@ -133,13 +133,13 @@ BEGIN
     RETURN done;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.convert_to_snowflake(regclass, text, text, regclass) IS
-'Makes next_snowflake() the default of a bigserial or identity column, and of that of all partitions, '
-'above every value that is there, and stops the old sequence: nextval() of it is error 2200H from then on. '
-'old_sequence => ''leave'' lets it go on as it was; call it again to change that. '
-'seq names the sequence where the column has none of its own: then the column may be without a default. '
-'False if all is so already. pgflurry.plan_conversion() shows before what it will do. '
-'The caller owns the table; it is locked until the end of the transaction. '
-'Errors: 55000 a value is not below next_snowflake() (both are told), or the default is something else; '
+'Makes next_snowflake() the default of a bigserial or identity column, also in all partitions. '
+'Its IDs must be above every existing value. Stops the old sequence: its nextval() then fails with 2200H. '
+'old_sequence => ''leave'' leaves the sequence as it is; call the function again to change that. '
+'seq names the sequence if the column has none of its own: the column may then have no default. '
+'False if nothing is to do. pgflurry.plan_conversion() shows beforehand what it will do. '
+'The caller must own the table, which is locked until the end of the transaction. '
+'Errors: 55000 a value is not below next_snowflake() (the error has both), or the default is something else; '
 '42804 the column, or one that refers to it, is not bigint; 42809 no table, a partition, or seq is no sequence; '
 '42703 no such column; 42501 not the owner; 22023 NULL or another word; 25000 not READ COMMITTED; '
 '55P03 transactions that have drawn from the sequence do not end; 25006 on a standby; those of next_snowflake().';
@@ -150,9 +150,9 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $
     SELECT pgflurry.move_key('convert_to_sequence', tab, col, NULL, seq)
 $fn$;
 COMMENT ON FUNCTION pgflurry.convert_to_sequence(regclass, text, regclass) IS
-'Switches back what convert_to_snowflake() did: the column draws from its sequence or identity again, '
-'from a number above every value that is there; false if it draws from a sequence already. '
-'seq names one that does not belong to the column, and that the caller owns. '
+'Reverts convert_to_snowflake(): the column draws from its sequence or identity again, '
+'from a number above every existing value. False if it draws from a sequence already. '
+'seq names a sequence that does not belong to the column; the caller must own it. '
 'Do not insert other IDs of the namespace into the table afterwards. '
-'Errors: 55000 no sequence, or it ends below a value (both are told), or the default is something else; '
+'Errors: 55000 no sequence, or it ends below a value (the error has both), or the default is something else; '
 'the rest as for convert_to_snowflake().';

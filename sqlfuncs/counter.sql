@@ -1,7 +1,7 @@
--- incr(key) and its kin: the counters of Redis, with the rules of Redis for what is an integer,
--- what a missing key is worth, and what overflows; but transactional: a rolled-back increment never was,
--- and the key is locked until the transaction ends. Unlike in Redis a key is not empty and has at most 255 characters,
--- and a value that is no integer is refused when it is set.
+-- incr(key) and its relatives: the counters of Redis. As in Redis: what an integer is, the value of a missing key, and
+-- what overflows. Unlike Redis they are transactional: a rolled-back increment leaves no trace, and the key is locked
+-- until the transaction ends. Also unlike Redis, a key has 1 to 255 characters, and a value that is no integer is
+-- refused when it is set.
 
 CREATE OR REPLACE FUNCTION pgflurry.add_to_counter(caller text, key text, n bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -25,7 +25,7 @@ BEGIN
     RETURN result;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.add_to_counter(text, text, bigint) IS
-'Inside of incr() and incrby(); caller is for messages.';
+'Part of incr() and incrby(); caller is for messages.';
 REVOKE ALL ON FUNCTION pgflurry.add_to_counter(text, text, bigint) FROM PUBLIC;
 
 CREATE OR REPLACE FUNCTION pgflurry.incr(key text) RETURNS bigint
@@ -34,8 +34,8 @@ BEGIN
     RETURN pgflurry.add_to_counter('incr', key, 1);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.incr(text) IS
-'Adds 1 to the counter of a key and returns the new value; a missing key is worth 0. '
-'In the caller''s transaction: rolled back it never was, and the key is locked until the end of the transaction. '
+'Adds 1 to the counter of a key and returns the new value; a missing key counts as 0. '
+'In the caller''s transaction: a rollback undoes it, and the key is locked until the end of the transaction. '
 'Errors: 22003 overflow, 22023 key NULL or not 1 to 255 characters, 25006 read-only transaction, '
 '40001 in REPEATABLE READ.';
 
@@ -45,7 +45,7 @@ BEGIN
     RETURN pgflurry.add_to_counter('incrby', key, n);
 END $fn$;
 COMMENT ON FUNCTION pgflurry.incrby(text, bigint) IS
-'Adds n, any bigint, to the counter of a key and returns the new value; a missing key is worth 0. '
+'Adds n, any bigint, to the counter of a key and returns the new value; a missing key counts as 0. '
 'Errors: 22023 n NULL, and those of incr().';
 
 CREATE OR REPLACE FUNCTION pgflurry.get_counter(key text) RETURNS bigint
@@ -76,7 +76,7 @@ COMMENT ON FUNCTION pgflurry.set_counter(text, bigint) IS
 CREATE OR REPLACE FUNCTION pgflurry.set_counter(key text, value text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN
-    -- what Redis takes for an integer: no sign but a minus, no blank, no zero in front
+    -- an integer of Redis: no sign except a minus, no blank, no leading zero
     IF value !~ '^(0|-{0,1}[1-9][0-9]*)$' THEN
         RAISE EXCEPTION 'set_counter: % is not an integer', quote_literal(left(value, 40))
             USING ERRCODE = '22P02',

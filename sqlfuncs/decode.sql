@@ -1,5 +1,5 @@
--- What an ID says, and which IDs belong to a span of time. The layout is written into the text of these functions,
--- so they are IMMUTABLE, read no table, and a query such as
+-- The parts of an ID, and the IDs of a span of time. The layout is written into the text of these functions. So they
+-- are IMMUTABLE, read no table, and a query such as
 --
 --      SELECT ... WHERE id >= snowflake_floor(now() - interval '1 day')
 --
@@ -8,20 +8,20 @@
 --      id >= snowflake_floor(t)   means   snowflake_time(id) >= t
 --      id <= snowflake_ceil(t)    means   snowflake_time(id) <= t, or id is an old key
 --
--- An old key is a number below the first day of ticks, as a sequence gave it before a table was moved over.
--- No ID is there: a namespace is made a day after its epoch or later (pgflurry.create_namespace). So every database of
--- an ID space draws the same line, and it needs nothing but the layout. An old key has no time,
--- and lies below snowflake_floor('-infinity'), the first ID that could ever be.
+-- An old key is a number below the first day of ticks: a sequence gave it before its table was converted. No ID is so
+-- small, because a namespace is made a day after its epoch or later (pgflurry.create_namespace). So every database of
+-- an ID space draws the same line, from the layout alone. An old key has no time, and is below
+-- snowflake_floor('-infinity'), the first possible ID.
 --
--- Operators are written with their schema, because these functions run with the search_path of whoever calls them.
+-- Operators are written with their schema, because these functions run with the search_path of their caller.
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_decode()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC AS $install$
 DECLARE
     n         pgflurry.namespace;
-    id_bits   integer;  -- what lies below the tick
+    id_bits   integer;  -- bits below the tick
     unit_us   bigint;
-    first_tick bigint;  -- ticks below it are a day, and no ID has one
+    first_tick bigint;  -- the first tick of an ID: a day after the epoch
     first_id  bigint;
     last_id   bigint;
     last_tick bigint;
@@ -49,7 +49,7 @@ BEGIN%1$s
     IF id OPERATOR(pg_catalog.<) %5$s::bigint THEN
         RETURN NULL;
     END IF;
-    -- without time zone, because only then is the sum immutable
+    -- without time zone, because otherwise the sum is not immutable
     RETURN pg_catalog.timezone('UTC'::pg_catalog.text, %2$L::timestamp without time zone OPERATOR(pg_catalog.+)
         (%3$L::interval OPERATOR(pg_catalog.*) (id OPERATOR(pg_catalog.>>) %4$s)::double precision));
 END $fn$

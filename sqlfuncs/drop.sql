@@ -1,5 +1,5 @@
--- Removes what the other files made. No CASCADE: whatever still uses a function keeps everything in place.
--- What is in public goes first, because it uses the rest.
+-- Removes what the other files made. No CASCADE: if anything still uses a function, everything stays in place. The
+-- functions in public go first, because they use the others.
 CALL pgflurry.drop_public();
 DROP FUNCTION IF EXISTS pgflurry.advance(bigint);
 DROP FUNCTION IF EXISTS pgflurry.advance_slowly(bigint);

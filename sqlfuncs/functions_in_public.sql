@@ -1,6 +1,6 @@
--- Which functions of schema pgflurry have an alias in public: the choice of "migrate up --functions".
--- A database remembers it in the text of one function, and nowhere else. So each copy has it, and each dump, with data
--- or without; logical replication brings no other one. It is filled in by Files: what is asked for; empty: nothing.
+-- Which functions of schema pgflurry have an alias in public: the choice of "migrate up --functions". A database stores
+-- the choice in the text of one function, and nowhere else. So each copy and each dump has it, with data or without,
+-- and logical replication cannot change it. Files fills it in: the operator's choice, or empty for none.
 
 DO $do$
 DECLARE
@@ -13,13 +13,13 @@ BEGIN
     IF to_regprocedure('pgflurry.functions_in_public()') IS NOT NULL THEN
         before := pgflurry.functions_in_public();
     ELSIF to_regprocedure('pgflurry.alias_names()') IS NOT NULL THEN
-        before := 'all';  -- a program installed it that knew no choice
+        before := 'all';  -- an old program installed it, which had no such choice
     END IF;
     chosen := coalesce(asked, before, 'snowflake');
     EXECUTE format('CREATE OR REPLACE FUNCTION pgflurry.functions_in_public() RETURNS text '
         'LANGUAGE sql IMMUTABLE PARALLEL SAFE AS %%L', format('SELECT %%L', chosen));
 
-    -- Only this step drops aliases: one that somebody makes by hand later on stays.
+    -- Only this step drops aliases. It keeps those that somebody makes by hand later.
     IF before = 'all' AND chosen = 'snowflake' THEN
         SELECT string_agg(DISTINCT coalesce(pg_describe_object('pg_class'::regclass, r.ev_class, 0),
                 pg_describe_object(d.classid, d.objid, d.objsubid)) || ' uses ' || p.oid::regprocedure, E'\n  ')
@@ -45,5 +45,5 @@ BEGIN
     END IF;
 END $do$;
 COMMENT ON FUNCTION pgflurry.functions_in_public() IS
-'Which functions have a name in public. snowflake: next_snowflake() and its kin. '
+'Which functions have a name in public. snowflake: next_snowflake() and the other functions of IDs. '
 'all: the others have an alias there as well. "migrate up --functions" changes it.';

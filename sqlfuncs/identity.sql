@@ -1,5 +1,4 @@
--- Which database this is. The one place where that is asked: see namespace/doc.go for the rules
--- and what they cannot see.
+-- Decides which database this is, in one place for all. namespace/doc.go has the rules, and what they cannot see.
 
 CREATE OR REPLACE FUNCTION pgflurry.why_copied() RETURNS text
 LANGUAGE sql STABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -33,11 +32,10 @@ COMMENT ON FUNCTION pgflurry.is_original() IS
 'Whether this is the database that its namespace row was written in. '
 'Everything that grants, draws or migrates asks this and nothing else. False without a row.';
 
--- IMMUTABLE is true for as long as it is used: one session.
--- PostgreSQL calculates it once, when a session plans the expression that calls it,
--- and puts true or false in its place. A session never changes its database, so its answer stays right;
--- a new session, which is the only kind a copy can have, asks anew.
--- So does every session when this function is replaced, as each installation does. It costs a draw nothing.
+-- IMMUTABLE is right for as long as PostgreSQL uses it: one session. PostgreSQL evaluates the call once, when a session
+-- plans the expression, and puts true or false in its place. A session never changes its database, so its answer stays
+-- right. A copy has only new sessions, and they ask anew. When an installation replaces this function, every session
+-- asks anew. So the check costs a draw nothing.
 CREATE OR REPLACE FUNCTION pgflurry.may_draw(space uuid, worker integer) RETURNS boolean
 LANGUAGE sql IMMUTABLE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT pgflurry.is_original()
@@ -53,7 +51,7 @@ DECLARE
     n   pgflurry.namespace;
     why text;
 BEGIN
-    DISCARD PLANS;  -- a refusal is not remembered: the next call asks again
+    DISCARD PLANS;  -- forget the cached answer, so that the next call asks again
     SELECT * INTO n FROM pgflurry.namespace;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'next_snowflake: schema pgflurry of database "%" has no namespace row: '
@@ -77,7 +75,7 @@ BEGIN
     END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.refuse_draw(uuid, integer) IS
-'Error SNF03 that says why may_draw() is false, and what to run. Nothing if it would be true by now.';
+'Error SNF03 that says why may_draw() is false, and what to run. No error if it would now be true.';
 REVOKE ALL ON FUNCTION pgflurry.refuse_draw(uuid, integer) FROM PUBLIC;
 
 CREATE OR REPLACE PROCEDURE pgflurry.begin_anew(other_clock boolean)
@@ -86,23 +84,23 @@ BEGIN
     -- A dump reads lane and mark at different moments, and a server that was set back has an old lane.
     PERFORM setval(seqrelid, seqstart) FROM pg_sequence
         WHERE seqrelid IN (to_regclass('pgflurry.lane'), to_regclass('pgflurry.lane_stand_in'));
-    -- Without a known timeline the function starts as after a promotion: the IDs that are there
-    -- may be from another server's clock.
+    -- Without a known timeline the function starts as after a promotion: existing IDs may be from another server's
+    -- clock.
     IF other_clock THEN
         PERFORM setval('pgflurry.function_timeline'::regclass, 0, false),
                 setval('pgflurry.function_timeline_stand_in'::regclass, 0, false);
     END IF;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.begin_anew(boolean) IS
-'Lets next_snowflake() begin anew, above its mark and further beyond the clock than any ID before. '
-'Harmless at any time. With other_clock by the skew more: IDs here may be from the clock of another server.';
+'Lets next_snowflake() begin anew, above its mark and further beyond the clock than any earlier ID. '
+'Harmless at any time. other_clock adds the skew: IDs here may be from the clock of another server.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.identify()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 DECLARE
     same_clock boolean;
 BEGIN
-    -- A template copy beside its original has its IDs from the clock of this very server.
+    -- If this is a template copy beside its original, its IDs are from the clock of this very server.
     SELECT n.system_identifier = pgflurry.system_identifier()
            AND EXISTS (SELECT FROM pg_database AS o WHERE o.oid = n.database_oid AND o.oid <> d.oid)
         INTO same_clock
@@ -116,12 +114,12 @@ BEGIN
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.identify() IS
 'Writes into the namespace row which database this is, and lets the function begin anew, above its mark. '
-'Only for a database of which somebody has said what it is to be.';
+'Only for a database after the operator has said what it shall be.';
 
 CREATE OR REPLACE PROCEDURE pgflurry.new_namespace(although_it_looks_original boolean DEFAULT false)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN
-    PERFORM pg_advisory_xact_lock(8099555070862062201);  -- that of "pgflurry migrate"
+    PERFORM pg_advisory_xact_lock(8099555070862062201);  -- the lock of "pgflurry migrate"
     LOCK TABLE pgflurry.namespace, pgflurry.worker IN SHARE ROW EXCLUSIVE MODE;
     IF NOT EXISTS (SELECT FROM pgflurry.namespace) THEN
         RAISE EXCEPTION 'database "%" has no namespace yet', current_database()
@@ -134,12 +132,10 @@ BEGIN
                   HINT = 'If it is a copy of the files of a server, whose original lives on, '
                       'run CALL pgflurry.new_namespace(true).';
     END IF;
-    -- Marks that were copied with the IDs stay. Where the home was elsewhere the marks here are missing or old:
-    -- IDs in this database may go as far as a renewal there could reach by now.
-    -- So may those of functions of the old space's other databases, whose marks are not here at all;
-    -- ten seconds are more than a function may be ahead of its clock.
-    -- Who held the workers, and which were retired, was true of the old space only: nobody holds them here.
-    -- Their quarantine stays.
+    -- Marks that were copied with the IDs stay. If the home was elsewhere, the marks here are missing or old: a renewal
+    -- there could have taken IDs in this database as far as reach. So could the functions of the old space's other
+    -- databases, whose marks are not here at all: a function is never ten seconds ahead of its clock. The holders, and
+    -- which workers were retired, belong to the old space only: here nobody holds them. Their quarantine stays.
     WITH before AS (
         SELECT n.*, pgflurry.ticks(clock_timestamp() + greatest(n.max_window, interval '10 s') + n.skew) AS reach,
                coalesce(n.region, 0)::integer << n.worker_bits AS lowest,
@@ -164,13 +160,13 @@ BEGIN
     UPDATE pgflurry.namespace
         SET id = gen_random_uuid(), home = NULL, claim = gen_random_uuid(),
             joins_complete_on = coalesce(pgflurry.wal_timeline(), '');
-    -- The function keeps its worker, whose IDs its own mark covers.
+    -- The function keeps its worker: its own mark covers that worker's IDs.
     UPDATE pgflurry.worker AS w
         SET owner = n.claim, term = w.term + 1, node = current_database(), address = NULL, version = NULL,
             acquired_at = clock_timestamp(), released_at = NULL, retired_at = NULL, renewed_at = NULL
         FROM pgflurry.namespace AS n WHERE w.worker = n.function_worker;
     DELETE FROM pgflurry.worker_history;
-    -- In the very database that was restored, or in a copy of the files of its server, what was granted may go on.
+    -- If this is the restored database itself, or a copy of its server's files, old grants may still be in use.
     UPDATE pgflurry.namespace AS n
         SET acquire_after = greatest(n.acquire_after, pgflurry.ticks(clock_timestamp() + n.quarantine))
         FROM pg_database AS d WHERE d.datname = current_database() AND d.oid = n.database_oid;
@@ -180,4 +176,4 @@ END $fn$;
 COMMENT ON PROCEDURE pgflurry.new_namespace(boolean) IS
 'Makes a copy of a database an ID space of its own, at once usable, as "pgflurry migrate up --new-namespace" does; '
 'for template copies of test suites. '
-'Error 55000 in a database that is not a copy, unless it is told that it is one although it looks original.';
+'Error 55000 in a database that does not look like a copy, unless although_it_looks_original is true.';

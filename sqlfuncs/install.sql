@@ -1,7 +1,7 @@
--- Writes the layout of the namespace row into the functions. Runs last, when the row is there.
+-- Writes the layout of the namespace row into the functions. It runs last, because it needs the row.
 CALL pgflurry.install_next_snowflake();
--- When all sequences are there.
+-- After all sequences exist.
 CALL pgflurry.keep_sequences();
 CALL pgflurry.install_decode();
--- Last, because an alias needs the function that it names.
+-- Last, because an alias needs its function.
 CALL pgflurry.install_aliases();

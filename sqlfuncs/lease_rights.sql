@@ -1,5 +1,5 @@
--- The rights of a role that keeps leases, reserves blocks of segments, shows the workers, logs clients of the ID
--- database in and mends sequences after a failover without owning the schema, and no others.
+-- The rights of a role that does not own the schema: to keep leases, reserve blocks of segments, show the workers, log
+-- clients of the ID database in, and mend sequences after a failover. No other rights.
 
 CREATE OR REPLACE PROCEDURE pgflurry.grant_lease(role name)
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -22,6 +22,6 @@ END $fn$;
 COMMENT ON PROCEDURE pgflurry.grant_lease(name) IS
 'Grants a role what "pgflurry serve" needs in this database, and no more: '
 'to keep leases, to reserve blocks of segments, to show who holds and held which worker, '
-'to make sequences anew that a failover left unreadable, '
-'and to log clients of the ID database in, whose verifiers are secrets. '
+'to recreate sequences that a failover left unreadable, '
+'and to log clients of the ID database in, for which it reads their secret verifiers. '
 'May be run again at any time.';

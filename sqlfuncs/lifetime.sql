@@ -1,4 +1,4 @@
--- How long a layout lasts, and how its IDs stand to the clock.
+-- How long a layout lasts, and how far its IDs are ahead of the clock.
 
 CREATE OR REPLACE FUNCTION pgflurry.layout_years(timestamp_bits integer, unit interval DEFAULT '1 millisecond')
 RETURNS numeric
@@ -28,7 +28,7 @@ DECLARE
 BEGIN
     SELECT * INTO STRICT n FROM pgflurry.namespace;
     begins := n.epoch;
-    -- whole days and seconds, because 2^43 seconds are too many for one multiplication in microseconds
+    -- in whole days and seconds, because 2^43 seconds in microseconds are too many for one multiplication
     ends := n.epoch
         + floor(extract(epoch FROM n.unit) * (1::bigint << n.timestamp_bits) / 86400)::integer * interval '24 hours';
     ends := ends
@@ -52,15 +52,15 @@ DECLARE
 BEGIN
     SELECT * INTO STRICT n FROM pgflurry.namespace;
     SELECT last_value >> (63 - n.timestamp_bits) INTO STRICT tick FROM pgflurry.lane;
-    IF tick > 0 THEN  -- else nothing was drawn since the server started from a crash
+    IF tick > 0 THEN  -- otherwise there was no draw since the server's last crash
         ahead_ms := (tick - pgflurry.ticks(clock_timestamp())) * extract(epoch FROM n.unit) * 1000;
     END IF;
     SELECT CASE WHEN is_called THEN last_value ELSE 0 END INTO STRICT waits FROM pgflurry.clock_waits;
     SELECT CASE WHEN is_called THEN last_value ELSE 0 END INTO STRICT refusals FROM pgflurry.clock_refusals;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.snowflake_clock() IS
-'How this database''s next_snowflake() stands to the server''s clock: '
-'by how many milliseconds the tick of its last ID is ahead (negative: behind, as in a quiet database; '
-'NULL: none since a crash), how many calls have waited because it was a second ahead (the clock was set back, '
-'or more IDs were asked for than the layout holds), and how many have failed with SNF01. '
-'The counts are since the migration.';
+'Compares this database''s next_snowflake() with the server''s clock: '
+'how many milliseconds the tick of its last ID is ahead (negative: behind, as in a quiet database; '
+'NULL: no ID since a crash), how many calls have waited because it was a second ahead (the clock was set back, '
+'or callers want more IDs than the layout holds), and how many have failed with SNF01. '
+'It counts since the migration.';

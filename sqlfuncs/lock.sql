@@ -1,12 +1,12 @@
--- Locks with an owner and an expiry: SET NX PX of Redis, and its compare-and-delete, in SQL.
--- They live in rows, not in sessions, so they work behind a pooler in transaction mode, and outlive a connection.
--- The server's clock alone decides what has expired.
+-- Locks with an owner and an expiry: SET NX PX of Redis, and its compare-and-delete, in SQL. They live in rows, not in
+-- sessions. So they work behind a pooler in transaction mode, and survive a lost connection. Only the server's clock
+-- decides whether a lock has expired.
 --
--- A lock is others' to see when the transaction that took it has committed: call these
--- functions in transactions of their own. The fencing token is an ID of next_snowflake(), drawn while the row is
--- locked: it rises for each taking, also after a rollback, a crash or when the row was cleaned away.
--- Whoever writes under the lock sends it along, and the store refuses a smaller one than it has seen:
--- that is what helps when an owner was paused until after the expiry.
+-- Other sessions see a lock when the transaction that took it has committed, so call these functions in transactions of
+-- their own. The fencing token is an ID of next_snowflake(), drawn while the row is locked. So it rises with each
+-- taking, also after a rollback, after a crash, and if the row was cleaned away. Send it with each write under the
+-- lock. The store must refuse a token below one that it has seen. That protects it from an owner that was paused until
+-- after the expiry.
 
 CREATE OR REPLACE FUNCTION pgflurry.try_lock(name text, owner text, ttl interval) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -20,12 +20,12 @@ BEGIN
     LOOP
         SELECT l.owner IS NULL OR l.expires_at <= clock_timestamp() INTO free
             FROM pgflurry.lock AS l WHERE l.name = try_lock.name;
-        IF free IS NULL THEN  -- no row; who makes it first does not have the lock yet
+        IF free IS NULL THEN  -- no row; the session that makes it does not have the lock yet
             INSERT INTO pgflurry.lock AS l (name) VALUES (try_lock.name) ON CONFLICT ON CONSTRAINT lock_pkey DO NOTHING;
             CONTINUE;
         END IF;
         EXIT WHEN NOT free;
-        -- looked at again under the row's lock; a row that another transaction is changing counts as taken
+        -- checked again under the row's lock; a row that another transaction is changing counts as taken
         PERFORM FROM pgflurry.lock AS l
             WHERE l.name = try_lock.name AND (l.owner IS NULL OR l.expires_at <= clock_timestamp())
             FOR UPDATE SKIP LOCKED;
@@ -39,8 +39,8 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.try_lock(text, text, interval) IS
 'Takes a lock for an owner until ttl, 1 ms to 366 days, has passed by the server''s clock. '
-'Returns a fencing token that rises strictly for each taking of the name, or NULL if it is taken, '
-'also by the same owner; waits for nobody, but for a transaction that uses the name for the very first time. '
+'Returns a fencing token, larger than all earlier ones of the name, or NULL if the lock is taken, '
+'also by the same owner. Waits only for a transaction that uses the name for the very first time. '
 'Call it in a transaction of its own. '
 'Errors: 22023 an argument NULL or out of range (texts: '
 '1 to 255 characters), those of next_snowflake(), 40001 in REPEATABLE READ.';
@@ -64,15 +64,15 @@ BEGIN
     PERFORM pgflurry.check_text('renew_lock', 'name', name);
     PERFORM pgflurry.check_text('renew_lock', 'owner', owner);
     PERFORM pgflurry.check_ttl('renew_lock', ttl);
-    -- Whoever is changing the row is waited for here, so that the clock is read after that.
+    -- Waits here for another change of the row, so that the clock is read after it.
     PERFORM FROM pgflurry.lock AS l WHERE l.name = renew_lock.name AND l.owner = renew_lock.owner FOR NO KEY UPDATE;
     UPDATE pgflurry.lock AS l SET expires_at = clock_timestamp() + ttl
         WHERE l.name = renew_lock.name AND l.owner = renew_lock.owner AND l.expires_at > clock_timestamp();
     RETURN FOUND;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.renew_lock(text, text, interval) IS
-'Lets the lock expire ttl, 1 ms to 366 days, from now if this owner holds it, and returns true; '
-'false if it is another''s, free or expired: then it must be taken anew. The fencing token stays. '
+'If this owner holds the lock, lets it expire ttl, 1 ms to 366 days, from now, and returns true. '
+'False if it is another''s, free or expired: then take it anew. The fencing token stays. '
 'Errors: 22023 an argument NULL or out of range, 25006 read-only transaction, 40001 in REPEATABLE READ.';
 
 CREATE OR REPLACE FUNCTION pgflurry.clean_locks(n integer DEFAULT 1000) RETURNS integer
@@ -84,11 +84,11 @@ BEGIN
     DELETE FROM pgflurry.lock AS l WHERE l.name = ANY (ARRAY(
         SELECT old.name FROM pgflurry.lock AS old WHERE old.expires_at <= clock_timestamp() - interval '1 minute'
         LIMIT n FOR UPDATE SKIP LOCKED));
-    -- as an array, because IN may run the subquery once a row
+    -- as an array, because IN may run the subquery once for each row
     GET DIAGNOSTICS cleaned = ROW_COUNT;
     RETURN cleaned;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.clean_locks(integer) IS
 'Removes the rows of at most n, 1 to 10000, locks that have been free for a minute, and returns how many; '
-'waits for nobody. Only for the space: fencing tokens go on rising. '
+'never waits. It only saves space: fencing tokens go on rising. '
 'Errors: 22023 another n or NULL, 25006 read-only transaction.';

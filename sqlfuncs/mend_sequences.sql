@@ -1,13 +1,13 @@
--- Unlogged sequences that cannot be read, and how they are made anew.
+-- Finds unlogged sequences that cannot be read, and recreates them.
 --
--- What breaks them is a bug of PostgreSQL, mended in 15.19, 16.15, 17.11 and 18.5. Replay on a standby leaves what an
--- unlogged sequence begins with in memory until the next restartpoint; a promotion copies it from disk, and finds
--- zeros there. A machine that loses its power soon after such a sequence was made ends the same way.
--- Every draw then fails with XX000, "bad magic number in sequence". No statement but DROP mends such a sequence.
+-- A bug of PostgreSQL breaks them; it is mended in 15.19, 16.15, 17.11 and 18.5. On a standby, replay keeps the first
+-- page of an unlogged sequence in memory until the next restartpoint. A promotion copies it from disk, and finds zeros
+-- there. A machine that loses its power soon after such a sequence was made ends the same way. Every draw then fails
+-- with XX000, "bad magic number in sequence". Only DROP mends such a sequence.
 --
--- Made anew it stands at its START, as after any promotion or crash, and that is safe at any moment:
--- see point 4 in next_snowflake.sql. DROP waits for each transaction that has used the sequence,
--- so nobody is between a draw and what he sets by it.
+-- The new sequence stands at its START, as after any promotion or crash. That is safe at any moment: see point 4 in
+-- next_snowflake.sql. DROP waits for each transaction that has used the sequence, so no session is between a draw and
+-- the setval that follows from it.
 
 CREATE OR REPLACE FUNCTION pgflurry.unreadable_sequences() RETURNS SETOF name
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -15,13 +15,13 @@ DECLARE
     s        name;
     readable boolean;
 BEGIN
-    IF pg_is_in_recovery() THEN  -- there no unlogged relation can be read
+    IF pg_is_in_recovery() THEN  -- a standby cannot read unlogged relations
         RETURN;
     END IF;
     FOR s IN SELECT relname FROM pg_class
         WHERE relnamespace = 'pgflurry'::regnamespace AND relkind = 'S' AND relpersistence = 'u' ORDER BY relname
     LOOP
-        EXECUTE format('SELECT EXISTS (SELECT FROM pgflurry.%I)', s) INTO STRICT readable;  -- it is a table of one row
+        EXECUTE format('SELECT EXISTS (SELECT FROM pgflurry.%I)', s) INTO STRICT readable;  -- a sequence is one row
         IF NOT readable THEN
             RETURN NEXT s;
         END IF;
@@ -29,7 +29,7 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.unreadable_sequences() IS
 'The unlogged sequences of pgflurry that a failover left unreadable, so that each draw fails with XX000. '
-'pgflurry.mend_sequences() makes them anew.';
+'pgflurry.mend_sequences() recreates them.';
 
 CREATE OR REPLACE FUNCTION pgflurry.mend_sequences() RETURNS SETOF name
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER
@@ -38,8 +38,8 @@ DECLARE
     s record;
     g record;
 BEGIN
-    -- The lock is that of migrations: it keeps two from mending, and one from dropping what the other has made.
-    -- It comes first, because to look at a sequence that another one mends would wait for him.
+    -- The lock of migrations: it keeps two sessions from mending, and one from dropping what the other has made. It
+    -- comes first, because a look at a sequence would wait for a session that mends it.
     IF current_setting('transaction_read_only')::boolean
        OR NOT pg_try_advisory_xact_lock(x'7067666c75727279'::bigint) THEN
         RETURN;
@@ -69,7 +69,7 @@ BEGIN
     END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.mend_sequences() IS
-'Makes unlogged sequences of pgflurry anew that cannot be read, and returns their names. '
-'Does nothing where all can be read, in a read-only transaction, and while a migration runs. '
+'Recreates unlogged sequences of pgflurry that cannot be read, and returns their names. '
+'Does nothing if all can be read, in a read-only transaction, and while a migration runs. '
 'Waits two seconds at most for transactions that have used one. Proxies call it after a failover.';
 REVOKE ALL ON FUNCTION pgflurry.mend_sequences() FROM PUBLIC;

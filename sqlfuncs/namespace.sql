@@ -1,4 +1,4 @@
--- The namespace row and its workers: made once, then only checked.
+-- The namespace row and its workers: made once, and only checked after that.
 
 CREATE OR REPLACE PROCEDURE pgflurry.create_namespace(
     new_id uuid,
@@ -35,7 +35,7 @@ BEGIN
         END IF;
         RETURN;
     END IF;
-    -- Numbers of the first day are old keys to snowflake_time(). A database that joins follows its home.
+    -- snowflake_time() takes numbers of the first day for old keys. A database that joins follows its home.
     IF new_home IS NULL AND new_epoch > clock_timestamp() - interval '24 hours' THEN
         RAISE EXCEPTION 'epoch % is less than a day ago: the server''s clock shows %',
             new_epoch AT TIME ZONE 'UTC', clock_timestamp() AT TIME ZONE 'UTC'
@@ -55,7 +55,7 @@ BEGIN
             pgflurry.wal_timeline(), 0, pgflurry.system_identifier(),
             oid, 'pgflurry.namespace'::regclass, 'pgflurry.worker'::regclass, datname
         FROM pg_database WHERE datname = current_database();
-    -- Rows of another region's workers, as replication or a dump of the table may bring them, would be leased here too.
+    -- Replication or a dump of the table may bring rows of another region's workers. They would be leased here too.
     ALTER TABLE pgflurry.worker DROP CONSTRAINT IF EXISTS worker_is_of_region;
     IF new_region IS NOT NULL THEN
         EXECUTE format('ALTER TABLE pgflurry.worker ADD CONSTRAINT worker_is_of_region '
@@ -69,15 +69,15 @@ BEGIN
             SET owner = new_claim, term = 1, node = current_database(), acquired_at = clock_timestamp()
             WHERE worker = new_function_worker;
     END IF;
-    -- A function that is there before its namespace was left by another one: by DROP SCHEMA,
-    -- or by a dump without data that was restored in place. What that one has granted ends within a quarantine.
+    -- A function that exists before its namespace is left from an older one: from a DROP SCHEMA, or from a dump without
+    -- data that was restored in place. The grants of that namespace end within a quarantine.
     IF to_regprocedure('public.next_snowflake()') IS NOT NULL THEN
         UPDATE pgflurry.namespace SET acquire_after = pgflurry.ticks(clock_timestamp() + quarantine);
     END IF;
-    -- What a dump of the schema alone has brought along is of another layout, and nothing was drawn from it here.
+    -- A dump of the schema alone may have brought sequences of another layout. Nothing was drawn from them here.
     DROP SEQUENCE IF EXISTS pgflurry.lane, pgflurry.lane_stand_in, pgflurry.raiser, pgflurry.raiser_stand_in,
         pgflurry.confirmed, pgflurry.confirmed_stand_in;
-    -- A new function has lost nothing yet, so its first ID need not keep the distance of a promotion.
+    -- A new function has lost no mark yet, so its first ID need not keep the distance of a promotion.
     PERFORM setval(noted, ('x' || pgflurry.wal_timeline())::bit(32)::bigint)
         FROM unnest('{pgflurry.function_timeline,pgflurry.function_timeline_stand_in}'::regclass[]) AS noted;
 END $fn$;
@@ -87,5 +87,5 @@ COMMENT ON PROCEDURE pgflurry.create_namespace(uuid, integer, integer, integer, 
 'Writes the namespace row, with a random id if new_id is NULL; '
 'with a NULL home also all worker rows, and claims function_worker for this database; '
 'disposable: for tests, whose copies give the same IDs; with a region the rows of its workers alone. '
-'Where the row exists: nothing, or error 23001 if its layout, its id or its region differs. '
+'If the row exists: does nothing, or error 23001 if its layout, its id or its region differs. '
 'Error 22023 if the epoch is less than a day ago.';

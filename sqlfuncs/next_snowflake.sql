@@ -1,172 +1,165 @@
 -- next_snowflake(): IDs inside PostgreSQL, strictly unique and increasing, without an extension.
 --
--- How it works. The unlogged sequence pgflurry.lane is clock and counter in one: its value is
+-- How it works. The unlogged sequence pgflurry.lane is clock and counter in one. Its value is
 --
 --      tick << C | counter         C = 63 - timestamp_bits, so 20 to 35
 --
--- A counter below 2^sequence_bits is an ID of that tick; the counters above are headroom and never become IDs.
--- The first 1/32 of the sequence is the stand-in's (see there): a tick of the lane begins behind it.
--- A draw (nextval) whose tick is at most lag behind the clock and whose counter is an ID is returned as it is.
--- Lag is 4 ms, or 0 where a unit is longer: it makes a tick serve several milliseconds, and starting one is what costs.
--- Any other draw is thrown away, and advance() starts a new tick: the clock's, or the next one if the lane is ahead.
--- What is rare, about once a second, it leaves to advance_slowly().
+-- A counter below 2^sequence_bits is an ID of that tick. Larger counters are headroom and never become IDs. The first
+-- 1/32 of the sequence belongs to the stand-in (see there): a tick of the lane begins behind it.
+-- Each call draws once (nextval). If the draw's counter is an ID, and its tick is at most lag behind the clock, the
+-- call returns it. Lag is 4 ms, or 0 if a unit is longer. So one tick serves several milliseconds, because starting a
+-- tick is the expensive part.
+-- Otherwise the call throws its draw away, and advance() starts a new tick: the clock's, or the next one if the lane is
+-- ahead. It leaves rare cases, about one a second, to advance_slowly().
 --
 -- Why no ID comes twice.
 --  1. Between two setval() draws increase, because nextval and setval of one sequence exclude each other.
---  2. Only the holder of the lock sets a tick. It draws first, sees tick m, and sets a tick above m. Nobody else
---     can set one in between, however long it is paused, so each tick is set at most once and counters of a tick
---     start once. Draws meanwhile only raise the counter within m.
---  3. The counter should not run over into m+1. Nobody but this function can draw (see Rights), and each call that may
---     go on, and whose first draw is at or above three quarters of the counter, sends the lane back to its START.
---     A run over needs 2^(C-2), at least 262,144, calls after that, each of which ends between its draw and the setval:
---     because it is refused (SNF03), its backend dies, or by an error that its caller brings about and catches,
---     at the end of the stack or of shared memory. Where somebody does that, m+1 is a tick that nobody has set and
---     nobody will, because the next one set is above it, and mark covers the next block, too.
---     From START it leads to tick 1: there mark is above the lane's block, which it never is above a tick that was set,
---     so advance_slowly() takes the lane to be at START.
+--  2. Only the holder of the lock sets a tick. It draws first, sees tick m, and sets a tick above m. No other session
+--     can set one in between, however long the holder is paused. So each tick is set at most once, and the counters of
+--     a tick start once. Draws meanwhile only raise the counter within m.
+--  3. The counter must not run over into m+1. Only this function can draw (see Rights). A call whose first draw is at
+--     or above three quarters of the counter sends the lane back to its START, unless it is refused. For a run over,
+--     2^(C-2), at least 262,144, more calls would have to end between their draw and the setval. A call ends there if
+--     it is refused (SNF03), if its backend dies, or by an error that its caller provokes and catches, at the end of
+--     the stack or of shared memory. If somebody does all that, m+1 is a tick that nobody has set. Nobody will set it
+--     either: the next tick set is above it, and mark covers the next block, too. If the lane was at START, the run
+--     over leads to tick 1. There mark is further above the lane's block than above any tick that was set.
+--     advance_slowly() sees that, and treats the lane as being at START.
 --  4. START is tick 0 with a counter that is no ID (2^(C-1): sequence_bits is below C because an ID has at least one
---     worker bit). It is also where an unlogged sequence stands after a crash, a promotion, a restore. From START
---     advance() continues at pgflurry.mark or later, and mark is above every tick ever set: it is raised before the
---     tick is set. While the server runs it is therefore safe to go back to START at any moment, also late, also
+--     worker bit). An unlogged sequence also stands at START after a crash, a promotion, a restore. From START
+--     advance() continues at pgflurry.mark or later. Mark is above every tick ever set, because it is raised before the
+--     tick is set. So while the server runs, it is safe to send the lane back to START at any moment, also late, also
 --     without the lock. Point 5 is about a crash, which can lose the last values of mark.
---  5. mark is logged, but the log is flushed later: by a commit that waits for it, or by the server within about a
---     second. IDs above the mark that survives a crash may have reached a client. So no tick but that of a start is set
---     more than ahead = 1 s (at least one tick) beyond the clock; whoever needs one waits. A start sets exactly the
---     clock + ahead + 1 tick, after it has slept for more than one tick, and waits as long as mark is above that.
---     All ticks before a crash were at most (clock then + ahead + 1 tick); the clock after the sleep is at least one
---     tick further, so the start after it is above them, even if every mark since the last one was lost.
---  6. A transaction that stores an ID commits after the mark that covers it was logged. An ID that survives in the
+--  5. mark is logged, but its WAL is flushed later: by a commit that waits for it, or by the server within about a
+--     second. IDs above the mark that survives a crash may have reached a client. So a tick is set at most ahead = 1 s
+--     (at least one tick) beyond the clock; a call that needs a later one waits. Only a start goes further. It first
+--     sleeps for more than one tick. Then it sets exactly the clock + ahead + 1 tick, and waits while mark is above
+--     that. All ticks before a crash were at most (clock then + ahead + 1 tick). The clock after the sleep is at least
+--     one tick further. So the start after the crash is above them all, even if every mark since the start before was
+--     lost.
+--  6. A transaction that stores an ID commits after the mark that covers it was logged. So an ID that survives in the
 --     database is covered by a mark that survives, whatever synchronous_commit says and whatever the clock does.
---  7. advance() is the short way for one case: the stand-in has not been at work, the lane is not at START,
---     its tick is not fenced (point 9), and the tick to start is in the same block of ticks as the lane's.
---     The mark of point 4 was raised when the lane entered the block, to the end of the block behind it,
---     so it need not move; the end of the layout is the end of a block, so it is not passed.
---     All else holds as in advance_slowly(): the same lock, a draw under it, a tick above that
---     draw's and not too far ahead of the clock (point 5).
---     What is not this case goes to advance_slowly() with nothing but the first draw,
---     and is looked at anew under the lock. Both take and give back draws of the lane,
---     so either may be of an older version while an installation replaces them.
---  8. Where an ID has all 63 bits, next_snowflake() flips the bits of its worker in what it draws (XOR).
---     Between sequence and tick that leaves the worker if they were all 0, and something else otherwise:
---     a counter that is no ID cannot be taken for one.
---  9. Synchronous replication (synchronous_standby_names). An old primary may not know of its successor.
---     So an ID that is shown and not stored needs a mark that the standby has.
---     A commit waits for the standby only if its transaction wrote, and most callers write nothing.
---     So ticks are started for everybody only below pgflurry.confirmed.
---     pgflurry.raiser is the transaction that raised mark last. PostgreSQL shows it as committed only after its wait:
---     then the mark is confirmed. Mark covers the next block, too,
---     so nobody notices where the raiser commits within a second.
+--  7. advance() is the fast path for one case: the stand-in has not been at work, the lane is not at START, its tick is
+--     not fenced (point 9), and the tick to start is in the lane's block of ticks. When the lane entered the block, the
+--     mark of point 4 was raised to the end of the block behind it, so it need not move. The end of the layout is the
+--     end of a block, so the new tick does not pass it. All else is as in advance_slowly(): the same lock, a draw under
+--     it, a tick above that draw's and not too far ahead of the clock (point 5). All other cases go to
+--     advance_slowly(). It gets only the first draw, and looks at everything anew under the lock. Both functions take
+--     and return draws of the lane, so either may be of an older version while an installation replaces them.
+--  8. If an ID has all 63 bits, next_snowflake() flips the bits of its worker in each draw (XOR). If the bits between
+--     sequence and tick were all 0, they are then the worker, and otherwise something else. So a counter that is no ID
+--     cannot be taken for one.
+--  9. Synchronous replication (synchronous_standby_names). An old primary may not know of its successor. So an ID that
+--     is shown and not stored needs a mark that the standby has. A commit waits for the standby only if its transaction
+--     wrote, and most callers write nothing. So ticks are started for everybody only below pgflurry.confirmed.
+--     pgflurry.raiser is the transaction that raised mark last. PostgreSQL shows it as committed only after its wait
+--     for the standby: then the mark is confirmed. Mark covers the next block, too. So if the raiser commits within a
+--     second, nobody notices.
 --     At or after confirmed a tick is fenced: its IDs are for callers that have written mark in their own transaction.
---     Their own commit comes after the mark of the tick, and waits.
---     (What was shown before its commit counts as little as with nextval().)
---     The counters of a fenced tick begin at 2^(C-1), which keeps everybody else out.
---     A tick that was started for everybody stays below confirmed, so if its counter goes so far that is no ID.
---     The raiser itself needs no lock for its draws: it has written, and a draw is nobody else's.
---     raiser is 0 while mark moves, so a call that is broken off leaves no witness for a mark that it did not write.
---     Both sequences are unlogged: after a crash or a promotion nothing is confirmed.
---     A start is always fenced, whatever they say.
+--     Their own commit comes after the mark of the tick, and waits. (An ID that a client saw before that commit is not
+--     safe, as with nextval().) The counters of a fenced tick begin at 2^(C-1), which keeps other callers out. A tick
+--     that was started for everybody is below confirmed: if its counter goes so far, that is no ID. The raiser itself
+--     draws without the lock: it has written, and no two sessions get the same draw.
+--     While mark moves, raiser is 0. So a call that is broken off leaves no witness for a mark that it did not write.
+--     Both sequences are unlogged: after a crash or a promotion nothing is confirmed. A start is always fenced,
+--     whatever they say.
 --
--- What this asks of the clock. Only IDs that no surviving transaction stored depend on it: if a crash loses marks, the
--- clock at the next start must not be behind what it was when the last tick was set. (If that tick was not ahead of
--- the clock, a second behind does no harm.) Without a lost mark a clock set back makes callers wait or fail, no more.
+-- What this asks of the clock. Only IDs that no surviving transaction stored depend on it. If a crash loses marks, the
+-- clock at the next start must not be behind what it was when the last tick was set. (If that tick was not ahead of the
+-- clock, a second behind does no harm.) If no mark is lost, a clock set back only makes callers wait or fail.
 --
--- What a crash costs. IDs begin ahead + 1 tick, about 1 s, beyond the clock:
--- after a crash, and for a new function, which cannot be told from one that lost its first mark.
--- If mark survived and is above that, by two blocks at most (about 2 s), the first draw waits for the difference.
--- The carry guard of point 3 costs the same. Starts cannot run away: each is at a fixed distance from the clock.
+-- What a crash costs. IDs begin ahead + 1 tick, about 1 s, beyond the clock. The same holds for a new function, because
+-- it looks like one that lost its first mark. If mark survived and is above that, by two blocks at most (about 2 s),
+-- the first draw waits for the difference. The carry guard of point 3 costs the same. Starts cannot run away: each is
+-- at a fixed distance from the clock.
 --
--- What a failover costs. A standby promoted without the last WAL, asynchronous or not,
--- is like a crash with another clock. Lane is at START, and the WAL timeline is not the one in
--- pgflurry.function_timeline: that start is skew further beyond the clock.
--- For a repetition a mark must be lost AND the clock of the new server be behind that of the
--- old one by more than skew: two faults. With a synchronous standby no mark is lost that an ID needs (point 9).
--- After the first tick the next one waits until the clock is within ahead of it, about skew.
--- A second failover in that time that loses the first one's mark has no skew left:
--- there the new clock must not be behind. The timeline is noted after mark and lane were set:
--- who dies in between starts with the skew again, and a timeline that survives says that the mark before it does.
--- Where the server does not tell its timeline every start keeps the skew.
+-- What a failover costs. A standby that is promoted without the last WAL, asynchronous or not, is like a crash with
+-- another clock. The lane is at START, and the WAL timeline is not the one in pgflurry.function_timeline. So that start
+-- goes further beyond the clock, by the skew. A duplicate needs two faults: a mark must be lost AND the new server's
+-- clock must be behind the old one's by more than the skew. With a synchronous standby no mark that an ID needs is lost
+-- (point 9).
+-- After its first tick the next one waits until the clock is within ahead of it, about the skew. If a second failover
+-- in that time loses the first one's mark, no skew is left: the new clock must not be behind at all. The timeline is
+-- noted after mark and lane were set. If the session dies in between, the next start has the skew again. If the
+-- timeline survives, so does the mark before it. If the server does not show its timeline, every start has the skew.
 --
--- What the fence leaves open. A wait for the standby that is cancelled or terminated looks like one that has ended:
--- a cancel request, pg_cancel_backend(), pg_terminate_backend(), a fast shutdown.
--- Where no standby is connected any more such a commit counts for nothing.
--- A standby that is out of reach may still look connected (wal_sender_timeout, 60 s):
--- then such a commit opens the ticks below mark to everybody, 2 s at most.
--- synchronous_commit = off or local is raised to on in a transaction that comes to advance_slowly().
--- Who lowers it again before its commit, also by a rollback to a savepoint, does not wait.
--- A statement that began before synchronous replication was switched on does not know of it.
--- What the fence costs. Where the raiser stays open, others write and wait until one of them has committed.
+-- What the fence leaves open. A cancelled or terminated wait for the standby looks like one that has ended. A cancel
+-- request, pg_cancel_backend(), pg_terminate_backend() and a fast shutdown do that. If no standby is connected any
+-- more, such a commit does not count. A standby that is out of reach may still look connected (wal_sender_timeout, 60
+-- s). Then such a commit opens the ticks below mark to everybody, 2 s at most.
+-- advance_slowly() raises synchronous_commit = off or local to on in its transaction. A transaction that lowers it
+-- again before its commit, also by a rollback to a savepoint, does not wait. A statement that began before synchronous
+-- replication was switched on does not know of it.
+-- What the fence costs. While the raiser stays open, other callers write mark and wait until one of them has committed.
 -- A long transaction that is alone pays about 2 us more for each draw, from the second second on.
 --
--- Copies. A copy of the database that draws on would give the IDs of its original, so each session asks once,
--- before its first ID, whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql.
--- The answer is a constant in the plans of the session; a draw costs no more for it.
+-- Copies. A copy of the database that draws on would give the IDs of its original. So each session asks once, before
+-- its first ID, whether this is the original and the function its own: pgflurry.may_draw(), in identity.sql. The answer
+-- is a constant in the plans of the session, so a draw costs no more for it.
 --
--- Foreign hands. A dump of data that is restored into the same database sets lane and mark back
--- (pg_restore --data-only). It does so by setval(), and setval() leaves log_cnt at 0.
--- The function moves mark by setval() and one nextval(), which leaves it above 0.
--- So advance_slowly() sees that somebody else moved mark, and starts as after a crash,
--- beyond every tick that can have been set (point 5). A restore within about three seconds of its dump is not seen in
--- time: the lane may be ahead of the clock for so long.
+-- Foreign hands. A dump of data that is restored into the same database sets lane and mark back (pg_restore
+-- --data-only). It does so by setval(), and setval() leaves log_cnt at 0. The function moves mark by setval() and one
+-- nextval(), which leaves log_cnt above 0. So advance_slowly() sees that something else moved mark. It starts as after
+-- a crash, beyond every tick that can have been set (point 5). A restore within about three seconds of its dump is not
+-- seen in time, because the lane may be ahead of the clock for so long.
 --
--- The stand-in. Who holds the lock may not go on: its process was stopped, or a machine is overloaded.
--- Nobody may take the lock away, because it would set its tick late, and send the lane back.
--- So there is a second lane, with a lock, a mark and a share of the sequence of its own.
--- Who has waited 200 ms for the lock draws from it (stand_in()).
--- All that is said above holds for each of the two lanes by itself, and no ID is in both shares,
--- so nothing comes twice, whenever the holder goes on. While the lane's tick is older than the stand-in's,
--- its holder is still the one that does not go on, and others need not wait.
--- Who gets the lock then starts a tick beyond the stand-in's, and everybody is back on the lane.
--- The stand-in starts no tick while the lane's is fresh, and then at least two ticks beyond it,
--- so that a lane whose counter ran over by one tick (point 3) does not meet it.
--- So IDs increase from one lane to the other. One case is left: a holder that is stopped again between reading the
--- clock and setting its tick sets one that is behind the stand-in's.
--- It sees that, and makes it unusable; who draws in the microseconds between may get an ID that
--- is less than one of the stand-in's. The same may be where the clock is stepped while a holder does not go on.
--- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower.
--- Where the lane was ahead of the clock, as much as a second, a call waits for that as well:
--- 1.4 s is the longest that was measured. Where a unit is a second it waits up to three.
--- Who is stopped inside PostgreSQL's own short locks stops everybody, as with nextval().
--- And a role may stop any table or sequence of any database with a statement that locks first and asks for rights
--- later, as CREATE RULE does in PostgreSQL 15.
+-- The stand-in. The holder of the lock may hang: its process was stopped, or the machine is overloaded. Nobody may take
+-- the lock away, because the holder would set its tick late, and send the lane back. So there is a second lane, with a
+-- lock, a mark and a share of the sequence of its own. A call that has waited 200 ms for the lock draws from it
+-- (stand_in()). Everything above holds for each of the two lanes by itself, and no ID is in both shares. So nothing
+-- comes twice, whenever the holder goes on.
+-- While the lane's tick is older than the stand-in's, its holder still hangs, and others need not wait. The call that
+-- gets the lock then starts a tick beyond the stand-in's, and everybody is back on the lane. The stand-in starts no
+-- tick while the lane's is fresh. It starts one at least two ticks beyond the lane's, so that it does not meet a lane
+-- whose counter ran over by one tick (point 3).
+-- So IDs increase from one lane to the other, with one exception. A holder may be stopped again between reading the
+-- clock and setting its tick. That tick is then behind the stand-in's. The holder sees that, and makes it unusable. A
+-- call that draws in the microseconds between may get an ID that is less than one of the stand-in's. The same may
+-- happen if the clock is stepped while a holder hangs.
+-- What the stand-in is not for. It gives 128 IDs a millisecond in the default layout, so a bulk statement is slower. If
+-- the lane was ahead of the clock, by up to a second, a call waits for that as well: 1.4 s is the longest that was
+-- measured. If a unit is a second, it waits up to three. A process that is stopped inside PostgreSQL's own short locks
+-- stops everybody, as with nextval(). And a role may stop any table or sequence of any database with a statement that
+-- locks first and checks rights later, as CREATE RULE does in PostgreSQL 15.
 --
--- Waiting for a client. What holds a lock here must not: a client that does not read would stop everybody.
--- Messages below ERROR are what a backend sends in between, whatever the caller has set (client_min_messages,
--- debug_print_plan, ...). So the functions that take a lock set client_min_messages to error,
--- and an ERROR is sent when the subtransaction with the lock has ended.
+-- Waiting for a client. A session that holds a lock here must not wait for its client: a client that does not read
+-- would stop everybody. A backend sends messages below ERROR in between, whatever the caller has set
+-- (client_min_messages, debug_print_plan, ...). So the functions that take a lock set client_min_messages to error. An
+-- ERROR is sent when the subtransaction with the lock has ended.
 --
--- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else.
--- With SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop:
--- by 2^C draws he pushes the counter into ticks that nobody set and no mark covers (point 3 would fall).
--- Nobody but the owner can call advance() either, so its argument is always a fresh draw.
--- For the same reason every operator is written with its schema, in advance() too:
--- the search_path belongs to the caller, the rights to the owner.
--- A fixed search_path would do it too, at twice the price of the whole call; advance_slowly() has one.
+-- Rights. next_snowflake() is SECURITY DEFINER: its owner draws, callers need EXECUTE on it and nothing else. With
+-- SECURITY INVOKER each caller would need USAGE on lane, and could then run nextval(lane) in a loop. 2^C draws would
+-- push the counter into ticks that nobody set and no mark covers (point 3 would fall). Only the owner can call
+-- advance(), so its argument is always a fresh draw.
+-- Every operator is written with its schema, in advance() too, because the search_path belongs to the caller and the
+-- rights to the owner. A fixed search_path would do it too, at twice the price of the whole call; advance_slowly() has
+-- one.
 --
--- Speed. In a statement of its own each expression is prepared anew, so there are few,
--- and constants stand in them as numbers. The lock is of the weakest mode that excludes itself:
--- a stronger one looks through the locks of every backend.
+-- Speed. In a statement of its own each expression is prepared anew, so there are few, and constants stand in them as
+-- numbers. The lock is of the weakest mode that excludes itself: a stronger one looks through the locks of every
+-- backend.
 --
--- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout;
--- SNF03 this database is a copy, or the function another database's; 25006 in a read-only transaction or on a standby.
+-- Errors: SNF01 the clock is too far behind the last ID; SNF02 the clock is outside the years of the layout; SNF03 this
+-- database is a copy, or the function another database's; 25006 in a read-only transaction or on a standby.
 
 CREATE OR REPLACE PROCEDURE pgflurry.install_next_snowflake()
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp SET datestyle = ISO, YMD SET timezone = UTC SET extra_float_digits = 1
-SET client_min_messages = warning  -- sequences that are there stay as they are
+SET client_min_messages = warning  -- existing sequences stay as they are
 AS $install$
 DECLARE
     n               pgflurry.namespace;
-    lane_bits       integer;  -- C: what lies below the tick in the lane
-    id_bits         integer;  -- what lies below the tick in an ID
+    lane_bits       integer;  -- C: bits below the tick in the lane
+    id_bits         integer;  -- bits below the tick in an ID
     unit_ms         integer;
     block_bits      integer;  -- mark moves in blocks of 2^block_bits ticks, about a second each
     ahead           bigint;   -- ticks that full ticks may drive the lane ahead of the clock
     start_value     bigint;
     no_id           bigint;   -- bits of a counter that is no ID
     quiet_start     bigint;   -- lower quarter of the sequence
-    share           bigint;   -- of the sequence, from 0 on: the stand-in's
+    share           bigint;   -- the stand-in's part of the sequence, from 0 on
     lag             bigint;   -- ticks that a draw may be behind the clock
-    patience        constant text := '200ms';  -- for a lock whose holder does not go on
+    patience        constant text := '200ms';  -- how long to wait for a lock whose holder may hang
     stand_in        boolean;
     own             text;     -- the ID space and the worker that the function is written for
     worker          bigint;   -- the worker at its place in an ID
@@ -187,8 +180,8 @@ BEGIN
     lag := 4 / unit_ms;
     own := format('%L::pg_catalog.uuid, %s', n.id, n.function_worker);
     worker := n.function_worker::bigint << n.sequence_bits;
-    -- Where an ID has all 63 bits its tick is where the lane's is, and the worker's bits are 0 in a draw that is an ID:
-    -- flipping those that are 1 in the worker makes it the ID, and no other draw can look like one.
+    -- If an ID has all 63 bits, its tick is where the lane's is, and the worker's bits are 0 in a draw that is an ID.
+    -- Flipping the bits that are 1 in the worker makes it the ID, and no other draw can look like one.
     IF id_bits = lane_bits THEN
         flipped := worker;
         IF worker <> 0 THEN
@@ -236,39 +229,40 @@ DECLARE
     epoch          constant double precision := %5$s;    -- seconds since 1970
     unit           constant double precision := %6$s;    -- seconds
     block_bits     constant integer := %7$s;
-    raiser_bits    constant integer := %25$s;            -- a raiser that is open is waited for so many ticks, log 2
+    raiser_bits    constant integer := %25$s;            -- wait for an open raiser for so many ticks, log 2
     lag_limit      constant bigint := %8$s;
     ahead_limit    constant bigint := %9$s;
     worth_a_wait   constant bigint := %10$s;
     skew           constant bigint := %11$s;
     lag            constant bigint := %17$s;
-    apart          constant bigint := %18$s;             -- ticks to keep from the other lane's
+    apart          constant bigint := %18$s;             -- distance in ticks from the other lane
     seconds  double precision;  -- since the epoch
     clock    bigint := 0;       -- the tick of the clock
     tick     bigint;            -- the lane's tick; 0: unknown (crash, promotion, carry guard)
     other    bigint;            -- the other lane's
     marked   bigint;            -- mark
-    ours     boolean;           -- the last who moved mark was this function
+    ours     boolean;           -- this function moved mark last
     target   bigint;            -- the tick to start
     reach    bigint;            -- how far beyond the clock it may be
     v        bigint;            -- the draw to return; NULL: none
     drew     bigint;            -- the draw under the lock
-    here     bigint;            -- the server's WAL timeline; NULL: it does not tell
+    here     bigint;            -- the server's WAL timeline; NULL: not shown
     known    bigint;            -- the timeline of the last start
-    waiting  boolean := false;  -- for the lock; drawn is too old to be used
-    stuck    boolean := false;  -- who holds the lock does not go on
-    counted  boolean := false;  -- that this call waits for the clock
+    waiting  boolean := false;  -- whether to wait for the lock, because drawn is too old
+    stuck    boolean := false;  -- the holder of the lock hangs
+    counted  boolean := false;  -- whether this wait for the clock was counted
     used_up  boolean;           -- the lane's tick is used up, or the lane is at START
     entered  boolean;           -- the tick to start is in a block that mark does not cover with the next one
-    waits    constant boolean := current_setting('synchronous_standby_names') <> '';  -- a commit, for a standby
+    waits    constant boolean := current_setting('synchronous_standby_names') <> '';  -- a commit waits for a standby
     raiser   bigint;            -- transaction that raised mark
-    became   text;              -- what has become of it
+    became   text;              -- its state
     bound    bigint;            -- confirmed
-    fenced   boolean := false;  -- the tick is for those whose own commit waits
-    bar      bigint := 0;       -- fence, if it is
-    again    boolean := false;  -- and the lane's is one, so that no other need be started
+    fenced   boolean := false;  -- the tick is only for callers whose own commit waits
+    bar      bigint := 0;       -- fence if the tick is fenced, else 0
+    again    boolean := false;  -- the lane's tick is fenced too: use it, and start no other
 BEGIN
-    -- A commit that does not wait must not look like one that has. Before the subtransaction, whose end would undo it.
+    -- A commit that does not wait must not look like one that has. This comes before the subtransaction, whose end
+    -- would undo it.
     IF waits AND current_setting('synchronous_commit') IN ('off', 'local') THEN
         PERFORM set_config('synchronous_commit', 'on', true);
     END IF;
@@ -288,7 +282,7 @@ BEGIN
             SELECT last_value >> lane_bits INTO STRICT other FROM pgflurry.lane%16$s;
             SELECT last_value, log_cnt > 0 INTO STRICT marked, ours FROM pgflurry.mark%12$s;
             IF NOT ours OR (((tick >> block_bits) + 2) << block_bits) + 1 < marked THEN
-                tick := 0;  -- nobody set it (point 3), or not the last (Foreign hands)
+                tick := 0;  -- not set by this function (point 3), or not last (Foreign hands)
             END IF;
             IF tick = 0 THEN  -- the start before a crash may have been in this very tick of the clock (point 5)
                 PERFORM pg_sleep(unit + 0.001);
@@ -298,8 +292,8 @@ BEGIN
             used_up := (v & counter_bits) >= beyond;
             IF %21$s THEN
                 v := NULL;
-                stuck := true;  -- not this one, but the other lane goes on
-            ELSIF tick < clock - lag OR used_up OR other > tick THEN  -- else somebody has just advanced, and v is an ID
+                stuck := true;  -- start no tick here, the other lane's is fresh
+            ELSIF tick < clock - lag OR used_up OR other > tick THEN  -- else v is an ID: another session advanced it
                 v := NULL;
                 IF tick = 0 THEN
                     SELECT last_value INTO STRICT known FROM pgflurry.function_timeline%12$s;
@@ -321,9 +315,9 @@ BEGIN
                         BEGIN
                             became := txid_status(raiser);
                         EXCEPTION WHEN invalid_parameter_value THEN
-                            became := NULL;  -- a number from elsewhere, which is none here yet
+                            became := NULL;  -- a number that this cluster has not reached yet
                         END;
-                        -- Where no standby is connected, somebody cancelled the wait.
+                        -- If no standby is connected, somebody has cancelled the wait.
                         IF became = 'committed' AND target - clock <= reach
                            AND EXISTS (SELECT FROM pg_stat_get_wal_senders() AS w
                                        WHERE coalesce(w.sync_state, 'hidden') NOT IN ('async', 'potential')) THEN
@@ -342,7 +336,8 @@ BEGIN
                 IF again OR clock > 0 AND target <= last_tick AND target - clock <= reach THEN
                     entered := tick = 0 OR (target >> block_bits) <> (tick >> block_bits);
                     IF entered OR fenced AND raiser <> txid_current() THEN
-                        -- A raiser that is open may commit yet. Who follows on it too soon never sees one commit.
+                        -- An open raiser may still commit. If raisers replace each other too soon, no commit is ever
+                        -- seen.
                         IF entered OR became IS DISTINCT FROM 'in progress'
                            OR (target >> raiser_bits) <> (tick >> raiser_bits) THEN
                             PERFORM setval('pgflurry.raiser%12$s'::regclass, 0);
@@ -357,9 +352,9 @@ BEGIN
                             CASE WHEN waits THEN target ELSE ((target >> block_bits) + 2) << block_bits END);
                     END IF;
                     v := target << lane_bits | first;
-                    -- A tick entered by the clock begins at random, so that a quiet database does
-                    -- not give only even IDs. A hash, because callers that wake with the millisecond see few different
-                    -- microseconds; and not random(), whose sequence is the session's own.
+                    -- A tick entered by the clock begins at random, so that a quiet database does not give only even
+                    -- IDs. By a hash, because callers that wake with the millisecond see few different microseconds.
+                    -- Not by random(), whose sequence belongs to the session.
                     IF NOT used_up OR target <> tick + 1 THEN
                         v := v + (hashint8extended((seconds * 1000000)::bigint, 0) & quiet_start);
                     END IF;
@@ -381,7 +376,7 @@ BEGIN
             WHEN lock_not_available THEN
                 stuck := waiting;
                 IF NOT waiting THEN
-                    -- Somebody else is advancing. The draw is unique whatever the time is; use it unless it is too old.
+                    -- Another session is advancing. The draw is unique at any time: use it unless it is too old.
                     clock := floor((date_part('epoch', clock_timestamp()) - epoch) / unit)::bigint;
                     IF (drawn & counter_bits) < beyond AND (drawn >> lane_bits) >= clock - lag_limit THEN
                         RETURN drawn;
@@ -421,7 +416,7 @@ BEGIN
             PERFORM nextval('pgflurry.clock_waits'::regclass);
             counted := true;
         END IF;
-        PERFORM pg_sleep(0.01);  -- without the lock; all who wait let the clock catch up
+        PERFORM pg_sleep(0.01);  -- without the lock: every waiting call lets the clock catch up
         waiting := true;
     END LOOP;
 END $advance$
@@ -438,7 +433,7 @@ $create$,
             CASE WHEN stand_in THEN '' ELSE '_stand_in' END, lag,
             CASE WHEN stand_in THEN 2 ELSE greatest(20 / unit_ms, 1) END,
             CASE WHEN NOT stand_in THEN '-- No tick of this lane was started since the stand-in began:
-                    -- its holder is still the one that does not go on.
+                    -- the same holder still hangs.
                     SELECT last_value > drawn INTO STRICT stuck FROM pgflurry.lane_stand_in;' END,
             CASE WHEN stand_in THEN 'RETURN NULL;'
                  ELSE 'stuck := false;
@@ -447,14 +442,14 @@ $create$,
                 CONTINUE;
             END IF;' END,
             CASE WHEN stand_in THEN 'other > tick AND other >= clock - lag_limit' ELSE 'false' END,
-            CASE WHEN NOT stand_in THEN '-- Who was stopped between reading the clock and here may be behind the
+            CASE WHEN NOT stand_in THEN '-- A session stopped between reading the clock and here may be behind the
                     -- stand-in again: then no draw of this tick is an ID.
                     IF other > tick AND (SELECT last_value FROM pgflurry.lane_stand_in) > v THEN
                         PERFORM setval(''pgflurry.lane''::regclass,
                             target << lane_bits | CASE WHEN bar > 0 THEN fence_end ELSE beyond END);
                         v := NULL;
                     END IF;'
-                 ELSE '-- Who was stopped between reading the lane and here may have met it:
+                 ELSE '-- A session stopped between reading the lane and here may have met it:
                     -- then no draw of this tick is an ID.
                     IF (SELECT last_value >> lane_bits FROM pgflurry.lane) >= target - 1 THEN
                         PERFORM setval(''pgflurry.lane_stand_in''::regclass,
@@ -466,10 +461,10 @@ $create$,
             greatest(block_bits - 2, 0));
     END LOOP;
     COMMENT ON FUNCTION pgflurry.advance_slowly(bigint) IS
-        'All that advance() may meet, about once a second: after a crash, where the mark moves, '
-        'where the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
+        'All rare cases of advance(), about one a second: after a crash, if the mark moves, '
+        'if the clock is behind. Takes a fresh draw of the lane, returns the one to use.';
     COMMENT ON FUNCTION pgflurry.advance_slowly_stand_in(bigint) IS
-        'The same for the lane of the stand-in. NULL if its lock is not to be had either.';
+        'The same for the lane of the stand-in. NULL if its lock is not free either.';
     REVOKE ALL ON FUNCTION pgflurry.advance_slowly(bigint), pgflurry.advance_slowly_stand_in(bigint) FROM PUBLIC;
 
     EXECUTE format($create$
@@ -493,8 +488,8 @@ $create$,
         lane_bits, start_value * 2 - 1, start_value + start_value / 2, start_value, share,
         extract(epoch FROM n.epoch), unit_ms / 1000::numeric, 20 / unit_ms);
     COMMENT ON FUNCTION pgflurry.stand_in() IS
-        'A draw from the share of the sequence that is kept for when a session holds the lock of the lane and does '
-        'not go on. NULL if another one holds that of this lane.';
+        'A draw from the reserved share of the sequence, for when the session that holds the lock of the lane hangs. '
+        'NULL if another session holds the lock of this lane.';
     REVOKE ALL ON FUNCTION pgflurry.stand_in() FROM PUBLIC;
 
     EXECUTE format($create$
@@ -506,10 +501,10 @@ DECLARE
     target  bigint;  -- the tick to start
 BEGIN
     IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %12$s::bigint THEN
-        -- Without the lock, because its holder may be stopped while others draw on. Safe at any moment (point 4).
+        -- Without the lock, because its holder may hang while others draw on. This is safe at any moment (point 4).
         IF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.>=) %6$s::bigint THEN
             PERFORM pg_catalog.setval('pgflurry.lane'::pg_catalog.regclass, %12$s::bigint);
-        -- The draw is one of a fenced tick, and this transaction the raiser.
+        -- The draw is of a fenced tick, and this transaction is the raiser.
         ELSIF (drawn OPERATOR(pg_catalog.&) %5$s::bigint) OPERATOR(pg_catalog.<) %15$s::bigint
               AND pg_catalog.pg_sequence_last_value('pgflurry.raiser'::pg_catalog.regclass)
                   OPERATOR(pg_catalog.=) pg_catalog.txid_current_if_assigned()
@@ -535,10 +530,10 @@ BEGIN
         ELSIF (v OPERATOR(pg_catalog.>>) %1$s)
               OPERATOR(pg_catalog.<) ((us OPERATOR(pg_catalog./) %4$s::bigint) OPERATOR(pg_catalog.-) %13$s::bigint)
            OR (v OPERATOR(pg_catalog.&) %2$s::bigint) OPERATOR(pg_catalog.<>) 0::bigint THEN
-            -- else somebody has just advanced, and v is an ID
+            -- else another session has just advanced, and v is an ID
             target := GREATEST(us OPERATOR(pg_catalog./) %4$s::bigint,
                 (v OPERATOR(pg_catalog.>>) %1$s) OPERATOR(pg_catalog.+) 1::bigint);
-            -- where the lane is not at START nor its tick fenced, the mark stays, and the tick is not too far ahead
+            -- if the lane is not at START, its tick not fenced, the mark stays, and the tick is not too far ahead
             IF (v OPERATOR(pg_catalog.&) %12$s::bigint) OPERATOR(pg_catalog.=) 0::bigint
                AND (target OPERATOR(pg_catalog.>>) %8$s) OPERATOR(pg_catalog.=) (v OPERATOR(pg_catalog.>>) %9$s)
                AND ((target OPERATOR(pg_catalog.-) %10$s::bigint) OPERATOR(pg_catalog.*) %4$s::bigint)
@@ -561,7 +556,7 @@ BEGIN
             NULL;
         WHEN lock_not_available THEN
             v := NULL;
-            -- Somebody else is advancing. The draw is unique whatever the time is; use it unless it is too old.
+            -- Another session is advancing. The draw is unique at any time: use it unless it is too old.
             us := ((pg_catalog.date_part('epoch'::pg_catalog.text, pg_catalog.clock_timestamp())
                 OPERATOR(pg_catalog.-) %3$s::double precision)
                 OPERATOR(pg_catalog.*) 1000000::double precision)::bigint;
@@ -592,7 +587,7 @@ LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER AS $next$
 DECLARE
     drawn bigint := pg_catalog.nextval('pgflurry.lane'::pg_catalog.regclass)%5$s;
 BEGIN
-    -- an ID of a tick that is hardly behind the clock, or ahead of it; else start a new tick
+    -- return an ID whose tick is at most lag behind the clock, or ahead of it; otherwise start a new tick
     IF NOT pgflurry.may_draw(%7$s)
        OR pg_catalog.to_timestamp((drawn::double precision OPERATOR(pg_catalog.*) %1$s::double precision)
               OPERATOR(pg_catalog.+) %2$s::double precision) OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp()
@@ -606,7 +601,7 @@ BEGIN
 END $next$
 $create$,
         unit_ms / 1000::double precision / (1::bigint << lane_bits),
-        -- flipped bits are no time
+        -- the flipped bits are not part of the time
         extract(epoch FROM n.epoch + n.unit * (1 + lag))
             - round(flipped * unit_ms / 1000::numeric / (1::bigint << lane_bits), 6),
         no_id, result, flip, flipped, own);

@@ -1,6 +1,6 @@
--- Native sequences for several servers that must not meet: sequence NAME_k gives k, k + n, k + 2n ... to server k of n.
--- Everything here runs with the rights of the caller, who needs CREATE on the schema, or owns the sequences;
--- who draws needs USAGE on a sequence, as ever.
+-- Native sequences for several servers that must not give the same number: of n servers, server k draws from sequence
+-- NAME_k, which gives k, k + n, k + 2n ... Everything here runs with the rights of the caller, who needs CREATE on the
+-- schema, or owns the sequences. To draw, a role needs USAGE on a sequence, as always.
 
 CREATE OR REPLACE FUNCTION pgflurry.check_offsets(caller text, here text, name text, servers integer, server integer,
     OUT schema text, OUT base text)
@@ -43,7 +43,7 @@ BEGIN
     END IF;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.check_offsets(text, text, text, integer, integer) IS
-'Inside of create_offset_sequences() and replan_offset_sequences(): checks their arguments; '
+'Part of create_offset_sequences() and replan_offset_sequences(): checks their arguments; '
 'here is the schema for a name without one.';
 
 CREATE OR REPLACE FUNCTION pgflurry.offset_numbers(schema text, base text) RETURNS integer[]
@@ -66,7 +66,7 @@ DECLARE
     other record;
 BEGIN
     SELECT * INTO at FROM pgflurry.check_offsets('create_offset_sequences', here, name, servers, server);
-    -- A sequence of another plan, or one that was replanned, has numbers that a new one would give again.
+    -- An existing sequence of another plan, or one that was replanned, has numbers that a new one would give again.
     SELECT format('%I.%I', at.schema, at.base || '_' || k) AS name, p.seqstart, p.seqincrement INTO other
         FROM unnest(pgflurry.offset_numbers(at.schema, at.base)) AS k
         JOIN pg_sequence AS p ON p.seqrelid = to_regclass(format('%I.%I', at.schema, at.base || '_' || k))
@@ -90,7 +90,7 @@ BEGIN
     END LOOP;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.make_offset_sequences(text, text, integer, integer) IS
-'Inside of create_offset_sequences(); here is the schema for a name without one.';
+'Part of create_offset_sequences(); here is the schema for a name without one.';
 
 CREATE OR REPLACE FUNCTION pgflurry.create_offset_sequences(name text, servers integer, server integer DEFAULT NULL)
 RETURNS SETOF text
@@ -98,7 +98,7 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN pgflurry.make_offset_sequences(current_schema()::text, name, servers, server);
 COMMENT ON FUNCTION pgflurry.create_offset_sequences(text, integer, integer) IS
 'Makes the sequences name_1 to name_servers, each INCREMENT BY servers and START WITH its number, '
-'and returns their names; with a server only that one''s. name may have a schema, else it is the current one. '
+'and returns their names; with a server only that one''s. A name without a schema is in the current one. '
 'All in one database, or one in the database of each server. '
 'Errors: 22023 a name NULL, empty or no identifier, servers not 1 to 65535, server not 1 to servers, '
 'more than 256 sequences at once; 42622 name too long, 42P07 a sequence exists, '
@@ -120,7 +120,7 @@ DECLARE
 BEGIN
     SELECT * INTO at FROM pgflurry.check_offsets(caller, here, name, servers, server);
     PERFORM pgflurry.check_isolation(caller);
-    LOOP  -- until there is none that another session has made before it let go of the others
+    LOOP  -- until the list has no sequence that is not locked yet
         numbers := pgflurry.offset_numbers(at.schema, at.base);
         IF numbers IS NULL THEN
             RAISE EXCEPTION '%: there are no sequences %', caller, format('%I.%I', at.schema, at.base || '_1') || ' ...'
@@ -134,8 +134,8 @@ BEGIN
             RAISE EXCEPTION '%: sequence % is not in the plan: its numbers would meet those of the others', caller, one
                 USING ERRCODE = '55000', HINT = 'Drop it first, or plan for all sequences of this database.';
         END LOOP;
-        -- From here on nobody draws from them until this transaction ends.
-        -- Who has drawn in an open transaction is waited for.
+        -- From here on nobody draws from them until this transaction ends. It waits for open transactions that have
+        -- drawn.
         FOREACH one IN ARRAY ARRAY(
             SELECT format('%I.%I', at.schema, at.base || '_' || k) FROM unnest(numbers) AS k ORDER BY k)
         LOOP
@@ -162,7 +162,7 @@ BEGIN
     RETURN base;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.move_offset_sequences(text, text, integer, bigint, integer) IS
-'Inside of replan_offset_sequences(); here is the schema for a name without one.';
+'Part of replan_offset_sequences(); here is the schema for a name without one.';
 
 CREATE OR REPLACE FUNCTION pgflurry.replan_offset_sequences(
     name text, servers integer, above bigint DEFAULT NULL, server integer DEFAULT NULL)
@@ -171,9 +171,9 @@ LANGUAGE sql VOLATILE PARALLEL UNSAFE
 RETURN pgflurry.move_offset_sequences(current_schema()::text, name, servers, above, server);
 COMMENT ON FUNCTION pgflurry.replan_offset_sequences(text, integer, bigint, integer) IS
 'Changes the number of servers: moves all sequences of create_offset_sequences() in this database to the new step, '
-'each beyond every number that any of them gave and beyond above, and makes those that are missing; '
-'nobody draws meanwhile. Returns the number above which they begin. '
-'Servers with databases of their own: call it in each with its server and the same above, '
-'so large that none reaches it before its turn. '
-'Errors: 55000 a sequence that is not in the plan, 22023 above was reached already (both numbers are told), '
+'each beyond every number that any of them gave and beyond above, and makes the missing ones. '
+'Draws wait meanwhile. Returns the number above which they begin. '
+'Servers with databases of their own: call it in each with its server and the same above. '
+'Choose it so large that no server reaches it before its turn. '
+'Errors: 55000 a sequence that is not in the plan, 22023 above was reached already (the error has both numbers), '
 '42704 no sequences, 25000 not READ COMMITTED, 2200H no larger bigint, and those of create_offset_sequences().';

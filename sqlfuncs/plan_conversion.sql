@@ -1,5 +1,5 @@
--- What convert_to_snowflake() would do, told before anything is locked; and for a column that is too narrow,
--- the statements that come before it. Everything here only reads, under ACCESS SHARE.
+-- Shows what convert_to_snowflake() would do, before anything is locked. For a column that is too narrow, it shows the
+-- statements that come before it. Everything here only reads, under ACCESS SHARE.
 
 CREATE OR REPLACE FUNCTION pgflurry.size_of(rel regclass) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -24,7 +24,7 @@ CREATE OR REPLACE FUNCTION pgflurry.concerned(tab regclass, col text, seq regcla
 LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
 DECLARE
     c      record;
-    source regclass;  -- that keys come from
+    source regclass;  -- the source of the keys
     name   text;
 BEGIN
     SELECT * INTO c FROM pgflurry.key_column('plan_conversion', tab, col, seq);
@@ -146,8 +146,8 @@ BEGIN
 END $fn$;
 COMMENT ON FUNCTION pgflurry.plan_conversion(regclass, text, text, regclass, boolean) IS
 'What convert_to_snowflake() with these arguments would do now: each statement in its order, its lock, '
-'how long that is held, and before them, as step 0, what else is concerned. Changes nothing, and locks nobody out. '
+'how long that is held, and before them, as step 0, what else is concerned. Changes nothing, and blocks no session. '
 'For an integer column, or with integer columns that refer to it, the statements come first that make them bigint: '
 'rewrite => true by ALTER COLUMN ... TYPE, false by a copy of the column without a long lock; '
-'NULL: by a copy from 100 MB on, where the plan can write it down. '
+'NULL: by a copy from 100 MB on, if the plan can describe it. '
 'Errors as those of convert_to_snowflake() before its locks.';

@@ -1,4 +1,4 @@
--- The end of a widening without a long lock: copies take the places of the narrow columns.
+-- The end of a widening without a long lock: copies replace the narrow columns.
 
 CREATE OR REPLACE FUNCTION pgflurry.narrow_foreign_keys(tab regclass, col text,
     OUT rel regclass, OUT name name, OUT wide name, OUT refers_to regclass, OUT definition text)
@@ -47,7 +47,7 @@ BEGIN
         LEFT JOIN pg_attrdef AS d ON d.adrelid = w.rel AND d.adnum = w.number
         ORDER BY w.place
     LOOP
-        -- Nothing to do, or else a step before has failed: then no copy takes the place of the column.
+        -- Either there is nothing to do, or an earlier step has failed: then no copy may replace the column.
         RETURN NEXT format('ALTER TABLE %s VALIDATE CONSTRAINT %I', n.rel, n.wide);
         RETURN NEXT format('DROP TRIGGER %I ON %s', 'zz_' || n.wide, n.rel);
         RETURN NEXT format('DROP FUNCTION %s()', pgflurry.widening_function(n.rel, n.place, n.wide));
@@ -74,7 +74,7 @@ BEGIN
                 RETURN NEXT format('ALTER TABLE %s ALTER COLUMN %I SET DEFAULT %s', n.rel, n.wide, n.expression);
             END IF;
         END IF;
-        RETURN NEXT format('ALTER TABLE %s DROP COLUMN %I', n.rel, n.name);  -- with its indexes
+        RETURN NEXT format('ALTER TABLE %s DROP COLUMN %I', n.rel, n.name);  -- the indexes go with it
         RETURN NEXT format('ALTER TABLE %s RENAME COLUMN %I TO %I', n.rel, n.wide, n.name);
         RETURN QUERY SELECT CASE WHEN k.contype IS NULL
                 THEN format('ALTER INDEX %s.%I RENAME TO %I', n.relnamespace::regnamespace,

@@ -1,6 +1,6 @@
--- How an integer key becomes bigint, with the columns that refer to it: statements for people to run.
--- Two ways. ALTER COLUMN ... TYPE rewrites the tables under an ACCESS EXCLUSIVE lock. The other way copies the column
--- while everybody works, and swaps in a short transaction. Nothing here takes a lock or changes anything.
+-- How an integer key becomes bigint, with the columns that refer to it: statements for people to run. There are two
+-- ways. ALTER COLUMN ... TYPE rewrites the tables under an ACCESS EXCLUSIVE lock. The other way copies the column while
+-- everybody works, and swaps in a short transaction. Nothing here takes a lock or changes anything.
 
 CREATE OR REPLACE FUNCTION pgflurry.wide_name(of name) RETURNS name
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -26,7 +26,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     WHERE a.atttypid IN ('integer'::regtype, 'smallint'::regtype)
 $fn$;
 COMMENT ON FUNCTION pgflurry.narrow_columns(regclass, text) IS
-'A key and the columns that refer to it, directly or through another key, so far as they are integer or smallint: '
+'A key and the columns that refer to it, directly or through another key, if they are integer or smallint: '
 'table, column, and the name of its copy while it is widened.';
 
 CREATE OR REPLACE FUNCTION pgflurry.views_of_columns(tab regclass, col text, OUT view regclass, OUT depth integer)
@@ -90,7 +90,7 @@ COMMENT ON FUNCTION pgflurry.views_again(regclass, text, boolean) IS
 'Statements that drop the views of views_of_columns(), or make them again as they are now, '
 'with owner, rights, comments and defaults.';
 
--- An index is copied if it can be written down from its columns: a btree of plain columns, sorted as bigint is.
+-- An index is copied if its columns describe it: a btree of plain columns, sorted as bigint is.
 CREATE OR REPLACE FUNCTION pgflurry.copied_index(index oid, number smallint, wide name) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     SELECT format('CREATE %sINDEX CONCURRENTLY %I ON %s (%s)%s', CASE WHEN i.indisunique THEN 'UNIQUE ' ELSE '' END,
@@ -117,7 +117,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
 $fn$;
 COMMENT ON FUNCTION pgflurry.copied_index(oid, smallint, name) IS
 'The statement that makes an index again on the copy of a column; NULL if the index has something '
-'that is not written down so: expressions, a predicate, options, a replica identity.';
+'that its columns do not describe: expressions, a predicate, options, a replica identity.';
 
 CREATE OR REPLACE FUNCTION pgflurry.widening_obstacles(tab regclass, col text) RETURNS SETOF text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
@@ -172,7 +172,7 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quot
            WHERE m.rel = i.indrelid AND m.number = ANY (i.indkey::smallint[])) > 1
 $fn$;
 COMMENT ON FUNCTION pgflurry.widening_obstacles(regclass, text) IS
-'What stands in the way of a widening without a long lock, because the plan does not write it down.';
+'What prevents a widening without a long lock, because the plan cannot describe it.';
 
 CREATE OR REPLACE FUNCTION pgflurry.widening_function(rel regclass, place integer, wide name) RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off AS $fn$
@@ -218,7 +218,8 @@ BEGIN
         RETURN;
     END IF;
 
-    -- A copy of each column, which a trigger keeps. Its name makes it the last, after those that change the key.
+    -- A copy of each column, kept up to date by a trigger. The trigger's name makes it run last, after those that
+    -- change the key.
     RETURN QUERY SELECT s.statement, s.lock, s.held, s.note
         FROM pgflurry.narrow_columns(tab, col) AS n,
         LATERAL (SELECT pgflurry.widening_function(n.rel, n.place, n.wide)) AS f (name),
@@ -239,8 +240,8 @@ BEGIN
     RETURN QUERY VALUES ('SET row_security = off', NULL, NULL,
         'rows that a policy hides are an error now, and not left out: a role that sees them all goes on');
 
-    -- By blocks, because that needs no index. A row that somebody has locked is left to the next pass,
-    -- so this waits for nobody and no deadlock comes of it.
+    -- By blocks, because that needs no index. A row that another session has locked is left to the next pass, so this
+    -- never waits and causes no deadlock.
     RETURN QUERY SELECT format('DO %L', format($do$
 DECLARE
     blocks constant bigint := pg_relation_size(%1$L) / current_setting('block_size')::bigint;

@@ -1,21 +1,21 @@
--- Names in schema public, and whose they are. pgflurry must not overwrite, shadow or drop a function of the user's own.
+-- Names in schema public, and which functions have them. pgflurry must not overwrite, shadow or drop a function of the
+-- user's own.
 --
 -- Two kinds of names:
 --
 --  * The snowflake family lives in public alone, because the proxy answers for it there.
---    Where another function has one of these signatures nothing is installed:
---    two meanings of next_snowflake() would be two ID spaces.
---    A function is told to be pgflurry's by a text in its body, so one that was changed a little
---    is repaired and one that was replaced is not. And by its owner: CREATE OR REPLACE leaves a function to its owner,
---    so one that somebody else put there beforehand, with that text, would stay his to replace,
---    and whoever calls it would run what he likes.
+--    If another function has one of these signatures, nothing is installed: two meanings of next_snowflake() would be
+--    two ID spaces.
+--    A function is pgflurry's if its body has a certain text and its owner is right. So a function that was changed a
+--    little is repaired, and one that was replaced is not. The owner matters because CREATE OR REPLACE keeps it.
+--    Otherwise another role could create a function with that text beforehand, own it, and replace it later. Then its
+--    callers would run that role's code.
 --
---  * The other functions live in schema pgflurry. Those of IDs have an alias in public, and all that applications
---    call have one where somebody has asked for it (functions_in_public.sql).
---    An alias is nothing but RETURN pgflurry.name(its arguments), and a function is the alias
---    exactly if that is its body and its owner is right. Where any other function has the name, in whatever schema and
---    with whatever arguments, no alias is made: calls that meant the other one could mean the alias from then on.
---    The qualified name always works.
+--  * The other functions live in schema pgflurry. Those of IDs have an alias in public. All that applications call have
+--    one if the operator has asked for it (functions_in_public.sql).
+--    A function is an alias exactly if its body is RETURN pgflurry.name(its arguments) and its owner is right.
+--    If any other function has the name, in any schema and with any arguments, no alias is made: calls that meant the
+--    other one could then mean the alias. The qualified name always works.
 
 CREATE OR REPLACE FUNCTION pgflurry.snowflake_family(OUT function text, OUT mark text) RETURNS SETOF record
 LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$

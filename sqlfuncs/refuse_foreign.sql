@@ -1,2 +1,2 @@
--- Before anything is written to public. See public_names.sql.
+-- Runs before anything is written to public. See public_names.sql.
 CALL pgflurry.refuse_foreign();

@@ -1,14 +1,13 @@
--- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO ... and LAST_INSERT_ID(), in PostgreSQL's
--- terms: one statement deletes the row of the name and inserts it again with the next number of a sequence.
+-- next_replace_id(name): the ticket table of old MySQL sites, REPLACE INTO ... and LAST_INSERT_ID(). In PostgreSQL one
+-- statement deletes the row of the name and inserts it again with the next number of a sequence.
 --
--- A number that was committed never comes again. One that was rolled back leaves a gap, because sequences are not
--- transactional; but a crash right after the rollback may forget that it was drawn, and then it comes again.
--- What a draw costs: the name is locked until the transaction ends, and it leaves one dead row
--- with two dead index entries for vacuum.
+-- A committed number never comes again. A rolled-back number leaves a gap, because sequences are not transactional. But
+-- a crash right after the rollback may forget the draw, and then the number comes again. A draw locks the name until
+-- the transaction ends. It leaves one dead row with two dead index entries for vacuum.
 --
--- The unique key on the name does two things. A session that finds no row to delete,
--- because another one has just put it there, fails on the key instead of adding a second row, and tries again.
--- And the delete finds its row by an index.
+-- The unique key on the name does two things. A session finds no row to delete if another one has just inserted it. The
+-- key then makes its insert fail instead of adding a second row, and the session tries again. And the delete finds its
+-- row by the key's index.
 
 CREATE OR REPLACE FUNCTION pgflurry.next_replace_id(name text) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -18,7 +17,7 @@ BEGIN
     PERFORM pgflurry.check_text('next_replace_id', 'name', name);
     LOOP
         BEGIN
-            -- The insert reads the count, so the row is gone before its successor comes.
+            -- The insert reads the count of the delete, so the row is gone before its successor comes.
             WITH gone AS (
                 DELETE FROM pgflurry.replace_sequence AS r WHERE r.seq_name = name RETURNING r.seq_id
             )
@@ -27,8 +26,8 @@ BEGIN
                 RETURNING r.seq_id INTO drawn;
             RETURN drawn;
         EXCEPTION WHEN unique_violation THEN
-            -- Another session has replaced the row meanwhile; the next statement sees what it committed,
-            -- but not in a snapshot that the whole transaction keeps.
+            -- Another session has replaced the row meanwhile. The next statement sees what that committed, unless the
+            -- whole transaction keeps one snapshot.
             IF current_setting('transaction_isolation') NOT IN ('read committed', 'read uncommitted') THEN
                 RAISE EXCEPTION 'next_replace_id: another transaction has drawn for %', quote_literal(name)
                     USING ERRCODE = '40001', HINT = 'Retry the transaction.';

@@ -1,5 +1,5 @@
--- What is installed here. Numbers in function texts, because they also survive where the rows do not: in a dump of the
--- schema alone. The first is filled in by Files.
+-- Which revision is installed here. The numbers stand in function texts, because these survive in a dump of the schema
+-- alone, and rows do not. Files fills in the first one.
 
 CREATE OR REPLACE FUNCTION pgflurry.revision() RETURNS integer
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS 'SELECT %d';

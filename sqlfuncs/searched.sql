@@ -1,12 +1,12 @@
--- Where a call that names no schema may be looked for, so that a proxy answers unless the call
--- could mean something else.
+-- Where PostgreSQL may look for a call that names no schema. A proxy answers such a call only if it cannot mean another
+-- function.
 
 CREATE OR REPLACE FUNCTION pgflurry.is_searched(schema oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
     -- PostgreSQL never looks for functions in temporary schemas
     SELECT NOT starts_with(n.nspname, 'pg_temp_') AND NOT starts_with(n.nspname, 'pg_toast_temp_') AND (
-        -- Who may use a schema may put it into his search_path at any time.
-        -- Superusers may use them all, so for them it counts only where somebody has put it there.
+        -- A role that may use a schema may put it into its search_path at any time. Superusers may use every schema, so
+        -- for them a schema counts only if somebody has put it there.
         has_schema_privilege('public', n.oid, 'USAGE')
         OR EXISTS (SELECT FROM pg_roles AS r
                 WHERE r.rolcanlogin AND NOT r.rolsuper AND has_schema_privilege(r.oid, n.oid, 'USAGE')
@@ -20,5 +20,5 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $fn$
 $fn$;
 COMMENT ON FUNCTION pgflurry.is_searched(oid) IS
 'Whether PostgreSQL could look for a name without a schema in this one, in some session to this database: '
-'somebody who logs in may use it and is no superuser, or it stands in a search_path that is set for a role, '
+'a role that may log in and is no superuser may use it, or it stands in a search_path that is set for a role, '
 'the database or the server. Never for temporary schemas. NULL for an oid that is no schema.';

@@ -1,13 +1,12 @@
 -- next_segment(tag), next_segments(tag, n): the next numbers of a business tag, from its row in pgflurry.segment.
 --
--- A draw is an UPDATE of that row in the caller's transaction.
--- So numbers that were rolled back are drawn again, and the row stays locked until the transaction ends:
--- drawing from one tag is one transaction at a time. A proxy answers both functions from a block that it has reserved,
--- and committed, in the same row; there nothing is locked, and nothing is rolled back.
+-- A draw is an UPDATE of that row in the caller's transaction. So numbers that were rolled back are drawn again, and
+-- the row stays locked until the transaction ends: transactions that draw from one tag run one after the other. A proxy
+-- reserves and commits a block in the same row, and answers both functions from it. Then nothing is locked, and nothing
+-- is rolled back.
 --
--- Both are SECURITY DEFINER: callers need EXECUTE and no right on the table.
--- Their own text names everything with its schema, because the search_path belongs to the caller;
--- that of take_segment is fixed.
+-- Both are SECURITY DEFINER: callers need EXECUTE and no right on the table. Their own text names everything with its
+-- schema, because the search_path belongs to the caller. take_segment has a fixed search_path.
 
 CREATE OR REPLACE FUNCTION pgflurry.take_segment(caller text, tag text, n bigint) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
@@ -40,7 +39,7 @@ BEGIN
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.take_segment(text, text, bigint) IS
-'Inside of next_segment() and next_segments(): takes n numbers, returns the first. '
+'Part of next_segment() and next_segments(): takes n numbers, returns the first. '
 'caller is the function to name in errors.';
 REVOKE ALL ON FUNCTION pgflurry.take_segment(text, text, bigint) FROM PUBLIC;
 
@@ -61,7 +60,7 @@ END $fn$;
 
 COMMENT ON FUNCTION pgflurry.next_segment(text) IS
 'The next number of a business tag, a row of pgflurry.segment that exists. '
-'Dense but for what proxies have reserved; in the caller''s transaction: '
+'Dense, except for numbers that proxies have reserved. In the caller''s transaction: '
 'a rolled-back draw may come again, and the tag is locked until the end of the transaction. '
 'Errors: 42704 no such tag, 22023 NULL or not 1 to 128 characters, 2200H no larger bigint, '
 '25006 read-only transaction, 40001 in REPEATABLE READ.';

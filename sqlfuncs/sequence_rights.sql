@@ -1,6 +1,6 @@
--- Nobody but the owner draws from pgflurry's sequences, or sets them: see Rights in next_snowflake.sql,
--- whose third point would fall. A role gets such rights without anybody's noticing where the owner's ALTER DEFAULT
--- PRIVILEGES grants them on all sequences, as those that are made for an application often do.
+-- Only the owner may draw from pgflurry's sequences, or set them. Otherwise the third point of next_snowflake.sql
+-- falls; see Rights there. A role can get such rights unnoticed: ALTER DEFAULT PRIVILEGES of the owner may grant them
+-- on all sequences, and often does so for an application's role.
 
 CREATE OR REPLACE PROCEDURE pgflurry.keep_sequences()
 LANGUAGE plpgsql SET search_path = pg_catalog, pg_temp AS $fn$
@@ -18,5 +18,5 @@ BEGIN
     END LOOP;
 END $fn$;
 COMMENT ON PROCEDURE pgflurry.keep_sequences() IS
-'Takes the rights to draw from the sequences of schema pgflurry, and to set them, from everybody but their owner. '
+'Revokes the rights to draw from the sequences of schema pgflurry, and to set them, from all roles except the owner. '
 'May be run again at any time.';

@@ -1,9 +1,9 @@
--- What this server says about itself: NULL where it does not say, never an error.
+-- Facts about this server: NULL if it does not show them, never an error.
 
 CREATE OR REPLACE FUNCTION pgflurry.wal_timeline() RETURNS text
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp AS $fn$
 BEGIN
-    -- Not pg_control_checkpoint(): that one tells the old timeline until the first checkpoint after a promotion.
+    -- Not pg_control_checkpoint(): it shows the old timeline until the first checkpoint after a promotion.
     RETURN substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8);
 EXCEPTION WHEN OTHERS THEN
     RETURN NULL;  -- a standby, a server that lacks these functions, or a role that may not call them
@@ -11,7 +11,7 @@ END $fn$;
 
 COMMENT ON FUNCTION pgflurry.wal_timeline() IS
 'The WAL timeline this server writes now, 8 hex digits; another one than before means a promotion or a restore. '
-'NULL on a standby and where the server does not tell.';
+'NULL on a standby, and if the server does not show it.';
 
 CREATE OR REPLACE FUNCTION pgflurry.system_identifier() RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -22,4 +22,4 @@ EXCEPTION WHEN undefined_function OR insufficient_privilege OR feature_not_suppo
 END $fn$;
 
 COMMENT ON FUNCTION pgflurry.system_identifier() IS
-'Identity of the server cluster, made by initdb and shared by physical copies. NULL where the server does not tell.';
+'Identity of the server cluster, made by initdb and shared by physical copies. NULL if the server does not show it.';

@@ -1,10 +1,11 @@
-// Package sqlfuncs holds the text of the functions that pgflurry puts into a database: one .sql file a family. One file
-// makes a row that a table of the migrations needs (client_secret.sql).
+// Package sqlfuncs holds the text of the functions that pgflurry puts into a database: one .sql file for each family.
 //
-// Every file can be run again at any time: it creates what is missing and replaces what differs. They run after
-// the migrations, within one transaction, with search_path set to "pg_catalog, pg_temp"; each name outside
-// pg_catalog is written with its schema. First come those of Files in their order, then the call of
-// pgflurry.create_namespace, then Install.
+// Package migrations runs the files, within one transaction after the migrations. First come those of Files, in their
+// order. Then migrations calls pgflurry.create_namespace, and then runs Install. Each file can run again at any time:
+// it creates what is missing and replaces what differs.
+//
+// The transaction sets search_path to "pg_catalog, pg_temp", so every name outside pg_catalog has its schema. One file
+// is no function: client_secret.sql makes a row that a table of the migrations needs.
 package sqlfuncs
 
 import (
@@ -21,7 +22,7 @@ type File struct {
 	SQL  string // any number of statements, for the simple query protocol
 }
 
-// order of installation: a file uses only what stands before it.
+// order of installation: a file uses only what the files before it make.
 var order = [...]string{
 	"functions_in_public.sql",
 	"public_names.sql",
@@ -64,15 +65,16 @@ const (
 	All       = "all"       // whatever applications call
 )
 
-// Names says which names in schema public are pgflurry's. They are the first of Files, and change nothing in public.
+// Names returns the files that define which names in schema public are pgflurry's. They are the first of Files, and
+// change nothing in public.
 func Names() []File { return Files(0, "")[:2] }
 
-// Ticks counts time in ticks, as Files does; alone it is enough to judge whether IDs are ahead of the clock.
+// Ticks returns the file that converts times to ticks. It is enough to check whether IDs are ahead of the clock.
 func Ticks() File { return file("ticks.sql") }
 
-// Files returns all families in the order in which they must run. refuse_foreign.sql fails, before anything is made in
-// public, if a function of the user's own is in the way. revision is what pgflurry.revision() tells. functions is
-// Snowflake or All; empty: as the database remembers, and Snowflake in a new one.
+// Files returns all families in the order in which they must run. If a function of the user's own is in the way,
+// refuse_foreign.sql fails before anything is made in public. pgflurry.revision() will return revision. functions is
+// Snowflake or All. If it is empty, the database keeps its choice, and a new one gets Snowflake.
 func Files(revision int, functions string) []File {
 	filled := map[string]any{"functions_in_public.sql": functions, "revision.sql": revision}
 	all := make([]File, len(order))
@@ -85,12 +87,12 @@ func Files(revision int, functions string) []File {
 	return all
 }
 
-// Install writes the layout of the namespace row into the functions that carry it, and makes the aliases in public; the
-// row must be there.
+// Install writes the layout of the namespace row into the functions that carry it, and makes the aliases in public. The
+// row must exist.
 func Install() File { return file("install.sql") }
 
-// Drop removes all functions and the sequence that Install made, and none of the user's own. Names must have run. It
-// fails, changing nothing, while something depends on them.
+// Drop removes all functions and the sequence that Install made, and none of the user's own. Run Names first. If
+// something depends on them, Drop fails and changes nothing.
 func Drop() File { return file("drop.sql") }
 
 func file(name string) File {

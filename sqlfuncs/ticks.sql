@@ -1,5 +1,5 @@
--- Time in ticks: whole units since the namespace's epoch. Used by the lease's statements and by migrations.
--- Bodies are parsed when they are installed, so the search_path of a caller means nothing to them.
+-- Time in ticks: whole units since the namespace's epoch. The lease's statements and the migrations use it. Bodies are
+-- parsed when they are installed, so the search_path of a caller does not matter.
 
 CREATE OR REPLACE FUNCTION pgflurry.ticks(at timestamptz) RETURNS bigint
 LANGUAGE sql STABLE STRICT PARALLEL SAFE

@@ -1,9 +1,9 @@
--- Idempotency tokens: issue_token(ttl) before the form is shown, redeem_token(token) within the
--- transaction that does the work. Its commit keeps both, its rollback gives the token back:
--- neither "work done, token still good" nor "token gone, nothing done" can be.
--- Of two that redeem at once the second waits for the first one's transaction, and gets false if it commits.
+-- Idempotency tokens: call issue_token(ttl) before the form is shown, and redeem_token(token) within the transaction
+-- that does the work. A commit keeps both the work and the redemption; a rollback gives the token back. So there is
+-- never work with a token that is still good, nor a used token without work. If two sessions redeem at once, the second
+-- waits for the first one's transaction, and gets false if that commits.
 --
--- A token is an ID: unique, and easy to guess. It tells a repeated request, it is no secret.
+-- A token is an ID: unique, and easy to guess. It identifies a repeated request and is no secret.
 
 CREATE OR REPLACE FUNCTION pgflurry.issue_token(ttl interval) RETURNS bigint
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $fn$
@@ -28,7 +28,7 @@ BEGIN
         RAISE EXCEPTION 'redeem_token: the token is null'
             USING ERRCODE = '22023', HINT = 'Give what issue_token() returned.';
     END IF;
-    -- The condition again, because the delete may have waited for another redeemer.
+    -- The condition again, because the delete may have waited for another session that redeemed.
     DELETE FROM pgflurry.token AS t WHERE t.token = redeem_token.token AND t.expires_at > clock_timestamp()
         RETURNING t.expires_at > clock_timestamp() INTO in_time;
     RETURN coalesce(in_time, false);
@@ -44,7 +44,7 @@ DECLARE
     cleaned integer;
 BEGIN
     PERFORM pgflurry.check_batch('clean_tokens', n);
-    -- as an array, because IN may run the subquery once a row
+    -- as an array, because IN may run the subquery once for each row
     DELETE FROM pgflurry.token AS t WHERE t.token = ANY (ARRAY(
         SELECT old.token FROM pgflurry.token AS old WHERE old.expires_at <= clock_timestamp()
         ORDER BY old.expires_at LIMIT n FOR UPDATE SKIP LOCKED));
@@ -52,5 +52,5 @@ BEGIN
     RETURN cleaned;
 END $fn$;
 COMMENT ON FUNCTION pgflurry.clean_tokens(integer) IS
-'Removes at most n, 1 to 10000, tokens that have expired, the oldest first, and returns how many; waits for nobody. '
+'Removes at most n, 1 to 10000, tokens that have expired, the oldest first, and returns how many; never waits. '
 'Run it now and then until it returns less than n. Errors: 22023 another n or NULL, 25006 read-only transaction.';

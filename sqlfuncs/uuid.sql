@@ -1,6 +1,6 @@
--- UUIDs of versions 4 and 7 (RFC 9562), by the names that PostgreSQL 18 has for them.
--- There pg_catalog stands first, so an unqualified uuidv7() is the server's own, and pgflurry.uuidv7() calls it.
--- Which server it is, is looked at in each call: a database that was upgraded needs nothing. Before 18:
+-- UUIDs of versions 4 and 7 (RFC 9562), by the names of PostgreSQL 18. There an unqualified uuidv7() is the server's
+-- own, because pg_catalog stands first, and pgflurry.uuidv7() calls it. Each call checks the version of the server, so
+-- an upgraded database needs no change. Before version 18:
 --
 --      48 bits   milliseconds since 1970
 --       4        version, 7
@@ -8,9 +8,8 @@
 --       2        variant, binary 10
 --      62        random
 --
--- So values of one server order by the microsecond of its clock.
--- Two of the same microsecond, and values before and after a clock was set back, have no order;
--- PostgreSQL 18 also orders those of one session.
+-- So values of one server order by the microsecond of its clock. Two of the same microsecond have no order, nor have
+-- values before and after a clock was set back. PostgreSQL 18 also orders the values of one session.
 
 CREATE OR REPLACE FUNCTION pgflurry.uuidv4() RETURNS uuid
 LANGUAGE sql VOLATILE PARALLEL SAFE

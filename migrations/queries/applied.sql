@@ -1,2 +1,2 @@
--- Migrations that were applied, and when.
+-- Lists the applied migrations, and when each was applied.
 SELECT version, applied_at FROM pgflurry.migration

@@ -1,7 +1,7 @@
--- The standbys that have not written the log up to $1: a name, or NULL for one that this role may not look at, and
--- whether it is connected, so that it may come after.
--- A subscription is none; nor pg_receivewal, which replays nothing; nor a backup, which needs the log to its end.
--- A standby that has just connected has not said anything yet.
+-- Lists the standbys that have not written the WAL up to position $1. Columns: name (NULL: this role may not see the
+-- state of this standby), and whether it is connected, so that it may catch up.
+-- A standby that has just connected has reported no position yet, and counts as behind. Three others do not count: a
+-- logical subscription; pg_receivewal, which replays nothing; a base backup, which includes the WAL up to its own end.
 SELECT CASE WHEN r.state IS NOT NULL THEN coalesce(nullif(r.application_name, ''), 'PID ' || r.pid) END AS name,
        true AS connected
 FROM pg_stat_replication AS r LEFT JOIN pg_replication_slots AS s ON s.active_pid = r.pid

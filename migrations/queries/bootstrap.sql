@@ -1,4 +1,5 @@
--- Where the migrations write down that they were applied. It is here, because it lives in the schema that they fill.
+-- Creates schema pgflurry with the record of the applied migrations. It runs before the first migration, because that
+-- one is recorded, too.
 CREATE SCHEMA IF NOT EXISTS pgflurry;
 COMMENT ON SCHEMA pgflurry IS
 'pgflurry: the ID space of this database (namespace), who may issue IDs (worker), the other ways to make an ID, '

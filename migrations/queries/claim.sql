@@ -1,7 +1,8 @@
--- Runs in the home: takes a database worker, for good: one that was never used,
--- or one that was given back and whose mark has passed.
--- The mark of the row goes to the function, whose server may have another clock.
--- No row where the home may have forgotten a claim.
+-- Gives a worker to the function of a database that joins, for good. Runs in the home, the database with the worker
+-- rows. The worker was never used, or was given back, and its mark has passed.
+-- The mark goes to the function, which begins after it: the joining database's server may have another clock.
+-- Returns no row if no worker is free, if the home may have forgotten a claim (failover, restore, reseed), or if this
+-- is not the original of namespace $4.
 -- $1 name of the database, $2 address, $3 version, $4 namespace
 UPDATE pgflurry.worker
 SET owner = gen_random_uuid(), term = term + 1, node = $1, address = $2, version = $3,

@@ -1,5 +1,7 @@
--- Why the home gave no worker, for a message: who holds the database workers, whether all who hold one are known,
--- and how long it is until the first of the others is free (ms; NULL: there is no other).
+-- Reads why the home gave no worker, for the error message. Columns:
+--  - who holds the database workers
+--  - whether the home knows every database that has joined
+--  - milliseconds until the first unclaimed worker is free, because its mark has passed (NULL: all are claimed)
 SELECT coalesce(string_agg(format('%s %s', w.worker, w.node), ', ' ORDER BY w.worker)
            FILTER (WHERE w.term > 0 AND w.released_at IS NULL), 'none'),
        coalesce(n.joins_complete_on = coalesce(pgflurry.wal_timeline(), ''), false),

@@ -1,2 +1,2 @@
--- The clock of the server.
+-- Reads the server's clock.
 SELECT clock_timestamp()

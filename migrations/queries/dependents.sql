@@ -1,7 +1,7 @@
--- What outside pgflurry uses something of pgflurry: defaults, generated columns, views, indexes, constraints,
--- functions whose bodies PostgreSQL knows.
--- Functions whose body is a text are found by the names in it, but not by those of the aliases in public:
--- names such as incr or unlock would find functions that never heard of pgflurry.
+-- Lists what uses pgflurry from outside, so that "migrate down" can refuse. These are defaults, generated columns,
+-- views, indexes, constraints, and functions. If the body of a function is a string, PostgreSQL does not know what it
+-- uses. So this looks for pgflurry's names in the string. It does not look for the aliases in public: names such as
+-- incr or unlock also occur in functions that do not use pgflurry.
 WITH ours AS (
     SELECT 'pg_proc'::regclass AS classid, p.oid AS objid
     FROM pg_proc AS p

@@ -1,5 +1,6 @@
--- Roles that may set the function's sequences or draw from them, and are neither superusers nor members of their owner:
--- of pg_write_all_data they cannot be kept, and any other grant the next "migrate up" takes back.
+-- Lists the roles that can cause duplicates: they may draw from the function's sequences, or set them. Superusers and
+-- members of the sequences' owner are left out. The next "migrate up" revokes such grants. It cannot revoke what
+-- members of pg_write_all_data may do.
 SELECT r.rolname::text
 FROM pg_roles AS r, pg_class AS c
 WHERE c.oid = to_regclass('pgflurry.lane')

@@ -1,5 +1,5 @@
--- What the namespace row and the workers' rows say is true of the region that this database is a copy of.
--- The guards are for originals. What is made next has them again.
+-- Removes the namespace row and the worker rows from a copy of a region that becomes another region: they describe the
+-- original. The guards refuse such a change, so they are switched off meanwhile. The new rows are guarded again.
 ALTER TABLE pgflurry.namespace DISABLE TRIGGER USER;
 ALTER TABLE pgflurry.worker DISABLE TRIGGER USER;
 DELETE FROM pgflurry.namespace;

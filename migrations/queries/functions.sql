@@ -1,7 +1,6 @@
--- Every function of pgflurry as it stands, to compare with what would be installed.
--- An alias in public is nothing but a call of the function of its name in schema pgflurry.
--- The family stands here by name: pgflurry.snowflake_family(), which lists it, is compared too,
--- and may be missing or changed.
+-- Reads a digest of every function of pgflurry. "migrate status" compares it with that of a fresh installation.
+-- An alias in public only calls the function of its name in schema pgflurry.
+-- The list of names repeats pgflurry.snowflake_family(): that function is compared too, and may be missing or changed.
 SELECT p.oid::regprocedure::text,
        md5(pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), ''))
 FROM pg_proc AS p

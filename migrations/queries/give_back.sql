@@ -1,6 +1,5 @@
--- Runs in the home: a database has left its worker behind, for good.
--- It is retired rather than given out again,
--- because a standby or an old backup of that database may come back and draw with it.
+-- Records that a database no longer uses its worker. Runs in the home. The worker is retired, so no other database gets
+-- it. A standby or an old backup of the former holder may return and draw with it.
 -- $1 worker, $2 claim, $3 mark of the function
 UPDATE pgflurry.worker AS w
 SET reserved_until = greatest(w.reserved_until, $3::bigint),

@@ -1,2 +1,2 @@
--- Writes down that this database is the one that its namespace row is for.
+-- Writes into the namespace row that it belongs to this database, and lets the function begin anew above its mark.
 CALL pgflurry.identify()

@@ -1,2 +1,2 @@
--- Which version of the program installed the functions last.
+-- Reads which version of the program installed the functions last.
 SELECT installed_by FROM pgflurry.namespace

@@ -1,5 +1,5 @@
--- A database that is filled becomes another one of its namespace: worker rows that it has are a copy,
--- and never to be granted.
+-- Lets a database that has IDs already join its namespace, with a worker of its own. If it has worker rows, they are
+-- copies of the home's rows. They are retired here, so that nobody gets a lease from them.
 -- $1 own worker, $2 home, $3 claim
 WITH retired AS (
     UPDATE pgflurry.worker SET retired_at = clock_timestamp() WHERE retired_at IS NULL

@@ -1,2 +1,2 @@
--- Names of pgflurry's functions that have no alias in public, and another function that has the name.
+-- Lists names that have no alias in public, because another function has them, and that function.
 SELECT name, other FROM pgflurry.kept_names()

@@ -1,2 +1,2 @@
--- The number of the last migration that was applied; 0: none was.
+-- Reads the number of the last applied migration (0: none).
 SELECT coalesce(max(version), 0) FROM pgflurry.migration

@@ -1,3 +1,3 @@
--- Nothing of this session stays where a pooler in transaction mode gives it to another client.
+-- Cleans up the session: behind a pooler in transaction mode, another client may get it next.
 RESET ALL;
 SELECT pg_catalog.pg_advisory_unlock_all();

@@ -1,5 +1,6 @@
--- Whether a grant may be there that is longer than max_window allows now: in a row, or forgotten by one while the gate
--- is closed. A failover that nobody has seen closes it.
+-- Reads whether a grant may exist that is longer than max_window allows now. Either a row shows it, or a failover has
+-- made the row forget it. The failover closes the gate for as long as such a grant can last. Until somebody notices the
+-- failover, the timeline differs from that of the row.
 SELECT n.acquire_after > now.tick
        OR pgflurry.wal_timeline() IS NOT NULL AND n.timeline IS DISTINCT FROM pgflurry.wal_timeline()
        OR EXISTS (SELECT FROM pgflurry.worker AS w

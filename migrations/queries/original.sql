@@ -1,6 +1,6 @@
--- The database this row was written in, if it still is on this server; its name may have changed since.
--- A server that does not tell its identity cannot be compared, and there the name must fit as well:
--- another server's database may have the same oid.
+-- Finds the original of this copy, if it still exists on this server. It may have been renamed.
+-- If the server hides its system identifier, the name must match as well: a database on another server may have the
+-- same oid.
 SELECT d.datname::text, d.oid
 FROM pg_database AS d JOIN pgflurry.namespace AS n ON d.oid = n.database_oid
 WHERE d.datname <> current_database()

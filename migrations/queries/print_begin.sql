@@ -1,33 +1,34 @@
 DECLARE
-    -- Settings of a role or a session must not change what a migration means. They are put back at the end.
+    -- Settings of the role or the session must not change what a migration does. The script restores them.
     settings_before CONSTANT pg_catalog.jsonb := (
         SELECT pg_catalog.jsonb_object_agg(s.name, pg_catalog.current_setting(s.name))
         FROM pg_catalog.unnest('{search_path,client_min_messages,lock_timeout,check_function_bodies,'
             'default_tablespace,default_table_access_method,quote_all_identifiers}'::pg_catalog.text[]) AS s (name));
-    revision_made   CONSTANT integer := %d;  -- by this script
+    revision_made   CONSTANT integer := %d;  -- what this script installs
     revision_found  integer := 0;
 BEGIN
 PERFORM pg_catalog.set_config(s.name, s.value, true) FROM (VALUES
     ('search_path', 'pg_catalog, pg_temp'),
-    ('client_min_messages', 'warning'),  -- no notice of what is not there yet
+    ('client_min_messages', 'warning'),  -- hides notices about objects that do not exist yet
     ('lock_timeout', '1min'),
     ('check_function_bodies', 'on'),
     ('default_tablespace', ''),
     ('default_table_access_method', 'heap'),
     ('quote_all_identifiers', 'off')
 ) AS s (name, value);
-PERFORM pg_advisory_xact_lock(%d);  -- that of "pgflurry migrate"
+PERFORM pg_advisory_xact_lock(%d);  -- the lock of "pgflurry migrate"
 
 IF to_regclass('pgflurry.namespace') IS NOT NULL THEN
     IF to_regprocedure('pgflurry.revision()') IS NOT NULL THEN
         revision_found := pgflurry.revision();
     END IF;
     IF greatest(revision_found, (SELECT max(m.version) FROM pgflurry.migration AS m)) > revision_made THEN
-        -- A newer version has made all that is made here, and it stays as it is.
+        -- A newer version has already installed all of this. The script changes nothing.
         PERFORM set_config(s.name, s.value, true) FROM jsonb_each_text(settings_before) AS s (name, value);
         RETURN;
     ELSIF NOT EXISTS (SELECT FROM pgflurry.migration) THEN
-        -- A dump of the schema alone (structure.sql) has brought the tables without a row. What follows makes the rows.
+        -- A dump of the schema alone (structure.sql) has restored the tables without rows. So no migration runs
+        -- again, and the end of the script makes the rows.
         INSERT INTO pgflurry.migration (version) SELECT generate_series(1, revision_found);
     END IF;
 END IF;

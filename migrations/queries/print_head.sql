@@ -1,3 +1,4 @@
 -- pgflurry, layout %s
--- Made by "pgflurry migrate print": what "pgflurry migrate up" makes, in one statement, for PostgreSQL 15 and newer.
--- It is done whole or not at all, and may run again: then it adds what is missing, as that of a later version does.
+-- Written by "pgflurry migrate print". This one statement installs what "pgflurry migrate up" installs, on PostgreSQL
+-- 15 and newer. PostgreSQL runs it whole or not at all. It may run again: then it adds what is missing. The statement
+-- of a later version upgrades it.

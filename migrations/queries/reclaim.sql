@@ -1,11 +1,16 @@
--- Runs in the home: compares the claim of a joined database with the row of its worker.
+-- Compares the claim of a joined database with the row of its worker. Runs in the home.
 --
--- It writes a claim that a failover or an old backup has forgotten, a name that has changed,
--- and with $6 an address that has. A claim is used up when it moves: the row gets a new one,
--- so that a second copy of the database cannot move to the same worker. A worker that was given back is nobody's again.
+-- It updates the row in three cases: a failover or an old backup has forgotten the claim, the database has another
+-- name, or $6 says that the database has moved to another address. If it has moved, the row gets a new claim. So a
+-- second copy of the database cannot use the old claim to move to the same worker. If a worker was retired or given
+-- back, no claim to it counts.
 --
--- The answer: whether the row carries this claim, from where it was made, and the claim that is valid from now on.
--- No row: the home has no such worker, or is not what it was when it was asked first.
+-- Columns:
+--  - whether the row has this claim
+--  - whether the claim was made from this address, or $6 lets it move
+--  - name, address and time, as the row had them before
+--  - the claim that is valid from now on
+-- Returns no row if the home has no such worker, or is no longer the original of namespace $7.
 --
 -- $1 worker, $2 claim, $3 name of the database, $4 address, $5 version, $6 moved, $7 namespace
 WITH before AS (
@@ -18,7 +23,7 @@ WITH before AS (
     SELECT *,
            term = 0 AND retired_at IS NULL AS forgotten,
            released_at IS NULL AND retired_at IS NULL AND owner = $2::uuid AS ours,
-           -- a database may have been renamed; a copy of it has another server
+           -- only the server is compared: a renamed database is still the same, and a copy is on another server
            split_part(address, '/', 1) IS NOT DISTINCT FROM split_part($4, '/', 1) AS here
     FROM before
 ), written AS (

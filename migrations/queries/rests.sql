@@ -1,5 +1,5 @@
--- Workers whose IDs may be ahead of the clock, or whose rest is not over, and the function if its IDs may be:
--- which (NULL: the function), who held it, and how long still.
+-- Lists what may have issued IDs that are ahead of the clock: workers and the function. A worker is listed for one
+-- quarantine longer. Columns: worker (NULL: the function), last holder, milliseconds left.
 SELECT w.worker, coalesce(w.node, '') AS node,
        (extract(epoch FROM (w.reserved_until - now.tick) * n.unit + n.quarantine) * 1000)::bigint AS ms
 FROM pgflurry.worker AS w, pgflurry.namespace AS n, LATERAL (SELECT pgflurry.ticks(clock_timestamp()) AS tick) AS now

@@ -1,4 +1,4 @@
--- What must be right before the first write: version, a writable server, the rights to create.
+-- Reads what must be right before the first write: version, a writable server, the rights to create.
 SELECT pg_catalog.current_setting('server_version_num')::integer,
        pg_catalog.current_setting('server_version'),
        pg_catalog.pg_is_in_recovery(),
@@ -14,11 +14,11 @@ SELECT pg_catalog.current_setting('server_version_num')::integer,
                  WHERE nspname OPERATOR(pg_catalog.=) 'pgflurry'), ''),
        coalesce((SELECT pg_catalog.has_schema_privilege(oid, 'CREATE') FROM pg_catalog.pg_namespace
                  WHERE nspname OPERATOR(pg_catalog.=) 'public'), false),
-       -- revision of the schema; 0: there is none, or it does not say.
-       -- Read from the text: there may be no function to call.
+       -- revision of the schema (0: no schema, or unknown); from the function's source, because the function may be
+       -- missing
        coalesce((SELECT substring(prosrc FROM '[0-9]+')::integer FROM pg_catalog.pg_proc
                  WHERE oid OPERATOR(pg_catalog.=) pg_catalog.to_regprocedure('pgflurry.revision()')), 0),
-       -- which functions have a name in public; empty: nobody has chosen yet. Read from the text, too.
+       -- which functions have a name in public (empty: nobody has chosen yet); from the source, too
        coalesce((SELECT substring(prosrc FROM '''([a-z]+)''') FROM pg_catalog.pg_proc
                  WHERE oid OPERATOR(pg_catalog.=)
                        pg_catalog.to_regprocedure('pgflurry.functions_in_public()')), '')

@@ -1,7 +1,7 @@
--- Settings of a role or a database must not change what a migration means: not what names mean,
--- and not that a claimed worker is on disk, and on a synchronous standby, before it is used.
--- A cancelled wait for that standby shows as a WARNING. What this server does not know yet stays out:
--- transaction_timeout came with PostgreSQL 17.
+-- Settings of a role or a database must not change what a migration does. search_path decides what names mean. With
+-- synchronous_commit, a claimed worker is on disk, and on a synchronous standby, before anything uses it. If the wait
+-- for that standby is cancelled, the server sends a WARNING, which must not be hidden. Settings that the server does
+-- not know are left out: transaction_timeout came with PostgreSQL 17.
 SELECT pg_catalog.set_config(name, value, false) FROM (VALUES
     ('synchronous_commit', 'on'),
     ('client_min_messages', 'warning'),

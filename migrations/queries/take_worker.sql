@@ -1,2 +1,2 @@
--- The function of this database changes its worker. $1 worker, $2 claim
+-- Gives the function of this database another worker. $1 worker, $2 claim
 UPDATE pgflurry.namespace SET function_worker = $1, claim = $2
