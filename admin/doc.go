@@ -1,11 +1,11 @@
-// Package admin is HTTP for operators: metrics, probes and a status page. It writes nothing anywhere.
+// Package admin serves HTTP for operators: metrics, probes and a status page. It changes nothing anywhere.
 //
 //	node ──▶ State (memory) ─┬─▶ metrics.go   GET /metrics: each of families.go
 //	                         ├─▶ probes.go    GET /livez, /readyz, /readyz/ids
 //	                         └─▶ page.go      GET /, /fragment, /workers?from=N
 //	node ──▶ History, Decode ───▶ worker.go   GET /worker/N; page_decoder.go: /decode?id=N
 //
-//	state.go      what a node tells, as a value      sentence.go     its state in one sentence
+//	state.go      the state of a node, as a value    sentence.go     that state in one sentence
 //	warnings.go   what is wrong, and what to do      samples.go      the last ten minutes
 //	page_map.go   the map of workers                 page_chart.go    the lines
 //	figures.go    numbers for people                 page/            templates, style, script
@@ -18,11 +18,11 @@
 //  1. No request changes anything: only GET and HEAD are answered.
 //  2. What a probe says comes from memory. No probe waits for the lease, a database or a client.
 //  3. A metric's labels are bounded: none holds a user, a client's address, an application's name or an ID.
-//  4. Who reads slowly, or never, costs one connection of a limited number, for a limited time.
-//  5. The page needs nothing from elsewhere, and says all it says without JavaScript.
+//  4. A client that reads slowly, or never, costs one connection of a limited number, for a limited time.
+//  5. The page loads nothing from other places, and shows all its content without JavaScript.
 //
 // # Goroutines
 //
-// Serve runs the HTTP server, which has one for each connection, and takes a sample every two seconds. All end when its
-// context does.
+// Serve runs the HTTP server, which has a goroutine for each connection. Another one takes a sample every two seconds.
+// All end with the context of Serve.
 package admin

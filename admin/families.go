@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A family is one metric: its name, and how a State becomes its samples.
+// A family is one metric: its name, and how it reads its samples from a State.
 type family struct {
 	name, help string
 	kind       prometheus.ValueType
@@ -18,10 +18,10 @@ type family struct {
 	read       func(State, put)
 }
 
-// put gives one sample, with the values of the family's labels.
+// put emits one sample, with the values of the family's labels.
 type put func(value float64, labels ...string)
 
-// durations is one histogram. ids: it is absent where there is no ID database.
+// durations is one histogram. ids: only a node with an ID database has it.
 type durations struct {
 	name, help string
 	ids        bool
@@ -33,8 +33,8 @@ const (
 	counter = prometheus.CounterValue
 )
 
-// families are all metrics of ours that are no histogram, in the order of docs/operations.md. What is not known yet has
-// no sample: an alert would believe a zero.
+// families are all our metrics except histograms, in the order of docs/operations.md. An unknown value has no sample:
+// alerts would take a zero for a measurement.
 var families = []family{
 	{"build_info", "The program; always 1.", gauge, []string{"version", "goversion"}, func(s State, put put) {
 		put(1, s.Version, builtWith())
@@ -173,7 +173,7 @@ var histograms = []durations{
 	},
 }
 
-// counts is a counter with one label. Its known values are there from the start: a rate needs a zero to begin with.
+// counts is a counter with one label. Its known label values exist from the start: rate() needs a zero to begin with.
 func counts(name, help, label string, of func(State) map[string]int64, known ...string) family {
 	return family{name, help, counter, []string{label}, func(s State, put put) { each(of(s), put, known...) }}
 }
@@ -189,7 +189,7 @@ func each[N int | int64](by map[string]N, put put, known ...string) {
 	}
 }
 
-// moment is a time, absent while it is not known.
+// moment is a time. It has no sample while the time is unknown.
 func moment(name, help string, of func(State) time.Time) family {
 	return family{name, help, gauge, nil, func(s State, put put) {
 		if at := of(s); !at.IsZero() {

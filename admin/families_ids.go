@@ -2,7 +2,7 @@ package admin
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// idFamilies are the metrics of the ID database. Where there is none, none of them has a sample.
+// idFamilies are the metrics of the ID database. Without an ID database they have no samples.
 var idFamilies = []family{
 	ofIDs("sessions", "Sessions of the ID database, by what they do.", gauge, []string{"state"},
 		func(d IDDatabase, put put) { each(d.Open, put, "login", "idle", "in_transaction", "failed") }),
@@ -36,13 +36,13 @@ var idFamilies = []family{
 		}),
 }
 
-// idLogins are what logins come to.
+// idLogins are the results of logins.
 var idLogins = []string{"ok", "password", "attempts", "limit", "unready", "refused", "left"}
 
-// idClosed are the reasons for which sessions of the ID database end.
+// idClosed are the reasons why sessions of the ID database end.
 var idClosed = []string{"client", "drain", "fault", "idle", "protocol"}
 
-// ofIDs is one of them.
+// ofIDs makes one of them.
 func ofIDs(name, help string, kind prometheus.ValueType, labels []string, read func(IDDatabase, put)) family {
 	return family{"id_database_" + name, help, kind, labels, func(s State, put put) {
 		if s.IDDatabase.Name != "" {

@@ -2,7 +2,7 @@ package admin
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// upstreamFamilies are the metrics of the hosts behind the proxy. Without --upstream-primary none of them has a sample.
+// upstreamFamilies are the metrics of the hosts behind the proxy. Without --upstream-primary they have no samples.
 var upstreamFamilies = []family{
 	ofHosts("upstream_primary", "1 for the host of --upstream that is the primary, as far as is known; else 0.", gauge,
 		[]string{"host"}, func(u Upstreams, put put) {
@@ -22,7 +22,7 @@ var upstreamFamilies = []family{
 		func(u Upstreams, put put) { put(float64(u.Found)) }),
 }
 
-// ofHosts is one of them.
+// ofHosts makes one of them.
 func ofHosts(
 	name, help string, kind prometheus.ValueType, labels []string, read func(Upstreams, put),
 ) family {

@@ -10,7 +10,7 @@ import (
 
 // Numbers as people read them.
 
-// lasting is a duration in one unit, rounded down: what is left is never told too long.
+// lasting formats a duration in one unit, rounded down: a promise of time left must never be too long.
 func lasting(d time.Duration) string {
 	const day = 24 * time.Hour
 	for _, u := range []struct {
@@ -29,7 +29,7 @@ func lasting(d time.Duration) string {
 	return fmt.Sprintf("%d s", max(0, d)/time.Second)
 }
 
-// fine is a duration that may be short, with its sign.
+// fine formats a duration that may be short, with its sign.
 func fine(d time.Duration) string {
 	sign := ""
 	if d < 0 {
@@ -44,7 +44,7 @@ func fine(d time.Duration) string {
 	return sign + lasting(d)
 }
 
-// beside is how a clock that is so far ahead stands to another one.
+// beside compares a clock, which is ahead by d, with another one.
 func beside(d time.Duration) string {
 	switch short := fine(max(d, -d)); {
 	case short == "0.0 ms":
@@ -56,12 +56,12 @@ func beside(d time.Duration) string {
 	}
 }
 
-// instant is a time in UTC, to the second.
+// instant formats a time in UTC, to the second.
 func instant(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// grouped is a number with its thousands set apart.
+// grouped formats a number with separated thousands.
 func grouped[N int | int64](n N) string {
 	digits := strconv.FormatInt(int64(n), 10)
 	sign := ""
@@ -78,7 +78,7 @@ func grouped[N int | int64](n N) string {
 	return sign + strings.Join(groups, ",")
 }
 
-// withNoun is a number with its noun, of which the plural adds an s.
+// withNoun formats a number with its noun. The plural of the noun ends in s.
 func withNoun[N int | int64](n N, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -86,7 +86,7 @@ func withNoun[N int | int64](n N, noun string) string {
 	return grouped(n) + " " + noun + "s"
 }
 
-// oneLine is a text without control characters and line breaks. It may come from outside.
+// oneLine removes control characters and line breaks from a text that may come from outside.
 func oneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), " ")
 }

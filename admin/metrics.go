@@ -19,13 +19,13 @@ import (
 	"pgflurry/histogram"
 )
 
-// scrapes is how many may be under way at once.
+// scrapes is how many may run at once.
 const scrapes = 4
 
-// prefix begins the name of each metric that is ours.
+// prefix begins the names of our metrics.
 const prefix = "pgflurry_"
 
-// metrics answers GET /metrics in the text format of Prometheus, or in OpenMetrics where that is asked for.
+// metrics answers GET /metrics in Prometheus' text format, or in OpenMetrics if the request asks for that.
 func (s *Server) metrics(mux *http.ServeMux) {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(newCollector(s.node), collectors.NewGoCollector(),
@@ -36,10 +36,10 @@ func (s *Server) metrics(mux *http.ServeMux) {
 	}))
 }
 
-// scrapeLog logs what went wrong with a scrape. Who leaves in the middle of one is no fault, and could fill the log.
+// scrapeLog logs errors of a scrape. A client that leaves in the middle is no error, and could fill the log.
 type scrapeLog struct{ log *slog.Logger }
 
-// Println is for promhttp.
+// Println implements promhttp.Logger.
 func (l scrapeLog) Println(values ...any) {
 	level := slog.LevelError
 	for _, value := range values {
@@ -50,14 +50,14 @@ func (l scrapeLog) Println(values ...any) {
 	l.log.Log(context.Background(), level, strings.TrimSpace(fmt.Sprintln(values...)))
 }
 
-// collector turns one State into metrics. It keeps none: whatever is counted, the node counts.
+// collector turns one State into metrics. It counts nothing: all counters are the node's.
 type collector struct {
 	node       Node
 	families   []described[family]
 	histograms []described[durations]
 
 	mu   sync.Mutex
-	tags map[tag]bool // those with a series of their own
+	tags map[tag]bool // those that have a series of their own
 }
 
 type described[T any] struct {
@@ -78,7 +78,7 @@ func newCollector(node Node) *collector {
 	return c
 }
 
-// Describe is for the registry.
+// Describe implements prometheus.Collector.
 func (c *collector) Describe(into chan<- *prometheus.Desc) {
 	for _, f := range c.families {
 		into <- f.as
@@ -88,7 +88,7 @@ func (c *collector) Describe(into chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect reads one State, so that all metrics of a scrape are of one moment.
+// Collect reads one State, so all metrics of a scrape are from one moment.
 func (c *collector) Collect(into chan<- prometheus.Metric) {
 	s := c.node.State()
 	s.Segments = c.bounded(s.Segments)
@@ -96,9 +96,9 @@ func (c *collector) Collect(into chan<- prometheus.Metric) {
 		given := make(map[string]bool)
 		f.of.read(s, func(value float64, labels ...string) {
 			for i := range labels {
-				labels[i] = strings.ToValidUTF8(labels[i], "\uFFFD") // no label may be anything else
+				labels[i] = strings.ToValidUTF8(labels[i], "\uFFFD") // labels must be valid UTF-8
 			}
-			// One file may be two certificates; two samples of the same labels would spoil the whole scrape.
+			// One file may be listed as two certificates. Two samples with the same labels would fail the whole scrape.
 			if series := strings.Join(labels, "\xff"); !given[series] {
 				given[series] = true
 				into <- prometheus.MustNewConstMetric(f.as, f.of.kind, value, labels...)
@@ -121,7 +121,7 @@ func constHistogram(as *prometheus.Desc, s histogram.Snapshot) prometheus.Metric
 	return prometheus.MustNewConstHistogram(as, s.Count(), s.Sum.Seconds(), buckets)
 }
 
-// mostTags is how many tags have series of their own. The others share one for each database.
+// mostTags is how many tags have a series of their own. The others share one series for each database.
 const (
 	mostTags = 100
 	otherTag = "other"
@@ -129,8 +129,8 @@ const (
 
 type tag struct{ database, name string }
 
-// bounded adds up the segments of all tags beyond the first hundred. A tag that once had a series keeps it: a counter
-// that moved to another one would seem to fall.
+// bounded adds up the segments of all tags beyond the first hundred. A tag that once had a series keeps it: otherwise
+// its counter would seem to fall.
 func (c *collector) bounded(segments []Segment) []Segment {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -161,5 +161,5 @@ func (c *collector) bounded(segments []Segment) []Segment {
 // builtWith is the Go release.
 func builtWith() string { return runtime.Version() }
 
-// number is a label.
+// number formats a label.
 func number(n int) string { return fmt.Sprint(n) }

@@ -21,7 +21,7 @@ type sample struct {
 	value  string
 }
 
-// exposition is what GET /metrics says.
+// exposition is the answer to GET /metrics.
 type exposition struct {
 	help, kind map[string]string // by metric
 	samples    []sample
@@ -60,7 +60,7 @@ func scrape(t *testing.T, address string) exposition {
 	return e
 }
 
-// value is that of the one sample with these labels.
+// value is the value of the one sample with these labels.
 func (e exposition) value(name string, labels ...string) string {
 	for _, s := range e.samples {
 		same := s.name == name && len(s.labels) == len(labels)/2
@@ -200,7 +200,7 @@ func TestInvariant3LabelsAreBounded(t *testing.T) {
 		e.value("pgflurry_segment_remaining", "database", "app", "tag", "other") != "150" {
 		t.Errorf("%d series", series)
 	}
-	// A tag that sorts first displaces none; what no label can hold, and one named as the rest, break nothing.
+	// A tag that sorts first displaces no other. Invalid labels, and a tag named like the rest, do no harm.
 	node.become(func(s *State) {
 		s.Segments = append([]Segment{
 			{Database: "app", Tag: "aaa", Left: 1},
@@ -218,7 +218,7 @@ func TestInvariant3LabelsAreBounded(t *testing.T) {
 func TestWhatIsThereTwiceSpoilsNoScrape(t *testing.T) {
 	node := &fakeNode{state: full()}
 	s := &node.state
-	s.Certificates = append(s.Certificates, s.Certificates[0]) // shown to clients, and to the upstream
+	s.Certificates = append(s.Certificates, s.Certificates[0]) // shown to clients and to the upstream
 	s.Databases = append(s.Databases, Database{Name: "\xff"}, Database{Name: "\xfe"})
 	address, _ := serve(t, New(Settings{Node: node}))
 	e := scrape(t, address)
@@ -240,10 +240,10 @@ func TestOpenMetricsAreGivenToWhoAsksForThem(t *testing.T) {
 	}
 }
 
-// enumerated are labels whose values the table lists.
+// enumerated are the labels whose values the table lists.
 var enumerated = []string{"kind", "reason", "result", "state", "direction"}
 
-// row is what the table of docs/operations.md has to say of a metric.
+// row is the line of a metric in the table of docs/operations.md.
 func (e exposition) row(name string) string {
 	values := map[string][]string{}
 	for _, s := range e.samples {

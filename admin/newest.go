@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// newest is a listener that keeps a limited number of connections open. One more closes the oldest: who holds all of
-// them and says nothing cannot keep a probe away.
+// newest is a listener that keeps a limited number of connections open. A further connection closes the oldest. So a
+// client that holds all of them cannot keep a probe away.
 type newest struct {
 	net.Listener
 	limit int
@@ -35,17 +35,17 @@ func (l *newest) Accept() (net.Conn, error) {
 	return &counted{Conn: conn, of: l, place: l.open.PushBack(conn)}, nil
 }
 
-// counted is one of its connections.
+// counted is one of these connections.
 type counted struct {
 	net.Conn
 	of    *newest
 	place *list.Element
 }
 
-// Close gives the connection's place free.
+// Close frees the connection's place.
 func (c *counted) Close() error {
 	c.of.mu.Lock()
-	c.of.open.Remove(c.place) // nothing, if it was the oldest and had to go
+	c.of.open.Remove(c.place) // no effect if it was the oldest and was closed already
 	c.of.mu.Unlock()
 	return c.Conn.Close()
 }

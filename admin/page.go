@@ -17,11 +17,11 @@ var (
 	pageAssets embed.FS
 )
 
-// contentPolicy lets the browser load nothing from elsewhere, and run nothing that stands in the page itself.
+// contentPolicy lets the browser load nothing from other places, and run no script or style inside the page itself.
 const contentPolicy = "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// askedAtOnce is how many requests may ask the lease database at the same time: as many as a Node answers. The others
-// wait for their turn.
+// askedAtOnce is how many requests may ask the lease database at a time, which is as many as a Node accepts. The others
+// wait.
 const askedAtOnce = 1
 
 // page is the status page.
@@ -30,7 +30,7 @@ type page struct {
 	samples   samples
 	templates *template.Template
 	asking    chan struct{}
-	patience  time.Duration // with the lease database
+	patience  time.Duration // how long to wait for the lease database
 }
 
 func newPage(node Node) *page {
@@ -58,7 +58,7 @@ func (p *page) register(mux *http.ServeMux) {
 		p.show(w, http.StatusOK, "parts", p.view())
 	})
 	mux.HandleFunc("/worker/{number}", p.worker)
-	mux.HandleFunc("/worker", p.worker) // of the form
+	mux.HandleFunc("/worker", p.worker) // from the form
 	mux.HandleFunc("/workers", p.block)
 	mux.HandleFunc("/decode", p.decode)
 	for name, kind := range map[string]string{
@@ -86,26 +86,26 @@ func (p *page) watch(ctx context.Context) {
 	}
 }
 
-// view is what the templates read.
+// view is the data of the templates.
 type view struct {
 	State
-	Title    string // of the page, where it is not the first
+	Title    string // empty on the first page
 	Sentence string
 	Standing string
-	Key      string // changes when a listener must hear of it
-	Share    int    // of the window that is left, in hundredths
+	Key      string // changes when a screen reader has to announce it
+	Share    int    // of the window that is left, in percent
 	Warnings []Warning
 	Map      workerMap
 	Charts   []chart
 	Tags     []Segment
-	Unlisted string // segments that are not listed; empty: none
+	Unlisted string // how many segments are not listed; empty: none
 	Detail   *detail
 	Decoder  decoder
 	Open     int   // sessions
 	Given    int64 // IDs
 }
 
-// mostSegments is how many segments the page lists.
+// mostSegments limits the segments on the page.
 const mostSegments = 100
 
 func (p *page) view() view {
@@ -126,7 +126,7 @@ func (p *page) view() view {
 	return v
 }
 
-// show writes a template's answer, whole or not at all.
+// show renders a template and writes it, whole or not at all.
 func (p *page) show(w http.ResponseWriter, status int, name string, v view) {
 	var body bytes.Buffer
 	if err := p.templates.ExecuteTemplate(&body, name, v); err != nil {
@@ -140,5 +140,5 @@ func (p *page) show(w http.ResponseWriter, status int, name string, v view) {
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body.Bytes()) // who has gone reads nothing
+	_, _ = w.Write(body.Bytes()) // the client may be gone
 }

@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/browser"
 )
 
-// shown serves the page of a node whose counters have run for ten minutes, and gives its URL.
+// shown serves the page of a node that has run for ten minutes, and returns its URL.
 func shown(t *testing.T, node *scripted) string {
 	t.Helper()
 	s := New(Settings{Node: node})
@@ -23,19 +23,19 @@ func shown(t *testing.T, node *scripted) string {
 		s.page.samples.take(earlier(state, seconds))
 	}
 	node.become(earlier(state, 0))
-	server := httptest.NewServer(s.handler) // Serve would go on taking samples
+	server := httptest.NewServer(s.handler) // Serve would take more samples
 	t.Cleanup(server.Close)
 	return server.URL + "/"
 }
 
-// changed is a healthy state with a change.
+// changed is a healthy state with one change.
 func changed(change func(*State)) State {
 	s := healthy()
 	change(&s)
 	return s
 }
 
-// states are those that the page has pictures of.
+// states are the states in the pictures of the page.
 func states() map[string]State {
 	return map[string]State{
 		"healthy": healthy(),
@@ -91,7 +91,7 @@ func TestEachStateFitsAWideAndANarrowScreenInLightAndInDark(t *testing.T) {
 	}
 }
 
-// tooFaint are texts whose contrast is below 4.5 to 1, but for the dots of free workers.
+// tooFaint finds texts with a contrast below 4.5 to 1. The dots of free workers are exempt.
 func tooFaint(tab *browser.Tab) []string {
 	return browser.Evaluate[[]string](tab, `(() => {
 		const channels = (c) => (c.match(/[\d.]+/g) ?? []).map(Number);
@@ -187,7 +187,7 @@ func TestTheMapIsOneStopOfTheTabulatorAndArrowKeysMoveInIt(t *testing.T) {
 			t.Fatalf("%q leads to %s, want %s", step.key, got, step.want)
 		}
 	}
-	// The map is replaced, and the focus stays.
+	// The new map replaces the old one, and the focus stays.
 	node.become(changed(func(s *State) { s.Workers.Rows = slices.Clone(s.Workers.Rows[:20]) }))
 	tab.Await(`document.querySelectorAll("#part-map .map .held").length < 20`)
 	if got := browser.Evaluate[string](tab, at); got != "/worker/64" {

@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// A chart is one line over the last ten minutes. Its coordinates are those of the SVG that shows it.
+// A chart is one line over the last ten minutes, in the coordinates of its SVG.
 type chart struct {
 	Name, Unit  string
 	Now, Most   string
-	Description string // in words, for who does not see it
+	Description string // in words, for people who cannot see it
 	Line, Area  string // paths; empty: no point yet
 	X, Y        string // of the last point
-	Short       string // how far back it goes, where that is under ten minutes
+	Short       string // how far back it goes, if less than ten minutes
 }
 
-// Size of a chart, in the units of its SVG. A margin keeps the line's width inside.
+// Size of a chart, in the units of its SVG. The margin leaves room for the line's width.
 const (
 	chartWidth, chartHeight = 300, 56
 	chartMargin             = 4
 )
 
-// newChart draws points, the oldest first. The right edge is now, and the left one ten minutes ago.
+// newChart draws points, the oldest first. The right edge is now, and the left edge is ten minutes ago.
 func newChart(name, unit string, points []float64) chart {
 	c := chart{Name: name, Unit: unit, Now: "–", Most: "–"}
 	if len(points) == 0 {
@@ -69,7 +69,7 @@ func coordinate(v float64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
 
-// rate is a number of a chart, with one digit behind the point where it is small.
+// rate formats a number of a chart. A small number has one decimal.
 func rate(v float64) string {
 	if v > 0 && v < 10 && v != math.Trunc(v) {
 		return strconv.FormatFloat(v, 'f', 1, 64)
@@ -77,7 +77,7 @@ func rate(v float64) string {
 	return grouped(int64(math.Round(v)))
 }
 
-// charts are those of the page.
+// charts are the charts of the page.
 func charts(s series) []chart {
 	return []chart{
 		newChart("IDs", "/s", s.ids),

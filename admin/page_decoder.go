@@ -8,17 +8,17 @@ import (
 	"unicode"
 )
 
-// decoder is an ID as a person asked for it. The zero value: nobody asked.
+// decoder is the result for the ID in the form. The zero value: nobody asked.
 type decoder struct {
-	Asked   string // what was typed
-	Problem string // why it is no ID
+	Asked   string // the text in the form
+	Problem string // why it is not an ID
 	ID      *Decoded
 	Age     string
-	Holder  *Tenure // who had its worker then; nil: not known
-	NoOne   string  // why not
+	Holder  *Tenure // who held its worker then; nil: not known
+	NoOne   string  // why there is no holder
 }
 
-// decode takes an ID apart and finds who held its worker then: GET /decode?id=N.
+// decode decodes an ID and finds who held its worker then: GET /decode?id=N.
 func (p *page) decode(w http.ResponseWriter, r *http.Request) {
 	v := p.view()
 	v.Title = "Decoder"
@@ -36,7 +36,7 @@ func (p *page) decode(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, status, "decoder", v)
 }
 
-// explain says when an ID was made, and by whom.
+// explain says when an ID was made, and by which node.
 func (p *page) explain(r *http.Request, v *view, parts Decoded) {
 	v.Decoder.ID = &parts
 	if parts.Time.IsZero() {
@@ -70,7 +70,7 @@ func (p *page) explain(r *http.Request, v *view, parts Decoded) {
 var errNoID = errors.New(
 	"no ID was given: expected a number, such as 330678927360028672, or base32, such as 095PEQE000W00")
 
-// sentenceOf is an error as a sentence.
+// sentenceOf turns an error into a sentence.
 func sentenceOf(err error) string {
 	text := []rune(strings.TrimSuffix(oneLine(err.Error()), ".") + ".")
 	text[0] = unicode.ToUpper(text[0])

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// mapCells is how many cells the map of workers has at most. Above that a cell is a block of workers.
+// mapCells limits the cells of the worker map. With more workers, a cell is a block of them.
 const mapCells = 1024
 
-// mostListed is how many workers the list below the map names. The map has them all.
+// mostListed limits the workers in the list below the map. The map has all of them.
 const mostListed = 200
 
-// kind is a state that a worker can be in.
+// kind is a state of a worker.
 type kind struct{ Name, Letter, Means string }
 
-// kinds are those states, in the order in which they win the letter of a block.
+// kinds are these states. The first of them in a block gives the block its letter.
 var kinds = [...]kind{
 	{"mine", "M", "this proxy uses it"},
 	{"held", "H", "another proxy uses it"},
@@ -25,7 +25,7 @@ var kinds = [...]kind{
 	{"free", "·", "may be taken now"},
 }
 
-// kindOf is the place of a name among kinds; -1: it is none.
+// kindOf is the index of a name in kinds; -1: not found.
 func kindOf(name string) int {
 	for i := range kinds {
 		if kinds[i].Name == name {
@@ -38,33 +38,33 @@ func kindOf(name string) int {
 // A cell is one worker of the map, or a block of them.
 type cell struct {
 	Link   string
-	Kind   string // names its colour
+	Kind   string // decides the colour
 	Letter string
-	Level  int    // how much of a block is in use, in quarters, rounded up; 0: the cell is one worker
+	Level  int    // quarters of a block that are in use, rounded up; 0: the cell is one worker
 	Label  string // in words
-	Stop   bool   // the tabulator stops here
+	Stop   bool   // the Tab key stops here
 }
 
-// legend is how many workers are of one kind.
+// legend is the number of workers of one kind.
 type legend struct {
 	kind
 	Count string
 }
 
-// workerMap is all workers of the namespace, or those of one block.
+// workerMap shows all workers of the namespace, or those of one block.
 type workerMap struct {
 	Workers string // how many there are
-	Block   int    // workers of one cell
-	Few     bool   // so few cells that they can be large
+	Block   int    // workers in a cell
+	Few     bool   // few enough cells to draw them large
 	Cells   []cell
 	Legend  []legend
-	Listed  []Worker // those in use, at most mostListed
+	Listed  []Worker // those in use, up to mostListed
 	Unnamed string   // how many more are in use; empty: none
 	Read    string   // how long ago
 	Problem string
 }
 
-// newWorkerMap shows the workers from first to before end.
+// newWorkerMap shows the workers from first up to, but not including, end.
 func newWorkerMap(s State, first, end int) workerMap {
 	lowest, total := s.Namespace.Lowest, s.Namespace.end()
 	first, end = max(lowest, min(first, total)), max(lowest, min(end, total))
@@ -90,13 +90,13 @@ func newWorkerMap(s State, first, end int) workerMap {
 		m.Legend = append(m.Legend, legend{k, grouped(counts[i])})
 	}
 	m.list(s, rows)
-	if len(m.Cells) > 0 { // the tabulator stops at this proxy, else at the first; arrow keys lead on from there
+	if len(m.Cells) > 0 { // Tab stops at this proxy, or else at the first; arrow keys go on from there
 		m.Cells[max(0, slices.IndexFunc(m.Cells, func(c cell) bool { return c.Kind == "mine" }))].Stop = true
 	}
 	return m
 }
 
-// newCell shows the workers of rows, of which first is the first, and counts them.
+// newCell makes the cell of these rows, and counts their workers. first is the number of the first worker.
 func newCell(s State, first int, rows []*Worker, block bool, counts *[len(kinds)]int) cell {
 	var here [len(kinds)]int
 	for i, w := range rows {
@@ -127,7 +127,7 @@ func newCell(s State, first int, rows []*Worker, block bool, counts *[len(kinds)
 	return c
 }
 
-// stateOf is which of kinds a worker is; it may have no row. The lease in hand is newer than what was read.
+// stateOf is the index in kinds of a worker, which may have no row. The present lease is newer than the row.
 func stateOf(s State, number int, w *Worker) int {
 	if s.Lease.Held && number == s.Lease.Worker {
 		return kindOf("mine")
@@ -143,9 +143,9 @@ func stateOf(s State, number int, w *Worker) int {
 	return kindOf("free")
 }
 
-// list names the workers in use, mine first.
+// list names the workers in use, this node's first.
 func (m *workerMap) list(s State, rows []*Worker) {
-	var used [len(kinds) - 1][]*Worker // by kind, without the free ones
+	var used [len(kinds) - 1][]*Worker // by kind, except free ones
 	all := 0
 	for _, w := range rows {
 		if w == nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A scripted node says what a test has it say.
+// A scripted node shows the state that a test gives it.
 type scripted struct {
 	mu      sync.Mutex
 	told    State
@@ -25,7 +25,7 @@ func (n *scripted) State() State {
 	return n.told
 }
 
-// become changes what the node says.
+// become changes the state.
 func (n *scripted) become(s State) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,7 +43,7 @@ func (n *scripted) History(_ context.Context, worker int) ([]Tenure, error) {
 	return n.history[worker], n.failed
 }
 
-// now is the moment at which all states of these tests are told.
+// now is the time of all states in these tests.
 var now = time.Date(2026, time.March, 14, 9, 26, 53, 0, time.UTC)
 
 // healthy is a node in a busy namespace of 1,024 workers.
@@ -86,7 +86,7 @@ func healthy() State {
 	}
 }
 
-// idDatabase is one in use.
+// idDatabase is an ID database in use.
 func idDatabase() IDDatabase {
 	return IDDatabase{
 		Name: "pgflurry", Limit: 10_000, IDs: 12_408_113, Numbers: 30_551,
@@ -102,7 +102,8 @@ func idDatabase() IDDatabase {
 	}
 }
 
-// workers is a table in use: proxies on every tenth number or so, of which some rest, two retired, and functions.
+// workers is a table in use. Proxies hold about every tenth number. Some numbers rest, two are retired, and some belong
+// to functions.
 func workers(total int) Workers {
 	w := Workers{Read: now.Add(-5 * time.Second), Counts: map[string]int{}}
 	for i, name := range []string{"shop", "billing", "reports"} {
@@ -136,7 +137,7 @@ func workers(total int) Workers {
 	return w
 }
 
-// mixed spreads numbers evenly, the same in each run.
+// mixed spreads numbers evenly, and the same way in each run.
 func mixed(n int) uint32 {
 	x := uint32(n) * 2_654_435_761
 	x ^= x >> 15
@@ -144,7 +145,7 @@ func mixed(n int) uint32 {
 	return x ^ x>>13
 }
 
-// earlier is a state so many seconds before its time: its counters are smaller.
+// earlier is a state some seconds earlier: its counters are smaller.
 func earlier(s State, seconds int) State {
 	at := float64(600 - seconds)
 	wave := func(period, phase float64) float64 { return math.Sin(at/period + phase) }

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// get asks the page of a node and gives status and body.
+// get requests a page of a node, and returns status and body.
 func get(t *testing.T, node Node, path string) (int, string) {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -50,7 +50,7 @@ func TestInvariant5ThePageNeedsNothingFromElsewhereAndNoScript(t *testing.T) {
 			if link[1] == "#main" {
 				continue
 			}
-			needsMore := link[1] == "/decode" || link[1] == "/worker" // what a form adds
+			needsMore := link[1] == "/decode" || link[1] == "/worker" // the form adds the rest
 			if status, _ := get(t, node, link[1]); status != http.StatusOK && !needsMore {
 				t.Fatalf("%s leads to %s, which answers %d", path, link[1], status)
 			}
@@ -331,7 +331,7 @@ func TestAServerTakesASampleEveryTwoSeconds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		pages := newPage(&fakeNode{state: healthy()})
 		go pages.watch(ctx)
-		time.Sleep(9 * time.Second) // of the bubble's clock
+		time.Sleep(9 * time.Second) // on the bubble's clock
 		synctest.Wait()
 		if n := len(pages.samples.series().ids); n != 4 {
 			t.Errorf("after 9 s there are %d points", n)
@@ -392,7 +392,7 @@ func TestTheMapOfARegionHasItsWorkersAlone(t *testing.T) {
 	}
 	node := &scripted{told: s}
 	_, page := get(t, node, "/")
-	if n := strings.Count(page, `href="/worker/`); n != 32+2 { // two are listed as well
+	if n := strings.Count(page, `href="/worker/`); n != 32+2 { // the list below has two of them again
 		t.Errorf("the page leads to %d workers", n)
 	}
 	has(t, page, "41/5/5/12, region 3, until", `aria-label="96 function"`, `aria-label="103 function"`,

@@ -9,13 +9,13 @@ import (
 // Verdict is the answer of a probe.
 type Verdict struct {
 	OK  bool   `json:"ok"`
-	Why string `json:"why,omitempty"` // why not
+	Why string `json:"why,omitempty"` // why not OK
 }
 
 func no(why string, values ...any) Verdict { return Verdict{Why: fmt.Sprintf(why, values...)} }
 
-// probes are the paths of verdicts. A verdict reads a State and nothing else: a probe that asked the database would end
-// all proxies at once where the database is slow.
+// probes registers the paths of the probes. A verdict depends on a State only. If a probe asked the database, a slow
+// database would end all proxies at once.
 func (s *Server) probes(mux *http.ServeMux) {
 	for path, judge := range map[string]func(State) Verdict{
 		"/livez": live, "/readyz": ready, "/readyz/ids": readyForIDs,
@@ -33,13 +33,13 @@ func (v Verdict) write(w http.ResponseWriter) {
 	if !v.OK {
 		w.WriteHeader(http.StatusServiceUnavailable)
 	}
-	_ = json.NewEncoder(w).Encode(v) // who asked may have gone
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
-// live says that the process answers.
+// live: the process answers.
 func live(State) Verdict { return Verdict{OK: true} }
 
-// ready says that a new client is served.
+// ready: a new client is served.
 func ready(s State) Verdict {
 	switch {
 	case s.Draining:
@@ -52,7 +52,7 @@ func ready(s State) Verdict {
 	return Verdict{OK: true}
 }
 
-// readyForIDs says that a new client is served, and gets IDs from memory in each listed database.
+// readyForIDs: a new client is served, and gets IDs from memory in each listed database.
 func readyForIDs(s State) Verdict {
 	if v := ready(s); !v.OK {
 		return v

@@ -22,7 +22,7 @@ func wholesome() State {
 func TestEachProbeSaysWhyNot(t *testing.T) {
 	for name, c := range map[string]struct {
 		change     func(*State)
-		ready, ids string // what each says; empty: ok
+		ready, ids string // the verdicts; empty: OK
 	}{
 		"all is well":        {func(*State) {}, "", ""},
 		"it does not listen": {func(s *State) { s.Listening = false }, "not listening yet", "not listening yet"},

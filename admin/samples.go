@@ -11,8 +11,8 @@ const (
 	sampled = int(10*time.Minute/sampleEvery) + 1
 )
 
-// A reading is what the charts show, at one moment. All but the sessions count since the process began. IDs and answers
-// are those of the ID database, too; its sessions are told apart.
+// A reading is the source of the charts at one moment. Everything except the sessions counts since the process began.
+// IDs and answers include those of the ID database, whose sessions are separate.
 type reading struct {
 	at                     time.Time
 	ids, answers, declined int64
@@ -46,10 +46,10 @@ func (s *samples) take(state State) {
 	s.held = min(s.held+1, sampled)
 }
 
-// series are the lines of the charts, the oldest point first. There is one point for each sample but the first.
+// series are the lines of the charts, the oldest point first. Each sample after the first gives one point.
 type series struct{ ids, answers, declined, sessions []float64 }
 
-// series computes rates, in each second, from counts.
+// series computes rates per second from the counters.
 func (s *samples) series() series {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *samples) series() series {
 		now := s.ring[(s.next-s.held+i+sampled)%sampled]
 		before := s.ring[(s.next-s.held+i-1+sampled)%sampled]
 		seconds := now.at.Sub(before.at).Seconds()
-		if seconds <= 0 { // the wall clock was set back: nobody knows how long it took
+		if seconds <= 0 { // the wall clock was set back, so the length is unknown
 			seconds = sampleEvery.Seconds()
 		}
 		lines.ids = append(lines.ids, float64(now.ids-before.ids)/seconds)

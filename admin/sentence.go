@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Sentence is the node's state in one line: who it is, how fresh that is, and how long IDs last without PostgreSQL.
-// A service manager shows it, and the status page begins with it.
+// Sentence is the node's state in one line: which node it is, how fresh the state is, and how long IDs last without
+// PostgreSQL. A service manager shows it, and the status page begins with it.
 func Sentence(s State) string {
 	text := leaseSentence(s)
 	switch {
@@ -20,7 +20,7 @@ func Sentence(s State) string {
 	return text
 }
 
-// open is how many connections of clients there are.
+// open is how many clients are connected.
 func open(s State) int {
 	all := 0
 	for _, n := range s.Sessions.Open {
@@ -29,7 +29,7 @@ func open(s State) int {
 	return all
 }
 
-// leaseSentence says which worker there is, or why there is none.
+// leaseSentence says which worker the node holds, or why it has none.
 func leaseSentence(s State) string {
 	l := s.Lease
 	if l.Granted && l.Reserve > 0 && nobodyAnswered(s) {
@@ -51,10 +51,10 @@ func leaseSentence(s State) string {
 	return fmt.Sprintf("No worker, PostgreSQL itself answers%s: %s", withID(s, noneThere), whyNone(s))
 }
 
-// noneThere is what the want of IDs means for the ID database, where no PostgreSQL answers instead.
+// noneThere says what missing IDs mean for the ID database, where no PostgreSQL answers instead.
 const noneThere = ", and the ID database has no IDs"
 
-// withID is a text for nodes that have an ID database.
+// withID is text on a node with an ID database; empty on others.
 func withID(s State, text string) string {
 	if s.IDDatabase.Name == "" {
 		return ""
@@ -94,7 +94,7 @@ func whyNone(s State) string {
 	return "none was granted yet"
 }
 
-// stateKey tells states apart that a listener must hear of. It does not change with each second.
+// stateKey changes when a screen reader has to announce the state, and not every second.
 func stateKey(s State, warnings []Warning) string {
 	kinds := make([]string, 0, len(warnings))
 	for _, w := range warnings {
@@ -110,7 +110,7 @@ func nobodyAnswered(s State) bool {
 	return len(s.Databases) > 0 && !slices.ContainsFunc(s.Databases, func(d Database) bool { return d.IDs != "none" })
 }
 
-// standing is how well IDs come from memory: "good", "ending" (they do, from a worker that is not held) or "none".
+// standing is "good", "ending" (IDs come from memory, but the worker is no longer held) or "none".
 func standing(s State) string {
 	l := s.Lease
 	switch {
@@ -124,7 +124,7 @@ func standing(s State) string {
 	return "none"
 }
 
-// share is how much of a window is left, in hundredths.
+// share is how much of a window is left, in percent.
 func share(left, window time.Duration) int {
 	if window <= 0 {
 		return 0

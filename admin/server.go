@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// Settings say what a Server shows.
+// Settings of a Server.
 type Settings struct {
-	// Node is what the server shows. Required.
+	// Node is the source of everything that the server shows. Required.
 	Node Node
-	// Log gets what goes wrong with a request. Nil: nobody does.
+	// Log gets errors of requests. Nil: no log.
 	Log *slog.Logger
 	// Pprof adds Go's profiles of the process below /debug/pprof/.
 	Pprof bool
 }
 
-// limits bound what one client of the server can cost.
+// limits bound the cost of one client of the server.
 type limits struct {
-	connections int           // open at once; one more closes the oldest
+	connections int           // open at once; a further one closes the oldest
 	header      time.Duration // to read a request's header
 	request     time.Duration // to read all of a request
 	answer      time.Duration // to write an answer; profiles add their own length
@@ -30,16 +30,16 @@ type limits struct {
 	headerBytes int
 }
 
-// idle is longer than Prometheus usually pauses between two scrapes, so that it keeps its connection.
+// idle is longer than Prometheus' usual scrape interval, so that its connection stays open.
 var usualLimits = limits{
 	connections: 64, header: 5 * time.Second, request: 5 * time.Second, answer: 10 * time.Second,
 	idle: 2 * time.Minute, headerBytes: 16 << 10,
 }
 
-// farewell is how long requests under way may take at the end.
+// farewell is how long open requests may take at the end.
 const farewell = 250 * time.Millisecond
 
-// A Server answers operators. Make it with New.
+// A Server serves operators. Make it with New.
 type Server struct {
 	node    Node
 	log     *slog.Logger
@@ -65,7 +65,7 @@ func New(s Settings) *Server {
 	return server
 }
 
-// profiles are those of Go's runtime. They have no command line: it may hold a password.
+// profiles registers Go's profiles, without the command line: that may hold a password.
 func profiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/", pprof.Index)
 	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
@@ -73,7 +73,7 @@ func profiles(mux *http.ServeMux) {
 	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 }
 
-// readOnly passes GET and HEAD on, and nothing else.
+// readOnly passes on GET and HEAD, and refuses all else.
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -86,8 +86,8 @@ func readOnly(next http.Handler) http.Handler {
 	})
 }
 
-// Serve answers requests on listener until ctx ends, and closes it. It then leaves requests under way a moment, and
-// none runs once it has returned. An error says why it could not go on before ctx ended.
+// Serve serves requests on listener until ctx ends, and closes the listener. At the end it gives open requests a
+// moment. When it returns, no request is running. An error says why it had to end before ctx.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
@@ -104,7 +104,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 				connections.Done()
 			}
 		},
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // clients can fill it
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // debug only: clients can fill it
 	}
 	var watching sync.WaitGroup
 	watching.Go(func() { s.page.watch(asking) })
@@ -125,12 +125,12 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// end closes the listener and all connections, those with a request under way a moment later.
+// end closes the listener and all connections. Those with an open request get a moment.
 func (s *Server) end(server *http.Server, cancel context.CancelFunc) {
 	moment, stop := context.WithTimeout(context.Background(), farewell)
 	defer stop()
 	if server.Shutdown(moment) != nil {
-		cancel() // what asks a database stops asking
+		cancel() // handlers stop waiting for a database
 		server.Close()
 	}
 }

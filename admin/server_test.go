@@ -16,10 +16,10 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeNode is a node that knows what the test says.
+// fakeNode is a node that returns what the test sets.
 type fakeNode struct {
 	mu      sync.Mutex
-	state   State // once the server runs, become changes it
+	state   State // use become once the server runs
 	history func(context.Context, int) ([]Tenure, error)
 }
 
@@ -47,7 +47,7 @@ func (n *fakeNode) History(ctx context.Context, worker int) ([]Tenure, error) {
 	return n.history(ctx, worker)
 }
 
-// serve runs a server until the test ends, or end is called, and gives its address.
+// serve runs a server until the test ends or calls end, and returns its address.
 func serve(t *testing.T, s *Server) (address string, end func()) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -72,7 +72,7 @@ func serve(t *testing.T, s *Server) (address string, end func()) {
 	return listener.Addr().String(), end
 }
 
-// ask sends one request over a connection of its own.
+// ask sends one request over a new connection.
 func ask(t *testing.T, method, url string, header ...string) (status int, head http.Header, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, url, nil)
@@ -220,7 +220,7 @@ func TestTheEndLeavesNoRequestAndNoListener(t *testing.T) {
 	begun, ended := make(chan struct{}), make(chan struct{})
 	s.handler = http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		close(begun)
-		<-r.Context().Done() // as a question to a database that does not answer
+		<-r.Context().Done() // as if waiting for a database
 		close(ended)
 	})
 	address, end := serve(t, s)

@@ -7,11 +7,11 @@ import (
 	"pgflurry/histogram"
 )
 
-// A Node is what admin shows. Its methods are safe for concurrent use.
+// A Node is the source of everything that admin shows. Its methods are safe for concurrent use.
 type Node interface {
 	// State is what the node knows now. It comes from memory and waits for nobody.
 	State() State
-	// Decode takes an ID apart, as a person typed it. An error says why it cannot be one of this namespace.
+	// Decode decodes an ID as a person typed it. An error says why it cannot be an ID of this namespace.
 	Decode(id string) (Decoded, error)
 	// History is who had a worker, the latest first. It asks the lease database and takes no longer than ctx.
 	History(ctx context.Context, worker int) ([]Tenure, error)
@@ -23,11 +23,11 @@ type State struct {
 	Started time.Time
 	Version string // of the program
 	Name    string // the node's
-	Address string // where clients connect, as the worker table has it
+	Address string // for clients, as in the worker table
 	// Upstream is where sessions go.
 	Upstream string
 
-	LinesLost int64 // of the log: its reader was too slow
+	LinesLost int64 // lines of the log that a slow reader lost
 
 	Listening bool // clients are accepted
 	Draining  bool
@@ -39,43 +39,44 @@ type State struct {
 	Answers   Answers
 	Sessions  Sessions
 	Upstreams Upstreams
-	// IDDatabase is counted apart: nothing of it is in Answers or Sessions.
+	// IDDatabase has its own counters: Answers and Sessions include none of it.
 	IDDatabase IDDatabase
 	Databases  []Database // as listed
 	Segments   []Segment  // by database and tag
-	// Certificates are those that the node shows: to clients, and to its upstream.
+	// Certificates are those that the node shows, to clients and to its upstream.
 	Certificates []Certificate
-	// Reloaded is when the configuration was read the last time without an error.
+	// Reloaded is when the configuration was last read without an error.
 	Reloaded time.Time
 }
 
-// Namespace is the ID space. The zero value: it was not read yet.
+// Namespace is the ID space. The zero value: not read yet.
 type Namespace struct {
 	ID        string    // UUID
 	Layout    string    // such as 41/0/10/12
 	End       time.Time // of its timestamps
-	Region    *int      // of the ID space that the lease database is; nil: the space has no regions
+	Region    *int      // region of the lease database; nil: the ID space has no regions
 	Lowest    int       // the first worker
 	Workers   int       // how many there are from Lowest on, those of functions included
-	Functions int       // the first so many of them are of databases' functions
+	Functions int       // how many of the first ones belong to functions of databases
 }
 
-// end is the first number behind the workers.
+// end is the first number after the workers.
 func (n Namespace) end() int { return n.Lowest + n.Workers }
 
 // Lease is the worker that the node holds.
 type Lease struct {
 	Held    bool          // a lease is in hand
-	Worker  int           // of the grant in use, or of the last; only meaningful if Granted
+	Worker  int           // of the grant in use, or of the last one; only meaningful if Granted
 	Granted bool          // there was a grant since the process began
-	Reserve time.Duration // from now to the mark, by the database's clock; 0: none is left
+	Reserve time.Duration // from now to the mark, by the database's clock; 0: nothing is left
 	Until   time.Time     // the mark, by the database's clock: no ID of the grant has a later time; zero: no grant
 	Window  time.Duration // how far ahead a renewal reserves when all is well
 	Renewed time.Time     // the last acknowledged renewal or acquisition, by the wall clock; zero: none
-	// Reason says why there is no worker, or no renewal: "gate", "none_free", "copy", "no_namespace", "unanswered"
-	// (the database does not acknowledge), "lost"; empty: all is well, or the first answer is under way.
+	// Reason says why there is no worker, or no renewal. It is "gate", "none_free", "copy", "no_namespace",
+	// "unanswered" (the database does not acknowledge), "lost" or empty. Empty: all is well, or there was no answer
+	// yet.
 	Reason string
-	Cause  string // the same in words, as the log has it; may be there without a reason, at first
+	Cause  string // the reason in words, as in the log; may exist without a reason, at first
 	Hint   string // what to do; may be empty
 	// Opens is when a closed gate opens, or the next worker is free; zero: not known.
 	Opens time.Time
@@ -85,16 +86,16 @@ type Lease struct {
 	RenewalDurations histogram.Snapshot
 }
 
-// Clock is how the clock of IDs stands to others.
+// Clock compares the clock of IDs with others.
 type Clock struct {
-	Known bool // the database has told its clock
+	Known bool // the database has sent its time
 	// Offset is how far this machine's wall clock is ahead of the database's; negative: behind. No ID depends on it.
 	Offset time.Duration
 	// Ahead is how far IDs are ahead of the database's clock; 0: they are not.
 	Ahead     time.Duration
 	RoundTrip time.Duration // of the last renewal
-	// Slowed says that it runs at 9/10 speed until the database's clock has caught up. A monotonic clock that is a
-	// little faster than the database's is slowed again and again, by milliseconds.
+	// Slowed: the clock of IDs runs at 9/10 speed until the database's clock has caught up. A monotonic clock that is
+	// slightly faster than the database's is slowed again and again, by milliseconds.
 	Slowed bool
 }
 
@@ -104,7 +105,7 @@ type Workers struct {
 	Problem string    // why the last reading failed; empty: it did not
 	// Rows are those that were ever used, or retired; the others are free.
 	Rows []Worker
-	// Counts by state: held, resting, free, retired; of the workers of proxies.
+	// Counts are the numbers of proxy workers by state: held, resting, free, retired.
 	Counts map[string]int
 	Opens  time.Time // when the gate opens; zero: it is open
 	// FunctionAhead is how far the IDs of the function in the lease database are ahead of its clock; 0: they are not.
@@ -114,52 +115,53 @@ type Workers struct {
 // Worker is one row.
 type Worker struct {
 	Number int
-	// State is mine, held, resting (not free before its mark or quarantine has passed), free, retired, or function.
+	// State is mine, held, resting, free, retired, or function. A resting worker is not free before its mark or its
+	// quarantine has passed.
 	State                  string
-	Node, Address, Version string         // of the holder, present or last; may be empty
-	Left                   *time.Duration // from the database's now to its mark; negative: passed; nil: not known
+	Node, Address, Version string         // of the present or last holder; may be empty
+	Left                   *time.Duration // from the database's now to its mark; negative: it is past; nil: not known
 	Term                   int64
 	Acquired, Renewed      time.Time // zero: never
-	Released, Retired      time.Time // zero: it was not
+	Released, Retired      time.Time // zero: not released, not retired
 }
 
 // Tenure is one acquisition of a worker.
 type Tenure struct {
 	Term                        int64
 	Node, Address, Version      string
-	Acquired, Renewed, Released time.Time // zero: not, or not known
-	Until                       time.Time // its mark: no ID of this tenure has a later time; zero: not known
+	Acquired, Renewed, Released time.Time // zero: never, or not known
+	Until                       time.Time // the mark: no ID of this tenure has a later time; zero: not known
 }
 
-// Decoded is what is in an ID.
+// Decoded is the content of an ID.
 type Decoded struct {
 	ID         int64
 	Base32     string    // the ID as text
-	Time       time.Time // the start of its tick; zero: an old key, which says none
+	Time       time.Time // the start of its tick; zero: an old key, which has no time
 	Datacenter *int      // nil: the layout has none
 	Worker     int
 	Sequence   int
-	Function   bool // the worker is one of databases' functions
+	Function   bool // the worker belongs to the function of a database
 }
 
-// Answers is what was answered from memory, and what could not be.
+// Answers counts what was answered from memory, and what could not be.
 type Answers struct {
 	IDs      int64            // given
 	Numbers  int64            // of tags, given
 	ByKind   map[string]int64 // statements answered: snowflake, snowflakes, segment
-	Declined map[string]int64 // forwarded for want of IDs: no_lease, mark, tick_full, not_answerable, timeout
+	Declined map[string]int64 // forwarded because of missing IDs: no_lease, mark, tick_full, not_answerable, timeout
 	Waits    histogram.Snapshot
 }
 
-// Sessions is the clients' side.
+// Sessions counts the clients.
 type Sessions struct {
 	Open     map[string]int // login, idle, in_transaction, failed
-	Limit    int            // of all together; 0: none
-	Full     bool           // one more would be turned away
+	Limit    int            // of all together; 0: no limit
+	Full     bool           // a further one would be turned away
 	Closed   map[string]int64
 	Logins   map[string]int64 // by result
 	LoginsIn histogram.Snapshot
-	// Relayed bytes, by direction: to_upstream, to_client.
+	// Relayed counts bytes by direction: to_upstream, to_client.
 	Relayed map[string]int64
 	Cancels map[string]int64 // by result
 }
@@ -168,21 +170,22 @@ type Sessions struct {
 type IDDatabase struct {
 	Name     string
 	Open     map[string]int   // login, idle, in_transaction, failed
-	Limit    int              // of those that have logged in; 0: none
-	Full     bool             // one more would be turned away
+	Limit    int              // of those that have logged in; 0: no limit
+	Full     bool             // a further one would be turned away
 	Closed   map[string]int64 // by reason
 	Logins   map[string]int64 // by result: ok, password, attempts, limit, unready, refused, left
 	LoginsIn histogram.Snapshot
 	IDs      int64            // given
 	Numbers  int64            // of tags, given
-	ByKind   map[string]int64 // statements that gave some: snowflake, snowflakes, segment
-	Refused  map[string]int64 // statements that were answered by an error, by reason: no_ids, not_supported, other
+	ByKind   map[string]int64 // statements with an answer: snowflake, snowflakes, segment
+	Refused  map[string]int64 // statements with an error, by reason: no_ids, not_supported, other
 	Accounts Accounts
-	// Hides is the database whose server has a real one of the name, which nobody reaches; empty: there is none.
+	// Hides is a listed database whose server has a real database of that name, which clients cannot reach; empty:
+	// none.
 	Hides string
 }
 
-// Sessions is how many have logged in.
+// Sessions is how many clients have logged in.
 func (d IDDatabase) Sessions() int {
 	all := 0
 	for state, n := range d.Open {
@@ -195,36 +198,36 @@ func (d IDDatabase) Sessions() int {
 
 // Accounts are who may log in to the ID database.
 type Accounts struct {
-	Needed  bool // false: everybody may, and nothing is read
+	Needed  bool // false: everybody may log in, and nothing is read
 	Count   int
-	Read    time.Time     // when what is used was read; zero: not yet
+	Read    time.Time     // when the accounts in use were read; zero: not yet
 	From    string        // a file, or the table
 	File    bool          // it is a file
-	MaxAge  time.Duration // at which logins stop; 0: they do not
+	MaxAge  time.Duration // age at which logins stop; 0: they never do
 	Problem string        // why the last reading failed; empty: it did not
 	Hint    string        // what to do; may be empty
 }
 
-// Upstreams is the other side.
+// Upstreams counts connections to PostgreSQL.
 type Upstreams struct {
 	Connects   map[string]int64 // by result
 	ConnectsIn histogram.Snapshot
-	// Hosts are those of which only the primary gets connections; nil: each gets some.
+	// Hosts are set if only the primary among them gets connections; nil: any host may get some.
 	Hosts []UpstreamHost
-	Since time.Time // that the present primary is known; zero: none is
-	Found int64     // primaries, one after the other
+	Since time.Time // since when the present primary is known; zero: there is none
+	Found int64     // how many primaries there were, one after the other
 }
 
 // UpstreamHost is one of several servers behind the proxy.
 type UpstreamHost struct {
 	Name    string
 	Primary bool      // connections go to it
-	Says    string    // what it said last
-	Trouble string    // what is wrong with that; empty: nothing
-	Heard   time.Time // its last answer; zero: none
+	Says    string    // its last answer
+	Trouble string    // what is wrong with its answer; empty: nothing
+	Heard   time.Time // time of its last answer; zero: none
 }
 
-// Database is one whose sessions are answered.
+// Database is a listed database.
 type Database struct {
 	Name        string
 	IDs         string // all, qualified (only calls with their schema), none
@@ -232,17 +235,17 @@ type Database struct {
 	IDsHint     string
 	Segments    string // all, qualified, none
 	SegmentsWhy string
-	Judged      time.Time // the last look that judged it; zero: none
+	Judged      time.Time // time of the last look that judged it; zero: none
 }
 
 // Segment is one tag of one database.
 type Segment struct {
 	Database, Tag        string
 	Left, Given, Skipped int64 // numbers: in memory, given, lost to this process
-	Fetches, Unknown     int64 // fetches, and those whose outcome is not known
+	Fetches, Unknown     int64 // fetches, and those with an unknown outcome
 }
 
-// Certificate is one in a file.
+// Certificate is one certificate of a file.
 type Certificate struct {
 	File  string
 	Until time.Time

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// A Warning is something to do for a person.
+// A Warning asks a person to act.
 type Warning struct {
 	Kind   string // a stable name, such as "reserve"
 	Severe bool   // IDs do not come from memory, or soon will not
-	What   string // is wrong, a sentence
-	Why    string // the cause as the log has it; it may quote PostgreSQL; may be empty
-	Do     string // a sentence
-	// Commands to run. URL stands for that of the lease database, if Do names no other. There is at least one.
+	What   string // what is wrong, a sentence
+	Why    string // the cause as in the log; it may quote PostgreSQL; may be empty
+	Do     string // what to do, a sentence
+	// Commands to run, at least one. URL stands for the lease database's, if Do names no other database.
 	Commands []string
 }
 
-// From when on a warning is due.
+// The limits at which warnings begin.
 const (
-	// A reserve is short below a third of the window: then two renewals in a row have failed.
+	// Below a third of the window, two renewals in a row have failed.
 	shortReserve = 3
-	// A lease is renewed every 20 s at the latest, and each attempt given up after 5 s: then several have failed.
+	// A renewal is due after 20 s at most, and each attempt ends after 5 s. So after this time several have failed.
 	lateRenewal = time.Minute
-	// A clock that is ahead by less catches up within a second, which a busy network causes often.
+	// A clock that is ahead by less catches up within a second. On a busy network that is normal.
 	clockNotable = 100 * time.Millisecond
-	// The function may be up to a second ahead of the clock in good health.
+	// A healthy function may be up to a second ahead of the clock.
 	functionNotable = 2 * time.Second
 	layoutEndsSoon  = 365 * 24 * time.Hour
 	certificateEnds = 14 * 24 * time.Hour
@@ -36,7 +36,7 @@ const (
 	showStatus  = "pgflurry migrate status --database URL"
 )
 
-// Warnings are what is wrong, the worst first.
+// Warnings lists what is wrong, the worst first.
 func Warnings(s State) []Warning {
 	var severe, others []Warning
 	for _, find := range []func(State) []Warning{
@@ -54,7 +54,7 @@ func Warnings(s State) []Warning {
 	return append(severe, others...)
 }
 
-// leaseWarnings say why no lease is held. Two reasons have warnings of their own: gate and none_free.
+// leaseWarnings say why there is no lease. The reasons gate and none_free have their own warnings.
 func leaseWarnings(s State) []Warning {
 	l := s.Lease
 	if l.Held || s.Draining || l.Reason == "gate" || l.Reason == "none_free" {
@@ -85,7 +85,7 @@ func leaseWarnings(s State) []Warning {
 	return []Warning{w}
 }
 
-// lateWarnings warn of a lease that is not renewed while a long window still lasts.
+// lateWarnings warn of a lease that is not renewed although much of a long window is left.
 func lateWarnings(s State) []Warning {
 	l := s.Lease
 	late := s.At.Sub(l.Renewed)
@@ -103,13 +103,13 @@ func lateWarnings(s State) []Warning {
 	return []Warning{w}
 }
 
-// reserveWarnings warn of IDs that end soon. The first windows after a start are short, and renewed often.
+// reserveWarnings warn that IDs end soon. The first windows after a start are short, and renewed often.
 func reserveWarnings(s State) []Warning {
 	l := s.Lease
 	renewing := l.Reason == "" && s.At.Sub(l.Renewed) <= l.Window/shortReserve
 	switch {
 	case !l.Granted || s.Draining || l.Reserve >= l.Window/shortReserve, l.Held && renewing,
-		!l.Held && l.Reserve <= 0: // no lease is warning enough
+		!l.Held && l.Reserve <= 0: // there is a warning for the missing lease
 		return nil
 	}
 	w := Warning{
@@ -277,7 +277,7 @@ func sessionWarnings(s State) []Warning {
 	}}
 }
 
-// quoted is a word as a shell takes it.
+// quoted quotes a word for a shell.
 func quoted(word string) string {
 	if word != "" && !strings.ContainsFunc(word, func(r rune) bool {
 		return !strings.ContainsRune("/._-", r) && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// accountsOld is from when on it is told that accounts could not be read: a restart of PostgreSQL takes less.
+// accountsOld is how long accounts may be unreadable before a warning. A restart of PostgreSQL takes less.
 const accountsOld = time.Minute
 
-// idWarnings are those of the ID database.
+// idWarnings are the warnings of the ID database.
 func idWarnings(s State) []Warning {
 	d := s.IDDatabase
 	if d.Name == "" || s.Draining {
@@ -37,7 +37,7 @@ func idWarnings(s State) []Warning {
 	return all
 }
 
-// accountWarnings say that accounts could not be read for long, or that nobody can log in for want of them.
+// accountWarnings warn that accounts are unreadable for long, or that nobody can log in because there are none.
 func accountWarnings(s State) []Warning {
 	a := s.IDDatabase.Accounts
 	age := s.At.Sub(a.Read)

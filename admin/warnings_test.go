@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// faults are a change of a healthy state for each warning, by its kind.
+// faults has, for the kind of each warning, a change that makes a healthy state cause it.
 func faults() map[string]func(*State) {
 	return map[string]func(*State){
 		"reserve": func(s *State) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// primaryWarnings say that no host is the primary, and what is wrong with hosts that are none.
+// primaryWarnings warn that no host is the primary, and of hosts that do not answer properly.
 func primaryWarnings(s State) []Warning {
 	hosts := s.Upstreams.Hosts
 	if hosts == nil || s.Draining {
@@ -33,7 +33,7 @@ func primaryWarnings(s State) []Warning {
 	return all
 }
 
-// askRecovery asks a host itself.
+// askRecovery is a command that asks a host directly.
 func askRecovery(host string) string {
 	name, port := oneLine(host), ""
 	if i := strings.LastIndexByte(name, ':'); i >= 0 && !strings.HasPrefix(name, "/") {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// detail is a worker, or a block of them, as a person asked for it.
+// detail is the worker, or the block of workers, that a person asked for.
 type detail struct {
 	Number  int
 	Worker  *Worker // nil: never used
 	Kind    kind
-	Against string // its mark against the database's now, in words
+	Against string // its mark compared with the database's clock, in words
 	History []Tenure
 	Problem string // why there is no history, or no such worker
 
-	Block       *workerMap // of a block, instead of all above
+	Block       *workerMap // set for a block, instead of all above
 	First, Last int
 }
 
@@ -45,7 +45,7 @@ func (p *page) worker(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, http.StatusOK, "detail", v)
 }
 
-// block shows the workers of one cell, where a cell is many: GET /workers?from=N.
+// block shows the workers of one cell if a cell is a block: GET /workers?from=N.
 func (p *page) block(w http.ResponseWriter, r *http.Request) {
 	v := p.view()
 	from, problem := readNumber(v.State, r.URL.Query().Get("from"))
@@ -61,7 +61,7 @@ func (p *page) block(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, http.StatusOK, "detail", v)
 }
 
-// answer shows a part on a page of its own, or alone to the script of the page.
+// answer renders a part as a page of its own, or alone for the page's script.
 func (p *page) answer(w http.ResponseWriter, r *http.Request, status int, part string, v view) {
 	if r.URL.Query().Has("part") {
 		p.show(w, status, part, v)
@@ -70,7 +70,7 @@ func (p *page) answer(w http.ResponseWriter, r *http.Request, status int, part s
 	p.show(w, status, part+"-page", v)
 }
 
-// readNumber reads a worker's number. Otherwise it says in a sentence what is wrong with it.
+// readNumber parses a worker's number. Otherwise it returns a sentence that says what is wrong.
 func readNumber(s State, text string) (int, string) {
 	if s.Namespace.Workers == 0 {
 		return 0, "The workers are not known yet: the namespace was not read."
@@ -83,7 +83,7 @@ func readNumber(s State, text string) (int, string) {
 	return number, ""
 }
 
-// echo repeats what somebody typed, as far as it helps.
+// echo repeats what a person typed, within limits.
 func echo(text string) string {
 	const most = 40
 	text = oneLine(text)
@@ -114,7 +114,7 @@ func newDetail(s State, number int) *detail {
 
 var errBusy = errors.New("others are asking the lease database already; try again")
 
-// history asks the lease database who had a worker, and does not wait long.
+// history asks the lease database who had a worker, with a short timeout.
 func (p *page) history(ctx context.Context, worker int) ([]Tenure, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
@@ -131,9 +131,9 @@ func (p *page) history(ctx context.Context, worker int) ([]Tenure, error) {
 	return history, err
 }
 
-// holder is who had a worker at a time: the first tenure whose mark is behind it, if it had begun. The next tenure
-// begins at that mark or later. An ID's time is the start of its tick, which lasts a second at most; so it may be
-// that much before the acquisition.
+// holder finds who had a worker at a time: the first tenure whose mark is later, if it had begun. The next tenure
+// begins at that mark or later. An ID's time is the start of its tick, which lasts a second at most. So the time may be
+// up to a second before the acquisition.
 func holder(history []Tenure, at time.Time) (Tenure, bool) {
 	const longestTick = time.Second
 	var found Tenure

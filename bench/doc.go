@@ -1,5 +1,5 @@
-// Package bench is the front page of the benchmarks: a module of its own that measures sources of IDs and servers
-// beside one another, and says by how much they differ. Its code is in the packages below.
+// Package bench is the front page of the benchmarks. They are a module of their own, which measures sources of IDs and
+// servers side by side and says by how much they differ. The code is in the packages below.
 //
 //	cmd/pgflurry-bench ──► console ──► charts ──► report ──► statistics
 //	        │                                      ▲  │
@@ -8,26 +8,26 @@
 //	        │                                         ▲
 //	        └──► servers ──► driver ──────────────────┘
 //
-//	statistics         what a set of figures looks like: median, quartiles, mean
+//	statistics         median, quartiles and mean of a set of figures
 //	trial              contenders take turns at workloads, and each turn gives a sample
 //	report             samples become figures and verdicts, tables and files; two runs are compared
 //	driver             clients that load a server: pgbench, pgx, go-redis, go-sql-driver, fixed bytes
-//	servers            PostgreSQL, what stands in front of it, Redis and MariaDB: started, or known by their URLs
+//	servers            PostgreSQL, the servers in front of it, Redis and MariaDB: started here, or given by URLs
 //	suites             what the commands run, insert, proxy, connections and targets measure
 //	suites/inprocess   what the command inprocess measures: the generator beside other libraries, without a server
 //	charts             a report drawn, and the folder of results
-//	console            a plan that runs before somebody's eyes
+//	console            runs a plan and shows its progress
 //	tests              pgflurry-bench as a user runs it, on real servers
 //
 // Rules, each with a test of its name in the package that keeps it:
 //
-//  1. Contenders of a workload take turns, in every round, in an order that the seed decides.
-//  2. The warm-up is in no figure.
+//  1. Contenders of a workload take turns in every round. The seed decides their order.
+//  2. No figure includes the warm-up.
 //  3. A ratio is the median of the ratios round by round, never the ratio of two medians.
-//  4. An interrupted run gives what is finished, and the report says how much that is.
-//  5. What was not measured is said to be so: it is never a zero and never left out.
-//  6. A trial that fails has no more turns, and the others have theirs.
-//  7. Connecting and leaving are in no figure of processor time.
-//  8. IDs that the proxy forwarded for are an error and no figure.
-//  9. A figure of one round has no quartiles, in no table, chart or file.
+//  4. An interrupted run reports what is finished, and how much that is.
+//  5. The report names what was not measured. It shows no zero for it, and does not leave it out.
+//  6. A trial that fails gets no more turns. The others go on.
+//  7. No figure of processor time includes connecting and leaving.
+//  8. If the proxy forwards instead of answering, that is an error and no figure.
+//  9. A figure of one round has no quartiles in any table, chart or file.
 package bench

@@ -114,7 +114,7 @@ func TestAConnectionThatFailsSaysItsLastCauseOnceAndWhatToDo(t *testing.T) {
 	}
 }
 
-// saying is the address of a server that reads eight bytes, says something, and waits for the client to leave.
+// saying is the address of a server that reads eight bytes, answers with text, and waits until the client leaves.
 func saying(t *testing.T, text string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -17,11 +17,11 @@ import (
 	"pgflurry/outcome"
 )
 
-// Explain puts what pgx says about a connection that failed, which is every attempt in its own words, into one sentence
-// with the last cause, and what to do. Any other error stays as it is.
+// Explain rewrites pgx's error of a failed connection, which has every attempt in its own words. The new error is one
+// sentence with the last cause, and a hint. Any other error stays as it is.
 func Explain(err error) error {
 	var failed *pgconn.ConnectError
-	if !errors.As(err, &failed) || errors.Is(err, context.Canceled) { // the second was cut short by us
+	if !errors.As(err, &failed) || errors.Is(err, context.Canceled) { // we have cancelled it ourselves
 		return err
 	}
 	_, address := pgconn.NetworkAddress(failed.Config.Host, failed.Config.Port)
@@ -32,21 +32,21 @@ func Explain(err error) error {
 	switch {
 	case errors.As(cause, &said):
 		text, advice = fmt.Sprintf("%s (SQLSTATE %s)", said.Message, said.Code), said.Hint
-		if said.Code == "42704" || said.Code == "08P01" { // an unknown parameter, as PostgreSQL and PgBouncer say it
+		if said.Code == "42704" || said.Code == "08P01" { // unknown parameter, of PostgreSQL and PgBouncer
 			text = withoutParameters(text, failed.Config.RuntimeParams)
 			if advice == "" {
 				advice = "Leave out of the connection string what PostgreSQL, or the pooler before it, lacks. " +
 					"It knows the keywords of libpq, such as sslmode, and its own settings."
 			}
 		}
-		if said.Code == "28P01" { // the server asked for a password, and this was not it
+		if said.Code == "28P01" { // wrong password
 			advice = "Give the password in PGPASSWORD, in ~/.pgpass or in the URL."
 		}
 	case errors.Is(cause, context.DeadlineExceeded), errors.Is(cause, os.ErrDeadlineExceeded):
 		text = "no answer in time"
 	case errors.Is(cause, io.EOF), errors.Is(cause, io.ErrUnexpectedEOF):
 		text, advice = "the server closed the connection", "Is that PostgreSQL?"
-	case errors.As(cause, &length): // HTTP read as a message
+	case errors.As(cause, &length): // an HTTP answer read as a message
 		text, advice = "what answers there does not speak PostgreSQL's protocol", "Is the port that of PostgreSQL?"
 	case text == refusedTLS:
 		advice = "The server has TLS turned off. Turn it on there. " +
@@ -62,17 +62,17 @@ func Explain(err error) error {
 		address, failed.Config.Database, failed.Config.User, text), advice))
 }
 
-// refusedTLS is what pgx says where TLS is required and the server has none. It has no type for it.
+// refusedTLS is pgx's text if TLS is required and the server has none. There is no error type for it.
 const refusedTLS = "server refused TLS connection"
 
-// LongestSocketPath is how long the path of a Unix socket may be on this system, in bytes: the last one is the end.
+// LongestSocketPath is the longest path of a Unix socket on this system, in bytes. One byte is for the closing zero.
 const LongestSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
 // Refused says that a connection failed because nothing listens at its address.
 func Refused(err error) bool { return errors.Is(err, connectionRefused) }
 
-// withoutParameters leaves the names of parameters out of what a server says. A password with a space, not in quotes,
-// makes its second word one.
+// withoutParameters removes the names of parameters from a server's message. If a password has a space and no quotes,
+// its second word is read as such a name.
 func withoutParameters(text string, params map[string]string) string {
 	for name := range params {
 		text = strings.ReplaceAll(text, name, "…")
@@ -80,8 +80,8 @@ func withoutParameters(text string, params map[string]string) string {
 	return text
 }
 
-// LastCause is the innermost error of the last attempt.
-// Where TLS is preferred, the first one mostly says that there is none.
+// LastCause is the innermost error of the last attempt. If TLS is preferred, the first attempt usually only says that
+// there is none.
 func LastCause(err error) error {
 	for {
 		switch err.(type) {

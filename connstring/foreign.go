@@ -9,8 +9,8 @@ import (
 	"pgflurry/hint"
 )
 
-// foreignParameters are those that other libraries take from a connection string, and PostgreSQL does not know.
-// It would refuse the login, or a pooler would.
+// foreignParameters are those of other libraries, which PostgreSQL does not know. PostgreSQL or a pooler would refuse
+// the login.
 var foreignParameters = map[string][]string{
 	"Prisma": {
 		"schema", "pgbouncer", "connection_limit", "pool_timeout", "sslaccept", "sslidentity", "socket_timeout",
@@ -28,7 +28,7 @@ var foreignParameters = map[string][]string{
 	"Npgsql": {"Pooling", "Maximum Pool Size", "Minimum Pool Size", "Timeout", "Command Timeout", "SSL Mode"},
 }
 
-// foreign says which parameter of a connection string is another library's; nil if none is. Its name is no secret.
+// foreign is an error if a connection string has a parameter of another library. The name is no secret.
 func foreign(what string, config *pgx.ConnConfig) error {
 	for library, names := range foreignParameters {
 		for _, name := range names {

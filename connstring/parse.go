@@ -1,12 +1,12 @@
-// Package connstring knows the connection strings that people give.
+// Package connstring parses the connection strings that people give, and keeps their passwords secret.
 //
-//	parse.go      reads one, and says what is wrong with it
+//	parse.go      parses one, and says what is wrong with it
 //	foreign.go    knows parameters that only other libraries take
-//	password.go   says whether two differ in their passwords alone
+//	password.go   says whether two differ only in their passwords
 //	secret.go     keeps their passwords out of every message, wherever people put them
-//	failure.go    says in a sentence why a connection failed
+//	failure.go    says in one sentence why a connection failed
 //
-// No message of it holds a part of what may be a password.
+// None of its messages repeats a part of a string that may be a password.
 package connstring
 
 import (
@@ -22,17 +22,17 @@ import (
 	"pgflurry/outcome"
 )
 
-// Form is what people write.
+// Form is the example in messages.
 const Form = "postgres://user@host:port/name"
 
-// parameterName is what a setting that is passed on to PostgreSQL may be called.
+// parameterName matches the names of settings that go to PostgreSQL.
 var parameterName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.$]*$`)
 
-// Parse reads a connection string that came with --flag. Its errors never hold a part of it: where it cannot be read,
-// nobody can say which part is the password.
+// Parse parses a connection string from --flag. Its errors never repeat a part of it: if parsing fails, any part may be
+// the password.
 func Parse(flag, url string) (*pgx.ConnConfig, error) { return parse("--"+flag, url) }
 
-// ParseArgument is Parse for one that came without a flag. what says which it is, such as "URL 2".
+// ParseArgument is Parse for a string without a flag. what names it, such as "URL 2".
 func ParseArgument(what, url string) (*pgx.ConnConfig, error) { return parse(what, url) }
 
 func parse(what, url string) (*pgx.ConnConfig, error) {
@@ -66,8 +66,7 @@ func parse(what, url string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// unreadable is why a connection string cannot be read. What pgx quotes from inside it is left out if a password may be
-// in there.
+// unreadable says why parsing has failed. It drops pgx's quotes if a password may be in them.
 func unreadable(url string, err error) string {
 	if _, bad := neturl.PathUnescape(url); bad != nil && strings.Contains(url, "://") {
 		return "a % in it does not stand before two hexadecimal digits"
@@ -88,9 +87,9 @@ func unreadable(url string, err error) string {
 	return reason + detail
 }
 
-// unescaped says that a URL has an @ behind its host. A /, ? or # in the password, which is not written as %XX, ends
-// the host for whoever reads it. The rest of the password would be the name of the database or a parameter. An @ in
-// the value of a parameter is no sign of that.
+// unescaped says that a URL has an @ after its host. A /, ? or # in the password ends the host unless it is written as
+// %XX. The rest of the password then looks like the name of the database or a parameter. An @ in the value of a
+// parameter does not count.
 func unescaped(url string) bool {
 	_, rest, isURL := strings.Cut(url, "://")
 	end := strings.IndexAny(rest, "/?#")

@@ -6,18 +6,17 @@ import (
 	"strings"
 )
 
-// SameButPassword says whether two connection strings that can be read differ in their passwords at most. In doubt they
-// do not.
+// SameButPassword says whether two valid connection strings differ in their passwords at most. If in doubt it says no.
 func SameButPassword(a, b string) bool {
 	restOfA, ok := withoutPassword(a)
 	restOfB, okToo := withoutPassword(b)
 	return ok && okToo && restOfA == restOfB
 }
 
-// keywordPassword is a password among keywords and values, in quotes or not.
+// keywordPassword matches a password among keywords and values, with or without quotes.
 var keywordPassword = regexp.MustCompile(`(^|\s)password\s*=\s*('(?:\\.|[^'\\])*'|(?:\\.|[^\s\\])*)`)
 
-// withoutPassword is all else that a connection string says. It is for comparing, and is shown to nobody.
+// withoutPassword is everything else in a connection string. Use it to compare, never to show.
 func withoutPassword(text string) (rest string, ok bool) {
 	if !strings.Contains(text, "://") {
 		return keywordPassword.ReplaceAllString(text, "$1"), true

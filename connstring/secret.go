@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// People put connection strings where something else is expected: behind --upstream, or as an argument without a flag.
-// What is wrong there is quoted by none of our messages, and whatever a library quotes is masked before it is printed.
+// People put connection strings in wrong places: after --upstream, or as an argument without a flag. So our messages
+// never quote such a value, and Masked hides what a library quotes.
 
 // MayHoldPassword says whether a value looks like a connection string or a part of one.
 func MayHoldPassword(value string) bool {
@@ -16,17 +16,17 @@ func MayHoldPassword(value string) bool {
 		strings.Contains(lower, "pwd")
 }
 
-// LooksLikeOne says whether a value has the form of a connection string: a URL, keywords, or what is left of a URL
-// without its scheme. Unlike MayHoldPassword it lets through a name with an @ or a "pass" in it.
+// LooksLikeOne says whether a value has the form of a connection string: a URL, keywords, or a URL without its scheme.
+// Unlike MayHoldPassword it accepts names with an @ or a "pass" in them.
 func LooksLikeOne(value string) bool {
 	return strings.Contains(value, "://") || strings.Contains(value, "password=") ||
 		strings.Contains(value, ":") && strings.Contains(value, "@")
 }
 
-// NotRepeated stands for a value that may hold a password.
+// NotRepeated replaces a value that may hold a password.
 const NotRepeated = "a value that may hold a password and is not repeated here"
 
-// Shown is a value as a message may quote it.
+// Shown is a value as messages may quote it.
 func Shown(value string) string {
 	if MayHoldPassword(value) {
 		return NotRepeated
@@ -35,15 +35,15 @@ func Shown(value string) string {
 }
 
 var (
-	// credentials are what stands before the last @ of a line in a URL, or in one without a scheme.
+	// credentials matches everything before the last @ of a line in a URL, with or without a scheme.
 	credentials = regexp.MustCompile(`(://).*@|([^\s"'=:/]+:)[^\s"']*@`)
-	// hostless is what follows the scheme where there is no @.
+	// hostless matches what follows the scheme if there is no @.
 	hostless = regexp.MustCompile(`://[^\s"'@]*`)
-	// passwordKeyword is a password in keywords and values, and all behind it: nobody can say where it ends.
+	// passwordKeyword matches a password among keywords and values, and everything after it: its end is unknown.
 	passwordKeyword = regexp.MustCompile(`(?i)((?:password|passwd|pwd)\s*=).*`)
 )
 
-// Masked is a message without what may be a password in it. Our own example of a URL stays.
+// Masked hides what may be a password in a message. Our own example of a URL stays.
 func Masked(message string) string {
 	parts := strings.Split(message, Form)
 	for i, part := range parts {

@@ -1,7 +1,7 @@
-// Package hint carries, beside an error, what to do next.
-// A program prints it below the error, the log has it as an attribute.
+// Package hint adds to an error what to do next. A program prints the hint below the error, and the log has it as an
+// attribute.
 //
-// Any error may have a hint of its own: a method Hint() string, which gives whole sentences.
+// Any error type may bring its own hint: a method Hint() string, which returns whole sentences.
 package hint
 
 import "errors"
@@ -14,7 +14,7 @@ type hinted struct {
 func (e hinted) Unwrap() error { return e.error }
 func (e hinted) Hint() string  { return e.advice }
 
-// With is err with advice: whole sentences.
+// With adds a hint to err. advice is whole sentences.
 func With(err error, advice string) error { return hinted{err, advice} }
 
 // Of is the outermost hint of err; empty if there is none.
@@ -26,7 +26,7 @@ func Of(err error) string {
 	return ""
 }
 
-// Fields are the attribute of a line of the log that says what to do next. They are empty where nobody knows.
+// Fields is the hint as an attribute of a log line; empty if there is no advice.
 func Fields(advice string) []any {
 	if advice == "" {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"pgflurry/proxy"
 )
 
-// ParseAddress reads an address as people give it. A path is a Unix socket; of a directory, PostgreSQL's socket in it,
-// of port 5432 or of the one behind a colon. The flag it came with stands in the error.
+// ParseAddress reads an address as people give it. A path is a Unix socket. A directory stands for PostgreSQL's socket
+// in it, of port 5432 or of the port after a colon. Errors name the flag.
 func ParseAddress(flag, address string) (network, place string, err error) {
 	switch {
 	case address == "":
@@ -45,7 +45,7 @@ func ParseAddress(flag, address string) (network, place string, err error) {
 	return "tcp", address, nil
 }
 
-// cutPort takes the number behind the last colon off a path. Where there is none, the folder is empty.
+// cutPort cuts the port after the last colon off a path. Without a port the folder is empty.
 func cutPort(path string) (folder, port string) {
 	at := strings.LastIndexByte(path, ':')
 	if at < 0 {
@@ -94,8 +94,8 @@ func parseUpstream(list string) ([]proxy.Host, error) {
 	return hosts, nil
 }
 
-// address is the node's own, as others can use it. A loopback address and a socket's path are for this machine alone,
-// which the node's name beside them tells.
+// address is where others can reach the node. A loopback address or the path of a socket is valid on this machine only.
+// The name of the node, beside it in the table, says which machine that is.
 func (n *Node) address() string {
 	if n.settings.Advertise != "" {
 		return n.settings.Advertise

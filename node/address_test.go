@@ -34,7 +34,7 @@ func TestAListOfHostsIsReadAndMistakesAreNamed(t *testing.T) {
 	}
 }
 
-// libpq's PGHOST may be a directory, and "$PGHOST:$PGPORT" is what a script makes of it.
+// libpq's PGHOST may be a directory, and scripts write "$PGHOST:$PGPORT".
 func TestADirectoryIsPostgreSQLsSocketInIt(t *testing.T) {
 	folder := t.TempDir()
 	for address, expected := range map[string]string{

@@ -10,17 +10,17 @@ import (
 	"pgflurry/outcome"
 )
 
-// Admin is HTTP for operators: metrics, probes and a status page. The zero value: there is none.
+// Admin is HTTP for operators: metrics, probes and a status page. The zero value means none.
 type Admin struct {
 	// Listen is its address: HOST:PORT, or the path of a Unix socket. Empty: none.
 	Listen string
-	// Listener is a socket that listens already, as that of Settings. Listen is then not opened. Nil: none.
+	// Listener is an open socket, as Settings.Listener. The node then does not open Listen. Nil: none.
 	Listener net.Listener
 	// Pprof adds Go's profiles of the process.
 	Pprof bool
 }
 
-// openAdmin opens the operators' side, if there is one.
+// openAdmin opens the listener for operators, if there is one.
 func openAdmin(a Admin) (net.Listener, error) {
 	switch {
 	case a.Listener != nil:
@@ -35,7 +35,7 @@ func openAdmin(a Admin) (net.Listener, error) {
 	return listen("admin-listen", a.Listen)
 }
 
-// AdminAddr is where operators ask; nil: nowhere.
+// AdminAddr is the address of the listener for operators; nil: there is none.
 func (n *Node) AdminAddr() net.Addr {
 	if n.admin == nil {
 		return nil
@@ -43,7 +43,7 @@ func (n *Node) AdminAddr() net.Addr {
 	return n.admin.Addr()
 }
 
-// tellOperators answers them until end is called. Run calls it when nothing else is left.
+// tellOperators serves operators until end is called. Run ends it last.
 func (n *Node) tellOperators() (end func()) {
 	if n.admin == nil {
 		return func() {}

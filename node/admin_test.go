@@ -15,7 +15,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// asked is what the operators' side of a node answers.
+// asked returns the answer of the node's admin listener.
 func asked(t *testing.T, r *running, path string) (status int, body string) {
 	t.Helper()
 	address := r.AdminAddr()

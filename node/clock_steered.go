@@ -22,26 +22,26 @@ import (
 //	monotonic=5s        the monotonic clock has jumped ahead by 5 s, which it never does backwards
 //	rate=0.5            it runs at half speed from now on; 0: it stands still
 //
-// The words stand in one line, in any order; what is left out is 0, 0 and 1. The file is read again and again, and each
-// change is logged once it holds. Timers are not steered.
+// The words stand in one line, in any order. The defaults are 0, 0 and 1. The clock reads the file again and again, and
+// logs each change once it holds. Timers are not steered.
 const steerVariable = "PGFLURRY_TEST_STEER_CLOCK"
 
 const steerLook = 10 * time.Millisecond
 
-// steering is what the file says.
+// steering is the content of the file.
 type steering struct {
 	wall, monotonic time.Duration
 	rate            float64
 }
 
-// steeredClock is the machine's clock, off by a steering.
+// steeredClock is the machine's clock with a steering applied.
 type steeredClock struct {
 	own clock
 
 	mu    sync.Mutex
 	by    steering
-	at    time.Duration // own monotonic time since which by holds
-	shown time.Duration // what was shown then
+	at    time.Duration // own monotonic time at which the present steering began
+	shown time.Duration // reading that was shown then
 }
 
 func newClock(log *slog.Logger) (clock, error) {
@@ -60,7 +60,7 @@ func newClock(log *slog.Logger) (clock, error) {
 	return clock{wall: c.wall, monotonic: c.monotonic, ids: ids, dated: dated, follow: follow}, nil
 }
 
-// follow takes over what the file says until ctx ends.
+// follow applies the content of the file until ctx ends.
 func (c *steeredClock) follow(ctx context.Context, file string, log *slog.Logger) {
 	for ctx.Err() == nil {
 		by, err := c.read(file)
@@ -99,7 +99,7 @@ func (c *steeredClock) read(file string) (steering, error) {
 	return by, nil
 }
 
-// steer reports whether anything has changed.
+// steer applies a steering, and reports whether it changes anything.
 func (c *steeredClock) steer(by steering) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -4,5 +4,5 @@ package node
 
 import "log/slog"
 
-// newClock gives the machine's clock. Nothing from outside can change what it shows.
+// newClock returns the machine's clock. Nothing from outside can change its readings.
 func newClock(*slog.Logger) (clock, error) { return ownClock(), nil }

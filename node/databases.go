@@ -11,33 +11,33 @@ import (
 	"pgflurry/segment"
 )
 
-// databases are those whose sessions may be answered. The list may change at any time, and always by prepare: at the
-// start as later. What works for a database, run starts when it is listed, and ends when it is taken off.
+// databases are those whose sessions may be answered. The list may change at any time, and always by prepare, at the
+// start too. The work that run does for a database begins when it is listed, and ends when it is removed.
 type databases struct {
-	open func(name string) (*segment.Source, error) // makes the source of a database's numbers
+	open func(name string) (*segment.Source, error) // makes the source of a database's segments
 
 	mu      sync.RWMutex
-	ever    map[string]*database // all that were ever listed, since sessions keep what they got
+	ever    map[string]*database // all that were ever listed, because sessions keep a pointer
 	listed  []*listing           // in the order of the list
 	changed chan struct{}        // closed and replaced when the list changes
-	judged  chan struct{}        // closed once each that is listed was judged
+	judged  chan struct{}        // closed once every listed database was judged
 }
 
-// A database is what its sessions keep, whether it is listed or not.
+// A database is what its sessions hold, even when it is no longer listed.
 type database struct {
 	name       string
 	permission permission
-	source     atomic.Pointer[segment.Source] // nil: it is not listed
-	mu         sync.Mutex                     // of what the permission is set by
+	source     atomic.Pointer[segment.Source] // nil: not listed
+	mu         sync.Mutex                     // guards what sets the permission
 }
 
-// A listing is a database from when it is put on the list until it is taken off.
+// A listing is a database from when it is listed until it is removed.
 type listing struct {
 	*database
 	numbers *segment.Source
-	first   bool          // it is on the list that the node began with
-	over    chan struct{} // closed when it is taken off
-	known   bool          // it was judged; guarded by databases.mu
+	first   bool          // it was on the list at the start
+	over    chan struct{} // closed when it is removed
+	known   bool          // the watch has judged it; guarded by databases.mu
 }
 
 func newDatabases(open func(string) (*segment.Source, error)) *databases {
@@ -46,8 +46,8 @@ func newDatabases(open func(string) (*segment.Source, error)) *databases {
 	}
 }
 
-// prepare makes what a new list needs. Nothing changes before commit, which cannot fail. A database that stays on the
-// list does not notice. Lists are prepared and committed one after the other.
+// prepare makes what a new list needs. Nothing changes before commit, which cannot fail. Databases on both lists stay
+// untouched. The caller prepares and commits one list after the other.
 func (d *databases) prepare(names []string) (commit func(), err error) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -99,7 +99,7 @@ func (d *databases) replace(next []*listing) {
 	d.tellJudged()
 }
 
-// begin puts the database on the list: its numbers can be asked for, and a watch may permit something.
+// begin lists the database: its segments can be drawn from, and a watch may give permission.
 func (l *listing) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,7 +107,7 @@ func (l *listing) begin() {
 	l.source.Store(l.numbers)
 }
 
-// end takes it off: its permission ends at once, and no watch brings it back.
+// end removes the database from the list. Its permission ends at once, and no watch can restore it.
 func (l *listing) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,10 +116,10 @@ func (l *listing) end() {
 	l.source.Store(nil)
 }
 
-// permit takes a judgement over, unless the database was taken off the list meanwhile.
+// permit applies a judgement, unless the database was removed from the list meanwhile.
 func (l *listing) permit(j judgement) { l.unlessOver(func() { l.permission.set(j) }) }
 
-// say is permit where only the reason is new.
+// say replaces only the reasons of a judgement, and leaves the permission.
 func (l *listing) say(j judgement) { l.unlessOver(func() { l.permission.judgement.Store(&j) }) }
 
 func (l *listing) unlessOver(do func()) {
@@ -133,7 +133,7 @@ func (l *listing) unlessOver(do func()) {
 }
 
 // run runs work for each listed database, in a goroutine of its own, until ctx ends and all have returned. The context
-// of work ends when its database is taken off the list.
+// of work ends when its database is removed from the list.
 func (d *databases) run(ctx context.Context, work func(context.Context, *listing)) {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -154,7 +154,7 @@ func (d *databases) run(ctx context.Context, work func(context.Context, *listing
 	}
 }
 
-// while does work until ctx ends or the listing is over.
+// while runs work until ctx ends or the listing is over.
 func (l *listing) while(ctx context.Context, work func(context.Context, *listing)) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -171,14 +171,14 @@ func (l *listing) while(ctx context.Context, work func(context.Context, *listing
 	<-done
 }
 
-// list is what is listed now, and what is closed when that changes.
+// list is the present list, and a channel that is closed when the list changes.
 func (d *databases) list() (list []*listing, changed <-chan struct{}) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	return d.listed, d.changed
 }
 
-// wasJudged notes that a database was judged.
+// wasJudged records that a database was judged.
 func (d *databases) wasJudged(l *listing) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -186,7 +186,7 @@ func (d *databases) wasJudged(l *listing) {
 	d.tellJudged()
 }
 
-// tellJudged closes judged once each listed database was judged.
+// tellJudged closes judged once every listed database was judged.
 func (d *databases) tellJudged() {
 	select {
 	case <-d.judged:
@@ -198,7 +198,7 @@ func (d *databases) tellJudged() {
 	}
 }
 
-// of finds what a session to a database keeps; nil where it was never listed.
+// of finds what a session to a database holds; nil: the database was never listed.
 func (d *databases) of(name string) *database {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -213,7 +213,7 @@ func (d *databases) permissionOf(name string) *proxy.Permission {
 	return nil
 }
 
-// numbersOf gives the numbers of a database's tags; nil: nobody does.
+// numbersOf is the source of a database's segments; nil: there is none.
 func (d *databases) numbersOf(name string) proxy.Segments {
 	if known := d.of(name); known != nil {
 		return known
@@ -223,8 +223,8 @@ func (d *databases) numbersOf(name string) proxy.Segments {
 
 var errNotListed = errors.New("the database is not listed")
 
-// TryNextN implements proxy.Segments by the source of the listing. Each reserves its blocks where the sessions of its
-// database go, through the upstream: in the very table that the function there draws from.
+// TryNextN implements proxy.Segments by the source of the listing. The source reserves its blocks through the upstream,
+// as the sessions of the database would: in the same table from which the function there draws.
 func (x *database) TryNextN(tag []byte, n int) (first int64, count int, err error) {
 	source := x.source.Load()
 	if source == nil {

@@ -9,7 +9,7 @@ import (
 	"pgflurry/segment"
 )
 
-// listOf is a list of databases whose numbers nobody has.
+// listOf makes a list of databases without segments.
 func listOf(t *testing.T, names ...string) *databases {
 	t.Helper()
 	d := newDatabases(func(string) (*segment.Source, error) {
@@ -29,7 +29,7 @@ func relist(t *testing.T, d *databases, names ...string) {
 	commit()
 }
 
-// everything is what a watch permits that finds nothing wrong.
+// everything is the judgement of a watch that finds no fault.
 var everything = judgement{ids: proxy.AnswerAll, segments: proxy.AnswerAll}
 
 func TestADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(t *testing.T) {
@@ -41,7 +41,7 @@ func TestADatabaseThatIsTakenOffTheListLosesItsPermissionAndNoWatchBringsItBack(
 	}
 	kept := d.permissionOf("app")
 	relist(t, d, "reports")
-	app.permit(everything) // of a look that had begun before
+	app.permit(everything) // from a look that began before the removal
 	if j := app.permission.judgement.Load(); j.ids != proxy.AnswerNothing || j.segments != proxy.AnswerNothing {
 		t.Errorf("taken off the list it may be answered by %v", j.ids)
 	}

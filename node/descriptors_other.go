@@ -2,5 +2,5 @@
 
 package node
 
-// descriptors: here there is no limit of a process that matters.
+// descriptors is 0: this system has no limit for a process that matters.
 func descriptors() int { return 0 }

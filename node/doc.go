@@ -1,5 +1,4 @@
-// Package node is one process of the product: proxy, lease, generator, segments and watch, joined.
-// Serve and demo run it.
+// Package node joins proxy, lease, generator, segments and watch into one process. The commands serve and demo run it.
 //
 //	                           ┌──▶ idserver ◀── accounts ── read every five seconds
 //	clients ──▶ listener ──▶ proxy ─────────────────────────────▶ upstream
@@ -19,58 +18,69 @@
 //	node.go          New, Run: the joins          listen.go            the clients' side
 //	namespace.go     which ID space               supply.go            generator, keeper and watch
 //	ids.go           IDs, once there are any      reload.go            what may change while it runs
-//	databases.go     the list of databases, and what works for each while it is listed
-//	permissions.go   what each database's sessions may get from memory
-//	watch.go         may this database be answered, and findings.go, what the log has of it
-//	session.go       the node's own session to a database, and meaning.go, what its failure says
-//	primary.go       which host of the upstream is the primary, where only that one will do
+//	databases.go     the list of databases, and the goroutines for each listed one
+//	permissions.go   what the sessions of each database may get from memory
+//	watch.go         may this database be answered; findings.go: what the log says of it
+//	session.go       the node's own session to a database; meaning.go: what its failure says of the database
+//	primary.go       which host of the upstream is the primary, with --upstream-primary
 //	admin.go         the operators' side
 //	flood.go         the log                      clock*.go            the machine's clocks
 //	id_database.go   the ID database, its settings  id_join.go         its server, joined
 //	id_accounts.go   who may log in to it         id_segments.go       whose numbers it gives
-//	id_server.go     what it takes from PostgreSQL  id_console.go      what SHOW tells in it
-//	id_unavailable.go  what a client of it is told who gets no ID
+//	id_server.go     what it takes from PostgreSQL  id_console.go      the output of SHOW in it
+//	id_unavailable.go  the error of a client of it that gets no ID
 //	descriptors*.go  how many descriptors the process may have
-//	state*.go        what operators are told, from memory
-//	survey.go        the worker table, read for them    history.go    who had a worker, asked for them
+//	state*.go        what operators see, from memory
+//	survey.go        reads the worker table for them    history.go    asks who had a worker
 //
 // # The beginning
 //
 // New checks the settings, reads the files of TLS, and opens the listeners last. Run then starts everything at once.
-// Clients are relayed from the first moment, and those of the ID database may log in once its accounts were read.
-// IDs come from memory once three things have happened, each in its own
-// time: the namespace was read, a worker was leased, and the watch has judged the database.
+// It relays clients from the first moment. Clients of the ID database may log in once its accounts were read.
 //
-// # What fails without an end, and what ends a node
+// IDs come from memory after three steps, which take their time independently of each other:
 //
-// A server that is down, a missing migration, a lost lease, a copy until somebody says what it is: the node relays,
-// logs it, and tries again. The function in the database answers meanwhile.
+//   - the node has read the namespace
+//   - it has leased a worker
+//   - the watch has judged the database
 //
-// What no waiting mends ends Run with an error: a namespace that the settings do not fit (Window, Datacenter), a
-// database in the first list of another namespace or with another one's function worker, a lease database that changed
-// its namespace, a real database with the name of the ID database. After the first look at a database a change only
-// ends its permission. A database that is listed later ends nothing either: it gets no permission, and the log has an
-// error.
+// # Which faults end a node
+//
+// Some faults may pass: a server that is down, a missing migration, a lost lease, a copy of a database that nobody has
+// classified yet. Then the node relays, logs the fault, and tries again. The function in the database answers
+// meanwhile.
+//
+// Other faults never pass by themselves. They end Run with an error:
+//
+//   - The namespace does not allow the settings (Window, Datacenter).
+//   - A database of the first list belongs to another namespace, or has the function worker of another database.
+//   - The lease database has changed its namespace.
+//   - A real database has the name of the ID database.
+//
+// That holds for the first look at a database. If a later look finds such a fault, the database only loses its
+// permission. A database that is listed later ends nothing either: it gets no permission, and the log has an error.
 //
 // # What may change
 //
 // Reload takes limits, TLS, the rules of the ID database, the list of databases and the lease role's password from new
-// settings, all or nothing. Sessions stay. What connects from then on meets the new limits and certificates. A database
-// that is added is watched, and its sessions are answered once it was judged, if they began after it was listed the
-// first time. One that is removed loses its permission before Reload returns, and then its watch and its source of
-// segments. The start uses the same list.
+// settings, all or nothing. Open sessions stay. New connections meet the new limits and certificates.
+//
+// A database that is added gets a watch. Once the watch has judged it, its sessions are answered, if they began after
+// it was listed for the first time. A database that is removed loses its permission before Reload returns. After that
+// it loses its watch and its source of segments. The start uses the same code for the first list.
 //
 // # The end
 //
-//  1. Proxy and ID database take no more sessions, and send those away that are between transactions. They wait for the
-//     others up to DrainTimeout. IDs are still given.
+//  1. Proxy and ID database take no new sessions, and end those that are between transactions. They wait for the others
+//     up to DrainTimeout. IDs are still given.
 //  2. The generator is sealed.
 //  3. The worker is released.
-//  4. The listener is closed: until then requests to cancel a statement are passed on.
-//  5. Operators are answered no longer.
+//  4. The listener is closed. Until then the proxy passes on requests to cancel a statement.
+//  5. The admin listener is closed.
 //
-// A socket that the next process shares (Settings.Listener) is closed before all this. What waits in it, cancel
-// requests too, is the next process's. Who was accepted before becomes a session first, so that nobody is refused.
+// If the next process shares the socket (Settings.Listener), the node closes it before all this. Connections that wait
+// in it, cancel requests too, belong to the next process. Connections that were accepted before become sessions first,
+// so that no client is refused.
 //
 // # Invariants
 //
@@ -78,22 +88,28 @@
 //
 //  1. New starts nothing: where it fails, no listener, no connection and no goroutine is left.
 //  2. Clients are relayed whether or not there is a lease, a namespace or a lease database.
-//  3. A failing look decides about the permission by what it means: a refusal ends it at once, a server that is away
-//     never does, three looks without an answer end it.
-//  4. Run ends by itself only where no waiting mends the cause, and its error names the setting or the database.
+//  3. What a failing look means decides about the permission. A refusal ends it at once. A server that is away never
+//     does. Three looks without an answer end it.
+//  4. Run ends by itself only if the cause cannot pass, and its error names the setting or the database.
 //  5. IDs are given until the last session is drained; only then the worker is released.
-//  6. When Run has returned, no goroutine, no connection and no listener is left, and every line was handed to the
-//     log's handler. How far its reader reads is the reader's affair: nobody here waits for it.
+//  6. When Run has returned, no goroutine, no connection and no listener is left, and the log's handler has every line.
+//     Run does not wait until somebody reads those lines.
 //  7. Nodes in one process share nothing: each has a worker, a clock and a log of its own.
-//  8. State waits for nobody: not for the lease database, nor for the upstream, nor for whoever asks them just now.
+//  8. State waits for nobody: not for the lease database, the upstream, or others who ask them at that moment.
 //  9. A Reload with an error changes nothing. One without ends no session.
 //
 // # Goroutines
 //
-// Run starts one for each part and waits for all: Serve of the proxy, with its own for the sessions; supply, which runs
-// the keeper and starts the watch, one goroutine a database, and the survey; the reader of accounts; a source of
-// segments, with its own, a database; with UpstreamPrimary the watch over the hosts, with one a host. Operators ask in
-// goroutines of their own, and one History at a time opens a connection. Nothing here reads flags. The environment is
-// read by the clock of a program that is built for tests (clock_steered.go), and by pgx for what a connection string
-// leaves out.
+// Run starts one for each part, and waits for all of them:
+//
+//   - Serve of the proxy, which starts those of the sessions
+//   - supply, which runs the keeper and starts the survey and the watch, one goroutine a database
+//   - the reader of accounts
+//   - a source of segments for each database, with goroutines of its own
+//   - with UpstreamPrimary, the watch over the hosts, with one goroutine a host
+//
+// Operators ask in goroutines of their own, and one History at a time opens a connection.
+//
+// Nothing here reads flags. Two things read the environment: the clock of a program that is built for tests
+// (clock_steered.go), and pgx for what a connection string leaves out.
 package node

@@ -10,14 +10,14 @@ import (
 	"pgflurry/reminder"
 )
 
-// idFindings are what a look at a database comes to for IDs. Whether there are any is the keeper's affair.
+// idFindings word the result of a look at a database for IDs. Whether there are IDs at all is up to the keeper.
 var idFindings = map[proxy.Level]string{
 	proxy.AnswerNothing:   "calls are relayed to PostgreSQL, none is answered from memory",
 	proxy.AnswerQualified: "only calls of public.next_snowflake() are answered from memory, while a worker is held",
 	proxy.AnswerAll:       "calls are answered from memory while a worker is held",
 }
 
-// segmentFindings are what a look at a database comes to for segments.
+// segmentFindings word the result of a look at a database for segments.
 var segmentFindings = map[proxy.Level]string{
 	proxy.AnswerNothing:   "next_segment() is relayed to PostgreSQL",
 	proxy.AnswerQualified: "pgflurry.next_segment() is answered from memory",
@@ -32,15 +32,15 @@ const (
 	aboutSequences = "sequences that cannot be read"
 )
 
-// A finding is what there is to log about a database.
+// A finding is something to log about a database.
 type finding struct {
-	about           string     // the subject: of each, the log has the last finding
+	about           string     // the subject: the log has only changes of its last finding
 	what, why, hint string     // why and hint may be empty
-	kind            string     // findings of one kind are logged once; empty: what and why
-	fault           slog.Level // of a finding with a why
+	kind            string     // a finding of the same kind is not logged again; empty: what and why
+	fault           slog.Level // level of a finding that has a why
 }
 
-// report logs a finding that is new, and reminds of what stays wrong.
+// report logs a new finding, and repeats a fault that lasts from time to time.
 func (d *databaseWatch) report(f finding) {
 	level, fields := slog.LevelInfo, []any{"database", d.name}
 	if f.why != "" {

@@ -10,40 +10,40 @@ import (
 	"time"
 )
 
-// countEvery is how often a line of one kind is written at most.
+// countEvery is the shortest time between two lines of one kind.
 const countEvery = time.Second
 
-// sessionAttribute is what every line about a session or a connection of a client has.
+// sessionAttribute is in every line about a session or a connection of a client.
 const sessionAttribute = "client"
 
-// countingHandler writes the first line of a kind at once. Equal ones within the next second it only counts. Then it
-// writes one more, with the attributes of the last and "repeated", the number of lines that it stands for.
+// countingHandler writes the first line of a kind at once. It only counts equal lines within the next second. Then it
+// writes one more, with the attributes of the last line, and with "repeated": the number of lines that it stands for.
 //
-// Lines about sessions are equal if level and message are: who the client was differs, and so do the ports in a cause.
-// Other lines are equal if their attributes are, too.
+// Lines about sessions are equal if level and message are equal: their clients differ, and so do the ports in a cause.
+// Other lines are equal only if their attributes are, too.
 type countingHandler struct {
 	lines slog.Handler
 	kinds *lineKinds
 	with  string // attributes and groups of this handler
-	ofOne bool   // they hold sessionAttribute
+	ofOne bool   // they include sessionAttribute
 }
 
-// lineKinds is what all handlers of one logger share.
+// lineKinds is shared by all handlers of one logger.
 type lineKinds struct {
 	mu     sync.Mutex
-	recent map[string]*lineKind // written within the last second
-	ended  bool                 // everything is written at once
+	recent map[string]*lineKind // those with a line within the last second
+	ended  bool                 // no more counting: every line is written at once
 }
 
-// lineKind counts the lines of a kind since one was written.
+// lineKind counts the lines of one kind since the last that was written.
 type lineKind struct {
 	repeated int
 	last     slog.Record
-	lines    slog.Handler // of the last
+	lines    slog.Handler // handler of the last line
 }
 
-// thin makes a handler that writes a flood of equal lines as one a second. Call end when nothing is logged any more: it
-// writes what was only counted so far.
+// thin makes a handler that reduces a flood of equal lines to one a second. Call end after the last line: it writes the
+// lines that were only counted.
 func thin(lines slog.Handler) (thinned slog.Handler, end func()) {
 	kinds := &lineKinds{recent: make(map[string]*lineKind)}
 	return &countingHandler{lines: lines, kinds: kinds}, kinds.end
@@ -99,13 +99,14 @@ func (h *countingHandler) kindOf(r slog.Record) string {
 	return strings.Join(kind, "\n")
 }
 
-// next writes what was counted of a kind for a second. If nothing was, its next line is a first one again.
+// next writes one line for all that were counted within the second. If there were none, the next line counts as a first
+// one.
 func (k *lineKinds) next(kind string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	seen := k.recent[kind]
 	switch {
-	case seen == nil: // it has ended
+	case seen == nil: // end was called
 	case seen.repeated == 0:
 		delete(k.recent, kind)
 	default:
@@ -114,7 +115,7 @@ func (k *lineKinds) next(kind string) {
 	}
 }
 
-// end writes what is only counted so far, and from now on everything at once.
+// end writes the lines that were only counted. From now on every line is written at once.
 func (k *lineKinds) end() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -135,6 +136,6 @@ func (k *lineKinds) end() {
 
 func (k *lineKind) write() {
 	k.last.AddAttrs(slog.Int("repeated", k.repeated))
-	_ = k.lines.Handle(context.Background(), k.last) // nobody is left to say so to
+	_ = k.lines.Handle(context.Background(), k.last) // nobody is left to hear of an error
 	k.repeated, k.last = 0, slog.Record{}
 }

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// counted is a logger in the time of a bubble, the lines it has written, and its end.
+// counted returns a logger for a synctest bubble, the lines that it has written, and its end.
 func counted(t *testing.T) (log *slog.Logger, lines func() []string, end func()) {
 	t.Helper()
 	var out bytes.Buffer
@@ -26,7 +26,7 @@ func counted(t *testing.T) (log *slog.Logger, lines func() []string, end func())
 
 var repeatedPattern = regexp.MustCompile(` repeated=(\d+)$`)
 
-// standFor is how many lines these stand for.
+// standFor is the number of lines that these stand for.
 func standFor(t *testing.T, lines []string) (n int) {
 	t.Helper()
 	for _, line := range lines {

@@ -16,7 +16,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// shared gives a node a listening socket that others have as well.
+// shared gives a node a listening socket that others hold, too.
 func shared(t *testing.T, socket interface{ File() (*os.File, error) }) net.Listener {
 	t.Helper()
 	file, err := socket.File()

@@ -14,16 +14,16 @@ import (
 	"pgflurry/lease"
 )
 
-// historyTimeout bounds a question for the history of a worker, its login included.
+// historyTimeout limits one question for the history of a worker, login included.
 const historyTimeout = 5 * time.Second
 
-// historyName is the application_name of that question's connection, unless the connection string has one.
+// historyName is the default application_name of that question's connection.
 const historyName = "pgflurry serve, history"
 
 var errHistoryBusy = hint.With(errors.New("another question for the history of a worker is under way"),
 	"One is put at a time. Ask again.")
 
-// History asks the lease database who had a worker, the latest first. One question is put at a time, over a connection
+// History asks the lease database who had a worker, the latest first. It asks one question at a time, over a connection
 // of its own, for at most five seconds.
 func (n *Node) History(ctx context.Context, worker int) ([]admin.Tenure, error) {
 	known := n.known.Load()
@@ -64,7 +64,7 @@ func (n *Node) History(ctx context.Context, worker int) ([]admin.Tenure, error) 
 	return all, nil
 }
 
-// when is a time that may be missing; zero: it is.
+// when maps nil to the zero time.
 func when(t *time.Time) time.Time {
 	if t == nil {
 		return time.Time{}
@@ -72,7 +72,7 @@ func when(t *time.Time) time.Time {
 	return *t
 }
 
-// named is a connection's configuration with an application_name, unless it has one.
+// named sets the application_name of a connection, unless the configuration has one.
 func named(config *pgx.ConnConfig, name string) *pgx.ConnConfig {
 	config = config.Copy()
 	if config.RuntimeParams["application_name"] == "" {

@@ -15,35 +15,34 @@ import (
 	"pgflurry/reminder"
 )
 
-// accountsName is the application_name of the connection for accounts, unless the connection string has one.
+// accountsName is the default application_name of the connection for accounts.
 const accountsName = "pgflurry serve, accounts"
 
 const (
-	// accountsEvery is the pause between two readings. Who was added may log in, and who was removed may not, that much
-	// later.
+	// accountsEvery is the pause between two readings. A change of the accounts takes effect that much later.
 	accountsEvery = 5 * time.Second
-	// accountsRest is how many times as long as a reading the pause behind it is at least, but mostBetweenReadings.
+	// accountsRest makes the pause at least so many times as long as the reading before it, up to mostBetweenReadings.
 	accountsRest        = 20
 	mostBetweenReadings = time.Minute
-	// leastMaxAge is the least age for which --id-auth-max-age may ask: that of two readings that have failed.
+	// leastMaxAge is the shortest --id-auth-max-age: below it, two failed readings would end all logins.
 	leastMaxAge = 3 * accountsEvery
-	// firstReading is how long a client waits at most for the first reading, which takes milliseconds as a rule. Those
-	// that a socket has kept for a new process come before it.
+	// firstReading is how long a client waits at most for the first reading, which usually takes milliseconds. Clients
+	// that were waiting in a socket come to a new process before that reading is done.
 	firstReading = 3 * time.Second
 )
 
-// accounts are who may log in to the ID database, as read last: from the table, or from a file. Where they cannot be
-// read, those that were read before stay.
+// accounts are who may log in to the ID database, as last read from the table or from a file. If a reading fails, the
+// last ones stay.
 type accounts struct {
-	taking  sync.Mutex                   // of file and list together
+	taking  sync.Mutex                   // guards file and list together
 	wanted  atomic.Bool                  // false: everybody may log in, and nothing is read
 	file    atomic.Pointer[account.File] // nil: the table
 	list    atomic.Pointer[account.List] // nil: not read yet
-	trouble atomic.Pointer[trouble]      // why they could not be read; the zero value: they were
+	trouble atomic.Pointer[trouble]      // why the last reading failed; the zero value: it did not
 	again   chan struct{}                // asks for a reading at once
-	tried   chan struct{}                // closed behind the first reading, whether or not it succeeded
+	tried   chan struct{}                // closed after the first reading, successful or not
 
-	kept    keptConnection // to the lease database
+	kept    keptConnection // session to the lease database
 	role    string
 	clock   clock
 	log     *slog.Logger
@@ -60,7 +59,7 @@ func (n *Node) newAccounts() *accounts {
 	return a
 }
 
-// prepare reads what settings ask for, as far as it is a file. Nothing changes before commit, which cannot fail.
+// prepare reads a file of accounts, if the settings name one. Nothing changes before commit, which cannot fail.
 func (a *accounts) prepare(d IDDatabase) (commit func(), err error) {
 	file := a.file.Load()
 	switch {
@@ -83,7 +82,7 @@ func (a *accounts) prepare(d IDDatabase) (commit func(), err error) {
 	}, nil
 }
 
-// goOn reads another source from now on. list is what it has; nil: it is to be read.
+// goOn switches to another source. list is its content; nil: not read yet.
 func (a *accounts) goOn(file *account.File, list *account.List) {
 	a.taking.Lock()
 	defer a.taking.Unlock()
@@ -93,7 +92,7 @@ func (a *accounts) goOn(file *account.File, list *account.List) {
 	}
 }
 
-// takeFrom takes what was read, unless another source is asked for meanwhile. It says whether it did.
+// takeFrom stores a list, unless the settings name another source meanwhile. It says whether it stored it.
 func (a *accounts) takeFrom(file *account.File, list *account.List) bool {
 	a.taking.Lock()
 	defer a.taking.Unlock()
@@ -108,11 +107,11 @@ func (a *accounts) takeFrom(file *account.File, list *account.List) bool {
 func (a *accounts) soon() {
 	select {
 	case a.again <- struct{}{}:
-	default: // one is asked for already
+	default: // a reading is due already
 	}
 }
 
-// last are the accounts as read last; nil: they were never read. Whoever comes before the first reading waits for it.
+// last is the list of the last reading; nil: there was none. Before the first reading it waits for that.
 func (a *accounts) last() *account.List {
 	if list := a.list.Load(); list != nil {
 		return list
@@ -126,7 +125,7 @@ func (a *accounts) last() *account.List {
 	return a.list.Load()
 }
 
-// run reads again and again until ctx ends.
+// run reads the accounts again and again until ctx ends.
 func (a *accounts) run(ctx context.Context) {
 	defer a.kept.close()
 	tried := sync.OnceFunc(func() { close(a.tried) })
@@ -137,7 +136,7 @@ func (a *accounts) run(ctx context.Context) {
 		if a.wanted.Load() {
 			read := a.read(ctx)
 			tried()
-			if read { // how long a failure took says nothing of the table
+			if read { // the length of a failure says nothing about the table
 				pause = min(max(pause, accountsRest*(a.clock.monotonic()-began)), mostBetweenReadings)
 			}
 		}
@@ -151,7 +150,7 @@ func (a *accounts) run(ctx context.Context) {
 	}
 }
 
-// read reads once, and says whether it could.
+// read reads once, and says whether that succeeded.
 func (a *accounts) read(ctx context.Context) bool {
 	file := a.file.Load()
 	var list *account.List
@@ -165,7 +164,7 @@ func (a *accounts) read(ctx context.Context) bool {
 		})
 	}
 	switch {
-	case ctx.Err() != nil || a.file.Load() != file: // what was asked for has changed meanwhile
+	case ctx.Err() != nil || a.file.Load() != file: // stopping, or the source has changed meanwhile
 	case err != nil:
 		a.failed(err)
 	case a.takeFrom(file, list) && a.failing.Right("read"):
@@ -174,13 +173,13 @@ func (a *accounts) read(ctx context.Context) bool {
 	return err == nil
 }
 
-// take puts a list in place of the one before.
+// take replaces the list, and logs a change.
 func (a *accounts) take(list *account.List) {
 	before := a.list.Swap(list)
 	a.trouble.Store(&trouble{})
 	switch {
 	case before == nil || before.Same(list):
-	case list.Len() == 0: // as after a restore without the rows
+	case list.Len() == 0: // for example after a restore without the rows
 		a.log.Warn("accounts of the ID database are gone: nobody can log in to it", "before", before.Len(),
 			"from", source(a.file.Load()))
 	default:
@@ -188,7 +187,7 @@ func (a *accounts) take(list *account.List) {
 	}
 }
 
-// failed notes that they could not be read.
+// failed records and logs that a reading failed.
 func (a *accounts) failed(err error) {
 	t := &trouble{reason: reasonUnanswered, cause: causeOf(err), hint: adviceFor(err, a.role)}
 	a.trouble.Store(t)
@@ -204,7 +203,7 @@ func (a *accounts) failed(err error) {
 	a.log.Warn(what, append(fields, hint.Fields(t.hint)...)...)
 }
 
-// source is where accounts stand, for the log.
+// source names where the accounts are, for the log.
 func source(file *account.File) string {
 	if file == nil {
 		return "pgflurry.client"

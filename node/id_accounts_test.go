@@ -25,7 +25,7 @@ func TestAccountsThatAreAllGoneAreAWarning(t *testing.T) {
 		list *account.List
 		line string
 	}{
-		{list(), ""}, // whoever begins has none yet
+		{list(), ""}, // the first list is no change
 		{list("ann", "bob"), "level=INFO"},
 		{list("ann", "bob"), ""},
 		{list("ann"), "level=INFO"},
@@ -49,7 +49,7 @@ func TestAReloadTrustsNobodyWhereOtherMachinesReachTheListener(t *testing.T) {
 	}
 }
 
-// A reading of the table may take seconds. A reload that names a file meanwhile has the last word.
+// A reading of the table may take seconds. If a reload names a file meanwhile, the file wins.
 func TestWhatWasReadOfASourceThatIsNotAskedForAnyMoreIsNotTaken(t *testing.T) {
 	t.Parallel()
 	a := &accounts{log: slog.New(slog.DiscardHandler)}

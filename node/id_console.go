@@ -8,14 +8,14 @@ import (
 	"pgflurry/idserver"
 )
 
-// What SHOW tells in the ID database, to whoever may log in there: the node they are connected to, and how its IDs
-// stand. Of other nodes there are the numbers of their workers, which stand in IDs, and no names or addresses: those
-// are for operators ("pgflurry workers list", and the status page).
+// SHOW in the ID database shows a client the node that it is connected to, and the state of its IDs. Of other nodes it
+// shows only worker numbers, which are in IDs anyway. Names and addresses of other nodes are for operators ("pgflurry
+// workers list", and the status page).
 
-// mostWorkers is how many rows SHOW WORKERS has at most.
+// mostWorkers limits the rows of SHOW WORKERS.
 const mostWorkers = 1000
 
-// console are the tables by the word behind SHOW.
+// console maps the word after SHOW to its table.
 func (n *Node) console() map[string]idserver.Topic {
 	return map[string]idserver.Topic{
 		"VERSION": {
@@ -40,7 +40,7 @@ func versionTable(s Settings, state admin.State) idserver.Table {
 	}
 }
 
-// leaseTable is one row. What is not known is empty.
+// leaseTable is one row. Unknown values are empty.
 func leaseTable(s admin.State) idserver.Table {
 	l := s.Lease
 	state, worker, why := "none", "", ""
@@ -48,7 +48,7 @@ func leaseTable(s admin.State) idserver.Table {
 	case l.Held && l.Reserve > 0:
 		state = "held"
 	case l.Reserve > 0:
-		state = "ending" // the worker is lost, and its grant may be finished
+		state = "ending" // the worker is lost, but the proxy may finish its grant
 	case l.Granted:
 		state = "ended"
 	}
@@ -67,7 +67,7 @@ func leaseTable(s admin.State) idserver.Table {
 	}
 }
 
-// workersTable are the workers that were ever used, or retired; the others are free.
+// workersTable lists the workers that were ever used, or retired. All others are free.
 func workersTable(read *admin.Workers) idserver.Table {
 	t := idserver.Table{Columns: []string{"worker", "state", "mark"}}
 	if read == nil {
@@ -83,7 +83,7 @@ func workersTable(read *admin.Workers) idserver.Table {
 	return t
 }
 
-// timestamp is a time to the millisecond; empty where it is not known.
+// timestamp is a time to the millisecond; empty: not known.
 func timestamp(t time.Time) string {
 	if t.IsZero() {
 		return ""

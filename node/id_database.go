@@ -13,22 +13,23 @@ import (
 	"pgflurry/idserver"
 )
 
-// IDDatabase is a database whose sessions need no PostgreSQL. The zero value: there is none.
+// IDDatabase is a database whose sessions need no PostgreSQL. The zero value means none.
 type IDDatabase struct {
 	// Name is what clients connect to, 1 to 63 bytes. Empty: there is no such database.
 	Name string
 	// Auth is how clients prove who they are: scram-sha-256, cert or trust. Empty: scram-sha-256.
 	Auth string
-	// AuthFile has who may log in, in the format of PgBouncer's userlist. Empty: pgflurry.client of the lease database.
+	// AuthFile lists who may log in, in the format of PgBouncer's userlist. Empty: pgflurry.client of the lease
+	// database.
 	AuthFile string
-	// AuthMaxAge is how old what is known of the accounts may be for somebody to log in. Zero: no limit.
+	// AuthMaxAge is how old the last reading of the accounts may be for a login. Zero: no limit.
 	AuthMaxAge time.Duration
 	// MaxSessions is how many sessions may be open at once. Zero: no limit.
 	MaxSessions int
-	// IdleTimeout ends a session that has sent nothing for so long. Zero: never.
+	// IdleTimeout ends a session that has sent nothing for that long. Zero: never.
 	IdleTimeout time.Duration
 	// Segments is the database, one of Settings.Databases, whose tags the sessions draw from. Empty: the only one of
-	// them; none where there are several.
+	// them, or none if there are several.
 	Segments string
 }
 
@@ -44,23 +45,23 @@ var idMethods = map[string]idserver.Method{
 	idAuthSCRAM: idserver.SCRAM, idAuthCert: idserver.Certificate, idAuthTrust: idserver.Trust,
 }
 
-// longestDatabase is how many bytes the name of a database may have: PostgreSQL cuts off the rest.
+// longestDatabase is the longest name of a database in bytes: PostgreSQL cuts off the rest.
 const longestDatabase = 63
 
-// ofPostgres are databases that each server has.
+// ofPostgres are databases that every server has.
 var ofPostgres = []string{"postgres", "template0", "template1"}
 
-// complete fills in what may be left out.
+// complete fills in defaults.
 func (d *IDDatabase) complete() {
 	if d.Name != "" && d.Auth == "" {
 		d.Auth = idAuthSCRAM
 	}
 }
 
-// accounts says that somebody has to be listed to log in.
+// accounts says whether only listed clients may log in.
 func (d *IDDatabase) accounts() bool { return d.Name != "" && d.Auth != idAuthTrust }
 
-// checkIDDatabase says all that cannot work with the ID database. leaseDatabase may be empty: it is not known.
+// checkIDDatabase reports all errors in the settings of the ID database. leaseDatabase may be empty: not known.
 func (s *Settings) checkIDDatabase(leaseDatabase string) error {
 	d := &s.IDDatabase
 	if d.Name == "" {
@@ -70,7 +71,7 @@ func (s *Settings) checkIDDatabase(leaseDatabase string) error {
 	return errors.Join(s.checkIDName(leaseDatabase), s.checkIDAuth(), d.checkLimits(), s.checkIDSegments(leaseDatabase))
 }
 
-// withoutEffect refuses what only an ID database would use.
+// withoutEffect refuses settings that have no effect without an ID database.
 func (d *IDDatabase) withoutEffect() error {
 	var given []string
 	for _, f := range []struct {
@@ -98,7 +99,7 @@ func (d *IDDatabase) withoutEffect() error {
 		strings.Join(given, ", "))
 }
 
-// checkIDName refuses names that lead elsewhere, or nowhere.
+// checkIDName refuses names of other databases, and names that are invalid.
 func (s *Settings) checkIDName(leaseDatabase string) error {
 	name := s.IDDatabase.Name
 	switch {
@@ -122,7 +123,7 @@ func (s *Settings) checkIDName(leaseDatabase string) error {
 	return nil
 }
 
-// checkIDAuth says what is wrong with how clients log in.
+// checkIDAuth reports errors in how clients log in.
 func (s *Settings) checkIDAuth() error {
 	d := &s.IDDatabase
 	if _, known := idMethods[d.Auth]; !known {
@@ -145,19 +146,19 @@ func (s *Settings) checkIDAuth() error {
 	return errors.Join(wrong...)
 }
 
-// trustedElsewhere refuses --id-auth trust where others than this machine reach it.
+// trustedElsewhere refuses --id-auth trust if other machines can reach it.
 func trustedElsewhere(place string) error {
 	return fmt.Errorf("--id-auth trust lets in whoever connects, and other machines reach --listen %s; "+
 		"expected a loopback address or a Unix socket, or --id-auth scram-sha-256", place)
 }
 
-// reachedFromElsewhere is where clients connect if other machines may; empty if only this one does.
+// reachedFromElsewhere is the address of clients if other machines may reach it; empty if only this one does.
 func (s *Settings) reachedFromElsewhere() string {
 	if s.Listener != nil {
 		return elsewhere(s.Listener.Addr())
 	}
 	network, place, err := ParseAddress("listen", s.Listen)
-	if err != nil || network == "unix" { // an error is told already
+	if err != nil || network == "unix" { // an error is reported elsewhere
 		return ""
 	}
 	if host, _, err := net.SplitHostPort(place); err == nil && isLoopback(host) {
@@ -166,7 +167,7 @@ func (s *Settings) reachedFromElsewhere() string {
 	return place
 }
 
-// elsewhere is the same of an address that listens.
+// elsewhere is the same for an open listener.
 func elsewhere(own net.Addr) string {
 	if tcp, is := own.(*net.TCPAddr); is && !tcp.IP.IsLoopback() {
 		return own.String()
@@ -174,7 +175,7 @@ func elsewhere(own net.Addr) string {
 	return ""
 }
 
-// checkLimits refuses numbers that cannot be meant.
+// checkLimits refuses impossible numbers.
 func (d *IDDatabase) checkLimits() error {
 	var wrong []error
 	if d.AuthMaxAge != 0 && d.AuthMaxAge < leastMaxAge {
@@ -211,7 +212,7 @@ func (d *IDDatabase) checkFile() error {
 	return unreadFile(err)
 }
 
-// unreadFile names the flag of the file.
+// unreadFile adds the name of the flag.
 func unreadFile(err error) error {
 	if err == nil {
 		return nil

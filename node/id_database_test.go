@@ -19,7 +19,7 @@ func withIDs(change func(*Settings)) Settings {
 	return s
 }
 
-// elsewhereListener is one that other machines reach, as far as its address tells.
+// elsewhereListener pretends that other machines can reach it.
 type elsewhereListener struct{ net.Listener }
 
 func (elsewhereListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 6432} }

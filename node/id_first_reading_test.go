@@ -11,7 +11,7 @@ import (
 func TestWhoComesBeforeTheAccountsWereReadWaitsForThat(t *testing.T) {
 	list := account.NewList(nil, nil, time.Time{})
 	for name, c := range map[string]struct {
-		read     func(*accounts) // a second later
+		read     func(*accounts) // called a second later
 		expected *account.List
 		after    time.Duration
 	}{

@@ -7,7 +7,7 @@ import (
 	"pgflurry/idserver"
 )
 
-// An idDatabase is the ID database of a node: the server of its sessions, and what that asks.
+// An idDatabase is the ID database of a node: the server of its sessions, and the parts that the server asks.
 type idDatabase struct {
 	server   *idserver.Server
 	accounts *accounts
@@ -15,7 +15,7 @@ type idDatabase struct {
 	real     *realServer
 }
 
-// openIDDatabase makes it; nil where the settings have none. The list of databases is there already.
+// openIDDatabase makes it; nil if the settings have none. The list of databases must exist before.
 func (n *Node) openIDDatabase() (*idDatabase, error) {
 	d := n.settings.IDDatabase
 	if d.Name == "" {
@@ -34,7 +34,7 @@ func (n *Node) openIDDatabase() (*idDatabase, error) {
 	return id, err
 }
 
-// idSettings are those of its server.
+// idSettings are the settings of its server.
 func (n *Node) idSettings(id *idDatabase, d IDDatabase) idserver.Settings {
 	return idserver.Settings{
 		Database: d.Name, IDs: n.ids, Segments: id.segments, Unavailable: n.unavailable, Parameters: id.real.last,
@@ -51,20 +51,20 @@ func (n *Node) prepareIDDatabase(next Settings) (commit func(), err error) {
 		return func() {}, nil
 	}
 	if place := elsewhere(n.Addr()); place != "" && next.IDDatabase.Auth == idAuthTrust {
-		return nil, trustedElsewhere(place) // as openListener has it
+		return nil, trustedElsewhere(place) // the same check as in openListener
 	}
 	read, err := id.accounts.prepare(next.IDDatabase)
 	if err != nil {
 		return nil, err
 	}
 	return func() {
-		_ = id.server.Change(n.idSettings(id, next.IDDatabase)) // complete has looked
+		_ = id.server.Change(n.idSettings(id, next.IDDatabase)) // complete has checked it
 		id.segments.choose(next)
 		read()
 	}, nil
 }
 
-// nextIDDatabase is what a Reload may have of new settings: all but whether there is such a database, and its name.
+// nextIDDatabase takes from new settings what a Reload may change. The name stays, and whether there is an ID database.
 func (n *Node) nextIDDatabase(d IDDatabase) IDDatabase {
 	name := n.settings.IDDatabase.Name
 	if name == "" || d.Name == "" {
@@ -74,7 +74,7 @@ func (n *Node) nextIDDatabase(d IDDatabase) IDDatabase {
 	return d
 }
 
-// realServer is what it knows of the server behind the proxy; nil where there is no ID database.
+// realServer is what the ID database knows of the server behind the proxy; nil without an ID database.
 func (n *Node) realServer() *realServer {
 	if n.id == nil {
 		return nil
@@ -82,7 +82,7 @@ func (n *Node) realServer() *realServer {
 	return n.id.real
 }
 
-// idListening, idDraining and idEnded are attributes of the lines of the log that tell the same of the proxy.
+// idListening, idDraining and idEnded are attributes for the log lines with which the proxy reports the same.
 func (n *Node) idListening() []any {
 	if n.id == nil {
 		return nil
@@ -105,8 +105,8 @@ func (n *Node) idEnded() []any {
 	return []any{"id_sessions", st.Opened, "id_session_ids", st.IDs, "id_session_numbers", st.Numbers}
 }
 
-// drainSessions sends clients away from both, the databases behind the proxy and the ID database, and returns when none
-// is left.
+// drainSessions ends the sessions of the ID database and of the databases behind the proxy. It returns when none is
+// left.
 func (n *Node) drainSessions(ctx context.Context) {
 	var both sync.WaitGroup
 	both.Go(func() { n.proxy.Drain(ctx) })
@@ -116,7 +116,7 @@ func (n *Node) drainSessions(ctx context.Context) {
 	both.Wait()
 }
 
-// warnOfPlainText says where logins to the ID database cross a network for all to read. PostgreSQL allows the same.
+// warnOfPlainText logs that logins to the ID database cross a network in plain text. PostgreSQL allows the same.
 func (n *Node) warnOfPlainText(s Settings) {
 	place := elsewhere(n.Addr())
 	if s.IDDatabase.Auth != idAuthSCRAM || s.TLS.Client != clientDisable || place == "" {

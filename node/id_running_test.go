@@ -22,7 +22,7 @@ const (
 	password = "of the shop"
 )
 
-// withAccount are settings of a node with an ID database, for which the lease database has an account.
+// withAccount returns settings of a node with an ID database, and adds an account to the lease database.
 func withAccount(t *testing.T, name string) node.Settings {
 	t.Helper()
 	s := settings(t, server.Migrated(t), name)
@@ -36,7 +36,7 @@ func withAccount(t *testing.T, name string) node.Settings {
 	return s
 }
 
-// idConfig leads to the ID database of a node.
+// idConfig is a connection to the ID database of a node.
 func (r *running) idConfig(t *testing.T) *pgx.ConnConfig {
 	t.Helper()
 	config, err := pgx.ParseConfig("postgres://" + client + "@localhost/ids?sslmode=disable")
@@ -50,10 +50,10 @@ func (r *running) idConfig(t *testing.T) *pgx.ConnConfig {
 	return config
 }
 
-// hesitant is a client's connection that waits before its second message: the first of SCRAM.
+// hesitant is a client's connection that waits before its second message, the first of SCRAM.
 type hesitant struct {
 	net.Conn
-	asked chan<- struct{} // closed when it has been asked for its password
+	asked chan<- struct{} // closed when the server has asked for the password
 	goOn  <-chan struct{}
 	sent  int
 }
@@ -126,7 +126,7 @@ func TestAccountsThatCannotBeReadAreToldWithWhatToDoAndThoseReadBeforeStay(t *te
 	}
 	r.log.await(t, "nobody can log in to it")
 	server.Do(t, owner, "CALL pgflurry.grant_lease('"+role+"')")
-	if err := r.Reload(s); err != nil { // reads at once
+	if err := r.Reload(s); err != nil { // reads the accounts at once
 		t.Fatal(err)
 	}
 	r.tells(t, "an account", func(s admin.State) bool {
@@ -195,7 +195,7 @@ func TestAReloadChangesTheRulesOfAnIDDatabaseAllOrNone(t *testing.T) {
 		t.Errorf("a reload with an error has changed the limit to %d", limit)
 	}
 	changed := s
-	changed.IDDatabase.Name, changed.IDDatabase.MaxSessions = "other", 7 // the name waits for a restart
+	changed.IDDatabase.Name, changed.IDDatabase.MaxSessions = "other", 7 // a new name waits for a restart
 	if err := r.Reload(changed); err != nil {
 		t.Fatal(err)
 	}

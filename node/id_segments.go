@@ -8,13 +8,13 @@ import (
 	"pgflurry/proxy"
 )
 
-// idSegments gives the numbers of tags to sessions of the ID database: those of one listed database.
+// idSegments gives sessions of the ID database the segments of one listed database.
 type idSegments struct {
 	databases *databases
-	of        atomic.Pointer[string] // its name; empty: nobody has said which one it is
+	of        atomic.Pointer[string] // name of the database; empty: none was chosen
 }
 
-// choose says whose numbers sessions get from now on.
+// choose sets the database whose segments sessions get from now on.
 func (s *idSegments) choose(settings Settings) {
 	name := settings.IDDatabase.Segments
 	if name == "" && len(settings.Databases) == 1 {
@@ -23,14 +23,14 @@ func (s *idSegments) choose(settings Settings) {
 	s.of.Store(&name)
 }
 
-// Why there are no numbers, before a source of numbers is asked.
+// Why there are no numbers even before a source is asked.
 var (
 	errNoneChosen = errors.New("no database is chosen for segments")
 	errNotJudged  = errors.New("the database for segments was not judged yet")
 	errNotAllowed = errors.New("the database for segments may not be answered")
 )
 
-// A tagError is an error of the numbers of one tag. database is where its row stands; empty: nowhere.
+// A tagError is an error about the numbers of one tag. database is where its row is; empty: nowhere.
 type tagError struct {
 	error
 	database, tag string
@@ -38,8 +38,9 @@ type tagError struct {
 
 func (e *tagError) Unwrap() error { return e.error }
 
-// find is the database, if it may be answered now: what holds for its own sessions through the proxy holds here. Names
-// of functions mean nothing else here, so that calls with their schema are enough.
+// find returns the database if it may be answered now, by the same permission as for its own sessions through the
+// proxy. In the ID database the name of a function cannot mean another one. So a permission for calls with a schema is
+// enough.
 func (s *idSegments) find() (*database, error) {
 	name := *s.of.Load()
 	if name == "" {
@@ -76,7 +77,7 @@ func (s *idSegments) NextN(ctx context.Context, tag []byte, n int) (first int64,
 	return first, count, s.named(tag, err)
 }
 
-// named is an error with what it is about.
+// named adds the tag and the database to an error.
 func (s *idSegments) named(tag []byte, err error) error {
 	if err == nil {
 		return nil

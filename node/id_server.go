@@ -17,28 +17,28 @@ import (
 //go:embed id_server.sql
 var hasDatabaseSQL string
 
-// A realServer is what the ID database has to know of the server behind the proxy. The watch tells it.
+// A realServer is what the ID database knows of the server behind the proxy. The watch fills it in.
 type realServer struct {
 	name       string // of the ID database
 	parameters atomic.Pointer[map[string]string]
-	hidden     atomic.Pointer[string] // through which database a real one of the name was seen; nil: there is none
+	hidden     atomic.Pointer[string] // listed database through which a real one was seen; nil: none
 }
 
-// leastServer are parameters of the least version that is supported, with its defaults. They hold until the server
-// behind the proxy was seen.
+// leastServer are the default parameters of the oldest supported version. They hold until the server behind the proxy
+// was seen.
 var leastServer = map[string]string{
 	"server_version": "15.0", "server_encoding": "UTF8", "DateStyle": "ISO, MDY", "IntervalStyle": "postgres",
 	"TimeZone": "Etc/UTC", "integer_datetimes": "on", "standard_conforming_strings": "on",
 }
 
-// ofSessions are the parameters that PostgreSQL reports and that each session has for itself. Drivers wait for some of
-// them: pgx takes no simple query without client_encoding.
+// ofSessions are parameters that PostgreSQL reports, with a value for each session. Some drivers wait for them: without
+// client_encoding, pgx runs no simple query.
 var ofSessions = map[string]string{
 	"application_name": "", "client_encoding": "UTF8", "default_transaction_read_only": "off", "in_hot_standby": "off",
 	"is_superuser": "off", "session_authorization": "",
 }
 
-// firstServer has all of them.
+// firstServer joins both.
 func firstServer() *map[string]string {
 	all := maps.Clone(leastServer)
 	maps.Copy(all, ofSessions)
@@ -51,10 +51,10 @@ func newRealServer(name string) *realServer {
 	return s
 }
 
-// last are the parameters as seen last. Nobody writes to them.
+// last is the latest set of parameters. It must not be modified.
 func (s *realServer) last() map[string]string { return *s.parameters.Load() }
 
-// heard takes over what the server says of itself. What it leaves out, as a pooler may, stays as it was.
+// heard stores the parameters that the server reports. Those that it does not report, as behind a pooler, stay.
 func (s *realServer) heard(conn *pgconn.PgConn) {
 	before := s.last()
 	next := maps.Clone(before)
@@ -68,19 +68,19 @@ func (s *realServer) heard(conn *pgconn.PgConn) {
 	}
 }
 
-// has asks whether there is a real database of the name. An error says that nobody knows.
+// has asks whether there is a real database of that name. An error means that the answer is unknown.
 func (s *realServer) has(ctx context.Context, conn *pgx.Conn) (real bool, err error) {
 	err = conn.QueryRow(ctx, hasDatabaseSQL, s.name).Scan(&real)
 	return real, err
 }
 
-// forget says that no real database is seen from a listed one any more. It is false where none was.
+// forget records that a listed database no longer shows a real one. It is false if no real one was known.
 func (s *realServer) forget(listed string) bool {
 	by := s.hidden.Load()
 	return by != nil && *by == listed && s.hidden.CompareAndSwap(by, nil)
 }
 
-// meet is a look at the server for the ID database, at the end of one at a database.
+// meet asks the server for what the ID database needs to know, at the end of a look.
 func (d *databaseWatch) meet(ctx context.Context, conn *pgx.Conn) error {
 	s := d.server
 	if s == nil {
@@ -89,7 +89,7 @@ func (d *databaseWatch) meet(ctx context.Context, conn *pgx.Conn) error {
 	s.heard(conn.PgConn())
 	real, err := s.has(ctx, conn)
 	switch {
-	case err != nil: // as well as could be asked; a connection that has ended is noticed by the next look
+	case err != nil: // the answer is unknown; the next look notices a broken connection
 		return nil
 	case real && d.first && !d.seen:
 		return &wrongDatabase{hidesOne(s.name)}
@@ -98,14 +98,14 @@ func (d *databaseWatch) meet(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// hidesOne says that sessions cannot reach a real database.
+// hidesOne is the error of an ID database that hides a real one from sessions.
 func hidesOne(name string) error {
 	return hint.With(fmt.Errorf("--id-database is %s, but the server has a database of that name: "+
 		"its clients would not reach it", name),
 		"Choose another name for --id-database, or rename that database.")
 }
 
-// reportHidden notes that a real database of the name is there, or is not. It ends nothing: sessions are open.
+// reportHidden records whether there is a real database of that name. It ends nothing, because sessions are open.
 func (d *databaseWatch) reportHidden(real bool) {
 	s := d.server
 	switch {

@@ -14,19 +14,19 @@ import (
 	"pgflurry/segment"
 )
 
-// What a client of the ID database is told when there is no ID, or no number. It may be anybody who can log in: there
-// is no address, no role and no text of a library in it.
+// The errors that a client of the ID database gets when there is no ID, or no number. Anybody who can log in may see
+// them: so they contain no address, no role and no text of a library.
 
-// SQLSTATEs of these.
+// SQLSTATEs of these errors.
 const (
 	notNow       = "57P03" // cannot_connect_now: waiting helps, and so may another proxy
 	notHere      = "0A000" // feature_not_supported
-	outsideYears = "SNF02" // as next_snowflake() has it
+	outsideYears = "SNF02" // as in next_snowflake()
 )
 
 const tryAgain = "Try again in a moment, or connect to another proxy."
 
-// unavailable says of an error of IDs or of numbers what a client is told.
+// unavailable translates an error of IDs or of numbers for a client.
 func (n *Node) unavailable(err error) idserver.Reason {
 	var of *tagError
 	if errors.As(err, &of) {
@@ -35,7 +35,7 @@ func (n *Node) unavailable(err error) idserver.Reason {
 	return whyNoID(err, n.leaseState())
 }
 
-// leaseState is as much of State as many clients may ask for: it does not count sessions.
+// leaseState is a part of State that is cheap enough for many clients: it does not count sessions.
 func (n *Node) leaseState() admin.State {
 	s := admin.State{At: n.clock.wall()}
 	known := n.known.Load()
@@ -78,7 +78,7 @@ func whyNoID(err error, s admin.State) idserver.Reason {
 	return idserver.Reason{SQLState: notNow, Message: message, Hint: hint}
 }
 
-// whyNoWorker says why there is no worker or no renewal, until when, and what to do.
+// whyNoWorker says why there is no worker or no renewal, for how long, and what to do.
 func whyNoWorker(s admin.State) (why, hint string) {
 	l := s.Lease
 	migrate := `Whoever runs the proxy has to run "pgflurry migrate up" on the lease database, which says how to go on.`
@@ -110,7 +110,7 @@ func whyNoWorker(s admin.State) (why, hint string) {
 	return "no worker is granted yet", tryAgain
 }
 
-// untilThen is a time in the future with how long it is until then; empty where it is not known.
+// untilThen words a time in the future, and how long it is until then; empty: not known.
 func untilThen(then, now time.Time) string {
 	if !then.After(now) {
 		return ""
@@ -118,7 +118,7 @@ func untilThen(then, now time.Time) string {
 	return fmt.Sprintf(" before %s, in %v", moment(then), then.Sub(now).Round(time.Second))
 }
 
-// tryThen is what to do until then.
+// tryThen is the hint to try again at that time.
 func tryThen(then time.Time) string {
 	if then.IsZero() {
 		return tryAgain
@@ -126,7 +126,7 @@ func tryThen(then time.Time) string {
 	return "Try again then, or connect to another proxy."
 }
 
-// moment is a time as clients read it: rounded up, so that nobody comes too early.
+// moment is a time for clients: rounded up, so that nobody tries too early.
 func moment(t time.Time) string {
 	if up := t.Truncate(time.Second); up.Before(t) {
 		t = up.Add(time.Second)
@@ -134,11 +134,11 @@ func moment(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-// longestTag is how many characters a tag may have: those of its column.
+// longestTag is the longest tag in characters, as its column has it.
 const longestTag = 128
 
-// whyNoNumber says why there is no number of a tag. Where the function in the database has the same error these are
-// its words.
+// whyNoNumber says why there is no number of a tag. Where the function in the database has the same error, the words
+// are the same.
 func whyNoNumber(of *tagError) idserver.Reason {
 	tag := "'" + strings.ReplaceAll(of.tag, "'", "''") + "'"
 	database := fmt.Sprintf("database %q", of.database)

@@ -13,7 +13,7 @@ import (
 	"pgflurry/segment"
 )
 
-// Whoever is told these knows no more of the installation than before.
+// No error may show these: a client must not learn anything about the installation.
 const secretAddress = "db1.internal:5432"
 
 func TestAClientWithoutAnIDIsToldWhySinceOrUntilWhenAndWhatToDo(t *testing.T) {

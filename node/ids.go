@@ -10,7 +10,7 @@ import (
 	"pgflurry/segment"
 )
 
-// lateIDs gives IDs from the moment the namespace, and with it the layout, is known.
+// lateIDs gives IDs as soon as the namespace is known, and with it the layout.
 type lateIDs struct {
 	generator atomic.Pointer[generator.Generator]
 }
@@ -33,7 +33,7 @@ func (l *lateIDs) NextN(ctx context.Context, n int) (first int64, count int, err
 	return g.NextN(ctx, n)
 }
 
-// whyNot names the error of IDs, or of numbers of a tag, for which a statement was forwarded.
+// whyNot names the error for which the proxy forwards a statement.
 func whyNot(err error) proxy.Decline {
 	switch {
 	case errors.Is(err, generator.ErrGrantEnded), errors.Is(err, generator.ErrEndOfTime):

@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	// ownDescriptors is kept free for the proxy's own: lease, listener, logs, clock.
+	// ownDescriptors are reserved for the process itself: lease, listener, logs, clock.
 	ownDescriptors = 32
-	// databaseDescriptors is kept free for each database: its look and its blocks of numbers, and one more of each
-	// while it is replaced.
+	// databaseDescriptors are reserved for each database: its look and its blocks of numbers, and one more of each
+	// while a connection is replaced.
 	databaseDescriptors = 4
-	// hostDescriptors is kept free for each host of the upstream that is asked whether it is the primary.
+	// hostDescriptors are reserved for each host that is asked whether it is the primary.
 	hostDescriptors = 2
 )
 
@@ -33,10 +33,10 @@ type Limits struct {
 	ClientTLSTimeout time.Duration
 }
 
-// leastTimeout is the shortest time for a login or a handshake: with less, not even a client on this machine gets in.
+// leastTimeout is the shortest limit of a login or a handshake: with less, not even a client on this machine gets in.
 const leastTimeout = time.Millisecond
 
-// check refuses what cannot be meant, by the names of the flags.
+// check refuses impossible limits. Errors name the flags.
 func (l Limits) check() error {
 	return errors.Join(
 		atLeastZero("max-connections", l.MaxConnections, "no limit"),
@@ -47,7 +47,7 @@ func (l Limits) check() error {
 	)
 }
 
-// atLeastZero refuses a number below zero, which itself means something else.
+// atLeastZero refuses a negative number. zero says what 0 means.
 func atLeastZero(flag string, number int, zero string) error {
 	if number >= 0 {
 		return nil
@@ -55,7 +55,7 @@ func atLeastZero(flag string, number int, zero string) error {
 	return fmt.Errorf("--%s is %d; expected 0 for %s, or more", flag, number, zero)
 }
 
-// longEnough refuses a time in which nobody could do what it bounds. Zero is the default.
+// longEnough refuses a time in which nobody can finish. Zero means the default.
 func longEnough(flag string, timeout time.Duration, usual string) error {
 	if timeout == 0 || timeout >= leastTimeout {
 		return nil
@@ -64,7 +64,7 @@ func longEnough(flag string, timeout time.Duration, usual string) error {
 		flag, timeout, leastTimeout, usual, usual)
 }
 
-// limit is one for the log.
+// limit formats a limit for the log.
 func limit(most int) any {
 	if most == 0 {
 		return "none"
@@ -72,8 +72,8 @@ func limit(most int) any {
 	return most
 }
 
-// apply puts the limits into the settings of a proxy, and the one that follows from the descriptors a process may have.
-// Strangers get half of those at most, so that they cannot keep clients out who would log in.
+// apply sets the limits of a proxy, and the one that follows from the process's descriptors. Connections that have not
+// logged in get at most half of those, so that they cannot keep real clients out.
 func (l Limits) apply(s *proxy.Settings, databases, hosts, descriptors int) {
 	s.MaxSessions, s.MaxLogins, s.MaxLoginsPerAddress = l.MaxConnections, l.MaxLogins, l.MaxLoginsPerAddress
 	s.LoginTimeout, s.HandshakeTimeout = l.LoginTimeout, l.ClientTLSTimeout

@@ -9,7 +9,7 @@ import (
 
 func TestStrangersGetHalfOfWhatDescriptorsAllow(t *testing.T) {
 	for _, c := range []struct{ descriptors, logins, clients, want int }{
-		{0, 512, 0, 512}, // no limit of the process
+		{0, 512, 0, 512}, // the process has no limit
 		{0, 0, 0, 0},
 		{20_036, 512, 10_000, 512},
 		{1_036, 512, 500, 250},

@@ -14,10 +14,10 @@ import (
 	"pgflurry/proxy"
 )
 
-// Listen opens the clients' side. A Unix socket that nobody serves any more is taken over.
+// Listen opens the listener for clients. It takes over a Unix socket that no process serves any more.
 func Listen(address string) (net.Listener, error) { return listen("listen", address) }
 
-// listen opens the address that came with a flag.
+// listen opens an address. Errors name the flag.
 func listen(flag, address string) (net.Listener, error) {
 	network, place, err := ParseAddress(flag, address)
 	if err != nil {
@@ -45,7 +45,8 @@ func listen(flag, address string) (net.Listener, error) {
 	return ln, nil
 }
 
-// openListener opens the clients' side of a proxy that does not lead to itself, or takes the one that was handed over.
+// openListener opens the listener for clients, or takes the one that was handed over. It refuses a proxy in front of
+// itself.
 func (s *Settings) openListener(upstream []proxy.Host, leaseDatabase *pgx.ConnConfig) (ln net.Listener, err error) {
 	if ln = s.Listener; ln == nil {
 		ln, err = Listen(s.Listen)
@@ -64,8 +65,8 @@ func (s *Settings) openListener(upstream []proxy.Host, leaseDatabase *pgx.ConnCo
 	return ln, nil
 }
 
-// notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease kept through
-// itself could not be given back at the end.
+// notItself refuses a proxy in front of itself: each connection would open another one, for ever. A lease database
+// behind the proxy itself is refused, too: at the end the worker could not be released.
 func notItself(own net.Addr, upstream []proxy.Host, leaseDatabase *pgx.ConnConfig) error {
 	for _, h := range upstream {
 		if isOwn(own, h.Network, h.Address) {
@@ -81,7 +82,7 @@ func notItself(own net.Addr, upstream []proxy.Host, leaseDatabase *pgx.ConnConfi
 	return nil
 }
 
-// isOwn says that connecting to address would reach the listener at own.
+// isOwn says whether a connection to address would reach the listener at own.
 func isOwn(own net.Addr, network, address string) bool {
 	if network == "unix" || own.Network() == "unix" {
 		return network == own.Network() && address == own.String()

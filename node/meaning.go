@@ -11,16 +11,16 @@ import (
 	"pgflurry/hint"
 )
 
-// meaning is what a question without an answer says about a database.
+// meaning is what a failed question says about a database.
 type meaning int
 
 const (
 	refused meaning = iota // PostgreSQL says no
-	unasked                // upstream takes logins, or is there to refuse them, but the question was not answered
+	unasked                // the upstream takes or refuses logins, but the question had no answer
 	away                   // nothing is there, or not yet
 )
 
-// meaningOf sorts the errors of keptConnection.ask.
+// meaningOf classifies the errors of keptConnection.ask.
 func meaningOf(err error) meaning {
 	var said *pgconn.PgError
 	var login *loginError
@@ -33,15 +33,15 @@ func meaningOf(err error) meaning {
 	case errors.As(err, &broken):
 		return unasked
 	}
-	return refused // the session goes on: its answer makes no sense
+	return refused // the session works, but its answer makes no sense
 }
 
 func meaningOfCode(code string) meaning {
 	switch {
-	case slices.Contains([]string{"57P01", "57P02", "57P03"}, code): // it ends, or starts
+	case slices.Contains([]string{"57P01", "57P02", "57P03"}, code): // it shuts down, or starts
 		return away
-	// Too many connections and other scarcity, all errors of a pooler, cancelled, a lock, a rollback: the next look may
-	// be luckier.
+	// Temporary failures: too many connections and other scarcity, all errors of a pooler, a cancelled query, a lock, a
+	// rollback. The next look may succeed.
 	case slices.Contains([]string{"53", "08", "40"}, code[:min(2, len(code))]),
 		slices.Contains([]string{"57014", "57P05", "55P03"}, code):
 		return unasked
@@ -49,7 +49,7 @@ func meaningOfCode(code string) meaning {
 	return refused
 }
 
-// lookHint says what to do about a database that cannot be looked at.
+// lookHint says what to do about a database whose look fails.
 func lookHint(err error) string {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "28000" && strings.Contains(said.Message, "no encryption") {

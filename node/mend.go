@@ -12,8 +12,8 @@ import (
 	"pgflurry/namespace"
 )
 
-// mend makes sequences of the function anew that a failover left unreadable. What goes wrong with it is no fault of the
-// look: the permission stands, and a later look tries again. Not each look asks: it costs half as much again.
+// mend recreates sequences of the function that a failover has made unreadable. If that fails, the look still counts
+// and the permission stands. A later look tries again. Only some looks ask, because it adds half to their cost.
 func (d *databaseWatch) mend(ctx context.Context, conn *pgx.Conn) {
 	now := d.clock.monotonic()
 	if d.unmendable == conn || now < d.mendDue {

@@ -17,13 +17,13 @@ import (
 )
 
 const (
-	// retryFirst and retryMost bound the pause after the namespace could not be read.
+	// retryFirst and retryMost bound the pause between readings of the namespace that fail.
 	retryFirst = 500 * time.Millisecond
 	retryMost  = 10 * time.Second
 )
 
-// findNamespace reads the namespace of the lease database, waiting for what may come: a server that is down, a
-// migration that was not run yet, a copy that is not told apart yet.
+// findNamespace reads the namespace of the lease database. It waits while a fault may still pass: a server that is
+// down, a missing migration, a copy that nobody has classified yet.
 func (n *Node) findNamespace(ctx context.Context) (namespace.Namespace, error) {
 	failing := reminder.Reminder{Every: n.pauses.remind}
 	for pause := retryFirst; ; pause = min(2*pause, retryMost) {
@@ -79,7 +79,7 @@ func (n *Node) agrees(ns namespace.Namespace) error {
 	return nil
 }
 
-// workers is the range that --datacenter leaves.
+// workers is the range of workers that --datacenter allows.
 func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 	number := n.settings.Datacenter
 	if number == nil {
@@ -89,7 +89,7 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 	functions := ns.Functions()
 	switch {
 	case ns.Region != nil && *ns.Region == *number:
-		return lease.Range{}, nil // its rows are all there are
+		return lease.Range{}, nil // the rows of a region are its only ones
 	case ns.Region != nil:
 		return lease.Range{}, hint.With(fmt.Errorf("--datacenter is %d, but database %q is region %d of its ID space: "+
 			"it leases workers %v alone", *number, ns.Database, *ns.Region, ns.Workers()),
@@ -108,9 +108,9 @@ func (n *Node) workers(ns namespace.Namespace) (lease.Range, error) {
 	return lease.Range{Lowest: lowest, Highest: highest}, nil
 }
 
-// connect opens a connection. A host that hangs leaves time for the others.
+// connect opens a connection. If one host hangs, there is time left for the others.
 func connect(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
-	own := config.Copy() // whose password may change while it connects
+	own := config.Copy() // the original's password may change meanwhile
 	acknowledge.ShareTime(ctx, &own.Config)
 	return pgx.ConnectConfig(ctx, own)
 }

@@ -17,22 +17,22 @@ import (
 	"pgflurry/segment"
 )
 
-// arrivalTime is how long a drain that hands its socket over waits for clients that were accepted and have not begun a
-// session: who connects sends its first message at once, and only strangers do not. It is at most half of the drain, so
-// that they leave time for open transactions.
+// arrivalTime is how long a drain that hands its socket over waits for accepted clients that have not begun a session.
+// A real client sends its first message at once; only strangers do not. Half of the drain is the limit, so that open
+// transactions get the rest.
 const arrivalTime = 5 * time.Second
 
-// A Node is one process of the product: proxy, lease, generator, segments and watch, joined.
+// A Node is one process of the product: it joins proxy, lease, generator, segments and watch.
 type Node struct {
 	settings  Settings
 	log       *slog.Logger
 	endLog    func()
 	clock     clock
 	pauses    pauses
-	lease     *pgx.ConnConfig // of the lease role, to the lease database
-	look      *pgx.ConnConfig // of the same role, through the upstream
+	lease     *pgx.ConnConfig // the lease role at the lease database
+	look      *pgx.ConnConfig // the same role, through the upstream
 	hosts     []proxy.Host    // of the upstream
-	primary   *primary.Watch  // nil: any of them will do
+	primary   *primary.Watch  // nil: connections may go to any host
 	ids       *lateIDs
 	databases *databases
 	id        *idDatabase // nil: there is none
@@ -43,19 +43,19 @@ type Node struct {
 
 	started           time.Time // by the wall clock
 	known             atomic.Pointer[known]
-	unread            atomic.Pointer[trouble] // why nothing is known
+	unread            atomic.Pointer[trouble] // why the namespace is not known
 	configured        atomic.Pointer[configured]
 	surveyed          atomic.Pointer[admin.Workers]
 	serving, draining atomic.Bool
 
 	reloading sync.Mutex
 	password  atomic.Pointer[string]   // of the lease role
-	current   atomic.Pointer[Settings] // with what Reload has changed; settings are those of the start
+	current   atomic.Pointer[Settings] // settings with what Reload has changed
 	asking    sync.Mutex               // held by the one question for a history
 }
 
-// New checks the settings, reads the files they name, and opens the listeners. Nothing is served before Run, which must
-// follow: it closes what New has opened.
+// New checks the settings, reads the files they name, and opens the listeners. Nothing is served before Run. The caller
+// must call Run, which closes what New has opened.
 func New(s Settings) (_ *Node, err error) {
 	defer func() {
 		if err != nil {
@@ -101,7 +101,7 @@ func New(s Settings) (_ *Node, err error) {
 	return n, nil
 }
 
-// join joins the proxy with what answers in it.
+// join connects the proxy with the parts that answer in it.
 func (n *Node) join() error {
 	n.databases = newDatabases(n.openNumbers)
 	var err error
@@ -128,7 +128,7 @@ func (n *Node) join() error {
 	return nil
 }
 
-// openNumbers makes the source of a database's numbers. Nothing is connected until somebody wants those of a tag.
+// openNumbers makes the source of a database's segments. It connects only when somebody draws from a tag.
 func (n *Node) openNumbers(database string) (*segment.Source, error) {
 	there := n.look.Copy()
 	there.Database = database
@@ -141,12 +141,12 @@ func (n *Node) openNumbers(database string) (*segment.Source, error) {
 // Addr is where clients connect.
 func (n *Node) Addr() net.Addr { return n.listener.Addr() }
 
-// Answering is closed once a worker was leased and the watch has judged every database: IDs come from memory in each
-// that it permits.
+// Answering is closed once a worker was leased and the watch has judged every database. From then on IDs come from
+// memory in each database with permission.
 func (n *Node) Answering() <-chan struct{} { return n.answering }
 
-// Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Run
-// is called once.
+// Run serves clients until ctx ends, and then drains. An error says why no node with this configuration can go on. Call
+// it once.
 func (n *Node) Run(ctx context.Context) error {
 	defer n.endLog()
 	s := n.settings
@@ -154,7 +154,7 @@ func (n *Node) Run(ctx context.Context) error {
 		"address", n.Addr(), "upstream", s.Upstream, "databases", s.Databases, "node", s.Name,
 	}, n.idListening()...)...)
 	n.warnOfPlainText(s)
-	n.serving.Store(true) // the listener is open: who connects waits in it
+	n.serving.Store(true) // the listener is open: clients wait in it
 	defer n.tellOperators()()
 
 	supplied, seal := context.WithCancel(context.WithoutCancel(ctx)) // IDs are given until the last session is drained
@@ -203,8 +203,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return err
 }
 
-// drain returns when no session is left. A socket that the next process shares is left to it at once: who waits there
-// is not refused, and neither is who was accepted before.
+// drain returns when no session is left. It leaves a shared socket to the next process at once. So clients that wait
+// there are not refused, nor are those that were accepted before.
 func (n *Node) drain(served <-chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), n.settings.DrainTimeout)
 	defer cancel()

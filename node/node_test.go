@@ -16,7 +16,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// closed is a connection string of a server that is not there.
+// closed is the connection string of a server that does not exist.
 const closed = "postgres://postgres@127.0.0.1:1/postgres?sslmode=disable"
 
 func TestInvariant1WhereNewFailsNothingIsLeft(t *testing.T) {

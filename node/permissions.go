@@ -9,33 +9,33 @@ import (
 	"pgflurry/proxy"
 )
 
-// A permission is what sessions to a database may get from memory, and what that rests on.
+// A permission is what sessions to a database may get from memory, and the judgement behind it.
 type permission struct {
 	proxy.Permission
 	judgement atomic.Pointer[judgement]
 }
 
-// A judgement is what the looks at a database have come to.
+// A judgement is the result of the looks at a database.
 type judgement struct {
 	ids, segments                proxy.Level
 	idsWhy, idsHint, segmentsWhy string
-	at                           time.Time // of the last look that judged it; zero: none
+	at                           time.Time // time of the last look that judged; zero: none
 }
 
-// Why nothing is answered in a database at first, and at last.
+// Why a database is not answered before its first look, and after its removal.
 const (
 	notJudged = "the database was not looked at yet"
 	notListed = "the database is not listed any more"
 )
 
-// set takes a judgement over.
+// set applies a judgement.
 func (p *permission) set(j judgement) {
 	p.Permission.Set(j.ids)
 	p.SetSegments(j.segments)
 	p.judgement.Store(&j)
 }
 
-// judged tells what sessions of a listed database get, and why not more.
+// judged is the judgement of a listed database, for operators.
 func (x *database) judged() admin.Database {
 	j := x.permission.judgement.Load()
 	return admin.Database{
@@ -44,12 +44,12 @@ func (x *database) judged() admin.Database {
 	}
 }
 
-// levelNames are what levels are called to operators.
+// levelNames are the names of levels for operators.
 var levelNames = map[proxy.Level]string{
 	proxy.AnswerNothing: "none", proxy.AnswerQualified: "qualified", proxy.AnswerAll: "all",
 }
 
-// levelOf is what sessions may get of a database that was judged so.
+// levelOf translates what a database may be answered.
 func levelOf(a namespace.Answers) proxy.Level {
 	switch {
 	case !a.All:

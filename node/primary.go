@@ -14,15 +14,14 @@ import (
 	"pgflurry/proxy"
 )
 
-// primaryName is the application_name of the question whether a host is the primary, unless the connection string has
-// one.
+// primaryName is the default application_name of the connections that ask whether a host is the primary.
 const primaryName = "pgflurry serve, primary"
 
-// hostConnection is how long a host is asked by one connection. A new one notices that a name, or a balancer, leads
-// elsewhere.
+// hostConnection is how long one connection is used to ask a host. A new connection notices that a name or a balancer
+// leads elsewhere.
 const hostConnection = 10 * time.Second
 
-// newPrimary makes what knows the primary; nil: nobody asks.
+// newPrimary makes the watch over the hosts; nil: any host will do.
 func (n *Node) newPrimary() *primary.Watch {
 	if !n.settings.UpstreamPrimary {
 		return nil
@@ -35,7 +34,7 @@ func (n *Node) newPrimary() *primary.Watch {
 	return primary.New(primary.Settings{Servers: servers, Now: n.clock.monotonic, Wall: n.clock.wall, Log: n.log})
 }
 
-// reign is what the proxy asks where connections go; nil: to any host.
+// reign is what the proxy asks for the host of its connections; nil: any host.
 func (n *Node) reign() func(context.Context) (proxy.Reign, error) {
 	if n.primary == nil {
 		return nil
@@ -46,7 +45,7 @@ func (n *Node) reign() func(context.Context) (proxy.Reign, error) {
 	}
 }
 
-// moved is closed when connections go to another host than now; nil: they never do.
+// moved is closed when connections go to another host; nil: they never do.
 func (n *Node) moved() <-chan struct{} {
 	if n.primary == nil {
 		return nil
@@ -54,7 +53,7 @@ func (n *Node) moved() <-chan struct{} {
 	return n.primary.Changed()
 }
 
-// tellPrimary tells operators what the hosts said.
+// tellPrimary adds what the hosts have answered to the state.
 func (n *Node) tellPrimary(u *admin.Upstreams) {
 	if n.primary == nil {
 		return
@@ -66,17 +65,17 @@ func (n *Node) tellPrimary(u *admin.Upstreams) {
 	}
 }
 
-// An askedHost is one host of the upstream, asked by a connection that is kept for a while. One goroutine uses it.
+// An askedHost is one host of the upstream. It keeps a connection for some time. One goroutine uses it.
 type askedHost struct {
 	node     *Node
 	host     int
 	kept     keptConnection
-	opened   time.Duration // when kept was made
+	opened   time.Duration // when kept was opened
 	question primary.Question
-	refusals int // databases that have refused the lease role; the next question goes to another one
+	refusals int // how often the lease role was refused; each time the next question goes to another database
 }
 
-// ask asks whether it is the primary.
+// ask asks whether the host is the primary.
 func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 	now, database := h.node.clock.monotonic(), h.database()
 	if k := &h.kept; k.config == nil || k.config.Database != database || now-h.opened > hostConnection {
@@ -93,7 +92,7 @@ func (h *askedHost) ask(ctx context.Context) (a primary.Answer, err error) {
 	return a, err
 }
 
-// database is where to ask. One that is gone, closed or full must not hide the primary of all others.
+// database is the one to ask. If one is gone, closed or full, that must not hide the primary from all others.
 func (h *askedHost) database() string {
 	names := h.node.askedDatabases()
 	return names[h.refusals%len(names)]
@@ -108,8 +107,8 @@ func (h *askedHost) config(database string) *pgx.ConnConfig {
 	return config
 }
 
-// askedDatabases are those of which sessions are answered. The lease database is the first if it is one of them: the
-// lease role may surely log in there.
+// askedDatabases are those whose sessions are answered. The lease database is first if it is one of them: the lease
+// role can surely log in there.
 func (n *Node) askedDatabases() []string {
 	list, _ := n.databases.list()
 	names := make([]string, 0, len(list))

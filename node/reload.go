@@ -12,10 +12,10 @@ import (
 	"pgflurry/proxy"
 )
 
-// Reload takes over from s what may change while clients are connected: Limits, TLS, whose files are read again,
-// Databases, IDDatabase but for its name, and the password in LeaseDatabase, which the next connections use. All else
-// in s is left alone. Sessions that are open stay as they are, except that calls in a database that is listed no more
-// are relayed at once. On an error nothing has changed.
+// Reload applies what may change while clients are connected, and ignores all else in s. These may change: Limits,
+// Databases, TLS (with a new look at its files), IDDatabase (except its name) and the password in LeaseDatabase. New
+// connections use the new password. Open sessions stay, but calls in a database that is no longer listed are relayed at
+// once. After an error nothing has changed.
 func (n *Node) Reload(s Settings) error {
 	n.reloading.Lock()
 	defer n.reloading.Unlock()
@@ -56,8 +56,8 @@ func (n *Node) Reload(s Settings) error {
 	return nil
 }
 
-// withPassword makes every copy of a way to a database log in with the password that is in force when it connects. pgx
-// reads it behind this call, from the very value that it hands over.
+// withPassword makes every copy of a connection's configuration log in with the password that is in force when it
+// connects. pgx reads the password after this hook, from the same value.
 func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	n.password.Store(&way.Password)
 	way.AfterNetConnect = func(_ context.Context, config *pgconn.Config, conn net.Conn) (net.Conn, error) {
@@ -67,7 +67,7 @@ func (n *Node) withPassword(way *pgx.ConnConfig) *pgx.ConnConfig {
 	return way
 }
 
-// proxySettings are those of the proxy. The files of TLS are read.
+// proxySettings are the settings of the proxy. It reads the files of TLS.
 func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	p := proxy.Settings{
 		Upstream: n.hosts, Reign: n.reign(), Log: n.log,
@@ -85,7 +85,7 @@ func (n *Node) proxySettings(s Settings) (proxy.Settings, error) {
 	return p, outcome.As(outcome.Usage, err)
 }
 
-// tellLimits logs what holds now, and what TLS does not protect, where that is not as it was.
+// tellLimits logs the limits and what TLS does not protect, if they have changed.
 func (n *Node) tellLimits(s Settings, p proxy.Settings) {
 	before := n.current.Load()
 	if before == nil || before.Limits != s.Limits || len(before.Databases) != len(s.Databases) {

@@ -37,11 +37,11 @@ func TestInvariant9AReloadWithAnErrorChangesNothingAndOneWithoutEndsNoSession(t 
 		if st := r.State(); st.Reloaded != at || len(st.Databases) != 1 || st.Databases[0].Name == "other" {
 			t.Errorf("%s: the state has changed: %v, %v", says, st.Reloaded, st.Databases)
 		}
-		r.connect(t) // there is no limit
+		r.connect(t) // there is no limit yet
 	}
 	changed := s
 	changed.Limits.MaxConnections = 1
-	changed.Listen, changed.Upstream, changed.Name = "/none", "/none", "another" // left alone
+	changed.Listen, changed.Upstream, changed.Name = "/none", "/none", "another" // these are ignored
 	if err := r.Reload(changed); err != nil {
 		t.Fatal(err)
 	}

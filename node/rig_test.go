@@ -18,10 +18,10 @@ import (
 
 func TestMain(m *testing.M) { server.Main(m) }
 
-// functionWorker is the worker of the function in a database that was migrated by server.Migrated.
+// functionWorker is the function's worker in a database from server.Migrated.
 const functionWorker = 0
 
-// journal is a log that tests wait for.
+// journal is a log that tests can wait for.
 type journal struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -42,7 +42,7 @@ func (j *journal) read() (text string, more <-chan struct{}) {
 	return j.text.String(), j.more
 }
 
-// await returns when something was logged.
+// await returns when a line with this text was logged.
 func (j *journal) await(t *testing.T, what string) {
 	t.Helper()
 	limit := time.After(server.Patience)
@@ -68,7 +68,7 @@ type running struct {
 	ended  chan error
 }
 
-// settings are those of a node in front of the database of a URL.
+// settings are for a node in front of the database at a URL.
 func settings(t *testing.T, direct, name string) node.Settings {
 	t.Helper()
 	return node.Settings{
@@ -77,7 +77,7 @@ func settings(t *testing.T, direct, name string) node.Settings {
 	}
 }
 
-// start runs a node, which the end of the test ends if the test has not.
+// start runs a node. The end of the test ends it, if the test has not.
 func start(t *testing.T, s node.Settings) *running {
 	t.Helper()
 	log := &journal{more: make(chan struct{})}
@@ -119,7 +119,7 @@ func (r *running) result(t *testing.T) error {
 	}
 }
 
-// end ends the node, and gives what Run returned.
+// end ends the node, and returns Run's error.
 func (r *running) end(t *testing.T) error {
 	t.Helper()
 	r.stop()
@@ -140,7 +140,7 @@ func (r *running) connect(t *testing.T) *pgx.Conn {
 	return server.Connect(t, through.String())
 }
 
-// draw draws an ID, and says which worker is in it.
+// draw draws an ID, and returns its worker, too.
 func draw(t *testing.T, conn *pgx.Conn) (id, worker int64) {
 	t.Helper()
 	id = server.Value[int64](t, conn, "SELECT next_snowflake()")

@@ -14,22 +14,22 @@ import (
 	"pgflurry/proxy"
 )
 
-// lookName is the application_name of a kept connection, unless the connection string has one.
+// lookName is the default application_name of a kept connection.
 const lookName = "pgflurry serve, permission"
 
-// farewell bounds the end of a kept connection.
+// farewell limits the time to close a kept connection.
 const farewell = time.Second
 
-// keptConnection is the proxy's own session to one database, through the upstream. It is opened for the first question
-// and used until it fails. One goroutine uses it.
+// keptConnection is the proxy's own session to one database, through the upstream. It opens for the first question and
+// stays until it fails. One goroutine uses it.
 type keptConnection struct {
 	config  *pgx.ConnConfig
-	timeout time.Duration // bounds a login, and a question
-	conn    *pgx.Conn     // nil: none is open
+	timeout time.Duration // limits a login, and a question
+	conn    *pgx.Conn     // nil: closed
 }
 
-// ask puts a question. A connection from before may have ended since, for an idle timer, a restart or a balancer. That
-// is no news, so the question is put again on a new one.
+// ask asks a question. An old connection may have ended since the last question: by an idle timeout, a restart or a
+// balancer. That is normal, so the question is repeated on a new one.
 func (k *keptConnection) ask(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
 	if k.conn != nil {
 		if err := k.put(ctx, question); err == nil || k.conn != nil || ctx.Err() != nil {
@@ -46,7 +46,7 @@ func (k *keptConnection) ask(ctx context.Context, question func(context.Context,
 	return k.put(ctx, question)
 }
 
-// put asks the open connection, and forgets it if it has ended.
+// put asks over the open connection, and drops it if it has ended.
 func (k *keptConnection) put(ctx context.Context, question func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(ctx, k.timeout)
 	defer cancel()
@@ -56,7 +56,7 @@ func (k *keptConnection) put(ctx context.Context, question func(context.Context,
 	}
 	k.conn = nil
 	if err == nil {
-		return nil // it ended behind the answer
+		return nil // it ended after the answer
 	}
 	return &brokenError{err}
 }
@@ -77,8 +77,8 @@ type loginError struct{ cause error }
 func (e *loginError) Error() string { return connstring.Explain(e.cause).Error() }
 func (e *loginError) Unwrap() error { return e.cause }
 
-// A brokenError says that a session has ended before its answer was complete. Its text names no port of this machine,
-// so that the same cause has the same text.
+// A brokenError says that a session ended before its answer was complete. Its text has no local port, so that the same
+// cause has the same text.
 type brokenError struct{ cause error }
 
 func (e *brokenError) Error() string {
@@ -91,13 +91,13 @@ func (e *brokenError) Error() string {
 
 func (e *brokenError) Unwrap() error { return e.cause }
 
-// throughUpstream is the lease role's way to the upstream: the one that sessions take, TLS included.
+// throughUpstream is how the lease role reaches the upstream: in the same way as sessions, TLS included.
 func throughUpstream(
 	config *pgx.ConnConfig, upstream []proxy.Host, dial func(context.Context) (net.Conn, error),
 ) *pgx.ConnConfig {
 	there := config.Copy()
 	there.Fallbacks, there.TLSConfig, there.ValidateConnect = nil, nil, nil
-	first := upstream[0] // which messages name; dial goes where it will
+	first := upstream[0] // named in messages; dial decides where to connect
 	there.Host, there.Port = first.Address, 0
 	if first.Network == "tcp" {
 		host, port, err := net.SplitHostPort(first.Address)

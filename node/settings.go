@@ -15,61 +15,61 @@ import (
 	"pgflurry/namespace"
 )
 
-// maxAddress is how many characters the worker table takes.
+// maxAddress is the longest address in characters, as the worker table has it.
 const maxAddress = 255
 
-// Settings say what one node does. An error names a setting by the flag of serve that gives it: Window is --window.
+// Settings say what one node does. Errors name a setting by the flag of serve that gives it: Window is --window.
 type Settings struct {
 	// Listen is the address for clients: HOST:PORT, or the path of a Unix socket. Required without Listener.
 	Listen string
-	// Listener is a socket that listens already and is shared with the process that comes next, such as one of a
-	// service manager. Listen is then not opened. New takes it over, also where it fails. Nil: none.
+	// Listener is an open socket that is shared with the next process, such as one of a service manager. Then the node
+	// does not open Listen. New takes it over, even if it fails. Nil: none.
 	Listener net.Listener
 	// Advertise is the address of the node that others see in the worker table, at most 255 characters. Empty: that of
 	// the listener, with Host if it listens on every interface.
 	Advertise string
-	// Host is the name of this machine. Empty: it is not known.
+	// Host is the name of this machine. Empty: not known.
 	Host string
-	// Upstream is PostgreSQL or a pooler: HOST:PORT, a Unix socket, or the directory of one. Several have commas
-	// between them: a connection goes to the first that takes it. Required.
+	// Upstream is PostgreSQL or a pooler: HOST:PORT, a Unix socket, or its directory. Several are separated by commas,
+	// and a connection goes to the first that takes it. Required.
 	Upstream string
-	// UpstreamPrimary makes connections go to the one of them that says that it is the primary, and end when it is not
-	// any more.
+	// UpstreamPrimary sends connections only to the host that says it is the primary, and ends them when it no longer
+	// is.
 	UpstreamPrimary bool
 	// LeaseDatabase is the connection string of the database with the worker table. Required.
 	LeaseDatabase string
 	// Databases are those whose sessions are answered. Empty: the lease database.
 	Databases []string
-	// Name is the node's (--node), 1 to 255 characters, the same after a restart:
-	// it prefers its own last worker. Required.
+	// Name is the node's (--node), 1 to 255 characters. It stays the same after a restart, and then gets its last
+	// worker if that is free. Required.
 	Name string
-	// Datacenter is the number of the node's datacenter, where the layout has bits for it. Nil: any.
+	// Datacenter is the number of the node's datacenter, if the layout has bits for it. Nil: any.
 	Datacenter *int
 	// Window is how far ahead the lease reserves: 1 s up to max_window of the namespace. Required.
 	Window time.Duration
-	// DrainTimeout is how long open transactions may go on when Run ends. Zero: they are ended at once.
+	// DrainTimeout is how long open transactions may go on when Run ends. Zero: they end at once.
 	DrainTimeout time.Duration
 	// Limits bound the clients.
 	Limits Limits
-	// IDDatabase is a database whose sessions need no PostgreSQL. The zero value: there is none.
+	// IDDatabase is a database whose sessions need no PostgreSQL. The zero value means none.
 	IDDatabase IDDatabase
 	// TLS protects both sides. The zero value is plain text.
 	TLS TLS
-	// Admin answers operators. The zero value: nobody does.
+	// Admin serves operators. The zero value means nobody does.
 	Admin Admin
-	// Survey is the pause between two readings of the worker table for State, and 1 s at least. Zero: 10 s with Admin
-	// or IDDatabase, and without them the table is not read.
+	// Survey is the pause between two readings of the worker table for State, at least 1 s. Zero: 10 s with Admin or
+	// IDDatabase; without them the table is not read.
 	Survey time.Duration
-	// Version is that of the program, at most 255 characters. Who looks at the leases sees it.
+	// Version is that of the program, at most 255 characters. The worker table shows it.
 	Version string
-	// Log gets what the node logs. Its handler must not wait for whoever reads it: all sessions would wait with it,
-	// and so would the end. Nil: nobody gets it.
+	// Log gets what the node logs. Its handler must not wait for the reader of the log: all sessions would wait with
+	// it, and so would the end. Nil: no log.
 	Log *slog.Logger
-	// LinesLost is how many lines the handler has lost so far, because of that. Nil: it loses none.
+	// LinesLost is how many lines the handler has dropped instead of waiting. Nil: it drops none.
 	LinesLost func() int64
 }
 
-// longestName is how many characters the name of a node may have: those of its column.
+// longestName is the longest name of a node in characters, as its column has it.
 const longestName = 255
 
 // closeHandedOver closes the listeners that were opened elsewhere.
@@ -81,14 +81,14 @@ func (s *Settings) closeHandedOver() {
 	}
 }
 
-// Check says all that is wrong with the settings at once, as far as it can be told from here: it reads the files that
-// they name, opens no listener and connects to nothing.
+// Check reports all errors in the settings at once. It reads the files that they name. It opens no listener and
+// connects to nothing, so it cannot find every error.
 func (s Settings) Check() error {
 	_, err := s.complete()
 	return errors.Join(err, s.TLS.check(s.Log), s.IDDatabase.checkFile())
 }
 
-// complete fills in what may be left out, and says all that cannot work. It gives the way to the lease database.
+// complete fills in defaults and reports all errors. It returns the configuration of the lease database's connection.
 func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
@@ -121,23 +121,23 @@ func (s *Settings) complete() (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// leaseConfig is the way to the lease database.
+// leaseConfig is the configuration of the lease database's connection.
 func (s *Settings) leaseConfig() (*pgx.ConnConfig, error) {
 	config, err := connstring.Parse("lease-database", s.LeaseDatabase)
 	if err != nil {
 		return nil, err
 	}
 	if config.Database == "" {
-		config.Database = config.User // as PostgreSQL itself takes it
+		config.Database = config.User // PostgreSQL's default, too
 	}
 	acknowledge.PassOverStandbys(&config.Config)
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	return config, nil
 }
 
-// checkDatabases refuses names that can be none.
+// checkDatabases refuses impossible names.
 func (s *Settings) checkDatabases() error {
-	for _, name := range s.Databases { // they are logged
+	for _, name := range s.Databases { // names are logged, so none may be a connection string
 		switch {
 		case name == "":
 			return errors.New("--databases has an empty name; expected names of databases, such as app,reports, " +
@@ -149,7 +149,7 @@ func (s *Settings) checkDatabases() error {
 	return nil
 }
 
-// checkLease refuses what no lease can be held with, and times that cannot be meant.
+// checkLease refuses settings without which no lease is possible, and impossible times.
 func (s *Settings) checkLease() error {
 	var wrong []error
 	switch length := utf8.RuneCountInString(s.Name); {

@@ -12,8 +12,8 @@ import (
 
 var _ admin.Node = (*Node)(nil)
 
-// State is what the node knows now. It comes from memory: no lock that it takes is held by anybody who asks a database
-// or a client.
+// State is what the node knows now. It comes from memory: nobody holds one of its locks while waiting for a database or
+// a client.
 func (n *Node) State() admin.State {
 	s := admin.State{
 		At: n.clock.wall(), Started: n.started, Version: n.settings.Version,
@@ -46,7 +46,7 @@ func (n *Node) State() admin.State {
 	return s
 }
 
-// tellProxy is the clients' side, and the upstream's.
+// tellProxy adds the clients and the upstream.
 func (n *Node) tellProxy(s *admin.State) {
 	st := n.proxy.Stats()
 	s.Answers = admin.Answers{
@@ -68,13 +68,13 @@ func tellNamespace(ns namespace.Namespace) admin.Namespace {
 	}
 }
 
-// known is what a node has once it has read its namespace.
+// known is what a node has after it has read its namespace.
 type known struct {
 	namespace namespace.Namespace
 	keeper    *lease.Keeper
 }
 
-// Decode takes an ID apart by the layout of the namespace.
+// Decode decodes an ID by the layout of the namespace.
 func (n *Node) Decode(text string) (admin.Decoded, error) {
 	known := n.known.Load()
 	if known == nil {

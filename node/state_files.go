@@ -7,13 +7,13 @@ import (
 	"pgflurry/proxy"
 )
 
-// configured is what was read last, and is in use.
+// configured is the configuration in use.
 type configured struct {
 	at           time.Time // by the wall clock
 	certificates []admin.Certificate
 }
 
-// tookOver notes that a configuration was read without an error and is in use: at the start, and by each Reload.
+// tookOver records a configuration that is in use: at the start, and after each Reload.
 func (n *Node) tookOver(t TLS, s proxy.Settings) {
 	c := &configured{at: n.clock.wall()}
 	if client := s.ClientTLS; client != nil {

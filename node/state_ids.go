@@ -2,7 +2,7 @@ package node
 
 import "pgflurry/admin"
 
-// tellIDDatabase is the ID database, if there is one.
+// tellIDDatabase adds the ID database, if there is one.
 func (n *Node) tellIDDatabase(s *admin.State) {
 	if n.id == nil {
 		return
@@ -19,7 +19,7 @@ func (n *Node) tellIDDatabase(s *admin.State) {
 	}
 }
 
-// tell is what there is to know of the accounts.
+// tell is what operators see of the accounts.
 func (a *accounts) tell(d IDDatabase) admin.Accounts {
 	if !d.accounts() {
 		return admin.Accounts{}

@@ -28,14 +28,14 @@ const (
 // A trouble is why there is no worker, or no renewal. The zero value: all is well.
 type trouble struct{ reason, cause, hint string }
 
-// While the first answers are under way there is no worker, and nothing is wrong.
+// Before the first answers there is no worker, and nothing is wrong.
 var (
 	namespaceUnread = trouble{cause: "the namespace was not read yet"}
 	notYetAcquired  = trouble{cause: "the first attempt to get a worker is under way"}
 )
 
-// tellLease is the worker, and the clock of its IDs. No ID rests on the machine's wall clock: it only dates what is
-// told.
+// tellLease adds the worker, and the clock of its IDs. No ID depends on the machine's wall clock, which only dates the
+// state.
 func (n *Node) tellLease(s *admin.State, known *known) {
 	if known == nil {
 		s.Lease = admin.Lease{Window: n.settings.Window}
@@ -43,7 +43,7 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 		return
 	}
 	st := known.keeper.Stats()
-	now := n.clock.wall() // when st.At was
+	now := n.clock.wall() // at the moment st.At
 	s.Lease = admin.Lease{
 		Held: st.Held, Worker: st.Last.Worker, Granted: st.Granted, Reserve: st.Left, Window: n.settings.Window,
 		Until:    until(known.namespace.Layout, st),
@@ -57,7 +57,7 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 		return
 	}
 	s.Lease.Renewed = now.Add(st.Clean - st.At)
-	// the database read its clock halfway, as far as anybody can tell
+	// assume that the database read its clock halfway through the round trip
 	told := time.Duration(st.Micros)*time.Microsecond + st.Trip/2
 	database := known.namespace.Layout.Epoch.Add(told + st.At - st.Clean)
 	s.Clock = admin.Clock{
@@ -65,7 +65,7 @@ func (n *Node) tellLease(s *admin.State, known *known) {
 	}
 }
 
-// until is the mark of the grant in use, or of the last.
+// until is the mark of the grant in use, or of the last one.
 func until(layout generator.Layout, st lease.Stats) time.Time {
 	if !st.Granted {
 		return time.Time{}
@@ -75,7 +75,7 @@ func until(layout generator.Layout, st lease.Stats) time.Time {
 
 func (t *trouble) tell(l *admin.Lease) { l.Reason, l.Cause, l.Hint = t.reason, t.cause, t.hint }
 
-// troubleOf sorts the last failure of a keeper.
+// troubleOf classifies the last failure of a keeper.
 func (n *Node) troubleOf(st lease.Stats) *trouble {
 	switch {
 	case st.Cause == nil && !st.Granted:
@@ -96,7 +96,7 @@ func (n *Node) troubleOf(st lease.Stats) *trouble {
 	return t
 }
 
-// reasonOf sorts refusals, and says what to do about each.
+// reasonOf classifies refusals, and says what to do about each.
 func reasonOf(r *lease.Refusal) (reason, hint string) {
 	switch {
 	case r.Reason == lease.GateClosed:
@@ -110,7 +110,7 @@ func reasonOf(r *lease.Refusal) (reason, hint string) {
 		"worker, and when one is free."
 }
 
-// leaseHint says what to do about a lease database that does not do as asked.
+// leaseHint says what to do about an error of the lease database.
 func (n *Node) leaseHint(err error) string {
 	advice := adviceFor(err, n.lease.User)
 	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) {
@@ -119,7 +119,7 @@ func (n *Node) leaseHint(err error) string {
 	return advice
 }
 
-// adviceFor is what to do about an error of a role at the lease database; empty where nobody knows.
+// adviceFor says what to do about an error of a role at the lease database; empty: not known.
 func adviceFor(err error, role string) string {
 	advice := hint.Of(connstring.Explain(err))
 	if said := new(pgconn.PgError); advice == "" && errors.As(err, &said) && said.Code == insufficientPrivilege {
@@ -128,10 +128,10 @@ func adviceFor(err error, role string) string {
 	return advice
 }
 
-// insufficientPrivilege is PostgreSQL's code for a right that a role lacks.
+// insufficientPrivilege is PostgreSQL's code for a missing privilege.
 const insufficientPrivilege = "42501"
 
-// unreadFor is why the namespace could not be read.
+// unreadFor says why the namespace could not be read.
 func unreadFor(err error, copied bool) *trouble {
 	t := &trouble{reason: reasonUnanswered, cause: causeOf(err), hint: hint.Of(connstring.Explain(err))}
 	var missing *namespace.NotMigratedError
@@ -144,7 +144,7 @@ func unreadFor(err error, copied bool) *trouble {
 	return t
 }
 
-// causeOf is an error in one line, without what may be a password.
+// causeOf is an error in one line, without anything that may be a password.
 func causeOf(err error) string {
 	return strings.Join(strings.Fields(connstring.Masked(connstring.Explain(err).Error())), " ")
 }

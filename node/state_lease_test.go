@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// tells returns the first state that is as expected.
+// tells waits for a state that is as expected, and returns it.
 func (r *running) tells(t *testing.T, what string, expected func(admin.State) bool) admin.State {
 	t.Helper()
 	look := time.NewTicker(5 * time.Millisecond)
@@ -48,7 +48,7 @@ func TestANodeWithAWorkerTellsItsLeaseAndItsClock(t *testing.T) {
 	if l.Renewed.After(s.At) || l.Renewed.Before(s.Started) {
 		t.Errorf("it was renewed at %v; the process began at %v, and now is %v", l.Renewed, s.Started, s.At)
 	}
-	// the server is on this machine: the two clocks differ by less than their question took
+	// the server is on this machine: the two clocks differ by less than the round trip
 	if c := s.Clock; !c.Known || c.Offset.Abs() > c.RoundTrip+time.Millisecond || c.RoundTrip <= 0 {
 		t.Errorf("the clock is %+v", c)
 	}
@@ -77,7 +77,7 @@ func TestALeaseDatabaseThatDoesNotAnswerIsToldWhileIDsGoOn(t *testing.T) {
 	r.tells(t, "that all is well again", func(s admin.State) bool { return s.Lease.Reason == "" && s.Lease.Held })
 }
 
-// migrated gives the database of a URL the tables and functions.
+// migrated installs the tables and functions in the database at a URL.
 func migrated(t *testing.T, url string) string {
 	t.Helper()
 	if err := migrations.Up(t.Context(), url, migrations.Settings{}); err != nil {
@@ -125,7 +125,7 @@ func TestAGrantThatOutlivesItsLeaseIsToldAndSoIsThatNoWorkerIsFree(t *testing.T)
 	if c := told.Workers.Counts; c["held"]+c["free"]+c["resting"] != 0 || len(told.Workers.Rows) != 13 {
 		t.Errorf("the workers are %v", told.Workers)
 	}
-	// a first window is five seconds: the grant in hand is good until its end
+	// the first window is five seconds long, and the grant holds until its end
 	if l := r.State().Lease; l.Reserve > 0 {
 		id, _ := draw(t, r.connect(t))
 		drawn, err := r.Decode(strconv.FormatInt(id, 10))

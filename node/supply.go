@@ -11,8 +11,8 @@ import (
 	"pgflurry/outcome"
 )
 
-// supply finds the namespace, makes its generator, and keeps it supplied with grants, beside a watch over the
-// databases, until ctx ends. An error means that the configuration is wrong; what may mend itself is waited for.
+// supply finds the namespace, makes its generator, and keeps it supplied with grants until ctx ends. A watch over the
+// databases runs beside it. An error means that the configuration is wrong. Faults that may pass are waited for.
 func (n *Node) supply(ctx context.Context) error {
 	ns, err := n.findNamespace(ctx)
 	if err != nil || ctx.Err() != nil {

@@ -12,7 +12,7 @@ import (
 	"pgflurry/lease"
 )
 
-// surveyName is the application_name of the survey's connection, unless the connection string has one.
+// surveyName is the default application_name of the survey's connection.
 const surveyName = "pgflurry serve, survey"
 
 const (
@@ -20,7 +20,7 @@ const (
 	leastSurvey = time.Second
 )
 
-// surveyPause is the pause between two readings of the worker table; 0: it is not read.
+// surveyPause is the pause between two readings of the worker table; 0: no reading.
 func (s *Settings) surveyPause() time.Duration {
 	switch {
 	case s.Survey > 0:
@@ -31,24 +31,24 @@ func (s *Settings) surveyPause() time.Duration {
 	return 0
 }
 
-// Each node reads the table. So that many nodes, a large table or a slow database do not add up, a survey rests at
+// Every node reads the table. These limit the load of many nodes, a large table or a slow database. A survey rests at
 // least for
 const (
-	restPerReading = 100                   // times as long as the last reading took, and
-	restPerNode    = 50 * time.Millisecond // for each worker that is held, but
+	restPerReading = 100                   // times the length of the last reading, and for
+	restPerNode    = 50 * time.Millisecond // times the number of held workers, but
 	mostSurvey     = 5 * time.Minute       // no longer
-	// How long a reading took that failed says how long the database was away. People wait to hear that it is back.
+	// After a failed reading its length only says how long the database was away. People wait for its return.
 	mostAfterFailure = 30 * time.Second
 )
 
-// A survey reads the worker table again and again, for people. Nothing that a node does rests on it.
+// A survey reads the worker table again and again, for people. Nothing that a node does depends on it.
 type survey struct {
 	pause   time.Duration // between two readings, at least
 	kept    keptConnection
 	keeper  *lease.Keeper
 	clock   clock
 	role    string
-	workers *atomic.Pointer[admin.Workers] // what was read; nobody writes to what it points to
+	workers *atomic.Pointer[admin.Workers] // what was read; must not be modified
 }
 
 func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
@@ -59,7 +59,7 @@ func (n *Node) newSurvey(keeper *lease.Keeper) *survey {
 	}
 }
 
-// run reads until ctx ends: at once, once more when the first worker is held, and then after each pause.
+// run reads until ctx ends: at once, again when the first worker is held, and then after each pause.
 func (s *survey) run(ctx context.Context) {
 	defer s.kept.close()
 	granted := s.keeper.Granted()
@@ -78,7 +78,7 @@ func (s *survey) run(ctx context.Context) {
 	}
 }
 
-// rest is the pause after a reading that took so long.
+// rest is the pause after a reading of that length.
 func (s *survey) rest(took time.Duration) time.Duration {
 	nodes, most := 0, mostSurvey
 	if read := s.workers.Load(); read != nil {
@@ -90,7 +90,7 @@ func (s *survey) rest(took time.Duration) time.Duration {
 	return max(s.pause, min(restPerReading*took, most), min(time.Duration(nodes)*restPerNode, mostSurvey))
 }
 
-// read replaces what was read before. Where it fails only the problem is new.
+// read replaces the last result. After a failure it replaces only the problem.
 func (s *survey) read(ctx context.Context) {
 	next := &admin.Workers{}
 	err := s.kept.ask(ctx, func(ctx context.Context, conn *pgx.Conn) error {
@@ -121,7 +121,7 @@ func (s *survey) read(ctx context.Context) {
 	s.workers.Store(next)
 }
 
-// problem says why the table could not be read, and what to do about it.
+// problem says why the table could not be read, and what to do.
 func (s *survey) problem(err error) string {
 	text, advice := causeOf(err), adviceFor(err, s.role)
 	if advice == "" {
@@ -130,7 +130,7 @@ func (s *survey) problem(err error) string {
 	return text + ". " + advice
 }
 
-// workersOf are the rows of a listing, and how many workers of proxies are in each state.
+// workersOf are the rows of a listing, and the number of proxy workers in each state.
 func workersOf(l lease.Listing, own lease.Stats) admin.Workers {
 	w := admin.Workers{
 		Rows:   make([]admin.Worker, len(l.Rows)),
@@ -160,7 +160,7 @@ func workersOf(l lease.Listing, own lease.Stats) admin.Workers {
 // kindProxy is the kind of a worker that is leased to proxies.
 const kindProxy = "proxy"
 
-// What workers are to operators.
+// The words for the states of workers for operators.
 const (
 	workerMine     = "mine"
 	workerHeld     = "held"
@@ -170,7 +170,7 @@ const (
 	workerFunction = "function"
 )
 
-// workerStates are the same by the state that a listing tells.
+// workerStates maps the state of a listing to them.
 var workerStates = map[string]string{
 	"held": workerHeld, "released": workerResting, "quarantined": workerResting, "free": workerFree,
 	"never used": workerFree, "retired": workerRetired, "function": workerFunction,

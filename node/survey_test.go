@@ -12,7 +12,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// surveyed starts a node that reads the worker table, as a role.
+// surveyed starts a node that reads the worker table with a role.
 func surveyed(t *testing.T, direct, role, name string) *running {
 	t.Helper()
 	s := settings(t, direct, name)
@@ -35,7 +35,7 @@ func TestTheSurveyCountsWorkersByStateAndKnowsItsOwnWithTheRightsOfALeaseRole(t 
 	w := first.tells(t, "two workers that are held", func(s admin.State) bool {
 		return s.Workers.Counts["held"] == 2 && s.Workers.Problem == ""
 	}).Workers
-	states := make(map[string]string) // by node
+	states := make(map[string]string) // by node name
 	for _, row := range w.Rows {
 		states[row.Node] = row.State
 		mine := first.State().Lease.Worker
@@ -84,7 +84,8 @@ func TestAFunctionThatIsAheadOfItsClockIsToldAndANormalOneIsNot(t *testing.T) {
 	s := settings(t, direct, "watcher of the function")
 	s.Survey = time.Second
 	r := start(t, s)
-	// the first ID of a function is about a second ahead, beyond what another server may have given; its mark always is
+	// The first ID of a function is about a second ahead, beyond what another server may have issued. Its mark is
+	// always ahead.
 	server.Exec(t, direct, "SELECT public.next_snowflake()")
 	server.Eventually(t, server.Connect(t, direct), "(pgflurry.snowflake_clock()).ahead_ms < 0")
 	began := r.State().At

@@ -12,10 +12,10 @@ import (
 	"pgflurry/proxy/pgtls"
 )
 
-// systemCAs stands for the operating system's CAs in place of a file, as in libpq.
+// systemCAs stands for the operating system's CAs instead of a file, as in libpq.
 const systemCAs = "system"
 
-// TLS towards clients, as --client-tls names it. That towards the upstream is a pgtls.Mode.
+// TLS of clients, as --client-tls names it. TLS of the upstream is a pgtls.Mode.
 const (
 	clientDisable = "disable" // plain text
 	clientAllow   = "allow"   // TLS for clients that ask for it
@@ -24,34 +24,33 @@ const (
 
 // Who logs in, as --client-auth names it.
 const (
-	authRelay    = "relay"    // PostgreSQL and the client, past the proxy
-	authPassword = "password" // the proxy asks
+	authRelay    = "relay"    // PostgreSQL and the client log in past the proxy
+	authPassword = "password" // the proxy asks for the password
 )
 
-// TLS is how a node protects its two sides, and who logs in. Files hold PEM. The zero value is plain text and relaying.
+// TLS says how a node protects its two sides, and who logs in. Files are PEM. The zero value is plain text and relay.
 type TLS struct {
 	// Client is TLS of clients: disable, allow or require. Empty: allow with ClientCert, else disable.
 	Client string
 	// ClientCert and ClientKey are files: the proxy's certificate with its chain, and the key.
 	ClientCert, ClientKey string
-	// ClientCA is a file with the CAs of which each client must show a certificate. Empty: clients need none.
+	// ClientCA is a file with CAs: each client must show a certificate of one of them. Empty: clients need none.
 	ClientCA string
-	// Auth is who logs in: relay (PostgreSQL and the client, past the proxy) or password (the proxy asks).
-	// Empty means relay.
+	// Auth says who logs in: relay (PostgreSQL and the client, past the proxy) or password (the proxy asks). Empty
+	// means relay.
 	Auth string
 	// Upstream is TLS to the upstream, as libpq's sslmode without allow. Empty: disable.
 	Upstream string
-	// UpstreamCert and UpstreamKey are files with what an upstream is shown that asks for a certificate.
-	// Empty: it is shown nothing.
+	// UpstreamCert and UpstreamKey are files for an upstream that asks for a certificate. Empty: the proxy shows none.
 	UpstreamCert, UpstreamKey string
 	// UpstreamCA is a file with the CAs that may sign the upstream's certificate, or "system".
 	UpstreamCA string
 }
 
-// Files says whether there are any, which Reload reads again.
+// Files says whether there are any files, which Reload would read again.
 func (t *TLS) Files() bool { return t.ClientCert+t.ClientCA+t.UpstreamCert+t.UpstreamCA != "" }
 
-// complete fills in what may be left out, and says all that contradicts itself.
+// complete fills in defaults, and reports all contradictions.
 func (t *TLS) complete() error {
 	if t.Client == "" {
 		t.Client = clientDisable
@@ -68,7 +67,7 @@ func (t *TLS) complete() error {
 	return errors.Join(t.checkClient(), t.checkAuth(), t.checkUpstream())
 }
 
-// checkClient says what is wrong towards clients.
+// checkClient reports errors in the TLS of clients.
 func (t *TLS) checkClient() error {
 	var wrong []error
 	if t.Client != clientDisable && t.Client != clientAllow && t.Client != clientRequire {
@@ -87,7 +86,7 @@ func (t *TLS) checkClient() error {
 	return errors.Join(wrong...)
 }
 
-// checkAuth says what is wrong with who logs in.
+// checkAuth reports errors in who logs in.
 func (t *TLS) checkAuth() error {
 	switch {
 	case t.Auth != authRelay && t.Auth != authPassword:
@@ -99,7 +98,7 @@ func (t *TLS) checkAuth() error {
 	return nil
 }
 
-// checkUpstream says what is wrong towards the upstream.
+// checkUpstream reports errors in the TLS of the upstream.
 func (t *TLS) checkUpstream() error {
 	mode, err := pgtls.ParseMode(t.Upstream)
 	if err != nil {
@@ -123,7 +122,7 @@ func (t *TLS) checkUpstream() error {
 	return errors.Join(wrong...)
 }
 
-// check says all files that cannot be used, whatever else is wrong.
+// check reports all files that cannot be used, even if other settings are wrong.
 func (t TLS) check(log *slog.Logger) error {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -142,7 +141,7 @@ func (t TLS) check(log *slog.Logger) error {
 	return errors.Join(append(wrong, clientCA, upstreamCA)...)
 }
 
-// apply puts what the settings say, once complete, into those of a proxy.
+// apply sets the TLS of a proxy. The settings must be complete.
 func (t *TLS) apply(s *proxy.Settings) error {
 	var err error
 	s.ClientTLS, s.UpstreamTLS, err = t.load(s.Log)
@@ -180,7 +179,7 @@ func (t *TLS) load(log *slog.Logger) (client *pgtls.Client, upstream pgtls.Upstr
 
 // warn logs what is allowed and may surprise.
 func (t *TLS) warn(log *slog.Logger, upstream []proxy.Host) {
-	mode, _ := pgtls.ParseMode(t.Upstream) // complete has looked
+	mode, _ := pgtls.ParseMode(t.Upstream) // complete has checked it
 	if mode == pgtls.Disable {
 		if i := slices.IndexFunc(upstream, isRemote); i >= 0 && t.Client != clientDisable {
 			log.Warn("what clients send inside TLS goes on to the upstream in plain text",

@@ -33,7 +33,7 @@ func readCertificate(prefix, certFile, keyFile string, log *slog.Logger) (*tls.C
 	return &pair, nil
 }
 
-// readCAs reads a file of CAs; none where no file is named.
+// readCAs reads a file of CAs; none if no file is named.
 func readCAs(flag, file string) (*x509.CertPool, error) {
 	switch file {
 	case "":
@@ -56,8 +56,8 @@ func readCAs(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// parseCAs reads every certificate of a file. One that cannot be read is an error: x509 would leave it out, and whom
-// its CA has signed with it, as where a reload finds a file half written.
+// parseCAs reads every certificate of a file, and fails if one is unreadable. x509 would skip it. Then clients of that
+// CA would be locked out, for example when a reload reads a file that is half written.
 func parseCAs(content []byte) (*x509.CertPool, error) {
 	pool, count := x509.NewCertPool(), 0
 	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {

@@ -63,7 +63,7 @@ func TestServeSaysWhatTLSDoesNotProtect(t *testing.T) {
 	for name, c := range map[string]struct {
 		settings         TLS
 		network, address string
-		says             string // "": nothing
+		says             string // "": no error
 	}{
 		"plain text":        {TLS{}, "tcp", "db:5432", ""},
 		"a sidecar":         {TLS{Upstream: "verify-full", UpstreamCA: "system"}, "tcp", "db:5432", ""},
@@ -110,7 +110,7 @@ func TestAFileOfCAsIsReadWholeOrNotAtAll(t *testing.T) {
 	broken := strings.Replace(string(second), "MII", "AII", 1)
 	for name, c := range map[string]struct {
 		content []byte
-		says    string // "": it can be used
+		says    string // "": usable
 	}{
 		"two, and words": {slices.Concat([]byte("# ours\n"), first, []byte("# theirs\n"), second), ""},
 		"half written": {

@@ -22,34 +22,34 @@ import (
 // pauses are the lengths of time of a watch over the databases.
 type pauses struct {
 	look    time.Duration // between two looks at a database
-	mend    time.Duration // between two questions whether sequences can be read
-	timeout time.Duration // bounds a login, and the question of a look
-	remind  time.Duration // between two reminders of what is wrong
+	mend    time.Duration // between two checks of unreadable sequences
+	timeout time.Duration // limits a login, and the question of a look
+	remind  time.Duration // between two reminders of a fault
 }
 
 func usualPauses() pauses {
 	return pauses{look: 2 * time.Second, mend: 10 * time.Second, timeout: 5 * time.Second, remind: reminder.Usual}
 }
 
-// mostUnasked is how many looks in a row may bring no answer from an upstream that takes logins. Then the permission
-// expires: a right that nobody can confirm may have been taken away.
+// mostUnasked is how many looks in a row may stay without an answer from an upstream that takes logins. Then the
+// permission expires: without an answer nobody knows whether a right was revoked.
 const mostUnasked = 3
 
-// watcher keeps the permissions of the listed databases current. It looks where the sessions go, which is the upstream:
+// watcher keeps the permissions of the listed databases current. It looks through the upstream, where the sessions go:
 // the lease database may be on another server.
 type watcher struct {
 	databases *databases
-	config    *pgx.ConnConfig // of the lease role, through the upstream
-	id        string          // namespace
+	config    *pgx.ConnConfig // the lease role, through the upstream
+	id        string          // of the namespace
 	pauses    pauses
 	clock     clock
 	log       *slog.Logger
 	server    *realServer // nil: there is no ID database
-	// moved gives what is closed when connections through the upstream go elsewhere; nil: they never do
+	// moved is closed when connections through the upstream go elsewhere; nil: they never do
 	moved func() <-chan struct{}
 
 	mu        sync.Mutex
-	functions map[int]*listing // by function worker, the database
+	functions map[int]*listing // the listed database of each function worker
 }
 
 func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
@@ -60,9 +60,10 @@ func (n *Node) newWatcher(ns namespace.Namespace) *watcher {
 	}
 }
 
-// watch looks again and again until ctx ends, at each database by itself: one that hangs delays no other. A database
-// of another namespace is an error at the first look, if the node began with it. One that was listed later is never
-// answered, and the log says so: sessions to others are open. What changes later only changes the permission.
+// watch looks at each database until ctx ends. Each has a goroutine of its own, so one that hangs does not delay the
+// others. At the first look, a database of another namespace ends watch with an error if it was listed at the start. If
+// it was listed later, it is never answered and the log says so: other databases have open sessions. Later changes only
+// change the permission.
 func (w *watcher) watch(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -78,7 +79,7 @@ func (w *watcher) watch(ctx context.Context) error {
 	return wrong
 }
 
-// databaseWatch keeps the permission of one database current, by one connection.
+// databaseWatch keeps the permission of one database current, over one connection.
 type databaseWatch struct {
 	*watcher
 	*listing
@@ -87,8 +88,8 @@ type databaseWatch struct {
 	seen       bool                          // it was judged at least once
 	unasked    int                           // looks in a row without an answer
 	lastLogged map[string]*reminder.Reminder // by subject
-	mendDue    time.Duration                 // by the monotonic clock
-	unmendable *pgx.Conn                     // the connection on which sequences may not be made anew
+	mendDue    time.Duration                 // when to check the sequences again, by the monotonic clock
+	unmendable *pgx.Conn                     // a connection that may not recreate sequences
 }
 
 func (w *watcher) of(l *listing) *databaseWatch {
@@ -160,13 +161,13 @@ func (d *databaseWatch) look(ctx context.Context) error {
 		d.databases.wasJudged(d.listing)
 	}
 	d.report(finding{about: aboutIDs, what: idFindings[ids], why: judged.Why, fault: slog.LevelWarn})
-	// to have none is no fault
+	// having no segments is no fault
 	d.report(finding{about: aboutSegments, what: segmentFindings[numbers], why: segments.Why, fault: slog.LevelInfo})
 	return nil
 }
 
-// unanswered is a look that has judged nothing. A database that is away keeps its permission: IDs go on. A refusal ends
-// it at once, and three looks in a row end it that upstream could have answered.
+// unanswered handles a look that could not judge. A database that is away keeps its permission, so IDs go on. A refusal
+// ends it at once. Three looks in a row without an answer end it, too, if the upstream takes logins.
 func (d *databaseWatch) unanswered(err error) {
 	f := finding{
 		about: aboutIDs, what: "database could not be looked at", why: err.Error(), hint: lookHint(err),
@@ -186,20 +187,20 @@ func (d *databaseWatch) unanswered(err error) {
 		expired := fmt.Sprintf("the permission has expired, for %d looks in a row had no answer", mostUnasked)
 		d.permit(d.nothing(expired+": "+f.why, f.hint))
 		f.what = expired + ": " + idFindings[proxy.AnswerNothing]
-		f.kind = f.what // whatever each look fails of
-	case !d.seen: // nothing is permitted; this says why
+		f.kind = f.what // one kind, whatever each look fails of
+	case !d.seen: // nothing is permitted yet; this says why
 		d.say(d.nothing(f.why, f.hint))
 	}
 	d.report(f)
 }
 
-// nothing is a judgement without a look that judged: nothing may be answered.
+// nothing is the judgement of a look that failed: nothing may be answered.
 func (d *databaseWatch) nothing(why, hint string) judgement {
 	return judgement{idsWhy: why, idsHint: hint, segmentsWhy: why, at: d.permission.judgement.Load().at}
 }
 
-// forget makes room for another database with the function's worker of one that is watched no more. One that was listed
-// again meanwhile keeps its place: it is another listing.
+// forget frees the function worker of a database that is no longer watched. If the same database was listed again
+// meanwhile, its place stays: that is another listing.
 func (w *watcher) forget(l *listing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -209,12 +210,12 @@ func (w *watcher) forget(l *listing) {
 	}
 }
 
-// wrongDatabase is a finding about a listed database that no waiting mends.
+// wrongDatabase is a fault of a listed database that does not pass by itself.
 type wrongDatabase struct{ error }
 
 func (e *wrongDatabase) Unwrap() error { return e.error }
 
-// Outcome is that the database is not part of the namespace as it would have to be.
+// Outcome says that the database is not what the namespace needs.
 func (e *wrongDatabase) Outcome() outcome.Kind { return outcome.NotInPlace }
 
 // fits refuses a database whose IDs may repeat those of the namespace or of another listed database.
@@ -241,7 +242,7 @@ func (w *watcher) fits(l *listing, ns namespace.Namespace) error {
 
 func sleep(ctx context.Context, d time.Duration) { sleepUnless(ctx, d, nil) }
 
-// sleepUnless returns early once woken is closed.
+// sleepUnless sleeps, but returns early once woken is closed.
 func sleepUnless(ctx context.Context, d time.Duration, woken <-chan struct{}) {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -29,7 +29,7 @@ type levels struct{ ids []proxy.Level }
 
 func (l *levels) permit(j judgement) { l.ids = append(l.ids, j.ids) }
 
-// watchOf is a watch over one database, and what it logs.
+// watchOf is a watch over one database, with its log.
 func watchOf(t *testing.T, config *pgx.ConnConfig, p pauses) (*databaseWatch, *levels, *bytes.Buffer) {
 	t.Helper()
 	log, permitted := &bytes.Buffer{}, &levels{}
@@ -119,7 +119,7 @@ func TestASilentUpstreamBetweenTwoRefusalsDoesNotMakeThemForgotten(t *testing.T)
 	}
 }
 
-// The whole watch, with short pauses, at a server that has no connection left and at none at all.
+// The whole watch, with short pauses, at a server without a free connection and at no server.
 func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 	full := &pgproto3.ErrorResponse{Severity: "FATAL", Code: "53300", Message: "sorry, too many clients already"}
 	for name, c := range map[string]struct {
@@ -145,7 +145,7 @@ func TestAWatchGoesOnAndEndsWithItsContext(t *testing.T) {
 			defer cancel()
 			ended := make(chan error)
 			go func() { ended <- d.watch(ctx) }()
-			for range mostUnasked + 2 { // when the last one begins, the fourth is judged
+			for range mostUnasked + 2 { // when the last look begins, the fourth is judged
 				<-looks
 			}
 			cancel()
@@ -189,7 +189,7 @@ func TestWhatIsWrongIsToldOnceAndAgainEachMinuteWithHowLongItHasLasted(t *testin
 			d.report(finding{about: aboutIDs, what: "all is well"})
 			time.Sleep(time.Minute)
 		}
-		lines(4, "all is well") // what is well needs no reminder
+		lines(4, "all is well") // a good state needs no reminder
 	})
 }
 

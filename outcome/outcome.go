@@ -1,23 +1,23 @@
-// Package outcome carries, beside an error, of what kind it is: a program that ends by it exits with that number.
+// Package outcome adds a kind to an error. A program that ends by the error exits with the number of its kind.
 //
-// Any error may say its kind itself: a method Outcome() Kind.
+// Any error type may bring its own kind: a method Outcome() Kind.
 package outcome
 
 import "errors"
 
-// A Kind of error. Its number is the exit code of a program that ends by the error.
+// A Kind of error. Its number is the exit code.
 type Kind int
 
 const (
 	// Failed is any error that no other kind fits.
 	Failed Kind = 1
-	// Usage means that something given is wrong: a flag, an argument, a variable, a key of a file.
-	// Or it contradicts something else that was given, or the namespace. The same call fails again.
+	// Usage means that the user gave a wrong flag, argument, variable or key of a file. Or the value contradicts
+	// another one, or the namespace. The same call will fail again.
 	Usage Kind = 2
-	// NotInPlace means that the database is not what it has to be: something is missing or pending, or it is a copy.
+	// NotInPlace means that the database is not ready: something is missing or pending, or it is a copy.
 	NotInPlace Kind = 3
-	// Unreachable means that there is no connection: nothing is there, it refuses the login, or it does not answer in
-	// time.
+	// Unreachable means that there is no connection: nothing listens, the server refuses the login, or it does not
+	// answer in time.
 	Unreachable Kind = 4
 )
 
@@ -29,7 +29,7 @@ type kindred struct {
 func (e kindred) Unwrap() error { return e.error }
 func (e kindred) Outcome() Kind { return e.kind }
 
-// As is err as one of a kind. No error stays none.
+// As adds a kind to err; nil stays nil.
 func As(kind Kind, err error) error {
 	if err == nil {
 		return nil

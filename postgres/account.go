@@ -9,15 +9,15 @@ import (
 	"strconv"
 )
 
-// account is the operating system's user that the server runs as.
+// account is the user of the operating system that the server runs as.
 type account struct {
 	name     string
 	uid, gid uint32
-	switched bool // not the user of this process, which is root
+	switched bool // it is not the user of this process, who is root
 }
 
-// serverAccount is this process's user, but for root, which PostgreSQL refuses: then the owner of an existing data
-// folder, else user postgres, else nobody. PostgreSQL also needs a passwd entry.
+// serverAccount is this process's user. PostgreSQL refuses root: then it is the owner of an existing data folder, else
+// user postgres, else nobody. PostgreSQL also needs an entry in passwd.
 func serverAccount(data string) (account, error) {
 	if os.Geteuid() != 0 {
 		who, err := user.Current()
@@ -58,7 +58,7 @@ func accountOf(who *user.User, switched bool) (account, error) {
 	return account{name: who.Username, uid: uint32(uid), gid: uint32(gid), switched: switched}, nil
 }
 
-// give hands a file or folder to the account.
+// give makes the account the owner of a file or folder.
 func (a account) give(path string) error {
 	if !a.switched {
 		return nil
@@ -66,10 +66,10 @@ func (a account) give(path string) error {
 	return os.Lchown(path, int(a.uid), int(a.gid))
 }
 
-// ImpassableError says that the server's user cannot pass through a folder above its data or its binaries.
+// ImpassableError says that the server's user cannot enter a folder above its data or its binaries.
 type ImpassableError struct {
-	Path   string // what the server needs
-	Folder string // the folder in the way
+	Path   string // where the server has to get
+	Folder string // the folder that it cannot enter
 	Mode   os.FileMode
 	User   string
 }
@@ -86,8 +86,8 @@ func (e *ImpassableError) Hint() string {
 		"or run this as another user than root."
 }
 
-// Passable returns an *ImpassableError if the user that the server would run as cannot reach path. The last parts of
-// path may not exist yet.
+// Passable returns an *ImpassableError if the server's user cannot reach path. The last parts of path may not exist
+// yet.
 func Passable(path string) error {
 	who, err := serverAccount(path)
 	if err != nil {
@@ -115,7 +115,7 @@ func (a account) passable(path string) error {
 	}
 }
 
-// mayPass reads the permission bits the way the kernel does for a user without further groups.
+// mayPass evaluates the permission bits as the kernel does, for a user without further groups.
 func (a account) mayPass(info os.FileInfo) bool {
 	execute := os.FileMode(0o001)
 	if uid, gid, known := ownerOf(info); known {

@@ -2,8 +2,8 @@ package postgres
 
 import "syscall"
 
-// attributes: the server's user; a process group of its own, so that Ctrl-C does not reach it; and a fast shutdown when
-// this process's thread ends, so that even SIGKILL leaves no server behind.
+// attributes sets the server's user. A process group of its own keeps Ctrl-C away from the server. If this process's
+// thread ends, the server gets a fast shutdown, so even SIGKILL leaves no server behind.
 func attributes(who account) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGINT}
 	if who.switched {

@@ -4,7 +4,7 @@ package postgres
 
 import "syscall"
 
-// attributes: the server's user, and a process group of its own, so that Ctrl-C does not reach it.
+// attributes sets the server's user. A process group of its own keeps Ctrl-C away from the server.
 func attributes(who account) *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{Setpgid: true}
 	if who.switched {

@@ -9,26 +9,26 @@ import (
 	"strconv"
 )
 
-// Settings say which cluster to run. The zero value of a field means what its comment says.
+// Settings of a cluster.
 type Settings struct {
 	Provider                   // what runs the server, see Locate; required
-	Data     string            // data folder; made if absent, used again if it holds a cluster. Required
+	Data     string            // data folder; created if absent, reused if it holds a cluster. Required
 	Log      string            // file that the server's log is appended to; default Data + ".log"
 	Port     int               // TCP port on 127.0.0.1; 0: a free one
-	User     string            // superuser; default "postgres". Matters when the data folder is made
-	Password string            // of User; default none. Matters when the data folder is made
+	User     string            // superuser; default "postgres". Only for a new data folder
+	Password string            // of User; default none. Only for a new data folder
 	HBA      string            // contents of pg_hba.conf; default: trust on loopback and on the Unix socket
 	Options  map[string]string // server settings by name, such as "fsync": "off"; they win over the data folder's
-	Progress func(string)      // told, in words for people, what takes long; default: nobody
+	Progress func(string)      // called with what takes long, in words for people; default: not called
 }
 
-// Provider is what runs a server: exactly one of both is set.
+// Provider runs a server. Exactly one field is set.
 type Provider struct {
 	Binaries Binaries
 	Docker   Docker
 }
 
-// trustLoopback lets everybody on this machine in, and nobody else.
+// trustLoopback lets in everybody on this machine, and nobody else.
 const trustLoopback = `local all all trust
 host all all 127.0.0.1/32 trust
 host all all ::1/128 trust
@@ -36,7 +36,7 @@ local replication all trust
 host replication all 127.0.0.1/32 trust
 `
 
-// Cluster is a running private server. Its methods may be called from several goroutines.
+// Cluster is a running private server. Its methods are safe for concurrent use.
 type Cluster struct {
 	Port      int    // on 127.0.0.1
 	SocketDir string // folder of the Unix socket; empty for Docker outside Linux
@@ -48,14 +48,14 @@ type Cluster struct {
 	runner         runner
 }
 
-// runner is what differs between a process and a container.
+// runner hides the difference between a process and a container.
 type runner interface {
 	done() <-chan struct{}          // closed when the server has ended
 	stop(ctx context.Context) error // fast, then immediate; idempotent
 }
 
-// Start runs a private cluster and returns when it accepts connections; ctx bounds the start only. The caller owns the
-// cluster and calls Stop. Errors are for people and carry the end of the server's log.
+// Start runs a private cluster and returns when it accepts connections. ctx limits the start only. The caller owns the
+// cluster and has to call Stop. Errors are for people and include the end of the server's log.
 func Start(ctx context.Context, settings Settings) (*Cluster, error) {
 	if settings.Data == "" {
 		return nil, fmt.Errorf("no data folder is named for the private PostgreSQL")
@@ -105,7 +105,8 @@ func (c *Cluster) userinfo() *url.Userinfo {
 // Done is closed when the server has ended, by Stop or by itself.
 func (c *Cluster) Done() <-chan struct{} { return c.runner.done() }
 
-// Stop ends the server: fast shutdown, and when ctx ends before it, immediate. It may be called more than once.
+// Stop ends the server with a fast shutdown. If ctx ends before, it uses an immediate one. It may be called more than
+// once.
 func (c *Cluster) Stop(ctx context.Context) error { return c.runner.stop(ctx) }
 
 // logTail is the end of the log from offset on, at most about twenty lines, indented for an error message.

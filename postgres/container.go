@@ -51,7 +51,7 @@ func startContainer(ctx context.Context, s Settings) (*Cluster, error) {
 	}
 	cluster := &Cluster{Port: port, Data: s.Data, Log: s.Log, user: s.User, password: s.Password, runner: c}
 	err = c.ready(ctx, cluster.URL("postgres"))
-	if err == nil && runtime.GOOS == "linux" { // elsewhere containers live in a virtual machine
+	if err == nil && runtime.GOOS == "linux" { // other systems run containers in a virtual machine
 		cluster.SocketDir = filepath.Join(s.Data, "sockets")
 		cluster.PID, err = c.pid(ctx)
 	}
@@ -64,9 +64,9 @@ func startContainer(ctx context.Context, s Settings) (*Cluster, error) {
 	return cluster, nil
 }
 
-// launch starts the container. It stays after its end, for its log, until stop removes it. Its name is made of the data
-// folder's, because a container outlives a starter that is killed, and PostgreSQL cannot see a server in another
-// container on its data.
+// launch starts the container. After its end the container stays, for its log, until stop removes it. The name of the
+// container follows from the data folder. So the next run finds one whose starter was killed: PostgreSQL itself cannot
+// see a server in another container.
 func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*container, int, error) {
 	name := fmt.Sprintf("pgflurry-%08x", crc32.ChecksumIEEE([]byte(s.Data)))
 	if _, err := d.run(ctx, "container", "inspect", name); err == nil {
@@ -82,7 +82,7 @@ func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*contain
 	}
 	out, err := d.run(ctx, d.runArgs(s, name, port)...)
 	if err != nil {
-		// made, but not started, if the port was not free
+		// it is created but not started if the port was in use
 		_, _ = d.run(context.WithoutCancel(ctx), "rm", "--force", name)
 		return nil, 0, fmt.Errorf("Docker image %s does not start (%w); %s", d.Image, err, firstLine(out))
 	}
@@ -93,13 +93,13 @@ func (d Docker) launch(ctx context.Context, s Settings, unlock func()) (*contain
 	return c, port, nil
 }
 
-// follow copies what the server says to the log, which ends with the container, and then closes ended.
+// follow copies the container's output to the log until the container ends. Then it closes ended.
 func (c *container) follow(path string, unlock func()) error {
 	log, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return fmt.Errorf("the server's log cannot be written: %w", err)
 	}
-	defer log.Close() // the follower has its own copy
+	defer log.Close() // the follower has its own descriptor
 	follower := exec.Command(c.docker.CLI, "logs", "--follow", c.id)
 	follower.SysProcAttr = attributes(account{})
 	follower.Stdout, follower.Stderr = log, log
@@ -107,22 +107,22 @@ func (c *container) follow(path string, unlock func()) error {
 		return fmt.Errorf("the container's log cannot be read: %w", err)
 	}
 	go func() {
-		_ = follower.Wait() // the container's end is what matters
+		_ = follower.Wait() // only the end of the container matters
 		unlock()
 		close(c.ended)
 	}()
 	return nil
 }
 
-// mountable makes what the container sees as /pgflurry: the access rules, a folder for the socket, and, made by the
-// image itself, data.
+// mountable prepares the container's /pgflurry: the access rules and a folder for the socket. The image itself creates
+// data.
 func mountable(s Settings) error {
-	// Made here, because Docker would make it root's. The image's user must pass through, whatever the umask.
+	// Docker would create it for root. The image's user must be able to enter it, whatever the umask.
 	sockets := filepath.Join(s.Data, "sockets")
 	if err := os.MkdirAll(sockets, 0o755); err != nil {
 		return fmt.Errorf("the data folder cannot be made: %w", err)
 	}
-	// What comes through the port that is open on this machine's loopback has another address inside.
+	// Connections through the port on this machine's loopback have another address inside the container.
 	hba := strings.NewReplacer("127.0.0.1/32", "all", "::1/128", "all").Replace(s.HBA)
 	err := errors.Join(os.Chmod(s.Data, 0o755), os.Chmod(sockets, 0o777),
 		os.WriteFile(filepath.Join(s.Data, "pg_hba.conf"), []byte(hba), 0o644))
@@ -132,7 +132,7 @@ func mountable(s Settings) error {
 	return nil
 }
 
-// runArgs: inside and outside the port is the same, because it is part of the socket's name.
+// runArgs uses the same port inside and outside, because the port is part of the socket's name.
 func (d Docker) runArgs(s Settings, name string, port int) []string {
 	number := strconv.Itoa(port)
 	args := []string{
@@ -143,7 +143,7 @@ func (d Docker) runArgs(s Settings, name string, port int) []string {
 	if s.Password != "" {
 		args = append(args, "--env", "POSTGRES_PASSWORD="+s.Password)
 	} else {
-		// lets the image begin without a password; the rules are ours
+		// the image refuses to start without a password otherwise; the rules are ours
 		args = append(args, "--env", "POSTGRES_HOST_AUTH_METHOD=trust")
 	}
 	if uid := os.Getuid(); uid != 0 {
@@ -158,7 +158,7 @@ func (d Docker) runArgs(s Settings, name string, port int) []string {
 		"-c", "unix_socket_directories=/var/run/postgresql,/pgflurry/sockets")
 }
 
-// pid is the postmaster's number outside the container.
+// pid is the process number of the postmaster outside the container.
 func (c *container) pid(ctx context.Context) (int, error) {
 	out, err := c.docker.run(ctx, "inspect", "--format", "{{.State.Pid}}", c.id)
 	if err != nil {
@@ -167,8 +167,8 @@ func (c *container) pid(ctx context.Context) (int, error) {
 	return strconv.Atoi(strings.TrimSpace(out))
 }
 
-// ready logs in until it works: the image's first server, which only prepares the data folder, does not listen on TCP,
-// though Docker does.
+// ready tries to log in until that works. The image's first server only prepares the data folder and does not listen on
+// TCP, although Docker accepts connections.
 func (c *container) ready(ctx context.Context, url string) error {
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
@@ -197,7 +197,7 @@ func (c *container) done() <-chan struct{} { return c.ended }
 // stop sends the image's stop signal, which is PostgreSQL's fast shutdown, and removes the container.
 func (c *container) stop(ctx context.Context) error {
 	c.once.Do(func() {
-		_, _ = c.docker.run(ctx, "stop", "--time", "30", c.id) // what it did not stop, the removal kills
+		_, _ = c.docker.run(ctx, "stop", "--time", "30", c.id) // if this fails, the removal kills it
 		c.failed = c.remove()
 		if c.failed == nil {
 			<-c.ended

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// DefaultImage is what runs where Docker answers and nothing else is named.
+// DefaultImage is the image if nothing is chosen and Docker answers.
 const DefaultImage = "postgres:17"
 
 // Docker is a PostgreSQL image and the command line tool that runs it.
@@ -19,9 +19,14 @@ type Docker struct {
 	Image string // such as "postgres:17"; it must behave like the official one
 }
 
-// Locate decides what runs the server: the binaries in dir, if dir is not empty; the image, if it is not empty; else
-// the newest binaries on this machine; else DefaultImage where Docker answers. The error has a hint, or says why the
-// image cannot be had.
+// Locate decides what runs the server. It takes the first of these:
+//
+//   - the binaries in dir, if dir is not empty
+//   - the image, if image is not empty
+//   - the newest binaries on this machine
+//   - DefaultImage, if Docker answers
+//
+// The error has a hint, or says why Docker cannot get the image.
 func Locate(ctx context.Context, dir, image string) (Provider, error) {
 	if err := checkSystem(); err != nil {
 		return Provider{}, err
@@ -83,8 +88,8 @@ func (d Docker) fetch(ctx context.Context, progress func(string)) error {
 	return nil
 }
 
-// run runs the docker command in a process group of its own, so that Ctrl-C does not cut it short,
-// and returns all it said.
+// run runs the docker command in a process group of its own, so that Ctrl-C does not interrupt it. It returns all
+// output.
 func (d Docker) run(ctx context.Context, args ...string) (string, error) {
 	command := exec.CommandContext(ctx, d.CLI, args...)
 	command.SysProcAttr = attributes(account{})
@@ -93,7 +98,7 @@ func (d Docker) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), err
 }
 
-// firstLine of what a command said, for a sentence.
+// firstLine is the first line of a command's output.
 func firstLine(text string) string {
 	lines := slices.Collect(strings.Lines(strings.TrimSpace(text)))
 	if len(lines) == 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// wantDocker skips a test of containers unless it was asked for or there is nothing else.
+// wantDocker skips a test of containers. It does not skip if containers are asked for, or if there are no binaries.
 func wantDocker(t *testing.T) {
 	t.Helper()
 	if _, err := Find(""); err == nil && os.Getenv("PGFLURRY_TEST_DOCKER") != "1" {

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// fails starts a cluster that cannot start and returns the sentence.
+// fails starts a cluster that cannot start, and returns the error's text.
 func fails(t *testing.T, s Settings) string {
 	t.Helper()
 	cluster, err := Start(t.Context(), s)
@@ -37,7 +37,7 @@ func TestPidFileOfADeadServerDoesNotStopTheNext(t *testing.T) {
 	settings := quick(t)
 	first := start(t, settings)
 	stop(t, first)
-	// As after a crash of the machine: the number now belongs to another program, this test.
+	// As after a crash of the machine: the process number now belongs to another program, which is this test.
 	left := fmt.Sprintf("%d\n%s\n1\n%d\n\n\n\nready\n", os.Getpid(), settings.Data, first.Port)
 	if err := os.WriteFile(filepath.Join(settings.Data, "postmaster.pid"), []byte(left), 0o600); err != nil {
 		t.Fatal(err)

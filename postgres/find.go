@@ -13,17 +13,17 @@ import (
 	"time"
 )
 
-// oldestMajor is the first major version of PostgreSQL that pgflurry works with.
+// oldestMajor is the oldest major version of PostgreSQL that pgflurry supports.
 const oldestMajor = 15
 
 // Binaries is one installation of the PostgreSQL server.
 type Binaries struct {
-	Dir     string // folder that holds postgres and initdb
-	Version string // as the server tells it, such as "17.4" or "18beta1"
+	Dir     string // folder with postgres and initdb
+	Version string // as the server prints it, such as "17.4" or "18beta1"
 	Major   int    // first number of Version
 }
 
-// packaged are the folders where packagers put server binaries that are not on PATH.
+// packaged are folders outside PATH where packages install server binaries.
 var packaged = []string{
 	"/usr/lib/postgresql/*/bin",                          // Debian, Ubuntu
 	"/usr/pgsql-*/bin",                                   // RPMs of postgresql.org
@@ -39,9 +39,9 @@ var packaged = []string{
 	"/nix/var/nix/profiles/default/bin", "/usr/bin", // Nix, Fedora's own
 }
 
-// Find returns the newest PostgreSQL server of version 15 or newer: in dir (or dir/bin) alone if dir is not empty, else
-// on PATH and in the packagers' folders. The error has a hint. It runs "postgres --version" for each one found, and
-// nothing else.
+// Find returns the newest PostgreSQL server of version 15 or newer. If dir is not empty, it looks only in dir and
+// dir/bin. Otherwise it looks on PATH and in the folders of packages. The error has a hint. Find runs "postgres
+// --version" of each server, and nothing else.
 func Find(dir string) (Binaries, error) {
 	var places []string
 	if dir != "" {
@@ -74,7 +74,7 @@ func findIn(places []string, named bool) (Binaries, error) {
 	return best, nil
 }
 
-// folders expands patterns and symbolic links, in order, each real folder once.
+// folders expands patterns and symbolic links, in order, and returns each real folder once.
 func folders(places []string) []string {
 	var real []string
 	seen := map[string]bool{}
@@ -84,7 +84,7 @@ func folders(places []string) []string {
 			matches = []string{filepath.Join(place, "postgres")}
 		}
 		for _, server := range matches {
-			// A link such as /usr/local/bin/postgres leads to the folder that holds initdb and the server's libraries.
+			// A link such as /usr/local/bin/postgres leads to the folder with initdb and the server's libraries.
 			target, err := filepath.EvalSymlinks(server)
 			if err != nil {
 				continue
@@ -102,7 +102,7 @@ func folders(places []string) []string {
 
 var versionLine = regexp.MustCompile(`\(PostgreSQL\) ((\d+)[^\s]*)`)
 
-// inspect asks the server in dir for its version. os.ErrNotExist: there is none.
+// inspect asks the server in dir for its version. os.ErrNotExist: there is no server.
 func inspect(dir string) (Binaries, error) {
 	server := filepath.Join(dir, "postgres")
 	if info, err := os.Stat(server); err != nil || info.IsDir() {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// install puts an installation that calls itself by the given version into a new folder.
+// install creates a fake installation that prints the given version, in a new folder.
 func install(t *testing.T, version string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// longestSocketPath is what fits into the kernel's sockaddr_un with its closing zero: 107 bytes on Linux, 103 on macOS
-// and the BSDs.
+// longestSocketPath fits into the kernel's sockaddr_un with its closing zero: 107 bytes on Linux, 103 on macOS and the
+// BSDs.
 const longestSocketPath = 103
 
-// lock keeps a second pgflurry off the data folder. The returned function gives it back; the file stays, since removing
-// it would let two processes lock two files of one name.
+// lock keeps a second pgflurry off the data folder until unlock. The file stays: if it were removed, two processes
+// could lock two files of the same name.
 func lock(data string) (unlock func(), err error) {
 	file, err := os.OpenFile(data+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if errors.Is(err, os.ErrPermission) {
@@ -40,8 +40,8 @@ func lock(data string) (unlock func(), err error) {
 	return func() { file.Close() }, nil
 }
 
-// socketDir is the data folder, or, where the socket's path would be too long or would need quoting,
-// a new folder below /tmp.
+// socketDir is the data folder. If the socket's path would be too long or would need quoting, it is a new folder below
+// /tmp.
 func socketDir(data string, who account) (dir string, remove func(), err error) {
 	if len(filepath.Join(data, ".s.PGSQL.65535")) <= longestSocketPath && !strings.ContainsAny(data, `,"' `+"\t\n") {
 		return data, func() {}, nil
@@ -58,9 +58,9 @@ func socketDir(data string, who account) (dir string, remove func(), err error) 
 	return dir, remove, nil
 }
 
-// checkPidFile looks at a postmaster.pid that an earlier server left. A dead one is PostgreSQL's own business; a live
-// one is an error. One whose number now belongs to something else, as after a restart of the machine, would stop
-// PostgreSQL for nothing and is removed.
+// checkPidFile checks a postmaster.pid that an earlier server left. If that server runs, it is an error. After a
+// restart of the machine its process number may belong to another program. PostgreSQL would then refuse to start, so
+// the file is removed. PostgreSQL handles every other case itself.
 func checkPidFile(data string) error {
 	pid, _ := readPidFile(data)
 	if pid == 0 || !runs(pid) {
@@ -77,8 +77,8 @@ func checkPidFile(data string) error {
 		"stop it with \"kill -INT %d\", or name another data folder", pid, data, pid)
 }
 
-// readPidFile returns the first line of postmaster.pid and the eighth, the server's state; 0 and "" where they are not
-// there yet.
+// readPidFile returns the first line of postmaster.pid and the eighth, the server's state. Lines that do not exist yet
+// are 0 and "".
 func readPidFile(data string) (pid int, status string) {
 	content, err := os.ReadFile(filepath.Join(data, "postmaster.pid"))
 	if err != nil {

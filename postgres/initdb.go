@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// prepare makes the data folder if it is absent and checks it if it is there.
+// prepare creates the data folder, or checks it if it exists.
 func prepare(ctx context.Context, s Settings, who account) error {
 	for _, path := range []string{s.Data, filepath.Join(s.Binaries.Dir, "postgres")} {
 		if err := who.passable(path); err != nil {
@@ -31,7 +31,7 @@ func prepare(ctx context.Context, s Settings, who account) error {
 	return checkVersion(s)
 }
 
-// makeParents makes the folders above the data folder, open for everybody to pass, whatever the umask.
+// makeParents creates the folders above the data folder. Everybody may enter them, whatever the umask.
 func makeParents(data string) error {
 	var missing []string
 	for dir := filepath.Dir(data); ; dir = filepath.Dir(dir) {
@@ -51,11 +51,11 @@ func makeParents(data string) error {
 	return nil
 }
 
-// create runs initdb beside the data folder and renames the result, so that an interrupted run leaves no half cluster.
+// create runs initdb in a folder beside it and renames the result. So an interrupted run leaves no half-made cluster.
 func create(ctx context.Context, s Settings, who account) error {
 	s.Progress("making a PostgreSQL " + s.Binaries.Version + " cluster in " + s.Data)
 	half := s.Data + ".new"
-	// The lock on the data folder is ours, so a folder of this name is a dead run's.
+	// We hold the lock of the data folder, so a folder of this name is from a dead run.
 	if err := os.RemoveAll(half); err != nil {
 		return fmt.Errorf("an interrupted run left %s, which cannot be removed: %w", half, err)
 	}
@@ -129,7 +129,7 @@ func checkVersion(s Settings) error {
 	return nil
 }
 
-// environment is this process's without what would steer the server or turn its messages into another language.
+// environment is this process's, without variables that would change the server or the language of its messages.
 func environment() []string {
 	env := []string{"LC_ALL=C"}
 	for _, pair := range os.Environ() {

@@ -19,7 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// starterOf makes this test binary a program that runs a cluster on the named folder and then does nothing.
+// starterOf makes this test binary run a cluster on the named folder and then wait.
 const starterOf = "PGFLURRY_TEST_STARTER_OF"
 
 func TestMain(m *testing.M) {
@@ -62,7 +62,7 @@ func TestInvariant1AFolderThatTheServersUserCannotPassIsNamed(t *testing.T) {
 	settings := quick(t)
 	settings.Data = filepath.Join(closed, "below", "data")
 	cluster, err := Start(t.Context(), settings)
-	if os.Getuid() != 0 { // then the folder is the server's user's own
+	if os.Getuid() != 0 { // without root, the owner is this user anyway
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,7 +118,7 @@ func TestInvariant3ServerEndsWithAStarterThatIsKilled(t *testing.T) {
 	if _, err := conn.WaitForNotification(ctx); ctx.Err() != nil {
 		t.Fatalf("the server outlives its starter: %v", err)
 	}
-	for { // the postmaster's last act is to remove its file
+	for { // the postmaster removes its file last
 		if pid, _ := readPidFile(data); pid == 0 {
 			return
 		}
@@ -137,7 +137,7 @@ func TestInvariant4AServerAlreadyOnTheDataFolderIsLeftAlone(t *testing.T) {
 		!strings.Contains(err.Error(), "is in use by process "+fmt.Sprint(os.Getpid())) {
 		t.Errorf("second start on a locked data folder: %v", err)
 	}
-	// A server that something else started holds no lock of ours.
+	// A server that another program started does not hold our lock.
 	if err := os.Remove(settings.Data + ".lock"); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +155,7 @@ func TestInvariant5InterruptedInitdbLeavesNoCluster(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	interrupted := errors.New("interrupted by the test")
 	settings.Progress = func(string) {
-		go func() { // once initdb has written its first file
+		go func() { // after initdb has written its first file
 			for ctx.Err() == nil {
 				if _, err := os.Stat(settings.Data + ".new/PG_VERSION"); err == nil {
 					cancel(interrupted)
@@ -169,7 +169,7 @@ func TestInvariant5InterruptedInitdbLeavesNoCluster(t *testing.T) {
 	if got := names(t, filepath.Dir(settings.Data)); !slices.Equal(got, []string{"data.lock"}) {
 		t.Errorf("an interrupted start left %v", got)
 	}
-	// One that could not clean up after itself.
+	// As from a run that could not clean up.
 	half := settings.Data + ".new"
 	if err := errors.Join(os.Mkdir(half, 0o700), os.WriteFile(half+"/PG_VERSION", []byte("15\n"), 0o600)); err != nil {
 		t.Fatal(err)
@@ -185,7 +185,7 @@ func TestInvariant6StopLeavesNothingButDataLogAndLock(t *testing.T) {
 	}
 	settings := quick(t)
 	top := filepath.Dir(settings.Data)
-	// A socket below this folder would not fit into the kernel's address, so it goes elsewhere.
+	// A socket below this folder would not fit into the kernel's address, so it is put elsewhere.
 	settings.Data = filepath.Join(top, strings.Repeat("long", 30), "data")
 	cluster := start(t, settings)
 	if cluster.SocketDir == cluster.Data {

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// notFoundError says that no PostgreSQL server of a usable version is on this machine, where it was looked for, and how
-// to install one.
+// notFoundError says that this machine has no usable PostgreSQL server, where Find looked, and how to install one.
 type notFoundError struct {
 	looked   []string // places, as patterns
-	unusable []string // servers found that cannot be used, each with the reason
-	docker   string   // why Docker did not help either; empty if it was not asked
+	unusable []string // servers that cannot be used, each with the reason
+	docker   string   // why Docker did not help either; empty if it was not tried
 }
 
 func (e *notFoundError) Error() string {
@@ -30,12 +29,12 @@ func (e *notFoundError) Error() string {
 
 // Hint is the command that installs PostgreSQL on this machine.
 func (e *notFoundError) Hint() string {
-	release, _ := os.ReadFile("/etc/os-release") // absent on macOS and in bare containers: then the general hint
+	release, _ := os.ReadFile("/etc/os-release") // absent on macOS and in bare containers: then the hint is general
 	return fmt.Sprintf("Install it with \"%s\", or name its folder, or start Docker.",
 		installCommand(runtime.GOOS, string(release), os.Getuid() == 0))
 }
 
-// installers maps the ID of an os-release file to the command that brings a server.
+// installers maps the ID of an os-release file to the command that installs a server.
 var installers = map[string]string{
 	"debian": "apt-get install postgresql", "ubuntu": "apt-get install postgresql",
 	"fedora": "dnf install postgresql-server", "rhel": "dnf install postgresql-server",
@@ -58,7 +57,7 @@ func installCommand(goos, release string, root bool) string {
 		"dnf install postgresql-server (Fedora, RHEL), brew install postgresql@17 (Homebrew)"
 }
 
-// distributions are the words of ID and ID_LIKE, ID first.
+// distributions are the words of ID and ID_LIKE in an os-release file, ID first.
 func distributions(release string) []string {
 	var id, like []string
 	for line := range strings.Lines(release) {
@@ -74,7 +73,7 @@ func distributions(release string) []string {
 	return append(id, like...)
 }
 
-// lookedIn words the places for people: PATH is one place, not thirty.
+// lookedIn lists the places for people. PATH is one place, not thirty.
 func lookedIn(places []string, named bool) []string {
 	if named {
 		return places

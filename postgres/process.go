@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// portTries bounds how often a free port that somebody else took in the meantime is chosen anew.
+// portTries is how often to choose another free port if a program has taken the chosen one meanwhile.
 const portTries = 5
 
-// errPortTaken: the server ended because its port was not free.
+// errPortTaken: the server ended because its port was in use.
 var errPortTaken = errors.New("port taken")
 
 // process is a server that runs as a child of this process.
 type process struct {
 	command *exec.Cmd
 	ended   chan struct{} // closed when the server has ended
-	cleanup func()        // run once it has
+	cleanup func()        // runs when the server has ended
 }
 
 func startProcess(ctx context.Context, s Settings) (*Cluster, error) {
@@ -49,7 +49,7 @@ func startProcess(ctx context.Context, s Settings) (*Cluster, error) {
 	}
 }
 
-// attempt takes the lock, which the cluster keeps until the server has ended, and starts the server.
+// attempt takes the lock and starts the server. The cluster holds the lock until the server has ended.
 func attempt(ctx context.Context, s Settings, who account) (*Cluster, error) {
 	if err := makeParents(s.Data); err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func prepareAndLaunch(ctx context.Context, s Settings, who account, unlock func(
 	return launch(ctx, s, who, unlock)
 }
 
-// launch starts the server once and waits until it is ready. On an error nothing is left running.
+// launch starts the server once and waits until it is ready. After an error nothing is left running.
 func launch(ctx context.Context, s Settings, who account, unlock func()) (*Cluster, error) {
 	port, err := choosePort(s.Port)
 	if err != nil {
@@ -95,7 +95,7 @@ func launch(ctx context.Context, s Settings, who account, unlock func()) (*Clust
 		removeSockets()
 		return nil, fmt.Errorf("the server's log cannot be written: %w", err)
 	}
-	defer log.Close() // the server has its own copy
+	defer log.Close() // the server has its own descriptor
 	begin, err := log.Seek(0, 2)
 	if err != nil {
 		removeSockets()
@@ -124,7 +124,7 @@ func launch(ctx context.Context, s Settings, who account, unlock func()) (*Clust
 	}, nil
 }
 
-// serverArgs: what this package needs comes last, because the last -c wins.
+// serverArgs puts what this package needs last, because the last -c wins.
 func serverArgs(s Settings, port int, sockets string) []string {
 	args := []string{"-D", s.Data}
 	for _, name := range slices.Sorted(maps.Keys(s.Options)) {
@@ -136,7 +136,7 @@ func serverArgs(s Settings, port int, sockets string) []string {
 		"-c", "log_destination=stderr")
 }
 
-// choosePort returns port if it is free, or a free one for 0.
+// choosePort returns port if it is free. For 0 it returns any free port.
 func choosePort(port int) (int, error) {
 	listener, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
@@ -146,8 +146,8 @@ func choosePort(port int) (int, error) {
 	return listener.Addr().(*net.TCPAddr).Port, nil
 }
 
-// run starts the server on a thread of its own. The kernel sends the parent death signal when the thread that made
-// the child ends, not the process, so that thread is kept until the child has ended.
+// run starts the server on a thread of its own, and keeps that thread until the server has ended. The kernel sends the
+// parent death signal when the thread that started the child ends, not only at the end of the process.
 func (p *process) run() error {
 	started := make(chan error)
 	go func() {
@@ -158,14 +158,14 @@ func (p *process) run() error {
 		if err != nil {
 			return
 		}
-		_ = p.command.Wait() // how it ended is in its log
+		_ = p.command.Wait() // its log says how it ended
 		p.cleanup()
 		close(p.ended)
 	}()
 	return <-started
 }
 
-// ready waits for the word "ready" that the server writes into the eighth line of postmaster.pid.
+// ready waits for the word "ready", which the server writes into the eighth line of postmaster.pid.
 func (p *process) ready(ctx context.Context, data string) error {
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
@@ -186,9 +186,10 @@ func (p *process) ready(ctx context.Context, data string) error {
 
 func (p *process) done() <-chan struct{} { return p.ended }
 
-// stop asks for a fast shutdown (SIGINT), at the end of ctx for an immediate one (SIGQUIT), and 5 s later kills.
+// stop asks for a fast shutdown (SIGINT). At the end of ctx it asks for an immediate one (SIGQUIT), and 5 s later it
+// kills.
 func (p *process) stop(ctx context.Context) error {
-	_ = p.command.Process.Signal(syscall.SIGINT) // the error says that it has ended, which the wait below sees
+	_ = p.command.Process.Signal(syscall.SIGINT) // an error means that it has ended, which the wait below sees
 	select {
 	case <-p.ended:
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// place is a folder for data folders that the server's user can reach, unlike t.TempDir (mode 0700).
+// place is a folder for data folders that the server's user can reach. It could not enter t.TempDir (mode 0700).
 func place(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "pgflurry-test-")
@@ -25,7 +25,7 @@ func place(t *testing.T) string {
 	return dir
 }
 
-// quick are settings of a cluster for a test.
+// quick are settings of a cluster for tests.
 func quick(t *testing.T) Settings {
 	t.Helper()
 	provider, err := Locate(t.Context(), "", "")
@@ -67,7 +67,7 @@ func socketURL(c *Cluster, database string) string {
 	return u.String()
 }
 
-// ask runs one statement that gives one text.
+// ask runs a statement that returns one text.
 func ask(t *testing.T, url, sql string) string {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// unsupportedError says that no private server can be run on this system.
+// unsupportedError says that private servers cannot run on this system.
 type unsupportedError struct{}
 
 func (unsupportedError) Error() string {
@@ -20,7 +20,8 @@ func (unsupportedError) Hint() string {
 	return "Start a PostgreSQL server, and give its URL: --postgres postgres://user@host:port/name."
 }
 
-// checkSystem refuses: locks, process groups and owners of files are Unix's. What stands below is never called.
+// checkSystem fails: locks, process groups and owners of files exist on Unix only. The functions below are never
+// called.
 func checkSystem() error { return unsupportedError{} }
 
 func ownerOf(os.FileInfo) (uid, gid uint32, known bool) { return 0, 0, false }

@@ -7,10 +7,10 @@ import (
 	"syscall"
 )
 
-// checkSystem refuses a system on which no private server can be run.
+// checkSystem fails on a system that cannot run private servers.
 func checkSystem() error { return nil }
 
-// ownerOf is the user and the group that a file belongs to.
+// ownerOf is the user and the group of a file.
 func ownerOf(info os.FileInfo) (uid, gid uint32, known bool) {
 	stat, known := info.Sys().(*syscall.Stat_t)
 	if !known {
@@ -19,10 +19,10 @@ func ownerOf(info os.FileInfo) (uid, gid uint32, known bool) {
 	return stat.Uid, stat.Gid, true
 }
 
-// lockFile takes the lock of a file, unless another process has it.
+// lockFile locks a file, unless another process holds the lock.
 func lockFile(file *os.File) error {
 	return syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
-// runs says whether there is a process of that number.
+// runs says whether a process of that number exists.
 func runs(pid int) bool { return syscall.Kill(pid, 0) != syscall.ESRCH }

@@ -11,7 +11,7 @@ import (
 	"pgflurry/bench/report"
 )
 
-// colours that people with colour blindness tell apart (Okabe and Ito 2008, without the yellow).
+// colours are distinct for people with colour blindness, too (Okabe and Ito 2008, without the yellow).
 var colours = []color.RGBA{
 	{0x00, 0x72, 0xb2, 0xff},
 	{0xd5, 0x5e, 0x00, 0xff},
@@ -28,19 +28,19 @@ var glyphs = []draw.GlyphDrawer{
 	draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.RingGlyph{}, draw.TriangleGlyph{},
 }
 
-// logarithmic makes an axis so, with a label at 1, 2 and 5 of every power of ten.
+// logarithmic makes an axis logarithmic, with a label at 1, 2 and 5 of every power of ten.
 func logarithmic(a *plot.Axis) {
 	a.Scale, a.Tick.Marker = plot.LogScale{}, plot.TickerFunc(powers)
 }
 
-// widen lets a logarithmic axis begin and end a little beyond its marks, so that none lies on the edge, and span
-// a power of ten at least, so that it has labels and small differences look small. It comes after the last mark.
+// widen extends a logarithmic axis a little beyond its marks, so that none lies on the edge. The axis spans at least a
+// power of ten: so it has labels, and small differences look small. Call it after the last mark is added.
 func widen(a *plot.Axis) {
 	beyond := max(math.Pow(a.Max/a.Min, 0.05), math.Sqrt(10*a.Min/a.Max))
 	a.Min, a.Max = a.Min/beyond, a.Max*beyond
 }
 
-// newLegend is one at the top right with room between its lines.
+// newLegend makes a legend at the top right, with room between its lines.
 func newLegend() plot.Legend {
 	l := plot.NewLegend()
 	l.Top, l.Padding = true, vg.Points(3)
@@ -49,7 +49,8 @@ func newLegend() plot.Legend {
 	return l
 }
 
-// powers gives the ticks between two numbers above zero; over more than three powers of ten only those are labelled.
+// powers returns the ticks between two numbers above zero. Over more than three powers of ten, only the powers have
+// labels.
 func powers(low, high float64) (ticks []plot.Tick) {
 	wide := math.Log10(high/low) > 3
 	for power := math.Floor(math.Log10(low)); power <= math.Ceil(math.Log10(high)); power++ {
@@ -66,7 +67,8 @@ func powers(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// titled writes title and caption at the top and gives what is below, with a margin. They leave room at the right.
+// titled writes title and caption at the top, and returns the canvas below them with a margin. right is the room to
+// leave at the right.
 func titled(c draw.Canvas, title, caption string, right vg.Length) draw.Canvas {
 	c.SetColor(color.White)
 	c.Fill(c.Rectangle.Path())
@@ -88,8 +90,8 @@ func titled(c draw.Canvas, title, caption string, right vg.Length) draw.Canvas {
 	return c
 }
 
-// plotted draws a plot with the unit of its lower axis below that. The plot's own label would take room at the right,
-// as if it stood in the arithmetic middle of the axis, which is not that of a logarithmic one.
+// plotted draws a plot, and the unit below its lower axis. It does not use the plot's own label. On a logarithmic axis
+// that label takes room at the right, because it is centred by the arithmetic middle.
 func plotted(p *plot.Plot, c draw.Canvas, unit string) {
 	style := written(12)
 	style.XAlign, style.YAlign = draw.XCenter, draw.YBottom

@@ -16,16 +16,16 @@ import (
 
 // chart is one picture.
 type chart struct {
-	Name          string // of its files, without ending
+	Name          string // of its files, without extension
 	Width, Height vg.Length
 	draw          func(draw.Canvas)
 }
 
-// preferredClients is the number of clients that charts of one number show, where it was measured;
-// else the greatest one.
+// preferredClients is the number of clients that charts of one number show. If it was not measured, they show the
+// greatest.
 const preferredClients = 16
 
-// chartsOf makes the charts of a report: of each task that more than one contender did, those of what was measured.
+// chartsOf makes the charts of a report. A task has charts if more than one contender did it.
 func chartsOf(r *report.Report) ([]chart, error) {
 	var all []chart
 	for _, task := range tasks(r.Figures) {
@@ -77,7 +77,7 @@ func chartsOf(r *report.Report) ([]chart, error) {
 // resolution of a PNG, in dots per inch.
 const resolution = 144
 
-// save writes a chart as NAME.svg and NAME.png into a folder that is there.
+// save writes a chart as NAME.svg and NAME.png into an existing folder.
 func (c chart) save(folder string) error {
 	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(c.Width, c.Height), vgimg.UseDPI(resolution))}
 	c.draw(draw.New(png))
@@ -104,7 +104,7 @@ func (c chart) svg() *svgCanvas {
 	return svg
 }
 
-// tasks are those of the figures, in their order.
+// tasks are the tasks of the figures, in their order.
 func tasks(figures []report.Figure) (all []string) {
 	for _, f := range figures {
 		if !slices.Contains(all, f.Task) {
@@ -118,7 +118,7 @@ func ofTask(figures []report.Figure, task string) []report.Figure {
 	return slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Task != task })
 }
 
-// numbersOfClients rise.
+// numbersOfClients are in rising order.
 func numbersOfClients(figures []report.Figure) (all []int) {
 	for _, f := range figures {
 		all = append(all, f.Clients)
@@ -127,14 +127,14 @@ func numbersOfClients(figures []report.Figure) (all []int) {
 	return slices.Compact(all)
 }
 
-// slug is a task as the name of a file: its letters and digits, with single dashes between.
+// slug makes a file name of a task: letters and digits, with single dashes between.
 func slug(task string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(task), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), "-")
 }
 
-// caption is what every chart says of the run below its title.
+// caption describes the run, below the title of every chart.
 func caption(r *report.Report, rounds int) string {
 	what := fmt.Sprintf("medians and quartiles of %d rounds", rounds)
 	if rounds == 1 {

@@ -14,7 +14,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// sampleReport has two tasks, one of them with two numbers of clients.
+// sampleReport has two tasks. One has figures for two numbers of clients.
 func sampleReport() *report.Report {
 	figure := func(task, contender string, clients int, speed float64) report.Figure {
 		trip := func(f float64) statistics.Spread {
@@ -42,7 +42,7 @@ func sampleReport() *report.Report {
 	}
 }
 
-// drawn gives the charts of a report as SVGs by name.
+// drawn returns the charts of a report as SVGs, by name.
 func drawn(t *testing.T, r *report.Report) map[string]string {
 	t.Helper()
 	all, err := chartsOf(r)
@@ -108,7 +108,7 @@ func TestThereAreChartsOfWhatWasMeasuredWhereThereIsSomethingToCompare(t *testin
 	}
 }
 
-// above says that one text stands higher in a picture than another: names of contenders are drawn from the bottom.
+// above says that a text stands higher in a picture than another one. Names of contenders are drawn from the bottom.
 func above(svg, one, other string) bool {
 	return strings.Index(svg, ">"+one+"<") > strings.Index(svg, ">"+other+"<")
 }
@@ -177,7 +177,7 @@ func TestAFigureOfOneRoundHasNoBarAndIsNotCalledAMedian(t *testing.T) {
 		if !strings.Contains(text, "; 1 round<") || strings.Contains(text, "median") {
 			t.Errorf("%s does not say that it is of one round, or speaks of medians", name)
 		}
-		// a bar is three strokes: itself and its two ends
+		// a bar is three strokes: the line and its two ends
 		if bars := strokes(many[name]) - strokes(text); bars < 2*3 {
 			t.Errorf("%s: %d strokes less than the chart of nine rounds; expected the bars of two marks", name, bars)
 		}
@@ -193,7 +193,7 @@ func TestABarFromAQuartileOfZeroGoesToTheEdgeOfTheLogarithmicAxis(t *testing.T) 
 			batch = append(batch, r.Figures[i])
 		}
 	}
-	if drawn(t, r)["cpu-batch-prepared"] == "" { // a mark at 0 is a panic of the axis
+	if drawn(t, r)["cpu-batch-prepared"] == "" { // a mark at 0 would make the axis panic
 		t.Error("there is no chart of the processor time")
 	}
 	d := newDots(r, "", batch[:1])

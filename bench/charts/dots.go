@@ -15,20 +15,20 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// dots is a chart with a line for each contender and marks on a logarithmic axis.
+// dots is a chart with a line for each contender, and marks on a logarithmic axis.
 type dots struct {
 	plot           *plot.Plot
 	legend         plot.Legend
 	lines          int
 	title, caption string
 	unit           string // of the axis
-	// bars whose first quartile is 0, which this axis does not have; called with where it begins
+	// draws bars whose first quartile is 0, which this axis lacks; left is where the axis begins
 	toTheEdge []func(left float64)
 }
 
 // mark is a figure on the line of a contender.
 type mark struct {
-	line   int // from the bottom
+	line   int // counted from the bottom
 	spread statistics.Spread
 }
 
@@ -38,7 +38,7 @@ const (
 	around    = 1.5 * vg.Inch // title, axis, legend
 )
 
-// order says which figure is the best.
+// order says which figure is best.
 type order int
 
 const (
@@ -46,13 +46,13 @@ const (
 	least    order = -1
 )
 
-// throughput draws figures of one task and one number of clients, the fastest on top.
+// throughput draws the figures of one task and one number of clients, the fastest on top.
 func throughput(r *report.Report, figures []report.Figure) (chart, error) {
 	return single(r, "Throughput", figures[0].Counts+" per second, logarithmic", greatest,
 		figures, func(f report.Figure) statistics.Spread { return f.PerSecond })
 }
 
-// serverCPU draws the processor time of all servers together for an operation, the least on top.
+// serverCPU draws the processor time of all servers together for one operation, the least on top.
 func serverCPU(r *report.Report, figures []report.Figure) (chart, error) {
 	unit := "microseconds of all servers together per " + strings.TrimSuffix(figures[0].Counts, "s") + ", logarithmic"
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool {
@@ -75,7 +75,7 @@ func indexSize(r *report.Report, figures []report.Figure) (chart, error) {
 		})
 }
 
-// memory draws that of all servers for a connection, the least on top.
+// memory draws the memory of all servers for one connection, the least on top.
 func memory(r *report.Report, figures []report.Figure) (chart, error) {
 	figures = slices.DeleteFunc(slices.Clone(figures), func(f report.Figure) bool { return f.Memory == nil })
 	return single(r, "Memory", "KiB of all servers together for a connection, logarithmic", least,
@@ -105,7 +105,7 @@ func single(
 	return d.chart(), nil
 }
 
-// latency draws the percentiles of figures of one task and one number of clients, the lowest mean on top.
+// latency draws the percentiles of one task and one number of clients, the lowest mean on top.
 func latency(r *report.Report, figures []report.Figure) (chart, error) {
 	figures = byMean(figures)
 	d := newDots(r, "Time of a round trip", figures)
@@ -125,8 +125,8 @@ func latency(r *report.Report, figures []report.Figure) (chart, error) {
 	return d.chart(), nil
 }
 
-// byMean orders figures by the mean of a round trip, the lowest last. A percentile would not do: where few of the
-// clients run on while the others wait, half of the round trips are short and the mean is not.
+// byMean orders figures by the mean of a round trip, the lowest last. Percentiles mislead here: if a few clients run
+// while the others wait, half of the round trips are short, and the mean is not.
 func byMean(figures []report.Figure) []report.Figure {
 	return slices.SortedStableFunc(slices.Values(figures), func(a, b report.Figure) int {
 		return compare(b.Latency[trial.Mean].Median, a.Latency[trial.Mean].Median)
@@ -151,8 +151,7 @@ func newDots(r *report.Report, what string, figures []report.Figure) *dots {
 	return d
 }
 
-// add puts marks of one kind onto the chart; those of no figure are left out.
-// Without a name they have no line in the legend.
+// add adds marks of one kind, and skips missing figures. Without a name the legend has no line for them.
 func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name string) error {
 	marks = slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.spread.Median <= 0 })
 	if len(marks) == 0 {
@@ -177,7 +176,7 @@ func (d *dots) add(marks []mark, c color.Color, shape draw.GlyphDrawer, name str
 	return nil
 }
 
-// addBars puts the quartiles of marks onto the chart; a figure of one round has none.
+// addBars adds the quartiles of marks. A figure of one round has none.
 func (d *dots) addBars(marks []mark, c color.Color) error {
 	marks = slices.DeleteFunc(slices.Clone(marks), func(m mark) bool { return m.spread.N == 1 })
 	if len(marks) == 0 {
@@ -194,7 +193,7 @@ func (d *dots) addBars(marks []mark, c color.Color) error {
 			points.XErrors[i].Low = m.spread.Low - m.spread.Median
 		}
 	}
-	bars, err := plotter.NewXErrorBars(points) // copies them
+	bars, err := plotter.NewXErrorBars(points) // copies the points
 	if err != nil {
 		return err
 	}
@@ -241,7 +240,7 @@ func (d *dots) chart() chart {
 	}}
 }
 
-// plain is a name without the marks of Markdown.
+// plain removes Markdown's marks from a name.
 func plain(name string) string { return strings.ReplaceAll(name, "`", "") }
 
 func compare(a, b float64) int {

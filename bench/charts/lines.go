@@ -18,8 +18,8 @@ const (
 	linesHeight = 6 * vg.Inch
 )
 
-// byClients draws the throughput of each contender at one task over the number of clients, or whatever the report
-// counts as such; the legend has the order of the right ends.
+// byClients draws the throughput of each contender of a task over the number of clients, or over what the report counts
+// instead. The legend has the order of the right ends.
 func byClients(r *report.Report, figures []report.Figure, clients []int) (chart, error) {
 	p, legend := newPlot(), newLegend()
 	legend.Left = true
@@ -41,7 +41,7 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (chart,
 		}
 		c := colours[i%len(colours)]
 		line.Color, line.Width = c, vg.Points(1.4)
-		if again := i / len(colours); again > 0 { // the colours come again with other dashes
+		if again := i / len(colours); again > 0 { // colours repeat with other dashes
 			line.Dashes = []vg.Length{vg.Points(6), vg.Points(3 * float64(again))}
 		}
 		marks.GlyphStyle = draw.GlyphStyle{Color: c, Radius: vg.Points(3.5), Shape: glyphs[i%len(glyphs)]}
@@ -63,7 +63,7 @@ func byClients(r *report.Report, figures []report.Figure, clients []int) (chart,
 	}}, nil
 }
 
-// addBars puts the quartiles of figures onto a plot; a figure of one round has none.
+// addBars adds the quartiles of figures. A figure of one round has none.
 func addBars(p *plot.Plot, series []report.Figure, c color.Color) error {
 	var points struct {
 		plotter.XYs
@@ -87,7 +87,8 @@ func addBars(p *plot.Plot, series []report.Figure, c color.Color) error {
 	return nil
 }
 
-// byContender groups figures, each group by rising clients, the groups by falling throughput at the most clients.
+// byContender groups figures by contender. Groups are in the order of their throughput at the most clients, the
+// greatest first. Within a group, the number of clients rises.
 func byContender(figures []report.Figure) [][]report.Figure {
 	var all [][]report.Figure
 	for _, f := range figures {

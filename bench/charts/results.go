@@ -15,9 +15,9 @@ import (
 
 const resultsJSON = "results.json"
 
-// WriteResults puts results.md, results.json and the charts of a report into a folder, which it makes if absent, and
-// says so on out. It replaces older results there once all is written, and takes away their charts that the report does
-// not have. A report without a sample is an error and replaces nothing.
+// WriteResults writes results.md, results.json and the charts of a report into a folder, and reports that on out. It
+// creates the folder if needed. It replaces older results only when all files are written, and removes their charts
+// that the report lacks. A report without a sample is an error and replaces nothing.
 func WriteResults(r *report.Report, folder string, out io.Writer) error {
 	if len(r.Samples) == 0 {
 		return fmt.Errorf("nothing was measured, so nothing is written; what is in %s stays as it was", folder)
@@ -52,7 +52,7 @@ func WriteResults(r *report.Report, folder string, out io.Writer) error {
 	return nil
 }
 
-// writeFile makes a file.
+// writeFile creates a file.
 func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
@@ -64,8 +64,8 @@ func writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// replace moves all files of one folder into another, and removes from that the charts of the results before that are
-// not among them.
+// replace moves all files of one folder into another. It removes the charts of the earlier results that are not among
+// them.
 func replace(aside, folder string) error {
 	gone := chartsOfResults(filepath.Join(folder, resultsJSON))
 	files, err := os.ReadDir(aside)
@@ -88,7 +88,7 @@ func replace(aside, folder string) error {
 	return nil
 }
 
-// chartsOfResults are the files of the charts of results.json; none if it is not there or is something else.
+// chartsOfResults lists the chart files of a results.json; empty if there is none, or if it is something else.
 func chartsOfResults(path string) (files []string) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// replaced writes a report with a sample into a folder, and gives the names of what is there.
+// replaced writes a report with a sample into a folder, and lists the folder.
 func replaced(t *testing.T, r *report.Report, folder string) []string {
 	t.Helper()
 	r.Samples = []trial.Sample{{Workload: "w", Contender: "c", Round: 1}}
@@ -63,7 +63,7 @@ func TestResultsReplaceThoseBeforeThemChartsAndAll(t *testing.T) {
 	}
 }
 
-// untouched makes results in a folder, and gives a function that says whether they are all that is there.
+// untouched puts results into a folder. The function says whether the folder still has exactly these.
 func untouched(t *testing.T, folder string) func() bool {
 	t.Helper()
 	before := replaced(t, sampleReport(), folder)

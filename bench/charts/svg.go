@@ -15,35 +15,35 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// An SVG is shown with the fonts of the reader. So it names several, and each text says where it is held: a name that
-// ends at an axis is held by its end, a value above its mark by its middle. The layout has room for wider fonts than
-// its own.
+// A reader's browser chooses the font of an SVG. So the SVG names several fonts, and each text has an anchor. A name
+// beside an axis is anchored at its end, a value above its mark at its middle. The layout leaves room for wider fonts
+// than its own.
 
 const (
-	// families are those of an SVG. The first three have letters of the same width.
+	// families are the fonts of an SVG. The first three have letters of the same width.
 	families = `'Liberation Sans',Arial,Helvetica,sans-serif`
-	// widest is how much wider a text may be in another common font than in Liberation Sans. Verdana, DejaVu Sans and
+	// widest is how much wider a text may be in other common fonts than in Liberation Sans. Verdana, DejaVu Sans and
 	// DejaVu Serif are the wide ones.
 	widest = 1.25
 )
 
-// typeface is that of the layout and of the PNG.
+// typeface is the font of the layout and of PNG files.
 func typeface(size vg.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-// held are texts with room for wider fonts, which an SVG holds where the layout does.
+// held lays out texts with room for wider fonts. An SVG anchors them where the layout does.
 type held struct{ text.Plain }
 
 var texts = held{text.Plain{Fonts: font.DefaultCache}}
 
-// Box is that of the widest font that a reader may have.
+// Box is the size in the widest font that a reader may have.
 func (h held) Box(line string, f font.Font) (width, height, depth vg.Length) {
 	width, height, depth = h.Plain.Box(line, f)
 	return width * widest, height, depth
 }
 
-// Draw leaves the alignment to an SVG.
+// Draw leaves the alignment to the SVG.
 func (h held) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	if svg, is := below(c).(*svgCanvas); is {
 		svg.holding, style.XAlign = style.XAlign, text.XLeft
@@ -51,7 +51,7 @@ func (h held) Draw(c vg.Canvas, txt string, style text.Style, at vg.Point) {
 	h.Plain.Draw(c, txt, style, at)
 }
 
-// below is what a canvas draws on: a part of one is a canvas too.
+// below is the canvas that a part of it draws on.
 func below(c vg.Canvas) vg.Canvas {
 	switch on := c.(type) {
 	case *draw.Canvas:
@@ -62,7 +62,7 @@ func below(c vg.Canvas) vg.Canvas {
 	return c
 }
 
-// svgCanvas is vgsvg's, with texts that are held by one of their ends or by their middle.
+// svgCanvas is vgsvg's canvas with an anchor for each text.
 type svgCanvas struct {
 	*vgsvg.Canvas
 	holding text.XAlignment
@@ -71,7 +71,7 @@ type svgCanvas struct {
 
 func newSVG(width, height vg.Length) *svgCanvas { return &svgCanvas{Canvas: vgsvg.New(width, height)} }
 
-// FillString notes how the text is held.
+// FillString records the anchor of a text.
 func (c *svgCanvas) FillString(f font.Face, at vg.Point, txt string) {
 	c.anchors = append(c.anchors, map[text.XAlignment]string{
 		text.XLeft: "start", text.XCenter: "middle", text.XRight: "end",
@@ -84,7 +84,7 @@ var (
 	fontOfText  = regexp.MustCompile(`font-family:[^;]*;font-variant:[^;]*;font-weight:[^;]*;font-style:[^;]*;`)
 )
 
-// WriteTo writes the picture; vgsvg can neither hold a text nor name several fonts.
+// WriteTo writes the picture with anchors and font families, which vgsvg does not support.
 func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	var drawn bytes.Buffer
 	if _, err := c.Canvas.WriteTo(&drawn); err != nil {
@@ -99,7 +99,7 @@ func (c *svgCanvas) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// newPlot is one whose texts are held.
+// newPlot makes a plot whose texts are anchored.
 func newPlot() *plot.Plot {
 	p := plot.New()
 	p.TextHandler = texts
@@ -111,10 +111,10 @@ func newPlot() *plot.Plot {
 	return p
 }
 
-// hold gives a style the font and the texts of this package.
+// hold gives a style the font and the text handler of this package.
 func hold(style *text.Style) { style.Font, style.Handler = typeface(style.Font.Size), texts }
 
-// folded is a text in lines that are no wider than there is room, but for a word that is wider alone.
+// folded breaks a text into lines that fit into room. A word that is wider alone keeps its line.
 func folded(style text.Style, txt string, room vg.Length) (lines []string) {
 	for paragraph := range strings.SplitSeq(txt, "\n") {
 		line := ""

@@ -15,21 +15,21 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Job is what a command measures.
+// Job is a measurement of a command.
 type Job struct {
 	Plan trial.Plan
-	// Report has all that is known before the first turn; Run adds the rest.
+	// Report is what is known before the first turn. Run adds the rest.
 	Report   *report.Report
-	Bases    []string                                              // contenders that ratios are taken to
-	Verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: there are no targets
-	Summary  func([]report.Figure) string                          // nil: the figures speak for themselves
+	Bases    []string                                              // contenders for ratios
+	Verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: no targets
+	Summary  func([]report.Figure) string                          // nil: no summary
 	Screen   report.Screen                                         // for a quick look
-	// folder for results and charts; empty: they are not written
+	// folder for results and charts; empty: none are written
 	Out string
 }
 
-// Run measures, with the table on out and where it is on progress.
-// What is finished is written even if it fails or ctx ends.
+// Run measures. It writes the table to out, and its progress to progress. If it fails or ctx ends, it still writes
+// finished results.
 func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	j.announce(out)
 	r := j.Report
@@ -62,7 +62,7 @@ func (j Job) Run(ctx context.Context, out, progress io.Writer) error {
 	return errors.Join(err, j.show(out), j.write(out))
 }
 
-// show writes what was found, if anything was.
+// show writes the results, if there are any.
 func (j Job) show(out io.Writer) error {
 	switch {
 	case len(j.Report.Samples) == 0:
@@ -73,7 +73,7 @@ func (j Job) show(out io.Writer) error {
 	return j.Report.WriteTable(out)
 }
 
-// announce prints what will be done before it is done.
+// announce describes the measurement before it begins.
 func (j Job) announce(out io.Writer) {
 	r := j.Report
 	if r.Quick {
@@ -90,7 +90,7 @@ func (j Job) announce(out io.Writer) {
 	j.announceTurns(out)
 }
 
-// announceTurns prints what has none, how many there are, and how long they take.
+// announceTurns lists what gets no turns, and says how many turns there are and how long they take.
 func (j Job) announceTurns(out io.Writer) {
 	for _, what := range j.Report.NotRun {
 		fmt.Fprintln(out, "not run:", what)
@@ -99,7 +99,7 @@ func (j Job) announceTurns(out io.Writer) {
 		trial.Counted(j.Plan.Rounds, "round"), j.Plan.Estimate().Round(time.Second))
 }
 
-// write puts results and charts into the folder.
+// write writes results and charts into the folder.
 func (j Job) write(out io.Writer) error {
 	if j.Out == "" {
 		return nil
@@ -110,7 +110,7 @@ func (j Job) write(out io.Writer) error {
 	return nil
 }
 
-// Numbers writes a list as a flag takes it: "1,16,64".
+// Numbers formats a list as a flag takes it: "1,16,64".
 func Numbers(list []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(list), " ", ","), "[]")
 }

@@ -11,8 +11,8 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// showProgress shows on w where a plan is: a bar with the time left on a terminal, one line a round elsewhere.
-// printLine writes a line between, end takes the bar away.
+// showProgress shows the progress of a plan on w: a bar with the time left on a terminal, or one line a round
+// elsewhere. printLine prints a line in between, and end removes the bar.
 func showProgress(w io.Writer, p *trial.Plan) (printLine func(line string), end func()) {
 	file, is := w.(*os.File)
 	if info, err := statOf(file, is); err != nil || info.Mode()&os.ModeCharDevice == 0 {

@@ -9,8 +9,8 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Connect is clients that connect and leave, again and again; a turn counts connections. The time of a trip is that of
-// connecting, to the answer that the client is known. Leaving is in no time of a trip, and in the processor time.
+// Connect makes clients that connect and leave, again and again. A turn counts connections. A trip lasts from
+// connecting until the server has accepted the client. Leaving counts as processor time, but not as part of a trip.
 func Connect(s Source, target string, clients int) trial.Turn {
 	dial := s.dialer(target)
 	return drawFrom(clients, func(context.Context) (client, error) { return &connecting{dial: dial}, nil })
@@ -36,11 +36,11 @@ func (c *connecting) close(ctx context.Context) {
 	}
 }
 
-// openers is how many clients Stay lets connect at the same time.
+// openers is how many clients of Stay connect at a time.
 const openers = 8
 
-// Stay opens so many connections, each of which draws once and stays idle. A turn counts connections, takes as long as
-// it takes to open them, and asks weigh for the memory of the servers when all are idle.
+// Stay opens that many connections. Each draws once and stays idle. A turn counts connections, and lasts until all are
+// open. When all are idle, weigh returns the memory of the servers.
 func Stay(s Source, target string, connections int, weigh func() (int64, error)) trial.Turn {
 	dial := s.dialer(target)
 	return func(ctx context.Context, _ time.Duration, measure trial.Measure) (trial.Count, error) {
@@ -79,7 +79,7 @@ func open(ctx context.Context, all []client, dial func(context.Context) (client,
 					_, err = all[i].trip(ctx)
 				}
 				if err != nil {
-					cancel(err) // the first is the cause
+					cancel(err) // the first error is the cause
 				}
 			}
 		})
@@ -95,8 +95,8 @@ func open(ctx context.Context, all []client, dial func(context.Context) (client,
 	return context.Cause(ctx)
 }
 
-// Beside is one client that draws as one says, while others draw as many says. A turn counts the IDs of all of them.
-// The times of round trips are those of the one.
+// Beside is one client that draws as one says, while others draw as many says. A turn counts the IDs of all, and has
+// the round trips of the one client.
 func Beside(one, many Draw, target string) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		quick, leave, err := connectAll(ctx, one.Clients, one.dialer(target))

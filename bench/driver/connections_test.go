@@ -10,7 +10,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// scriptedSource makes clients that note what they do.
+// scriptedSource makes clients that record what they do.
 type scriptedSource struct {
 	noted
 	err error
@@ -31,7 +31,7 @@ func TestAClientThatConnectsAgainAndAgainLeavesEachTime(t *testing.T) {
 	if err != nil || count.Operations == 0 {
 		t.Fatalf("%+v, error %v", count, err)
 	}
-	want := slices.Repeat([]string{"dial", "close"}, int(count.Operations)+1) // one before the time that counts
+	want := slices.Repeat([]string{"dial", "close"}, int(count.Operations)+1) // one warms up
 	if !slices.Equal(s.did, want) {
 		t.Errorf("%d connections, and the client did %v", count.Operations, s.did)
 	}

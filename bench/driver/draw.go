@@ -22,21 +22,21 @@ const (
 	Pipelined             // PipelineLength of them with one Sync
 )
 
-// PipelineLength is how many statements, or commands of Redis, a pipelined round trip has.
+// PipelineLength is how many statements, or commands of Redis, are in a pipelined round trip.
 const PipelineLength = 50
 
-// Draw is clients that run one statement again and again, each on a connection of its own.
+// Draw is clients that repeat one statement, each on a connection of its own.
 type Draw struct {
 	SQL     string
 	Mode    Mode
-	Rows    int // that one execution must give
+	Rows    int // that one execution must return
 	Clients int
 }
 
-// prepared is the name of the statement that a connection draws with.
+// prepared is the name of the prepared statement.
 const prepared = "draw"
 
-// Percentiles that are kept of the time a round trip takes.
+// Percentiles of round trips that are kept.
 var percentiles = map[string]float64{"p50": 50, "p99": 99, "p99.9": 99.9}
 
 const (
@@ -47,29 +47,29 @@ const (
 
 // client is one connection that draws.
 type client interface {
-	// trip is one round trip, and gives how many IDs came.
+	// trip makes one round trip, and returns the number of IDs.
 	trip(ctx context.Context) (ids int, err error)
 	close(ctx context.Context)
 }
 
-// resting is a client that has something to do between two trips, which is in no time of a trip.
+// resting is a client that has work to do between trips, which does not count.
 type resting interface{ rest(ctx context.Context) }
 
-// Source is what clients draw from: a Draw or a RedisDraw.
+// Source is where clients draw from: a Draw or a RedisDraw.
 type Source interface {
 	// dialer makes clients of a server.
 	dialer(target string) func(context.Context) (client, error)
 }
 
-// drawer is a client and what it has done.
+// drawer is a client and its results.
 type drawer struct {
 	client client
 	trips  *hdrhistogram.Histogram // microseconds
-	took   time.Duration           // all trips
+	took   time.Duration           // of all trips
 	ids    int64
 }
 
-// From is the draw as a trial's turn; target is a connection string.
+// From makes a turn of the draw. target is a connection string.
 func (d Draw) From(target string) trial.Turn { return drawFrom(d.Clients, d.dialer(target)) }
 
 func (d Draw) dialer(target string) func(context.Context) (client, error) {
@@ -95,8 +95,7 @@ type postgresClient struct {
 
 func (c *postgresClient) close(ctx context.Context) { _ = c.conn.Close(ctx) }
 
-// drawFrom connects so many clients, each of which draws once, and then all together for a time. What is before and
-// after that time counts nowhere.
+// drawFrom connects the clients. Each draws once, and then all draw together for a time. Only that time counts.
 func drawFrom(clients int, dial func(context.Context) (client, error)) trial.Turn {
 	return func(ctx context.Context, duration time.Duration, measure trial.Measure) (trial.Count, error) {
 		drawers, leave, err := connectAll(ctx, clients, dial)
@@ -108,7 +107,7 @@ func drawFrom(clients int, dial func(context.Context) (client, error)) trial.Tur
 	}
 }
 
-// connectAll connects clients, each of which makes one trip. The caller calls leave, also after an error.
+// connectAll connects clients, and each makes one trip. The caller has to call leave, even after an error.
 func connectAll(
 	ctx context.Context, clients int, dial func(context.Context) (client, error),
 ) (drawers []*drawer, leave func(), err error) {
@@ -133,7 +132,7 @@ func connectAll(
 	return drawers, leave, nil
 }
 
-// together lets all clients draw at once until the time is over.
+// together lets all clients draw until the time is over.
 func together(ctx context.Context, drawers []*drawer, duration time.Duration) (trial.Count, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -143,7 +142,7 @@ func together(ctx context.Context, drawers []*drawer, duration time.Duration) (t
 	for _, w := range drawers {
 		all.Go(func() {
 			if err := w.drawUntil(ctx, until); err != nil {
-				cancel(err) // the first is the cause
+				cancel(err) // the first error is the cause
 			}
 		})
 	}

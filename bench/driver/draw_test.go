@@ -24,7 +24,7 @@ func TestAnAddressThatCannotBeReadIsRefusedWithoutItsPassword(t *testing.T) {
 	}
 }
 
-// notes are what clients do, in the order they do it.
+// notes records what clients do, in order.
 type notes struct {
 	mu  sync.Mutex
 	did []string

@@ -16,15 +16,15 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// FixedBytes is one client on a plain socket that writes the same bytes for each ID and reads one reply, whichever
-// server is asked: what servers spend then differs by the servers alone, and by no driver.
+// FixedBytes is one client on a plain socket. For each ID it writes the same bytes and reads one reply. So different
+// costs are those of the servers, and no driver plays a part.
 type FixedBytes struct {
 	dial  func(context.Context) (net.Conn, error)
 	ask   []byte
-	reply func(*bufio.Reader) error // reads one, which must hold an ID
+	reply func(*bufio.Reader) error // reads one reply, which must hold an ID
 }
 
-// From is the draw as a trial's turn.
+// From makes a turn of the draw.
 func (f FixedBytes) From() trial.Turn {
 	return drawFrom(1, func(ctx context.Context) (client, error) {
 		conn, err := f.dial(ctx)
@@ -41,7 +41,7 @@ type plainClient struct {
 	FixedBytes
 	conn  net.Conn
 	in    *bufio.Reader
-	awake func() bool // ends the watch over the context
+	awake func() bool // stops watching the context
 }
 
 func (c *plainClient) trip(context.Context) (int, error) {
@@ -56,7 +56,7 @@ func (c *plainClient) close(context.Context) {
 	_ = c.conn.Close()
 }
 
-// SimpleBytes asks PostgreSQL, or what stands in front of it, by a Query.
+// SimpleBytes asks PostgreSQL, or a server in front of it, by a Query.
 func SimpleBytes(target, sql string) (FixedBytes, error) {
 	ask, err := (&pgproto3.Query{String: sql}).Encode(nil)
 	return FixedBytes{dial: func(ctx context.Context) (net.Conn, error) {
@@ -64,7 +64,7 @@ func SimpleBytes(target, sql string) (FixedBytes, error) {
 	}, ask: ask, reply: oneRow}, err
 }
 
-// PreparedBytes asks by Bind, Execute and Sync of a statement that is prepared before.
+// PreparedBytes asks by Bind, Execute and Sync of a prepared statement.
 func PreparedBytes(target, sql string) (FixedBytes, error) {
 	f := FixedBytes{
 		dial: func(ctx context.Context) (net.Conn, error) { return dialPostgres(ctx, target, sql) }, reply: oneRow,
@@ -81,7 +81,7 @@ func PreparedBytes(target, sql string) (FixedBytes, error) {
 	return f, nil
 }
 
-// RedisBytes asks Redis for INCR; target is a redis:// URL of a server without password and TLS.
+// RedisBytes asks Redis for INCR. target is a redis:// URL of a server without password and TLS.
 func RedisBytes(target string) (FixedBytes, error) {
 	options, err := redisOptions(target)
 	if err != nil {
@@ -93,7 +93,7 @@ func RedisBytes(target string) (FixedBytes, error) {
 	}, ask: ask, reply: oneInteger}, nil
 }
 
-// dialPostgres logs in, prepares the statement if there is one, and leaves the plain connection.
+// dialPostgres logs in, prepares the statement if there is one, and returns the plain connection.
 func dialPostgres(ctx context.Context, target, sql string) (net.Conn, error) {
 	conn, err := pgconn.Connect(ctx, target)
 	if err != nil {
@@ -111,9 +111,9 @@ func dialPostgres(ctx context.Context, target, sql string) (net.Conn, error) {
 	return plain.Conn, nil
 }
 
-// oneRow reads messages up to ReadyForQuery, one of which must be a DataRow.
+// oneRow reads messages up to ReadyForQuery. One of them must be a DataRow.
 func oneRow(in *bufio.Reader) error {
-	const header = 5 // type, and the length of what follows with itself
+	const header = 5 // type, and a length that includes itself
 	for rows := 0; ; {
 		head, err := in.Peek(header)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The bytes of a reply, as the servers send them.
+// Replies as the servers send them.
 const (
 	row   = "D\x00\x00\x00\x0f\x00\x01\x00\x00\x00\x05" + "12345"
 	tag   = "C\x00\x00\x00\x0d" + "SELECT 1\x00"

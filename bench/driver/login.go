@@ -7,7 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Login is the role of PostgreSQL that CreateLogin makes.
+// Login is the role that CreateLogin creates.
 const Login = "pgflurry_bench"
 
 var (
@@ -17,7 +17,7 @@ var (
 	verifierSQL string
 )
 
-// CreateLogin makes the role Login with a password, and gives its SCRAM verifier, as PostgreSQL keeps it.
+// CreateLogin creates the role Login with a password, and returns its SCRAM verifier as PostgreSQL stores it.
 func CreateLogin(ctx context.Context, target, password string) (verifier string, err error) {
 	conn, err := pgx.Connect(ctx, target)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 //go:embed mariadb/*.sql
 var mariadbSQL embed.FS
 
-// MariaDBDraw is clients that draw from MariaDB or MySQL with prepared statements, each on a connection of its own,
-// with go-sql-driver.
+// MariaDBDraw is clients that draw from MariaDB or MySQL with prepared statements of go-sql-driver, each on a
+// connection of its own.
 type MariaDBDraw struct {
-	// REPLACE INTO and SELECT LAST_INSERT_ID(), two round trips; else an INSERT into an auto_increment table with
-	// offset 1 of 2
+	// Replace draws by REPLACE INTO and SELECT LAST_INSERT_ID(), in two round trips. Otherwise a draw is an INSERT into
+	// an auto_increment table with offset 1 of 2.
 	Replace bool
 	Clients int
 }
 
-// From is the draw as a trial's turn; target is a data source name of go-sql-driver.
+// From makes a turn of the draw. target is a data source name of go-sql-driver.
 func (d MariaDBDraw) From(target string) trial.Turn {
 	return drawFrom(d.Clients, func(ctx context.Context) (client, error) { return d.dial(ctx, target) })
 }
@@ -59,15 +59,14 @@ func (d MariaDBDraw) dial(ctx context.Context, target string) (_ client, err err
 type mariadbClient struct {
 	db         *sql.DB
 	conn       *sql.Conn
-	draw, last *sql.Stmt // last is nil if the answer to draw has the ID
+	draw, last *sql.Stmt // last is nil if draw itself returns the ID
 }
 
-// deadlock is the error of a statement that was chosen to give way (ER_LOCK_DEADLOCK).
-// Concurrent REPLACE INTO meets it.
+// deadlock is the error of a statement that the server has chosen as the victim of a deadlock (ER_LOCK_DEADLOCK).
+// Concurrent REPLACE INTO statements get it.
 const deadlock = 1213
 
-// trip tries a statement again that gave way to others, as whoever draws in this way has to; that is part of the time
-// it takes.
+// trip repeats a statement after a deadlock, as an application has to. That is part of the trip's time.
 func (c *mariadbClient) trip(ctx context.Context) (int, error) {
 	result, err := c.draw.ExecContext(ctx)
 	for said := new(mysql.MySQLError); errors.As(err, &said) && said.Number == deadlock; {
@@ -88,11 +87,11 @@ func (c *mariadbClient) trip(ctx context.Context) (int, error) {
 
 func (c *mariadbClient) close(context.Context) { _ = c.db.Close() }
 
-// statementsOf are those of a file of MariaDB's: the driver takes one at a time.
+// statementsOf splits a file for MariaDB: the driver takes one statement at a time.
 func statementsOf(file string) (all []string) {
 	text, err := mariadbSQL.ReadFile("mariadb/" + file)
 	if err != nil {
-		panic(err) // it is embedded
+		panic(err) // the file is embedded
 	}
 	for _, statement := range strings.Split(string(text), ";") {
 		if statement = strings.TrimSpace(statement); statement != "" {
@@ -102,17 +101,17 @@ func statementsOf(file string) (all []string) {
 	return all
 }
 
-// CreateMariaDBDatabase makes the database pgflurry_bench.
+// CreateMariaDBDatabase creates the database pgflurry_bench.
 func CreateMariaDBDatabase(ctx context.Context, target string) error {
 	return execMariaDB(ctx, target, "database.sql")
 }
 
-// SetUpMariaDB makes the tables that a MariaDBDraw draws from, anew if they are there.
+// SetUpMariaDB creates the tables of MariaDBDraw, and replaces those that exist.
 func SetUpMariaDB(ctx context.Context, target string) error {
 	return execMariaDB(ctx, target, "setup.sql")
 }
 
-// CleanUpMariaDB takes them away.
+// CleanUpMariaDB drops these tables.
 func CleanUpMariaDB(ctx context.Context, target string) error {
 	return execMariaDB(ctx, target, "clean_up.sql")
 }

@@ -20,14 +20,14 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Pgbench runs the program of that name, which comes with PostgreSQL.
+// Pgbench runs the program pgbench, which comes with PostgreSQL.
 type Pgbench struct {
 	path, folder string
-	// Version is what the program says of itself.
+	// Version is what pgbench --version prints.
 	Version string
 }
 
-// NewPgbench finds the program in a folder of server binaries or on PATH, and lays out the scripts in folder.
+// NewPgbench finds the program in a folder of server binaries or on PATH, and writes the scripts into folder.
 func NewPgbench(ctx context.Context, binaries, folder string, scripts ...fs.FS) (*Pgbench, error) {
 	path := filepath.Join(binaries, "pgbench")
 	if _, err := os.Stat(path); binaries == "" || err != nil {
@@ -48,17 +48,17 @@ func NewPgbench(ctx context.Context, binaries, folder string, scripts ...fs.FS) 
 	return &Pgbench{path: path, folder: folder, Version: strings.TrimSpace(string(version))}, nil
 }
 
-// PgbenchRun is one way to run a script.
+// PgbenchRun is a way to run a script.
 type PgbenchRun struct {
-	Script  string // its path in one of the file systems of scripts
-	Mode    string // simple, extended or prepared: how queries are sent
+	Script  string // path in one of the script file systems
+	Mode    string // how queries are sent: simple, extended or prepared
 	Clients int
-	Each    int64 // operations in one execution of the script
+	Each    int64 // operations in one execution
 }
 
-// Against is the run as a trial's turn, of whole seconds. Every client has a connection of its own, kept through the
-// run. pgbench connects within its run and does not say when it has; so the same clients run once each right before,
-// which is the count's Opening.
+// Against makes a turn of the run, in whole seconds. Every client keeps one connection through the run. pgbench
+// connects within its run and does not report when. So the same clients run once each right before: that is the count's
+// Opening.
 func (p *Pgbench) Against(r PgbenchRun, target string) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		opening, err := measure(func() (trial.Count, error) { return p.run(ctx, r, target, "--transactions", "1") })
@@ -74,7 +74,7 @@ func (p *Pgbench) Against(r PgbenchRun, target string) trial.Turn {
 	}
 }
 
-// run runs pgbench until a limit: --time or --transactions (of each client).
+// run runs pgbench up to a limit: --time or --transactions (of each client).
 func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ...string) (trial.Count, error) {
 	to, err := url.Parse(target)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *Pgbench) run(ctx context.Context, r PgbenchRun, target string, limit ..
 		append(limit, "--no-vacuum", "--protocol", r.Mode, "--client", strconv.Itoa(r.Clients),
 			"--jobs", strconv.Itoa(min(r.Clients, runtime.NumCPU())), "--file", filepath.Join(p.folder, r.Script),
 			to.String())...)
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours to pass on
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // we pass Ctrl-C on ourselves
 	var out, complaints bytes.Buffer
 	command.Stdout, command.Stderr = &out, &complaints
 	if err := command.Run(); err != nil {
@@ -105,7 +105,7 @@ var (
 	tpsLine          = regexp.MustCompile(`(?m)^tps = ([0-9.]+) \(without initial connection time\)`)
 )
 
-// readPgbench takes executions and time from what pgbench (14 or newer) prints at its end.
+// readPgbench parses executions and time from the output of pgbench 14 or newer.
 func readPgbench(out string) (trial.Count, error) {
 	transactions, tps := transactionsLine.FindStringSubmatch(out), tpsLine.FindStringSubmatch(out)
 	if transactions == nil || tps == nil {

@@ -11,16 +11,16 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// redisKey is the counter that INCR draws from.
+// redisKey is the counter for INCR.
 const redisKey = "pgflurry_bench"
 
-// RedisDraw is clients that increment one counter again and again, each on a connection of its own, with go-redis.
+// RedisDraw is clients of go-redis that increment one counter, each on a connection of its own.
 type RedisDraw struct {
-	Pipelined bool // PipelineLength in one round trip, else one
+	Pipelined bool // PipelineLength commands a round trip, or else one
 	Clients   int
 }
 
-// From is the draw as a trial's turn; target is a redis:// URL.
+// From makes a turn of the draw. target is a redis:// URL.
 func (d RedisDraw) From(target string) trial.Turn { return drawFrom(d.Clients, d.dialer(target)) }
 
 func (d RedisDraw) dialer(target string) func(context.Context) (client, error) {
@@ -38,7 +38,7 @@ func (d RedisDraw) dialer(target string) func(context.Context) (client, error) {
 	}
 }
 
-// openRedis gives a pool of one connection that repeats nothing.
+// openRedis returns a pool of one connection without retries.
 func openRedis(target string) (*redis.Client, error) {
 	options, err := redisOptions(target)
 	if err != nil {
@@ -48,12 +48,12 @@ func openRedis(target string) (*redis.Client, error) {
 	return redis.NewClient(options), nil
 }
 
-// redisOptions reads a URL.
+// redisOptions parses a URL.
 func redisOptions(target string) (*redis.Options, error) {
 	options, err := redis.ParseURL(target)
 	if err != nil {
 		if withText, is := errors.AsType[*url.Error](err); is {
-			err = withText.Err // without the text, which may have a password
+			err = withText.Err // drop the text, which may have a password
 		}
 		return nil, fmt.Errorf("%w; expected redis://[user:password@]host:port[/number]", err)
 	}
@@ -83,7 +83,7 @@ func (c *redisClient) close(context.Context) {
 	_ = c.pool.Close()
 }
 
-// CleanUpRedis takes the counter away.
+// CleanUpRedis deletes the counter.
 func CleanUpRedis(ctx context.Context, target string) error {
 	pool, err := openRedis(target)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Rows moves a table of Total rows, three columns and about 70 bytes each, with pgx's connection: pgbench would keep
-// the whole result in memory, and it cannot copy in.
+// Rows moves a table of Total rows with pgx, each with three columns and about 70 bytes. pgbench cannot do that: it
+// keeps the whole result in memory, and it has no COPY FROM.
 type Rows struct {
 	text []byte // the table in COPY's text format
 }
 
-// Total is how many rows the table has.
+// Total is the number of rows.
 const Total = 1_000_000
 
 var (
@@ -34,7 +34,7 @@ var (
 	copyInSQL string
 )
 
-// NewRows makes the tables bench_rows and bench_copied in the database, anew if they are there.
+// NewRows creates the tables bench_rows and bench_copied in the database, and replaces those that exist.
 func NewRows(ctx context.Context, database string) (*Rows, error) {
 	conn, err := pgconn.Connect(ctx, database)
 	if err != nil {
@@ -51,7 +51,7 @@ func NewRows(ctx context.Context, database string) (*Rows, error) {
 	return &Rows{text: text.Bytes()}, nil
 }
 
-// Out reads the whole table by a SELECT, in text format, and looks at no value.
+// Out reads the whole table by a SELECT, in text format, without looking at values.
 func (r *Rows) Out(target string) trial.Turn {
 	return repeated(target, nothing, func(ctx context.Context, conn *pgconn.PgConn) (time.Duration, error) {
 		began := time.Now()
@@ -70,7 +70,7 @@ func (r *Rows) Out(target string) trial.Turn {
 	})
 }
 
-// In copies the whole table in, into an unlogged one that is empty.
+// In copies the whole table into an empty, unlogged one.
 func (r *Rows) In(target string) trial.Turn {
 	empty := func(ctx context.Context, conn *pgconn.PgConn) error {
 		_, err := conn.Exec(ctx, truncateSQL).ReadAll()
@@ -86,11 +86,11 @@ func (r *Rows) In(target string) trial.Turn {
 	})
 }
 
-// nothing is what comes before a move that needs nothing.
+// nothing is the preparation of a move that needs none.
 func nothing(context.Context, *pgconn.PgConn) error { return nil }
 
-// repeated connects and moves the table again and again until d is over, at least once. Only the moving counts, and not
-// what comes before each.
+// repeated connects, and moves the table again and again until d is over, at least once. Only the moves count, not what
+// comes before each.
 func repeated(target string, before func(context.Context, *pgconn.PgConn) error,
 	move func(context.Context, *pgconn.PgConn) (time.Duration, error),
 ) trial.Turn {

@@ -10,7 +10,7 @@ import (
 //go:embed sql/version.sql
 var versionSQL string
 
-// PostgresVersion asks the server, or what stands in front of it, for the version of PostgreSQL.
+// PostgresVersion asks for the version of PostgreSQL, directly or through a server in front of it.
 func PostgresVersion(ctx context.Context, target string) (version string, err error) {
 	conn, err := pgx.Connect(ctx, target)
 	if err != nil {
@@ -20,7 +20,7 @@ func PostgresVersion(ctx context.Context, target string) (version string, err er
 	return version, conn.QueryRow(ctx, versionSQL, pgx.QueryExecModeSimpleProtocol).Scan(&version)
 }
 
-// IDDatabaseVersion asks a proxy's virtual database which PostgreSQL it says it is: it takes no query for that.
+// IDDatabaseVersion reads the version that a proxy's ID database reports. The ID database has no query for that.
 func IDDatabaseVersion(ctx context.Context, target string) (string, error) {
 	conn, err := pgx.Connect(ctx, target)
 	if err != nil {

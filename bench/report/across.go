@@ -9,15 +9,16 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// facet is one thing that a workload tells of a contender.
+// facet is one property that a workload shows of a contender.
 type facet struct {
 	workload string
 	what     string
 	cell     func(Figure) string
 }
 
-// facets are what the workloads tell, in their order: the memory of a connection where it was taken, the time of a
-// round trip where that is the question, and else throughput and processor time.
+// facets are the properties in the order of the workloads. A workload shows the memory of a connection if that was
+// measured. If its question is the time of a round trip, it shows that. Otherwise it shows throughput and processor
+// time.
 func (r *Report) facets() (all []facet) {
 	var seen []string
 	for _, f := range r.Figures {
@@ -50,7 +51,7 @@ func (r *Report) facets() (all []facet) {
 	return all
 }
 
-// writeAcross writes one column for each contender, so that all that was measured of it stands together.
+// writeAcross writes one column for each contender, so that all its figures stand together.
 func (r *Report) writeAcross(b *strings.Builder) {
 	var contenders []string
 	for _, f := range r.Figures {
@@ -86,7 +87,7 @@ func (r *Report) writeAcross(b *strings.Builder) {
 	b.WriteString("\nAll figures:\n\n")
 }
 
-// withQuartiles is a spread in words; nil is one that was not measured. A figure of one round has no quartiles.
+// withQuartiles formats a spread; nil means not measured. A figure of one round has no quartiles.
 func withQuartiles(s *statistics.Spread, number func(float64) string) string {
 	switch {
 	case s == nil:
@@ -97,7 +98,7 @@ func withQuartiles(s *statistics.Spread, number func(float64) string) string {
 	return fmt.Sprintf("%s (%s – %s)", number(s.Median), number(s.Low), number(s.High))
 }
 
-// rounds is how many the figures are of, at most.
+// rounds is the greatest number of rounds of a figure.
 func (r *Report) rounds() (most int) {
 	for _, f := range r.Figures {
 		most = max(most, f.PerSecond.N)

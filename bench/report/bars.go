@@ -8,10 +8,10 @@ import (
 // eighths of a column, from one to seven.
 var eighths = []rune("▏▎▍▌▋▊▉")
 
-// leastBar is how many columns the longest bar has, however narrow the screen is.
+// leastBar is the least length of the longest bar in columns, however narrow the screen is.
 const leastBar = 10
 
-// writeBars draws the throughput of figures as bars from zero, with the number behind each.
+// writeBars draws throughputs as bars from zero, with the number after each.
 func writeBars(b *strings.Builder, figures []Figure, on Screen) {
 	most, numbers := 0.0, 0
 	for _, f := range figures {
@@ -30,8 +30,8 @@ func writeBars(b *strings.Builder, figures []Figure, on Screen) {
 	}
 }
 
-// bar is a share of so many columns, to an eighth of one, or to one whole where there is only ASCII. What is not zero
-// has something to see.
+// bar draws a share of columns to an eighth of a column, or in whole columns if there is only ASCII. A share above zero
+// is never invisible.
 func bar(share float64, columns int, onlyASCII bool) string {
 	if onlyASCII {
 		n := int(share*float64(columns) + 0.5)

@@ -12,8 +12,8 @@ import (
 	"pgflurry/outcome"
 )
 
-// Comparable says why this run, which has not begun and will have so many rounds, cannot be compared with an older one,
-// and what to run instead; nil if it can. Of this run only what flags decide is known.
+// Comparable is an error if this run, which has not begun and will have so many rounds, cannot be compared with an
+// older one. The error says what to run instead. Of this run, only the flags are known.
 func (r *Report) Comparable(older *Report, rounds int) error {
 	refuse := func(advice, why string, values ...any) error {
 		return outcome.As(outcome.Usage, hint.With(fmt.Errorf(why, values...), advice))
@@ -48,19 +48,19 @@ func (r *Report) Comparable(older *Report, rounds int) error {
 	return nil
 }
 
-// What a command line has that is of one run alone, and what a quick look adds to that.
+// The parts of a command line that concern only one run, and those that a quick look adds.
 var (
 	ending  = regexp.MustCompile(` --rounds \d+ --seed \d+$`)
 	quickly = regexp.MustCompile(`( --quick\b.*) --clients \S+ --duration \S+ --warm-up \S+$`)
 )
 
-// measuring is a command line with as many rounds as a measurement takes, and results.
+// measuring is a command line with enough rounds for a measurement, and with results.
 func measuring(command string) string {
 	command = quickly.ReplaceAllString(ending.ReplaceAllString(command, ""), "$1")
 	return strings.Replace(command, " --quick", "", 1) + " --out DIR"
 }
 
-// Shares refuses a comparison with an older run that has none of the trials to come.
+// Shares refuses a comparison if the older run has none of the trials to come.
 func (r *Report) Shares(trials []trial.Trial) error {
 	for _, t := range trials {
 		for _, f := range r.Figures {

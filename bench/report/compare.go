@@ -15,7 +15,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Change is a figure of a run that differs from that of an older run by more than the noise of both.
+// Change is a figure that differs between two runs by more than the noise of both.
 type Change struct {
 	Workload, Contender, What string
 	Old, New                  statistics.Spread
@@ -25,24 +25,24 @@ type Change struct {
 // Comparison is what changed between two runs.
 type Comparison struct {
 	Changes []Change
-	Looked  int      // at so many figures that both runs have
-	Alone   []string // trials that one of the runs has alone
-	// Differs lists the versions, settings and machines that are not the same, each with both.
+	Looked  int      // figures that both runs have
+	Alone   []string // trials that only one of the runs has
+	// Differs lists the versions, settings and machines that differ, each with both values.
 	Differs []string
-	// OtherMachine says that the runs were on different machines, or different numbers of CPUs;
-	// then only ratios are compared.
+	// OtherMachine says that the runs were on different machines, or on different numbers of CPUs. Then only ratios are
+	// compared.
 	OtherMachine bool
-	// TooFew says that a run had fewer than leastRounds rounds of something, which then is not compared.
+	// TooFew says that a run had fewer than leastRounds rounds of something, which is not compared then.
 	TooFew bool
 }
 
 const (
-	// chance is how often a figure may differ by chance where nothing changed, in the judgement of the Mann-Whitney U
-	// test, which needs to know nothing of how the figures of the rounds scatter. Quartiles that do not overlap would
-	// be far weaker: with three rounds a third of all figures differ so by chance, with nine one in seventeen.
+	// chance is the accepted risk that a figure differs although nothing changed. The Mann-Whitney U test judges that.
+	// It assumes nothing about the distribution of figures. A check that quartiles do not overlap would be far weaker.
+	// By chance alone, a third of all figures differ so with three rounds, and one in seventeen with nine.
 	chance = 0.01
-	// leastRounds is the least for which the test can say that: rounds that lie wholly apart do so by chance once in
-	// 126 with five, in 35 with four.
+	// leastRounds is how many rounds the test needs. With five rounds, two runs lie wholly apart by chance once in 126
+	// cases; with four, once in 35.
 	leastRounds = 5
 )
 
@@ -71,7 +71,7 @@ func Compare(before, after *Report) (Comparison, error) {
 			c.see(f, seen, seen.of(before.Samples), seen.of(after.Samples))
 		}
 	}
-	for _, f := range before.Figures { // in their order
+	for _, f := range before.Figures { // in the older run's order
 		if name := f.Workload + ": " + f.Contender; len(olds) > 0 && olds[name].Workload != "" {
 			c.Alone = append(c.Alone, name+" (only in the older run)")
 		}
@@ -79,7 +79,7 @@ func Compare(before, after *Report) (Comparison, error) {
 	return c, nil
 }
 
-// around is what a run was made with.
+// around is the environment of a run.
 func (r *Report) around() map[string]string {
 	all := map[string]string{
 		"processor": r.Machine.Processor, "CPUs": fmt.Sprint(r.Machine.CPUs), "system": r.Machine.System,
@@ -92,7 +92,7 @@ func (r *Report) around() map[string]string {
 	return all
 }
 
-// differing are the names that do not have the same value in both, with their values.
+// differing lists the names with different values, with both values.
 func differing(before, after map[string]string) (lines []string) {
 	both := maps.Clone(before)
 	maps.Copy(both, after)
@@ -105,14 +105,14 @@ func differing(before, after map[string]string) (lines []string) {
 	return lines
 }
 
-// aspect is what can change of a figure, with its values in the rounds of a run.
+// aspect is a part of a figure that can change, with its values in the rounds of a run.
 type aspect struct {
 	what           string
 	higherIsBetter bool
 	of             func([]trial.Sample) []float64
 }
 
-// aspects are all that can be compared of a figure.
+// aspects are the comparable parts of a figure.
 func (c *Comparison) aspects(f Figure) (all []aspect) {
 	for _, base := range []string{Nextval, Direct, PgBouncer} {
 		if base != f.Contender {
@@ -165,7 +165,7 @@ func (c *Comparison) see(f Figure, of aspect, before, after []float64) {
 	}
 	c.Looked++
 	test, err := stats.MannWhitneyUTest(before, after, stats.LocationDiffers)
-	if err != nil || test.P >= chance { // the error is that all are equal
+	if err != nil || test.P >= chance { // the test fails if all values are equal
 		return
 	}
 	old, now := statistics.SpreadOf(before), statistics.SpreadOf(after)
@@ -173,7 +173,7 @@ func (c *Comparison) see(f Figure, of aspect, before, after []float64) {
 		Change{f.Workload, f.Contender, of.what, old, now, (now.Median > old.Median) == of.higherIsBetter})
 }
 
-// Write says it to people.
+// Write formats the comparison for people.
 func (c Comparison) Write(w io.Writer, than string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\ncompared with %s: %d of %d figures changed by more than chance (Mann-Whitney U test of the "+
@@ -203,7 +203,7 @@ func (c Comparison) Write(w io.Writer, than string) error {
 	return err
 }
 
-// percent is by how much a figure rose; empty where it was 0.
+// percent formats how much a figure rose; empty if it was 0.
 func percent(old, now float64) string {
 	if old == 0 {
 		return ""
@@ -211,7 +211,7 @@ func percent(old, now float64) string {
 	return fmt.Sprintf(", %+.0f %%", (now/old-1)*100)
 }
 
-// spread is one with as many digits as its size asks for.
+// spread formats a spread, with decimals only for small figures.
 func spread(s statistics.Spread) string {
 	show := func(f float64) string {
 		if math.Abs(f) < 100 {

@@ -9,7 +9,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// measuredAt is a report of two contenders; the second has that throughput, give or take 10 %.
+// measuredAt is a report of two contenders. The second has that throughput, plus or minus 10 %.
 func measuredAt(speed float64, rounds int) *Report {
 	r := &Report{Kind: KindIDs, Machine: Machine{Processor: "one", CPUs: 2}, Figures: []Figure{
 		{Workload: "w", Contender: Nextval}, {Workload: "w", Contender: "B"},

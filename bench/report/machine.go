@@ -14,19 +14,19 @@ import (
 // Machine is where a benchmark ran.
 type Machine struct {
 	Processor string `json:"processor"`
-	CPUs      int    `json:"cpus"` // that this process may use
+	CPUs      int    `json:"cpus"` // available to this process
 	System    string `json:"system"`
 	Go        string `json:"go"`
-	// Load is the average number of processes that ran or wanted to in the minute before; 0 if it is not known.
+	// Load is the average number of processes that ran or wanted to, in the minute before; 0 if not known.
 	Load float64 `json:"load,omitempty"`
 }
 
-// busy says that others left this run less than half of the processors.
+// busy says that other processes left less than half of the processors.
 func (m Machine) busy() bool { return m.Load > float64(m.CPUs)/2 }
 
 var modelLine = regexp.MustCompile(`(?m)^model name\s*: (.+)$`)
 
-// ThisMachine asks the system, and says "unknown" where that does not say.
+// ThisMachine describes this machine, with "unknown" for what the system does not report.
 func ThisMachine() Machine {
 	m := Machine{
 		Processor: "unknown processor", CPUs: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH,
@@ -39,16 +39,16 @@ func ThisMachine() Machine {
 	}
 	if averages, err := os.ReadFile("/proc/loadavg"); err == nil {
 		minute, _, _ := strings.Cut(string(averages), " ")
-		m.Load, _ = strconv.ParseFloat(minute, 64) // without a number it is not known
+		m.Load, _ = strconv.ParseFloat(minute, 64) // on error it stays 0, not known
 	}
 	if kernel, err := exec.Command("uname", "-sr").Output(); err == nil {
-		version, _, _ := strings.Cut(strings.TrimSpace(string(kernel)), "-") // what follows is whose build it is
+		version, _, _ := strings.Cut(strings.TrimSpace(string(kernel)), "-") // the rest names the build
 		m.System = version + " " + runtime.GOARCH
 	}
 	return m
 }
 
-// Modules are the versions of those modules among the given ones that this program links, by path.
+// Modules are the versions of the given modules, by path, if this program links them.
 func Modules(paths ...string) map[string]string {
 	versions := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -12,7 +12,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// ofRoundsAlike is a report of a kind with everything that can be measured, the same in each of its rounds.
+// ofRoundsAlike is a report of a kind with all possible figures, the same in each round.
 func ofRoundsAlike(kind string, rounds int) *Report {
 	spread := statistics.SpreadOf(make([]float64, rounds)).Times(1)
 	each := map[string]statistics.Spread{

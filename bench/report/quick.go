@@ -11,14 +11,14 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Screen is where a quick look is written: a terminal, or a file that somebody opens in one.
+// Screen is where a quick look is shown: a terminal, or a file that is opened in one.
 type Screen struct {
 	Width int  // columns
-	ASCII bool // there are no other characters
+	ASCII bool // no other characters
 }
 
-// WriteQuick writes a quick look: a table for each number of clients, the summary, and bars of the last table. No line
-// is wider than the screen, where that has 66 columns: so many have the numbers, if each is as wide as can be.
+// WriteQuick writes a quick look: a table for each number of clients, the summary, and bars of the last table. On a
+// screen of 66 columns or more, no line is wider than the screen. The numbers need 66 columns at most.
 func (r *Report) WriteQuick(w io.Writer, on Screen) error {
 	var b strings.Builder
 	var last []Figure
@@ -54,10 +54,10 @@ func (r *Report) WriteQuick(w io.Writer, on Screen) error {
 	return err
 }
 
-// ascii are replacements of the same width.
+// ascii replaces characters by others of the same width.
 var ascii = strings.NewReplacer("µ", "u", "–", "-", "…", "~")
 
-// workloads are the figures by workload, in their order.
+// workloads groups figures by workload, in order.
 func workloads(figures []Figure) (all [][]Figure) {
 	for _, f := range figures {
 		at := slices.IndexFunc(all, func(of []Figure) bool { return of[0].Workload == f.Workload })
@@ -69,7 +69,7 @@ func workloads(figures []Figure) (all [][]Figure) {
 	return all
 }
 
-// quickColumns are absolute figures first, and the ratio last. A head has two lines.
+// quickColumns are absolute figures first, and the ratio last. A header has two lines.
 var quickColumns = []struct {
 	head [2]string
 	cell func(Figure) string
@@ -108,11 +108,11 @@ func quickTrip(f Figure, of string) string {
 }
 
 const (
-	gap       = 2  // columns between two of a table
-	leastName = 10 // of them for a name, however narrow the screen is
+	gap       = 2  // columns between two columns of a table
+	leastName = 10 // columns for a name, at least
 )
 
-// writeQuickTable writes figures of one workload: names get the room that the numbers leave.
+// writeQuickTable writes the figures of one workload. Names get the room that the numbers leave.
 func writeQuickTable(b *strings.Builder, figures []Figure, width int) {
 	widths, room := make([]int, len(quickColumns)), width
 	for i, c := range quickColumns {
@@ -138,7 +138,7 @@ func writeQuickTable(b *strings.Builder, figures []Figure, width int) {
 	}
 }
 
-// nameColumns is how wide the names of contenders are, at most as wide as there is room.
+// nameColumns is the width for the names of contenders, at most room.
 func nameColumns(figures []Figure, room int) (width int) {
 	for _, f := range figures {
 		width = max(width, columns(plain(f.Contender)))
@@ -146,12 +146,12 @@ func nameColumns(figures []Figure, room int) (width int) {
 	return min(width, max(leastName, room))
 }
 
-// plain is a name without the marks of Markdown.
+// plain removes Markdown's marks from a name.
 func plain(name string) string { return strings.ReplaceAll(name, "`", "") }
 
 func columns(text string) int { return utf8.RuneCountInString(text) }
 
-// shortened is a text of at most so many columns.
+// shortened cuts a text to at most width columns.
 func shortened(text string, width int) string {
 	if columns(text) <= width {
 		return text
@@ -159,13 +159,13 @@ func shortened(text string, width int) string {
 	return string([]rune(text)[:max(0, width-1)]) + "…"
 }
 
-// padded is a text of exactly so many columns.
+// padded makes a text exactly width columns wide.
 func padded(text string, width int) string {
 	text = shortened(text, width)
 	return text + strings.Repeat(" ", width-columns(text))
 }
 
-// wrap writes a text in lines of at most so many columns, a word that is wider in one of its own.
+// wrap writes a text in lines of at most width columns. A wider word has a line of its own.
 func wrap(b *strings.Builder, text string, width int) {
 	used := 0
 	for _, word := range strings.Fields(text) {
@@ -186,7 +186,7 @@ func wrap(b *strings.Builder, text string, width int) {
 	}
 }
 
-// inNineColumns is a number in groups of three digits, or with three digits that count where it has eight or more.
+// inNineColumns formats a number in groups of three digits. With eight digits or more it is Rounded.
 func inNineColumns(f float64) string {
 	if f < 9_999_999.5 {
 		return Grouped(f)
@@ -194,7 +194,7 @@ func inNineColumns(f float64) string {
 	return Rounded(f)
 }
 
-// Rounded is a number with three digits that count: 12.3k, 4.57M.
+// Rounded formats a number with three significant digits: 12.3k, 4.57M.
 func Rounded(f float64) string {
 	switch {
 	case f >= 1e9:

@@ -10,7 +10,7 @@ import (
 	"pgflurry/bench/statistics"
 )
 
-// quickFigure is one of a quick look in which everything has this size.
+// quickFigure is a figure of a quick look in which everything has this size.
 func quickFigure(workload, contender string, size float64) Figure {
 	s := statistics.SpreadOf([]float64{size, size})
 	return Figure{

@@ -2,16 +2,16 @@ package report
 
 import "pgflurry/bench/trial"
 
-// ratios are the throughputs of one contender divided by those of another at the same workload, round by round. Rounds
-// that one of them has not finished give none.
+// ratios are the throughputs of one contender divided by those of another at the same workload, round by round. A round
+// counts only if both have finished it.
 func ratios(samples []trial.Sample, workload, contender, to string) []float64 {
 	return ratiosOf(samples, workload, contender, to, func(s trial.Sample) (float64, bool) {
 		return s.PerSecond(), true
 	})
 }
 
-// cpuRatios are the same of the processor time that the servers spent on an operation, or this process where no server
-// was asked. Rounds in which it was not measured give none, nor do those in which the other's was too short to be seen.
+// cpuRatios are the same for processor time of an operation, by the servers, or by this process if there is no server.
+// A round without a measurement does not count, nor does one in which the other's time was too short to be seen.
 func cpuRatios(samples []trial.Sample, workload, contender, to string) []float64 {
 	return ratiosOf(samples, workload, contender, to, func(s trial.Sample) (float64, bool) {
 		if each, measured := s.ServerCPUEach(); measured {

@@ -9,7 +9,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// A machine that gets slower from round to round, both contenders alike.
+// drifting is a machine that gets slower from round to round, for both contenders alike.
 func drifting() (trials []trial.Trial, samples []trial.Sample) {
 	for _, c := range []string{"A", "B"} {
 		trials = append(trials, trial.Trial{Workload: trial.Workload{Name: "w", Counts: "things"}, Contender: c})
@@ -59,7 +59,7 @@ func TestProcessorTimeIsComparedRoundByRoundWhereItWasMeasured(t *testing.T) {
 	}
 }
 
-// ofRounds is the spread of so many rounds.
+// ofRounds is the spread of n rounds.
 func ofRounds(low, median, high float64, n int) statistics.Spread {
 	return statistics.Spread{Low: low, Median: median, High: high, N: n}
 }

@@ -23,7 +23,7 @@ const (
 	KindConnections = "connections"
 )
 
-// Report is everything that a run has to say; results.json is its encoding, and results.md is made from it alone.
+// Report is everything that a run has found. results.json is its encoding, and results.md is made from it alone.
 type Report struct {
 	Kind     string            `json:"kind"` // one of the kinds above
 	Title    string            `json:"title"`
@@ -32,22 +32,22 @@ type Report struct {
 	Settings map[string]string `json:"settings"`
 	Versions map[string]string `json:"versions"`
 	Machine  Machine           `json:"machine"`
-	// Quick says that this was a quick look: few sources and short turns, which no other run is compared with.
+	// Quick marks a quick look, with few sources and short turns. No other run is compared with it.
 	Quick bool `json:"quick,omitempty"`
-	// Summary says in a sentence what was found; empty where the figures have to speak for themselves.
+	// Summary says in a sentence what was found; may be empty.
 	Summary string `json:"summary,omitempty"`
-	// ClientsAre names what Figure.Clients is the number of: "goroutines". Empty: clients.
+	// ClientsAre says what Figure.Clients counts: "goroutines". Empty: clients.
 	ClientsAre string `json:"clients_are,omitempty"`
 	// Incomplete says why the run ended early; empty if it did not.
 	Incomplete string `json:"incomplete,omitempty"`
-	// NotRun says what was left out, and why.
+	// NotRun lists what was left out, and why.
 	NotRun   []string       `json:"not_run,omitempty"`
 	Figures  []Figure       `json:"figures"`
 	Verdicts []Verdict      `json:"verdicts"`
 	Samples  []trial.Sample `json:"samples"`
 }
 
-// ByWhat names what Figure.Clients is the number of.
+// ByWhat says what Figure.Clients counts.
 func (r *Report) ByWhat() string { return cmp.Or(r.ClientsAre, "clients") }
 
 // Figure is one line of the table.
@@ -55,30 +55,30 @@ type Figure struct {
 	Workload  string                       `json:"workload"`
 	Task      string                       `json:"task"`              // the workload without its number of clients
 	Clients   int                          `json:"clients,omitempty"` // 0 if the workload has no such number
-	Counts    string                       `json:"counts"`            // an operation, plural: "statements"
+	Counts    string                       `json:"counts"`            // name of an operation, plural: "statements"
 	Contender string                       `json:"contender"`
 	PerSecond statistics.Spread            `json:"per_second"`
 	Ratios    map[string]statistics.Spread `json:"ratios"`  // to other contenders of the workload
-	Through   bool                         `json:"through"` // a server in front of PostgreSQL
-	// CPU is the processor time per operation in microseconds, by role; what was not measured is missing.
+	Through   bool                         `json:"through"` // through a server in front of PostgreSQL
+	// CPU is the processor time per operation in microseconds, by role. Roles without a measurement are missing.
 	CPU map[string]statistics.Spread `json:"cpu_microseconds"`
-	// ServerCPU is the same of all servers together; nil if none was measured.
+	// ServerCPU is the sum of all servers; nil if none was measured.
 	ServerCPU *statistics.Spread `json:"server_cpu_microseconds,omitempty"`
 	// CPURatios compare it with that of other contenders of the workload.
 	CPURatios map[string]statistics.Spread `json:"cpu_ratios,omitempty"`
-	// Busy is how many processors the measuring process itself kept busy; nil if that was not measured.
+	// Busy is how many processors the measuring process kept busy; nil if not measured.
 	Busy *statistics.Spread `json:"processors_busy,omitempty"`
-	// Latency is that of a round trip in microseconds: of each percentile, its spread over the rounds.
+	// Latency has percentiles of a round trip in microseconds, each with its spread over the rounds.
 	Latency map[string]statistics.Spread `json:"latency_microseconds,omitempty"`
 	WAL     *statistics.Spread           `json:"wal_bytes,omitempty"` // bytes per operation; nil if not measured
-	// of the whole primary key; nil if there was none
+	// size of the whole primary key; nil if there is none
 	Index *statistics.Spread `json:"index_bytes,omitempty"`
-	// Memory is that of all servers for a connection, in bytes; nil if not measured
+	// Memory of all servers for one connection, in bytes; nil if not measured.
 	Memory *statistics.Spread `json:"memory_bytes,omitempty"`
 }
 
-// Tabulate folds samples into figures, in the order of the plan's trials. Trials without a sample have no line; bases
-// are the contenders that ratios are taken to.
+// Tabulate turns samples into figures, in the order of the plan's trials. Trials without a sample have no figure. bases
+// are the contenders for ratios.
 func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Figure {
 	var figures []Figure
 	for _, t := range trials {
@@ -137,7 +137,7 @@ func Tabulate(trials []trial.Trial, samples []trial.Sample, bases []string) []Fi
 	return figures
 }
 
-// compare takes the ratios to those of the bases that did the same work.
+// compare computes the ratios to those bases that did the same work.
 func (f *Figure) compare(samples []trial.Sample, bases []string) {
 	for _, base := range bases {
 		if base == f.Contender {
@@ -152,7 +152,7 @@ func (f *Figure) compare(samples []trial.Sample, bases []string) {
 	}
 }
 
-// measured is the spread of figures, nil without any.
+// measured is the spread of figures, or nil without figures.
 func measured(figures []float64) *statistics.Spread {
 	if len(figures) == 0 {
 		return nil
@@ -169,7 +169,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	return e.Encode(r)
 }
 
-// WriteMarkdown writes what people read.
+// WriteMarkdown writes the report for people.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n`%s`\n\n", r.Title, r.Command)
@@ -185,7 +185,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	if r.Summary != "" {
 		fmt.Fprintf(&b, "%s\n\n", r.Summary)
 	}
-	if r.Kind == KindTargets { // what people came for; the figures are its ground
+	if r.Kind == KindTargets { // readers want the verdicts first; the figures prove them
 		writeVerdicts(&b, r.Verdicts)
 		b.WriteString("\n")
 	}
@@ -201,7 +201,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	return err
 }
 
-// pairs is names and values as a text, in the order of the names.
+// pairs formats names and values, in the order of the names.
 func pairs(of map[string]string, is, next string) string {
 	var all []string
 	for name, value := range of {

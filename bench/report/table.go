@@ -10,7 +10,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// column is one of the table: its head, and what a figure has in it.
+// column of the table: its header, and the cell of a figure.
 type column struct {
 	head string
 	left bool // aligned to the left
@@ -59,7 +59,7 @@ func (r *Report) columns() []column {
 	return append(append(head, trips(trial.Mean, "p50", "p99", "p99.9")...), tail...)
 }
 
-// trips are columns of the time of a round trip.
+// trips are columns with the time of a round trip.
 func trips(names ...string) (all []column) {
 	for _, of := range names {
 		all = append(all, column{of + " of a round trip, µs", false, func(f Figure) string { return trip(f, of) }})
@@ -92,7 +92,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	columns := r.columns()
 	for _, c := range columns {
-		fmt.Fprint(t, c.head, "\t") // an error stays in the writer; Flush returns it
+		fmt.Fprint(t, c.head, "\t") // Flush returns the error, if any
 	}
 	fmt.Fprintln(t)
 	for _, f := range r.Figures {
@@ -118,7 +118,7 @@ func show(ratios map[string]statistics.Spread, to string) string {
 	return withQuartiles(&r, hundredths)
 }
 
-// hundredths is a number with two digits behind the point.
+// hundredths formats a number with two decimals.
 func hundredths(f float64) string { return fmt.Sprintf("%.2f", f) }
 
 func spent(f Figure, role string) string {
@@ -139,7 +139,7 @@ func serverCPU(f Figure) string {
 	return small(f.ServerCPU.Median)
 }
 
-// trip is the time of a round trip.
+// trip formats the time of a round trip.
 func trip(f Figure, of string) string {
 	if took, measured := f.Latency[of]; measured {
 		return Grouped(took.Median)
@@ -149,8 +149,8 @@ func trip(f Figure, of string) string {
 
 const notMeasured = "not measured"
 
-// small is a figure with as many digits as count. One that the digits cannot tell from zero is said to be so; it may be
-// below zero where it is the difference of two.
+// small formats a figure with as many decimals as matter. One that rounds to zero becomes "< 0.01". It may even be
+// negative, as the difference of two figures.
 func small(f float64) string {
 	switch {
 	case f < 0.005:
@@ -167,7 +167,7 @@ func wal(f Figure) string {
 	}
 	switch each := f.WAL.Median; {
 	case each == 0:
-		return "0" // not a byte, in most of the rounds
+		return "0" // no bytes in most of the rounds
 	case each < 0.005:
 		return small(each)
 	default:
@@ -190,7 +190,7 @@ func memory(f Figure) string {
 	return withQuartiles(&each, small)
 }
 
-// Grouped is a number in groups of three digits.
+// Grouped formats a number in groups of three digits.
 func Grouped(f float64) string {
 	digits := fmt.Sprintf("%.0f", f)
 	for i := len(digits) - 3; i > 0; i -= 3 {
@@ -199,7 +199,7 @@ func Grouped(f float64) string {
 	return digits
 }
 
-// inProcessColumns are those of a report of that kind, behind the throughput.
+// inProcessColumns are the columns of that kind after the throughput.
 var inProcessColumns = []column{
 	{"ns of CPU, each", false, ownCPU},
 	{"the same in readings of the clock", false, func(f Figure) string { return show(f.CPURatios, ClockReading) }},

@@ -11,17 +11,16 @@ import (
 type Verdict struct {
 	Claim  string  `json:"claim"`
 	Figure float64 `json:"figure"`
-	// Quartiles are the first and the third of the figure over the rounds; nil where it is made of several figures, or
-	// of one round.
+	// Quartiles are the first and the third over the rounds; nil if the figure is made of several, or of one round.
 	Quartiles *[2]float64 `json:"quartiles,omitempty"`
-	Target    float64     `json:"target"`            // at least
-	AtMost    bool        `json:"at_most,omitempty"` // the target is the greatest that the figure may be
-	// Beyond: at the target is not enough; with quartiles on both sides of it there is nothing to choose between the
-	// two that are compared.
+	Target    float64     `json:"target"`            // the least value
+	AtMost    bool        `json:"at_most,omitempty"` // the target is the greatest value instead
+	// Beyond: the figure must be beyond the target, and both quartiles, too. Quartiles on both sides mean that the two
+	// contenders do not differ.
 	Beyond bool `json:"beyond,omitempty"`
 }
 
-// AtLeast is a claim whose figure has a spread over the rounds.
+// AtLeast is a claim about a figure with a spread over the rounds.
 func AtLeast(claim string, s statistics.Spread, target float64) Verdict {
 	v := Verdict{Claim: claim, Figure: s.Median, Target: target}
 	if s.N != 1 {
@@ -30,7 +29,7 @@ func AtLeast(claim string, s statistics.Spread, target float64) Verdict {
 	return v
 }
 
-// AtMost is one whose figure is to be small.
+// AtMost is a claim that a figure is small.
 func AtMost(claim string, s statistics.Spread, target float64) Verdict {
 	v := AtLeast(claim, s, target)
 	v.AtMost = true
@@ -44,7 +43,7 @@ func Faster(claim string, ratio statistics.Spread) Verdict {
 	return v
 }
 
-// Holds says that the target is reached. One round does not say that of what has to be beyond it, and not by chance.
+// Holds says that the target is reached. One round cannot prove a claim with Beyond.
 func (v Verdict) Holds() bool {
 	if v.Beyond {
 		return v.Quartiles != nil && v.Quartiles[0] > v.Target

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Built ties a Go program's file to its source: by its commit, as `go build` stamps it in a checkout, or by its
-// released version; where it has neither, by the beginning of the file's SHA-256, so that two results say at least
-// whether they are of one program.
+// Built identifies the source of a Go program: by the commit that `go build` stamps in a checkout, or by its released
+// version. Without both it is the beginning of the file's SHA-256. So results at least show whether two runs used the
+// same program.
 func Built(path string) (string, error) {
 	if info, err := buildinfo.ReadFile(path); err == nil {
 		if of := stampOf(info); of != "" {
@@ -25,10 +25,10 @@ func Built(path string) (string, error) {
 	return fmt.Sprintf("program with SHA-256 %.8x…", sha256.Sum256(content)), nil
 }
 
-// commit is how many digits of one are shown.
+// commit is how many digits of a commit are shown.
 const commit = 12
 
-// stampOf is the commit or the version of a program, empty if it has neither.
+// stampOf is the commit or the version of a program; empty if it has neither.
 func stampOf(info *debug.BuildInfo) string {
 	stamped := make(map[string]string)
 	for _, s := range info.Settings {

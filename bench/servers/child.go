@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// child is a server that belongs to the benchmark.
+// child is a server that the benchmark has started.
 type child struct {
 	name    string
 	command *exec.Cmd
@@ -21,14 +21,13 @@ type child struct {
 	ended   chan struct{}
 }
 
-// startChild starts a server and waits until it accepts connections on address. Ctrl-C does not reach it:
-// it ends by stop.
+// startChild starts a server and waits until it accepts connections on address. Ctrl-C does not reach it: stop ends it.
 func startChild(ctx context.Context, name, address string, command *exec.Cmd) (*child, error) {
 	c := &child{name: name, command: command, ended: make(chan struct{})}
 	command.Stdout, command.Stderr = &c.said, &c.said
 	ownGroup(command)
 	started := make(chan error)
-	go func() { // the thread that starts a process is its parent for the parent death signal
+	go func() { // the parent death signal follows the thread that starts the process
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := command.Start()
@@ -69,7 +68,7 @@ func (c *child) accepts(ctx context.Context, address string) error {
 
 func (c *child) pid() int { return c.command.Process.Pid }
 
-// stopPatience is how long a server may take for an orderly end before it is killed.
+// stopPatience is how long a server may take for an orderly end. Then it is killed.
 const stopPatience = 10 * time.Second
 
 func (c *child) stop() {
@@ -85,7 +84,7 @@ func (c *child) stop() {
 	<-c.ended
 }
 
-// freeAddress is a port on loopback that nobody listens on at this moment.
+// freeAddress is a free port on the loopback.
 func freeAddress() (string, error) {
 	ln, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -95,7 +94,7 @@ func freeAddress() (string, error) {
 	return ln.Addr().String(), nil
 }
 
-// capped keeps the first 16 KiB of what is written to it.
+// capped keeps the first 16 KiB that are written to it.
 type capped struct {
 	mu    sync.Mutex
 	bytes bytes.Buffer
@@ -116,7 +115,7 @@ func (c *capped) String() string {
 	return c.bytes.String()
 }
 
-// writePublic writes a file that a server running as another user can read.
+// writePublic writes a file that servers of other users can read.
 func writePublic(path, content string) error {
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 		return err

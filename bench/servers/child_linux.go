@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// ownGroup keeps Ctrl-C from a child, and ends it with this process, even one killed with SIGKILL.
+// ownGroup keeps Ctrl-C away from a child, and ends the child with this process, even after SIGKILL.
 func ownGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup keeps Ctrl-C from a child.
+// ownGroup keeps Ctrl-C away from a child.
 func ownGroup(command *exec.Cmd) {
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }

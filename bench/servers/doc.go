@@ -1,3 +1,3 @@
-// Package servers starts the servers that are measured, or finds out what is known of those that run already:
-// PostgreSQL, the proxy and PgBouncer in front of it, Redis and MariaDB.
+// Package servers starts the servers to measure, or asks given servers for their versions. They are PostgreSQL, the
+// proxy and PgBouncer in front of it, Redis and MariaDB.
 package servers

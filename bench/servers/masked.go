@@ -8,12 +8,12 @@ import (
 	"github.com/go-sql-driver/mysql"
 )
 
-// mask stands in results for a password.
+// mask replaces a password in results.
 const mask = "xxxxx"
 
 var keywordPassword = regexp.MustCompile(`(?i)(password\s*=\s*)('(?:[^'\\]|\\.)*'|(?:[^\s\\]|\\.)*)`)
 
-// maskedURL hides the passwords in a URL, or in the keywords and values that PostgreSQL takes as well.
+// maskedURL hides the passwords in a URL, or in PostgreSQL's keywords and values.
 func maskedURL(target string) string {
 	if !strings.Contains(target, "://") {
 		return keywordPassword.ReplaceAllString(target, "${1}"+mask)

@@ -18,28 +18,28 @@ import (
 	"pgflurry/postgres"
 )
 
-// Private are servers of the benchmark's own, on free ports of the loopback interface, with their data in one folder.
+// Private are servers of the benchmark's own: on free ports of the loopback, with their data in one folder.
 type Private struct {
 	Servers
 	Folder   string
-	program  string // pgflurry
+	program  string // path of pgflurry
 	cluster  *postgres.Cluster
 	children []*child
-	logins   string // file with the verifier of Login, which PgBouncer and pgflurry read alike; empty: nobody needs it
-	// transactions says that PgBouncer pools them, and not sessions.
+	logins   string // file with the verifier of Login, for PgBouncer and pgflurry; empty: not needed
+	// PgBouncer pools transactions instead of sessions
 	transactions bool
 }
 
 // PrivateSettings say what to start.
 type PrivateSettings struct {
 	Pgflurry string            // path of the program
-	Bin      string            // folder of PostgreSQL's programs; empty: looked for
+	Bin      string            // folder of PostgreSQL's programs; empty: search for it
 	Options  map[string]string // settings of PostgreSQL, by name
 	Say      func(what string) // called with what takes long
 }
 
-// StartPrivate starts PostgreSQL with the schema of pgflurry, and a proxy as a process of its own. The caller calls
-// Stop, also after an error.
+// StartPrivate starts PostgreSQL with pgflurry's schema, and a proxy as a process of its own. The caller has to call
+// Stop, even after an error.
 func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	p := &Private{}
 	binaries, err := postgres.Find(s.Bin)
@@ -70,13 +70,13 @@ func StartPrivate(ctx context.Context, s PrivateSettings) (*Private, error) {
 	return p, p.startProxy(ctx)
 }
 
-// accessRules let everybody on this machine in, and ask Login for its password.
+// accessRules let in everybody on this machine, but ask Login for its password.
 const accessRules = `host all ` + driver.Login + ` 127.0.0.1/32 scram-sha-256
 local all all trust
 host all all 127.0.0.1/32 trust
 `
 
-// settingsOf is how a report names settings: "max_connections = 500".
+// settingsOf formats settings for a report: "max_connections = 500".
 func settingsOf(options map[string]string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(options)) {
@@ -85,7 +85,7 @@ func settingsOf(options map[string]string) string {
 	return strings.Join(all, ", ")
 }
 
-// startProxy migrates and runs the proxy.
+// startProxy migrates the database and starts the proxy.
 func (p *Private) startProxy(ctx context.Context) error {
 	version, err := exec.CommandContext(ctx, p.program, "--version").Output()
 	if err != nil {
@@ -104,7 +104,7 @@ func (p *Private) startProxy(ctx context.Context) error {
 	return err
 }
 
-// serve runs a proxy as a process of its own.
+// serve starts a proxy as a process of its own.
 func (p *Private) serve(ctx context.Context, name, node string, options ...string) (Server, error) {
 	address, err := freeAddress()
 	if err != nil {
@@ -122,7 +122,7 @@ func (p *Private) serve(ctx context.Context, name, node string, options ...strin
 	return Server{URL: at(p.Postgres.URL, address), PID: proxy.pid()}, nil
 }
 
-// Stop ends what was started and removes the folder.
+// Stop ends all servers and removes the folder.
 func (p *Private) Stop() error {
 	var err error
 	for _, c := range p.children {
@@ -139,11 +139,11 @@ func (p *Private) Stop() error {
 	return err
 }
 
-// at is the same connection string with another address.
+// at replaces the address in a connection string.
 func at(connection, address string) string {
 	u, err := url.Parse(connection)
 	if err != nil {
-		panic(err) // it is one that this package has made
+		panic(err) // the string is our own
 	}
 	u.Host = address
 	return u.String()

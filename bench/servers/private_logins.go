@@ -11,8 +11,8 @@ import (
 	"pgflurry/bench/driver"
 )
 
-// startLogins makes a role with a password of this run, and the file that says so to PgBouncer and pgflurry: both read
-// the verifier as PostgreSQL keeps it.
+// startLogins creates a role with a password for this run. It writes the role's verifier, as PostgreSQL stores it, into
+// a file that both PgBouncer and pgflurry read.
 func (p *Private) startLogins(ctx context.Context) error {
 	password := rand.Text()
 	verifier, err := driver.CreateLogin(ctx, p.Postgres.URL, password)
@@ -23,10 +23,10 @@ func (p *Private) startLogins(ctx context.Context) error {
 	return writePublic(p.logins, fmt.Sprintf("%q %q\n", driver.Login, verifier))
 }
 
-// idDatabase is the name of the virtual database.
+// idDatabase is the name of the ID database.
 const idDatabase = "pgflurry"
 
-// startIDDatabase runs a second proxy, for its virtual database alone.
+// startIDDatabase starts a second proxy, only for its ID database.
 func (p *Private) startIDDatabase(ctx context.Context) (err error) {
 	p.IDDatabase, err = p.serve(ctx, "the ID database", "ids", "--id-database", idDatabase, "--id-auth-file", p.logins)
 	if err != nil {
@@ -41,14 +41,14 @@ func (p *Private) startIDDatabase(ctx context.Context) (err error) {
 	return nil
 }
 
-// As is a server's URL for clients that log in as Login, where there is one.
+// As is a server's URL for clients that log in as Login, if there is such a role.
 func (s Servers) As(of Server) string {
 	if s.Login == nil || !strings.HasPrefix(of.URL, "postgres") {
 		return of.URL
 	}
 	u, err := url.Parse(of.URL)
 	if err != nil {
-		return of.URL // its user finds out by connecting
+		return of.URL // connecting will show the error
 	}
 	u.User = s.Login
 	return u.String()

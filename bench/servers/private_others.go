@@ -12,7 +12,8 @@ import (
 	"pgflurry/bench/driver"
 )
 
-// Start runs what a benchmark needs beside PostgreSQL and the proxy. What is not installed says so in its Missing.
+// Start starts what a benchmark needs besides PostgreSQL and the proxy. A server that is not installed says so in
+// Missing.
 func (p *Private) Start(ctx context.Context, n Needs) error {
 	p.Pooler.Missing, p.Redis.Missing, p.MariaDB.Missing, p.IDDatabase.Missing = notAsked, notAsked, notAsked, notAsked
 	p.transactions = n.Passwords
@@ -36,11 +37,11 @@ func (p *Private) Start(ctx context.Context, n Needs) error {
 	return nil
 }
 
-// IdleWindow is the window of the idle proxy. It is short, so that a turn sees several renewals; each reserves as long
-// as the window is, after a third of it, whatever its length.
+// IdleWindow is the window of the idle proxy, short so that a turn sees several renewals. Whatever its length, a proxy
+// renews after a third of the window.
 const IdleWindow = 3 * time.Second
 
-// startIdle runs a second proxy, which nobody will connect to.
+// startIdle starts a second proxy, which gets no clients.
 func (p *Private) startIdle(ctx context.Context) (err error) {
 	p.Idle, err = p.serve(ctx, "the idle proxy", "idle", "--window", IdleWindow.String())
 	p.Idle.Setting = "window = " + IdleWindow.String()
@@ -49,7 +50,7 @@ func (p *Private) startIdle(ctx context.Context) (err error) {
 
 const notAsked = "no source that is measured asks it"
 
-// startRedis runs Redis without persistence.
+// startRedis starts Redis without persistence.
 func (p *Private) startRedis(ctx context.Context) error {
 	program, err := exec.LookPath("redis-server")
 	if err != nil {
@@ -74,7 +75,7 @@ func (p *Private) startRedis(ctx context.Context) error {
 
 const mariadbConnections = "500"
 
-// startMariaDB makes a data folder and runs MariaDB on it as it comes, but for the number of connections.
+// startMariaDB creates a data folder and starts MariaDB on it. Only the number of connections is not the default.
 func (p *Private) startMariaDB(ctx context.Context) error {
 	installer, err := exec.LookPath("mariadb-install-db")
 	program, err2 := exec.LookPath("mariadbd")
@@ -85,7 +86,7 @@ func (p *Private) startMariaDB(ctx context.Context) error {
 	data := filepath.Join(p.Folder, "mariadb")
 	common := []string{"--no-defaults", "--datadir=" + data}
 	if os.Geteuid() == 0 {
-		common = append(common, "--user=root") // it refuses to be root unless it is asked to
+		common = append(common, "--user=root") // as root it refuses to start otherwise
 	}
 	install := exec.CommandContext(ctx, installer,
 		append(common, "--auth-root-authentication-method=normal", "--skip-test-db")...)

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// startPooler runs PgBouncer as it comes but for what it must know and a pool that is large enough: in session mode, or
-// where clients have passwords in transaction mode. Where it is not installed Pooler says so.
+// startPooler starts PgBouncer with its defaults, except for a larger pool and what it must know. It pools sessions, or
+// transactions if clients have passwords. If it is not installed, Pooler says so.
 func (p *Private) startPooler(ctx context.Context) error {
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Private) startPooler(ctx context.Context) error {
 	}
 	args := []string{config}
 	if os.Geteuid() == 0 {
-		args = []string{"-u", "nobody", config} // it refuses root
+		args = []string{"-u", "nobody", config} // it refuses to run as root
 	}
 	pooler, err := startChild(ctx, "PgBouncer", address, exec.Command(program, args...))
 	if err != nil {
@@ -67,7 +67,7 @@ const (
 pool_mode = session
 default_pool_size = 200
 max_client_conn = 1000`
-	// twenty is the size of a pool that PgBouncer comes with
+	// twenty is PgBouncer's default size of a pool
 	transactionSettings = `auth_type = scram-sha-256
 pool_mode = transaction
 default_pool_size = 20

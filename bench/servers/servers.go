@@ -11,36 +11,36 @@ import (
 	"pgflurry/hint"
 )
 
-// Server is one that can be measured.
+// Server is one server that can be measured.
 type Server struct {
 	URL     string // for clients; empty: there is none, and Missing says why
-	PID     int    // of its first process; 0 if its processor time cannot be taken
-	Version string // what it says of itself
-	Setting string // what is set but for addresses; empty: nothing, or it is not known
+	PID     int    // of its first process; 0: its processor time cannot be measured
+	Version string // as it reports it
+	Setting string // settings other than addresses; empty: none, or not known
 	Missing string
 }
 
-// Servers are PostgreSQL, what stands in front of it, and those of other makers.
+// Servers are PostgreSQL, the servers in front of it, and those of other makers.
 type Servers struct {
 	Postgres, Proxy, Pooler, Redis, MariaDB Server
-	// IDDatabase is the virtual database of a proxy, of one of its own where it is private.
+	// IDDatabase is a proxy's ID database. A private one has a proxy of its own.
 	IDDatabase Server
-	// Login is the role that clients log in as with a password, by SCRAM; nil: whoever the URLs name.
+	// Login is the role of clients with a password (SCRAM); nil: the one in the URLs.
 	Login *url.Userinfo
-	// Idle is a proxy that has no clients, with a window of IdleWindow.
+	// Idle is a proxy without clients, with a window of IdleWindow.
 	Idle Server
-	// Binaries is the folder of PostgreSQL's programs; empty if not known.
+	// Binaries is the folder of PostgreSQL's programs; empty: not known.
 	Binaries string
 }
 
-// Needs are the servers that a benchmark wants beside PostgreSQL and the proxy.
+// Needs are the servers that a benchmark needs besides PostgreSQL and the proxy.
 type Needs struct {
 	Pooler, Redis, MariaDB, Idle, IDDatabase bool
-	// Passwords: clients log in with a password, and PgBouncer pools transactions, as servers in use do.
+	// Passwords: clients log in with a password, and PgBouncer pools transactions, as in production.
 	Passwords bool
 }
 
-// option is a flag that names a server that runs already.
+// option is a flag that names a running server.
 type option struct {
 	of      *Server
 	name    string
@@ -59,11 +59,11 @@ func (s *Servers) options() []option {
 	}
 }
 
-// askPatience is how long a server that runs already may take to let a client in and say its version.
+// askPatience is how long a given server may take to accept a client and report its version.
 const askPatience = 5 * time.Second
 
-// Running asks servers that run already for their versions. Each URL may be empty but that of PostgreSQL. Their
-// processor time is not taken: they may be on another machine.
+// Running asks the given servers for their versions. Only PostgreSQL must have a URL. Their processor time is not
+// measured: they may be on another machine.
 func Running(ctx context.Context, s Servers) (Servers, error) {
 	for _, server := range s.options() {
 		if server.of.URL == "" {
@@ -88,7 +88,7 @@ func Running(ctx context.Context, s Servers) (Servers, error) {
 	return s, nil
 }
 
-// Options are the flags that name the servers, as a shell takes them, with passwords masked.
+// Options are the flags that name the servers, quoted for a shell and with masked passwords.
 func (s Servers) Options() string {
 	var b strings.Builder
 	for _, server := range s.options() {
@@ -99,8 +99,8 @@ func (s Servers) Options() string {
 	return b.String()
 }
 
-// behind says that the server answers, with what PostgreSQL says of itself: what stands in front of it does not say its
-// own version.
+// behind checks that the server answers, and returns the version of PostgreSQL. A server in front of PostgreSQL does
+// not report its own version.
 func behind(ctx context.Context, target string) (string, error) {
 	version, err := driver.PostgresVersion(ctx, target)
 	return "unknown, in front of " + version, err

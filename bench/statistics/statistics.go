@@ -1,4 +1,4 @@
-// Package statistics says what a set of figures looks like: its median, its quartiles, its mean.
+// Package statistics summarises sets of figures: median, quartiles, mean.
 package statistics
 
 import (
@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Spread is what a set of figures looks like: its median and its quartiles. Of a single figure all three are that one,
-// and say nothing of how figures scatter: its JSON has no quartiles.
+// Spread is the median and the quartiles of a set of figures. For a single figure all three are equal and say nothing
+// about the spread, so its JSON has no quartiles.
 type Spread struct {
 	Low    float64 `json:"quartile_1"`
 	Median float64 `json:"median"`
@@ -16,8 +16,8 @@ type Spread struct {
 	N      int     `json:"n"`
 }
 
-// SpreadOf takes the quartiles by linear interpolation between the nearest figures.
-// Without figures it is the zero Spread.
+// SpreadOf computes quartiles by linear interpolation between the nearest figures. Without figures it returns the zero
+// Spread.
 func SpreadOf(figures []float64) Spread {
 	if len(figures) == 0 {
 		return Spread{}
@@ -32,7 +32,7 @@ func SpreadOf(figures []float64) Spread {
 	return Spread{Low: at(0.25), Median: at(0.5), High: at(0.75), N: len(sorted)}
 }
 
-// MarshalJSON leaves out the quartiles of a single figure.
+// MarshalJSON omits the quartiles of a single figure.
 func (s Spread) MarshalJSON() ([]byte, error) {
 	if s.N == 1 {
 		return json.Marshal(struct {
@@ -40,7 +40,7 @@ func (s Spread) MarshalJSON() ([]byte, error) {
 			N      int     `json:"n"`
 		}{s.Median, s.N})
 	}
-	type whole Spread // without this method
+	type whole Spread // without this method, to avoid recursion
 	return json.Marshal(whole(s))
 }
 
@@ -56,12 +56,12 @@ func (s *Spread) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Times is the spread of the figures, each multiplied.
+// Times multiplies each figure.
 func (s Spread) Times(by float64) Spread {
 	return Spread{Low: s.Low * by, Median: s.Median * by, High: s.High * by, N: s.N}
 }
 
-// Inverse is the spread of 1 over each figure.
+// Inverse is the spread of the reciprocals.
 func (s Spread) Inverse() Spread {
 	return Spread{Low: 1 / s.High, Median: 1 / s.Median, High: 1 / s.Low, N: s.N}
 }

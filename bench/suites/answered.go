@@ -23,19 +23,19 @@ var (
 )
 
 const (
-	// answerPatience is how long a proxy that has just been started may take to get a worker.
+	// answerPatience is how long a new proxy may take to get a worker.
 	answerPatience = 30 * time.Second
-	// givenPatience is the same for one that runs already: whoever waits shall know within a second.
+	// givenPatience is the same for a given proxy: its user should know within a second.
 	givenPatience = 500 * time.Millisecond
 )
 
-// errForwarded is what is wrong with IDs that came through the proxy but from the function in the database.
+// errForwarded is the error if IDs come through the proxy, but from the function in the database.
 var errForwarded = errors.New("the proxy forwarded instead of answering from memory; " +
 	"its log says why it has no worker, and pgflurry workers who has which")
 
-// Answered refuses what a turn counted if the proxy did not answer: if an ID drawn through it right before or right
-// after is of the function in the database, or, on servers that nobody else uses, if the function gave any ID
-// meanwhile, to whomever.
+// Answered rejects a turn if the proxy did not answer from memory. An ID that it draws through the proxy before or
+// after the turn must not be the function's. On private servers the function must not give any ID during the turn
+// either.
 func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		c, err := newForwardingCheck(ctx, s)
@@ -62,7 +62,7 @@ func Answered(s servers.Servers, turn trial.Turn) trial.Turn {
 	}
 }
 
-// awaitAnswers returns when the proxy answers from memory: before it has a worker it forwards.
+// awaitAnswers returns when the proxy answers from memory. Without a worker, the proxy forwards.
 func awaitAnswers(ctx context.Context, s servers.Servers) error {
 	c, err := newForwardingCheck(ctx, s)
 	if err != nil {
@@ -91,10 +91,10 @@ func awaitAnswers(ctx context.Context, s servers.Servers) error {
 	}
 }
 
-// forwardingCheck sees who draws.
+// forwardingCheck finds out which worker answers.
 type forwardingCheck struct {
 	direct, proxy *pgx.Conn
-	function      int64 // the worker of the function in the database
+	function      int64 // worker of the function in the database
 	alone         bool  // nobody else uses the servers
 }
 
@@ -126,8 +126,8 @@ func (c forwardingCheck) close(ctx context.Context) {
 	}
 }
 
-// answers draws an ID through the proxy, which must not be the function's, and gives the place where the function's
-// sequence stands; where others draw too, that says nothing and is 0.
+// answers draws an ID through the proxy and fails if it is the function's. It returns the position of the function's
+// sequence, or 0 if others draw, too.
 func (c forwardingCheck) answers(ctx context.Context) (lane int64, err error) {
 	var id, worker int64
 	if err := c.proxy.QueryRow(ctx, nextSnowflakeSQL, pgx.QueryExecModeSimpleProtocol).Scan(&id); err != nil {

@@ -14,15 +14,15 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// The workloads of the benchmark of connections, as --workloads names them, beside SingleWorkload.
+// The workloads of the benchmark of connections, as in --workloads, besides SingleWorkload.
 const (
 	memoryWorkload  = "memory"
 	connectWorkload = "connect"
 	besideWorkload  = "beside"
 )
 
-// ConnectionWorkloads are all of them, in the order they run. Memory is first: what a server keeps of clients that have
-// left is in it otherwise.
+// ConnectionWorkloads are all workloads, in order. Memory is first: later it would include what servers keep of clients
+// that have left.
 var ConnectionWorkloads = []string{memoryWorkload, connectWorkload, SingleWorkload, besideWorkload}
 
 const (
@@ -30,7 +30,7 @@ const (
 	logIn      = "connect with a password"
 	besideMany = "one per round trip, beside clients that draw 10,000 a statement"
 
-	// mostBackends is how many connections stay where each has a process of PostgreSQL.
+	// mostBackends limits idle connections if each has a process of PostgreSQL.
 	mostBackends = 400
 	manyRows     = 10_000
 )
@@ -49,8 +49,8 @@ var (
 	manyNextvalsSQL string
 )
 
-// connected are the sources of this benchmark. Their clients log in with a password, by SCRAM where there is one, and
-// PgBouncer pools transactions: so a draw is a Query, which each of them takes.
+// connected are the sources of this benchmark. Their clients log in with a password, by SCRAM if the server supports
+// it. PgBouncer pools transactions. So a draw is a Query, which all of them take.
 var connected = []source{
 	{"nextval", report.Nextval, "nextval.sql", fromPostgres},
 	{"nextval-pgbouncer", pooledNextval, "nextval.sql", fromPooler},
@@ -59,24 +59,24 @@ var connected = []source{
 	{"snowflake-id-database", unbacked, "next_snowflake.sql", fromIDDatabase},
 }
 
-// Connections plans what a connection costs: its memory, the time until it is there, and an ID of it; and how long one
-// client waits beside others that draw many.
+// Connections plans what a connection costs: its memory, the time to connect, and an ID. It also plans how long one
+// client waits while others draw many IDs.
 type Connections struct {
 	Servers   servers.Servers
 	Workloads []string
 	Clients   []int // of the workload single
-	Idle      int   // connections that stay, where they have no process each
+	Idle      int   // idle connections without a process of their own
 
-	before map[int]int64 // memory of each server that has had one client, by process
+	before map[int]int64 // memory of each server after its first client, by process
 }
 
-// Needs are the servers that it asks.
+// Needs are the servers for it.
 func (b *Connections) Needs() servers.Needs {
 	return servers.Needs{Pooler: true, Redis: true, IDDatabase: true, Passwords: true}
 }
 
-// Prepare makes what the sources draw from, and looks at the servers when each has had one client: its program is in
-// memory then.
+// Prepare creates what the sources draw from. It measures the servers' memory when each has had one client, because
+// then their programs are in memory.
 func (b *Connections) Prepare(ctx context.Context) error {
 	if err := (IDs{Servers: b.Servers}).Prepare(ctx); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (b *Connections) Prepare(ctx context.Context) error {
 	return b.look(ctx)
 }
 
-// look notes the memory of the servers.
+// look records the memory of the servers.
 func (b *Connections) look(ctx context.Context) error {
 	for _, s := range connected {
 		if s.from.of(b.Servers).URL == "" {
@@ -119,7 +119,7 @@ func (b *Connections) look(ctx context.Context) error {
 	return nil
 }
 
-// NotRun says what has no server, and why.
+// NotRun lists the sources without a server, and why.
 func (b *Connections) NotRun() (lines []string) {
 	for _, s := range connected {
 		if server := s.from.of(b.Servers); server.URL == "" {
@@ -129,7 +129,7 @@ func (b *Connections) NotRun() (lines []string) {
 	return lines
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+// Plan makes the trials. The caller fills in rounds, times and seed.
 func (b *Connections) Plan() (p trial.Plan, err error) {
 	for _, workload := range b.Workloads {
 		switch workload {
@@ -167,7 +167,7 @@ func (b *Connections) Plan() (p trial.Plan, err error) {
 	return p, nil
 }
 
-// add adds a trial of each source that has a server; a nil turn is none.
+// add adds a trial of each source that has a server. turn may return nil: no trial.
 func (b *Connections) add(p *trial.Plan, w trial.Workload, turn func(source, driver.Source) trial.Turn) error {
 	for _, s := range connected {
 		server := s.from.of(b.Servers)
@@ -190,7 +190,7 @@ func (b *Connections) add(p *trial.Plan, w trial.Workload, turn func(source, dri
 	return nil
 }
 
-// processes are those of the servers that a source asks, by role.
+// processes are those of the servers behind a source, by role.
 func (b *Connections) processes(s source) map[string]int {
 	own := s.from.of(b.Servers).PID
 	if s.from.inFront() {
@@ -207,7 +207,7 @@ func (b *Connections) staying(s source) int {
 	return b.Idle
 }
 
-// weigh is by how much the servers of a source have more memory than before their first client.
+// weigh is the growth of the servers' memory since their first client.
 func (b *Connections) weigh(s source) (more int64, err error) {
 	for _, pid := range b.processes(s) {
 		now, err := trial.Memory(pid)
@@ -246,8 +246,9 @@ func (b *Connections) single(s source, clients int) trial.Turn {
 	return nil
 }
 
-// beside is one client of a source that draws single IDs, beside others of the same source. There is none where a
-// statement draws one at most, and none of the proxy, which forwards what it cannot give within 50 ms.
+// beside is one client of a source that draws single IDs, while others of the same source draw many. There is none if a
+// statement draws one ID at most. There is none for the proxy either, because it forwards what it cannot answer within
+// 50 ms.
 func (b *Connections) beside(s source, clients int) trial.Turn {
 	one, err := s.drawing(1)
 	quick, is := one.(driver.Draw)

@@ -16,7 +16,8 @@ func TestAConnectionIsMeasuredAtEveryServerThatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// memory, two numbers of clients that connect and two that draw of all five; three beside others of three
+	// five sources: memory, and two numbers of clients that connect and two that draw; three sources beside others, for
+	// three numbers
 	if want := 5*(1+2+2) + 3*3; len(plan.Trials) != want {
 		t.Errorf("%d trials; expected %d", len(plan.Trials), want)
 	}

@@ -11,7 +11,7 @@ const (
 	memoryKiB          = 16.0 // of a connection without TLS
 )
 
-// ConnectionVerdicts says which targets of the ID database are reached, for what was measured.
+// ConnectionVerdicts says which targets of the ID database are reached, of those that were measured.
 func ConnectionVerdicts(_ []trial.Trial, figures []report.Figure) (all []report.Verdict) {
 	for _, f := range figures {
 		if f.Contender != unbacked {

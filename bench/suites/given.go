@@ -17,8 +17,8 @@ import (
 //go:embed sql/client_port.sql
 var clientPortSQL string
 
-// checkGiven refuses servers that run already and are not what their flags say, before anything is made there.
-// PostgreSQL answers everything that a proxy does, so speed alone would tell nobody.
+// checkGiven refuses given servers that are not what their flags say, before it changes anything there. PostgreSQL
+// answers everything that a proxy does, so without this check only the speed would differ.
 func checkGiven(ctx context.Context, s servers.Servers) error {
 	if s.Proxy.URL != "" {
 		if err := checkProxy(ctx, s); err != nil {
@@ -31,8 +31,8 @@ func checkGiven(ctx context.Context, s servers.Servers) error {
 	return nil
 }
 
-// checkProxy refuses PostgreSQL itself at once: it sees the port of the client's own socket. Anything else that answers
-// with IDs of the function passes them on.
+// checkProxy recognises PostgreSQL itself, which sees the port of the client's own socket. Any other server is refused
+// if its IDs are the function's: it only passes calls on.
 func checkProxy(ctx context.Context, s servers.Servers) error {
 	conn, err := pgx.Connect(ctx, s.Proxy.URL)
 	if err != nil {
@@ -60,7 +60,7 @@ func checkProxy(ctx context.Context, s servers.Servers) error {
 			"and pgflurry workers list shows which proxies hold a worker."))
 }
 
-// checkIDDatabase refuses what runs SQL: an ID database does not.
+// checkIDDatabase refuses a server that runs SQL: an ID database does not.
 func checkIDDatabase(ctx context.Context, target string) error {
 	conn, err := pgx.Connect(ctx, target)
 	if err != nil {
@@ -77,7 +77,7 @@ func checkIDDatabase(ctx context.Context, target string) error {
 		"Name the database of pgflurry serve --id-database NAME, at the address of that proxy."))
 }
 
-// addressOf is where a connection goes, without the password that its URL may have.
+// addressOf is the address of a connection, without the password in its URL.
 func addressOf(conn *pgx.Conn) string {
 	return net.JoinHostPort(conn.Config().Host, fmt.Sprint(conn.Config().Port))
 }

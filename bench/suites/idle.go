@@ -11,17 +11,18 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// often is how often the server is asked whether something was written: far more often than a renewal comes.
+// often is the time between two questions whether something was written. It is far shorter than that between renewals.
 const often = 10 * time.Millisecond
 
 //go:embed sql/writes.sql
 var writesSQL string
 
-// writes are what a server has written so far: transactions that write, and bytes of its log.
+// writes counts what a server has written so far: transactions, and bytes of its log.
 type writes struct{ transactions, log int64 }
 
-// writesOf counts the transactions that write, in the whole server, from one of them to one that is at least d later.
-// The asking takes none. Proxies with clients write as rarely as idle ones, so another one adds its own.
+// writesOf counts transactions that write, in the whole server. It counts from one of them to another that is at least
+// d later. Asking writes nothing. Proxies with clients write as rarely as idle ones, so a further proxy adds its own
+// writes.
 func writesOf(server string) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		ctx, cancel := context.WithTimeoutCause(ctx, d+answerPatience,
@@ -51,7 +52,7 @@ func writesOf(server string) trial.Turn {
 	}
 }
 
-// nextWrite waits until another transaction has written, and gives the count with it.
+// nextWrite waits until another transaction has written, and returns the count.
 func nextWrite(ctx context.Context, conn *pgx.Conn) (at time.Time, now writes, err error) {
 	var before writes
 	if err := conn.QueryRow(ctx, writesSQL).Scan(&before.transactions, &before.log); err != nil {

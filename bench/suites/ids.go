@@ -27,11 +27,11 @@ var (
 type IDs struct {
 	Servers servers.Servers
 	Clients []int
-	Sources []string // of SourceKeys; all if empty
-	Quick   bool     // of the tasks only the first, one ID for a round trip
+	Sources []string // some of SourceKeys; empty: all
+	Quick   bool     // only the first task: one ID a round trip
 }
 
-// groups are what is measured.
+// groups are the sources by task.
 func (b IDs) groups() []group {
 	if b.Quick {
 		return groups[:1]
@@ -39,8 +39,8 @@ func (b IDs) groups() []group {
 	return groups
 }
 
-// Prepare makes what the sources draw from, and returns when the proxy answers from memory: before that it forwards.
-// Servers that run already are asked first whether they are what they are said to be.
+// Prepare creates what the sources draw from. It returns when the proxy answers from memory, because before that it
+// forwards. First it checks that given servers are what their flags say.
 func (b IDs) Prepare(ctx context.Context) error {
 	private := b.Servers.Postgres.PID != 0
 	if !private {
@@ -68,8 +68,8 @@ func (b IDs) Prepare(ctx context.Context) error {
 	return awaitAnswers(ctx, b.Servers)
 }
 
-// CleanUp takes away what Prepare has made, but for rows named pgflurry_bench in tables of the schema pgflurry: a proxy
-// may still hold numbers of the segment, and none is given twice.
+// CleanUp removes what Prepare has created. Rows named pgflurry_bench in tables of schema pgflurry stay: a proxy may
+// still hold numbers of the segment, and no number may be given twice.
 func (b IDs) CleanUp(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)
 	if err != nil {
@@ -86,8 +86,7 @@ func (b IDs) CleanUp(ctx context.Context) error {
 	return err
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in.
-// Sources whose server is not there have none.
+// Plan makes the trials. The caller fills in rounds, times and seed. Sources without a server get no trial.
 func (b IDs) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	for _, clients := range b.Clients {
@@ -127,10 +126,10 @@ func (b IDs) Plan() (trial.Plan, error) {
 	return p, nil
 }
 
-// chosen says whether a source is wanted.
+// chosen says whether the user wants a source.
 func (b IDs) chosen(s source) bool { return len(b.Sources) == 0 || slices.Contains(b.Sources, s.key) }
 
-// NotRun says which of the wanted sources have no server, and why.
+// NotRun lists the wanted sources without a server, and why.
 func (b IDs) NotRun() (lines []string) {
 	for _, g := range b.groups() {
 		for _, s := range g.sources {
@@ -147,7 +146,7 @@ func (b IDs) NotRun() (lines []string) {
 //go:embed sql/wal.sql
 var walSQL string
 
-// walOf adds to a count what the server wrote to its log meanwhile, by whatever cause.
+// walOf adds to a count all that the server wrote to its log during the turn, whatever the cause.
 func walOf(server string, turn trial.Turn) trial.Turn {
 	return func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		conn, err := pgx.Connect(ctx, server)

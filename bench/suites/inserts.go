@@ -14,15 +14,15 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Inserts plans the filling of a table whose primary key comes from each of the sources that do not lock a row for a
-// draw: rows per second, size of the key's index, WAL per row. One connection inserts batchSize rows a statement, each
-// statement a transaction.
+// Inserts plans to fill a table with primary keys of each source that locks no row for a draw. It measures rows per
+// second, the size of the key's index, and WAL per row. One connection inserts batchSize rows a statement, and each
+// statement is a transaction.
 type Inserts struct {
 	Servers servers.Servers // with a proxy
-	Rows    int             // of the table at the end, a multiple of batchSize
+	Rows    int             // of the full table, a multiple of batchSize
 }
 
-// InsertsTurn is about how long a million rows take; it only serves the estimate.
+// InsertsTurn is about the time for a million rows, only for the estimate.
 const InsertsTurn = 6 * time.Second
 
 // tables are the CREATE TABLE statements, one a source.
@@ -45,10 +45,10 @@ var (
 	checkpointSQL string
 )
 
-// keyed is a source that rows have their keys from.
+// keyed is a source of keys.
 type keyed struct {
 	name, table string
-	proxy       bool // drawn through the proxy by the client, batchSize at a time; else by the column's DEFAULT
+	proxy       bool // the client draws batchSize at a time through the proxy; else the column has a DEFAULT
 }
 
 var insertSources = []keyed{
@@ -61,8 +61,7 @@ var insertSources = []keyed{
 	{uuidv7, "uuidv7.sql", false},
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in.
-// A turn fills the table, however long that takes.
+// Plan makes the trials. The caller fills in rounds, times and seed. A turn fills the table, however long that takes.
 func (b Inserts) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	if b.Rows < batchSize || b.Rows%batchSize != 0 {
@@ -89,8 +88,8 @@ func (b Inserts) Plan() (trial.Plan, error) {
 	return p, nil
 }
 
-// fill makes the table anew and fills it, right after a checkpoint so that each source finds the log in the same state.
-// Only the filling is measured; one statement before it, whose rows are taken away again, makes caches warm.
+// fill creates the table and fills it, right after a checkpoint, so that each source finds the log in the same state.
+// Only filling is measured. One statement before it warms the caches, and its rows are removed again.
 func (b Inserts) fill(k keyed, create string) trial.Turn {
 	return func(ctx context.Context, _ time.Duration, measure trial.Measure) (count trial.Count, err error) {
 		conn, err := pgx.Connect(ctx, b.Servers.Postgres.URL)

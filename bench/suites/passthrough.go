@@ -9,10 +9,10 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Pgflurry is the contender of the pass-through benchmark that is measured beside report.Direct and report.PgBouncer.
+// Pgflurry is the contender of the pass-through benchmark, beside report.Direct and report.PgBouncer.
 const Pgflurry = "pgflurry"
 
-// The workloads of the pass-through benchmark, as --workloads names them.
+// The workloads of the pass-through benchmark, as in --workloads.
 const (
 	SelectWorkload    = "select"
 	pipelinedWorkload = "pipelined"
@@ -20,23 +20,23 @@ const (
 	CopyWorkload      = "copy"
 )
 
-// PassThroughWorkloads are all of them, in the order they run.
+// PassThroughWorkloads are all workloads, in order.
 var PassThroughWorkloads = []string{SelectWorkload, pipelinedWorkload, RowsWorkload, CopyWorkload}
 
 // pipelineClients are the clients of the workload pipelined.
 const pipelineClients = 8
 
-// PassThrough plans what a statement costs that is only passed on:
-// the same work directly and through each server in front.
+// PassThrough plans what a statement costs that is only passed on. It runs the same work directly and through each
+// server in front.
 type PassThrough struct {
 	Servers   servers.Servers
 	Pgbench   *driver.Pgbench
-	Rows      *driver.Rows // nil if neither rows nor copy is among the workloads
+	Rows      *driver.Rows // nil without the workloads rows and copy
 	Workloads []string
 	Clients   []int // of the select workload
 }
 
-// contenders are those whose servers are there.
+// contenders are those with a server.
 func (b PassThrough) contenders() (names []string, targets map[string]servers.Server) {
 	targets = map[string]servers.Server{
 		report.Direct: {URL: b.Servers.Postgres.URL}, report.PgBouncer: b.Servers.Pooler, Pgflurry: b.Servers.Proxy,
@@ -49,7 +49,7 @@ func (b PassThrough) contenders() (names []string, targets map[string]servers.Se
 	return names, targets
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+// Plan makes the trials. The caller fills in rounds, times and seed.
 func (b PassThrough) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	names, targets := b.contenders()

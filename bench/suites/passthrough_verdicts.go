@@ -9,14 +9,14 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// Targets of the pass-through: how much of PgBouncer's and of the direct throughput is to be left.
+// Targets of the pass-through: the share of PgBouncer's and of the direct throughput.
 const (
 	meanToPgBouncer   = 1.0
 	lowestToPgBouncer = 0.9
 	toDirect          = 0.9
 )
 
-// PassThroughVerdicts says what the figures mean, for what was measured.
+// PassThroughVerdicts says which targets are reached, of those that were measured.
 func PassThroughVerdicts(trials []trial.Trial, figures []report.Figure) []report.Verdict {
 	var cells []float64
 	lowest, where := statistics.Spread{}, ""

@@ -10,8 +10,7 @@ import (
 	"pgflurry/bench/statistics"
 )
 
-// QuickSources are those that a quick look has where nobody chooses: of servers that run already, as many as are
-// given.
+// QuickSources are the default sources of a quick look. If servers are given, it has only their sources.
 func QuickSources(given servers.Servers) []string {
 	keys := []string{"snowflake-proxy", "snowflake-function", "nextval", "uuidv7", redisIncr.key}
 	if given.Postgres.URL == "" {
@@ -24,12 +23,12 @@ func QuickSources(given servers.Servers) []string {
 	})
 }
 
-// subjects are what a summary may be about, the first of them that was measured.
+// subjects are the possible subjects of a summary. The first that was measured is the subject.
 var subjects = []struct{ contender, called string }{
 	{proxied, "the proxy"}, {unbacked, "the ID database"}, {inDatabase, "the function in the database"},
 }
 
-// Summary says in one sentence how the proxy stands to nextval, where the most clients were.
+// Summary compares the proxy with nextval in one sentence, at the greatest number of clients.
 func Summary(figures []report.Figure) string {
 	for _, subject := range subjects {
 		for _, f := range slices.Backward(figures) {
@@ -42,8 +41,8 @@ func Summary(figures []report.Figure) string {
 	return "Nothing can be compared: it takes nextval, and next_snowflake beside it, each with a turn."
 }
 
-// summary compares a subject with nextval by the ratios of their speeds and of their processor time, which may not have
-// been measured.
+// summary compares a subject with nextval by the ratios of speed and of processor time. The latter may not have been
+// measured.
 func summary(subject string, speed, cpu statistics.Spread) string {
 	var b strings.Builder
 	b.WriteString(strings.ToUpper(subject[:1]) + subject[1:])

@@ -15,7 +15,7 @@ import (
 //go:embed sources/*.sql
 var sources embed.FS
 
-// Of those, what more than one measurement draws with.
+// Sources that more than one measurement uses.
 var (
 	//go:embed sources/next_snowflake.sql
 	nextSnowflakeSQL string
@@ -23,7 +23,7 @@ var (
 	nextBatchSQL string
 )
 
-// Names of sources that have a target, beside report.Nextval and report.Redis.
+// Names of sources with a target, besides report.Nextval and report.Redis.
 const (
 	proxied    = "next_snowflake, proxy"
 	unbacked   = "next_snowflake, ID database"
@@ -31,7 +31,7 @@ const (
 	inBatches  = "next_snowflakes(1000), proxy"
 )
 
-// Names of sources that fill tables too.
+// Names of sources that also fill tables.
 const (
 	cachedNextval = "nextval, CACHE 1000"
 	pooledNextval = "nextval, PgBouncer"
@@ -40,7 +40,7 @@ const (
 	uuidv7        = "UUID v7"
 )
 
-// Tasks that have targets, beside pipelinedPrepared.
+// Tasks with targets, besides pipelinedPrepared.
 const (
 	singlePrepared = "one per round trip, prepared"
 	singleSimple   = "one per round trip, simple"
@@ -61,7 +61,7 @@ const (
 	fromIDDatabase
 )
 
-// of is that server among those that there are.
+// of returns that server.
 func (p place) of(s servers.Servers) servers.Server {
 	return [...]servers.Server{
 		fromPostgres: s.Postgres, fromProxy: s.Proxy, fromPooler: s.Pooler, fromRedis: s.Redis, fromMariaDB: s.MariaDB,
@@ -69,21 +69,21 @@ func (p place) of(s servers.Servers) servers.Server {
 	}[p]
 }
 
-// logs says that what it gives may be in PostgreSQL's log: the marks of a worker are, and those of an ID database too.
+// logs says that its IDs may cause writes to PostgreSQL's log: the marks of a worker do, also those of an ID database.
 func (p place) logs() bool { return p == fromPostgres || p == fromIDDatabase || p.inFront() }
 
-// inFront says that PostgreSQL is behind it.
+// inFront says that it is in front of PostgreSQL.
 func (p place) inFront() bool { return p == fromProxy || p == fromPooler }
 
 // source is where clients get IDs.
 type source struct {
-	key  string // as users choose it
+	key  string // for --sources
 	name string
-	file string // of bench/sources; empty for other servers than PostgreSQL and what stands in front of it
+	file string // of bench/sources; empty for servers that are not PostgreSQL or in front of it
 	from place
 }
 
-// Sources by how they are asked. Within a list they take turns.
+// Sources by how they are asked. Those of one list take turns.
 var (
 	oneAtATime = []source{
 		{"nextval", report.Nextval, "nextval.sql", fromPostgres},
@@ -124,11 +124,11 @@ const (
 	mariadbReplace = "mariadb-replace"
 )
 
-// group is sources that do the same task.
+// group is sources with the same task.
 type group struct {
 	task    string
 	mode    driver.Mode
-	each    int // IDs of one statement
+	each    int // IDs a statement
 	sources []source
 }
 
@@ -139,7 +139,7 @@ var groups = []group{
 	{batchPrepared, driver.Prepared, batchSize, batches},
 }
 
-// QuickKeys are those of them that a quick look can have: they give one ID for a round trip.
+// QuickKeys are the sources for a quick look: they give one ID a round trip.
 func QuickKeys() (keys []string) {
 	for _, s := range oneAtATime {
 		keys = append(keys, s.key)
@@ -147,7 +147,7 @@ func QuickKeys() (keys []string) {
 	return keys
 }
 
-// SourceKeys are the names by which sources are chosen.
+// SourceKeys are the keys of all sources.
 func SourceKeys() (keys []string) {
 	for _, g := range groups {
 		for _, s := range g.sources {
@@ -162,7 +162,7 @@ func SourceKeys() (keys []string) {
 // draws says whether its IDs are those of next_snowflake.
 func (s source) draws() bool { return strings.HasPrefix(s.file, "next_snowflake") }
 
-// run is the source as a trial's turn.
+// run makes a turn of the source.
 func (s source) run(g group, clients int, target string) (trial.Turn, error) {
 	switch s.from {
 	case fromRedis:
@@ -177,7 +177,7 @@ func (s source) run(g group, clients int, target string) (trial.Turn, error) {
 	return driver.Draw{SQL: string(statement), Mode: g.mode, Rows: g.each, Clients: clients}.From(target), nil
 }
 
-// Needs says which servers beside PostgreSQL and the proxy the chosen sources ask; none chosen are all.
+// Needs are the servers that the chosen sources ask, besides PostgreSQL and the proxy. None chosen means all.
 func (b IDs) Needs() (n servers.Needs) {
 	for _, s := range oneAtATime {
 		if b.chosen(s) {

@@ -14,7 +14,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// The workloads of the targets, as --workloads names them, beside pipelinedWorkload.
+// The workloads of the targets, as in --workloads, besides pipelinedWorkload.
 const (
 	SingleWorkload = "single"
 	cpuWorkload    = "cpu"
@@ -24,12 +24,12 @@ const (
 	idleWorkload   = "idle"
 )
 
-// TargetWorkloads are all of them, in the order they run.
+// TargetWorkloads are all workloads, in order.
 var TargetWorkloads = []string{
 	SingleWorkload, pipelinedWorkload, cpuWorkload, batchWorkload, insertWorkload, bulkWorkload, idleWorkload,
 }
 
-// What the targets name, in the tables and in TargetVerdicts.
+// Names that the tables and TargetVerdicts share.
 const (
 	fixedBytes = "one per round trip, fixed bytes"
 	inserted   = "one row per INSERT, prepared"
@@ -45,8 +45,8 @@ const (
 // insertClients are the numbers of clients that insert rows.
 var insertClients = []int{1, 16}
 
-// Targets plans what the targets ask: each contender beside the one that it is to beat, with pgbench wherever it can,
-// so that anyone can check with a tool that is not ours.
+// Targets plans the trials for the targets: each contender beside the one that it has to beat. It uses pgbench if
+// possible, so that anyone can check with a tool that is not ours.
 type Targets struct {
 	Servers   servers.Servers
 	Pgbench   *driver.Pgbench
@@ -57,7 +57,7 @@ type Targets struct {
 //go:embed sql/setup_targets.sql
 var setupTargetsSQL string
 
-// Prepare makes what the trials draw from and insert into.
+// Prepare creates what the trials draw from and insert into.
 func (b Targets) Prepare(ctx context.Context) error {
 	if err := (IDs{Servers: b.Servers}).Prepare(ctx); err != nil {
 		return err
@@ -73,14 +73,14 @@ func (b Targets) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// Needs says which servers the workloads ask beside PostgreSQL and the proxy.
+// Needs are the servers of the workloads, besides PostgreSQL and the proxy.
 func (b Targets) Needs() servers.Needs {
 	return servers.Needs{
 		Redis: slices.Contains(b.Workloads, cpuWorkload), Idle: slices.Contains(b.Workloads, idleWorkload),
 	}
 }
 
-// NotRun says what has no server, and why.
+// NotRun lists the trials without a server, and why.
 func (b Targets) NotRun() []string {
 	if b.Needs().Redis && b.Servers.Redis.URL == "" {
 		return []string{report.Redis + ": " + b.Servers.Redis.Missing}
@@ -88,7 +88,7 @@ func (b Targets) NotRun() []string {
 	return nil
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+// Plan makes the trials. The caller fills in rounds, times and seed.
 func (b Targets) Plan() (trial.Plan, error) {
 	var p trial.Plan
 	add := map[string]func(*trial.Plan) error{
@@ -124,7 +124,7 @@ func (b Targets) pgbench(p *trial.Plan, w trial.Workload, run driver.PgbenchRun,
 	}
 }
 
-// trial adds one that PostgreSQL has a part in; through the proxy it draws.
+// trial adds a trial in which PostgreSQL takes part. Through the proxy it draws.
 func (b Targets) trial(p *trial.Plan, w trial.Workload, name string, proxy bool, turn trial.Turn) {
 	turn = walOf(b.Servers.Postgres.URL, turn)
 	p.WatchProcess(name, trial.Database, b.Servers.Postgres.PID)

@@ -12,7 +12,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// targetTrials are those of every workload, with Redis or without.
+// targetTrials are the trials of every workload, with or without Redis.
 func targetTrials(t *testing.T, there servers.Servers) []trial.Trial {
 	t.Helper()
 	plan, err := Targets{
@@ -24,7 +24,7 @@ func targetTrials(t *testing.T, there servers.Servers) []trial.Trial {
 	return plan.Trials
 }
 
-// figuresOf gives every trial the same ratio to whatever it is compared with, and the layout's speed.
+// figuresOf gives every trial the same ratio to all others, and the layout's speed.
 func figuresOf(trials []trial.Trial, ratio float64) (figures []report.Figure) {
 	always := statistics.Spread{Low: ratio, Median: ratio, High: ratio, N: 9}
 	to := map[string]statistics.Spread{report.Nextval: always, report.Redis: always}
@@ -54,8 +54,8 @@ func redisThere() servers.Servers {
 
 func TestEveryTargetIsJudgedOnceByItsOwnFigure(t *testing.T) {
 	trials := targetTrials(t, redisThere())
-	// three numbers of clients in two modes; pipelined; twice the processor time; batch; the function at four numbers;
-	// two inserts; bulk; idle
+	// three numbers of clients in two modes; pipelined; two of processor time; batch; the function at four numbers; two
+	// inserts; bulk; idle
 	const want = 6 + 1 + 2 + 1 + 4 + 2 + 1 + 1
 	for ratio, missed := range map[float64][]string{
 		1:   {"1 client: proxy to `nextval`", "16 clients: proxy", "64 clients: proxy", "50 pipelined"},

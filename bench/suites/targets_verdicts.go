@@ -8,10 +8,10 @@ import (
 	"pgflurry/bench/servers"
 )
 
-// Targets of IDs by number of clients: of the proxy, of the function in the database, and of a column's DEFAULT.
+// Targets of IDs by number of clients: of the proxy, the function in the database, and a column's DEFAULT.
 var (
 	singleToNextval    = map[int]float64{1: 1.3, 16: 2, 64: 2}
-	functionToNextval  = map[int]float64{1: 0.95, 16: 0.95} // others: 0.9
+	functionToNextval  = map[int]float64{1: 0.95, 16: 0.95} // other numbers: 0.9
 	insertsToBigserial = map[int]float64{1: 0.95, 16: 0.92}
 )
 
@@ -20,12 +20,12 @@ const (
 	cpuToRedis         = 1.0
 	batchOfLayout      = 0.9
 	bulkTimesOfNextval = 3.1
-	writesPerIdleThird = 1.1    // a renewal comes after a third of the window, give or take a tenth of that
-	layoutRate         = 4096e3 // IDs per second of one worker, in the default layout
+	writesPerIdleThird = 1.1    // a renewal comes after a third of the window, plus or minus a tenth of that
+	layoutRate         = 4096e3 // IDs a second of one worker, in the default layout
 )
 
-// TargetVerdicts says which targets are reached, for what was measured:
-// first of the proxy, then of the function in the database.
+// TargetVerdicts says which targets are reached, of those that were measured: first of the proxy, then of the function
+// in the database.
 func TargetVerdicts(figures []report.Figure) (all []report.Verdict) {
 	place := func(f report.Figure) int {
 		switch {

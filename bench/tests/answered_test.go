@@ -24,13 +24,13 @@ func TestIDsThatTheProxyForwardedForAreAnErrorAndNoFigure(t *testing.T) {
 		}
 	})
 	if err == nil {
-		err = suites.IDs{Servers: private.Servers}.Prepare(t.Context()) // which waits until the proxy answers
+		err = suites.IDs{Servers: private.Servers}.Prepare(t.Context()) // waits until the proxy answers
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
 	draw := driver.Draw{SQL: "SELECT next_snowflake()", Rows: 1, Clients: 2}
-	// The function gives IDs in the middle of a turn; before and after it the proxy answers.
+	// The function gives IDs in the middle of a turn. Before and after it the proxy answers.
 	middle := func(ctx context.Context, d time.Duration, measure trial.Measure) (trial.Count, error) {
 		return measure(func() (trial.Count, error) { return draw.From(private.Postgres.URL)(ctx, d, trial.Unwatched) })
 	}

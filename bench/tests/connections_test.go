@@ -12,7 +12,7 @@ import (
 
 func TestTheBenchmarkOfConnectionsReportsEveryServer(t *testing.T) {
 	for workloads, want := range map[string]struct {
-		figures  map[string]int // by the server that there must be; empty: all that are private
+		figures  map[string]int // by the server that they need; empty: all private ones
 		verdicts int
 		rows     []string
 	}{
@@ -63,7 +63,7 @@ func everyConnectionFigureIsWhole(t *testing.T, f report.Figure) {
 	}
 }
 
-// hasColumnsOfServers looks at the table that has all figures of a server in one column.
+// hasColumnsOfServers checks the table with all figures of a server in one column.
 func hasColumnsOfServers(t *testing.T, out string, rows []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(out, "results.md"))

@@ -65,7 +65,7 @@ func TestFixedBytesDrawAsManyAsTheyCountAndOneBefore(t *testing.T) {
 		if err != nil || count.Operations == 0 {
 			t.Errorf("%s: %+v, error %v", name, count, err)
 		}
-		counted += count.Operations + 1 // the first, before the time
+		counted += count.Operations + 1 // and the first one, which does not count
 	}
 	if err := conn.QueryRow(t.Context(), "SELECT last_value FROM drawn").Scan(&last); err != nil || last != counted {
 		t.Errorf("%d were counted, %d were drawn (error %v)", counted, last, err)

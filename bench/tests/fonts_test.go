@@ -24,13 +24,13 @@ import (
 //go:embed fonts_test.js
 var misplacedTexts string
 
-// fonts that a reader may have in place of the one that charts are laid out with: the widest that is common (Verdana's
-// letters are as wide), the narrowest, and one with serifs.
+// fonts that a reader may have instead of the chart's own: the widest common one, the narrowest, and one with serifs.
+// Verdana's letters are as wide as those of DejaVu Sans.
 var fonts = []string{"Liberation Sans", "DejaVu Sans", "Liberation Sans Narrow", "DejaVu Serif"}
 
 var families = regexp.MustCompile(`font-family:[^;]*;`)
 
-// longReport has names and captions as long as any, and everything that is drawn.
+// longReport has the longest names and captions, and everything that can be drawn.
 func longReport() *report.Report {
 	r := &report.Report{
 		Kind: report.KindIDs, Samples: []trial.Sample{{Round: 1}}, Incomplete: strings.Repeat("it ended early, ", 20),
@@ -56,7 +56,7 @@ func longReport() *report.Report {
 	return r
 }
 
-// pictures are the charts of the documents, and those of a report with long names.
+// pictures are the charts in the documents, and those of a report with long names.
 func pictures(t *testing.T) map[string]string {
 	t.Helper()
 	folder := t.TempDir()
@@ -100,7 +100,7 @@ func TestTextsOfAChartStayApartAndInsideWithoutTheFontThatItWasMadeWith(t *testi
 		if asked.URL.Path == "/" {
 			io.WriteString(w, page.String())
 		} else {
-			w.WriteHeader(http.StatusNoContent) // the icon
+			w.WriteHeader(http.StatusNoContent) // the browser asks for an icon
 		}
 	}))
 	t.Cleanup(serving.Close)

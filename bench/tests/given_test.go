@@ -29,8 +29,8 @@ var (
 	mariadbThingsSQL string
 )
 
-// startAll starts all that the command run can be given, as far as it is installed; what the environment asks for has
-// to be.
+// startAll starts every installed server that the command run can take. Those that the environment requires must be
+// installed.
 func startAll(t *testing.T) servers.Servers {
 	t.Helper()
 	private, err := servers.StartPrivate(t.Context(), servers.PrivateSettings{
@@ -60,7 +60,7 @@ func startAll(t *testing.T) servers.Servers {
 	return private.Servers
 }
 
-// things are what is in the servers: tables, sequences and indexes, functions, types, schemas and keys, by their names.
+// things are the names of everything in the servers: tables, sequences and indexes, functions, types, schemas and keys.
 func things(t *testing.T, s servers.Servers) (all []string) {
 	t.Helper()
 	conn := server.Connect(t, s.Postgres.URL)
@@ -131,7 +131,7 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 			flags = append(flags, flag, withPassword(of.URL, password))
 		}
 	}
-	flags = append(flags, "--id-database", given.IDDatabase.URL) // which asks for its own password
+	flags = append(flags, "--id-database", given.IDDatabase.URL) // it asks for its own password
 	short := []string{"run", "--rounds", "1", "--duration", "100ms", "--warm-up", "0"}
 	args := append(append(short, "--clients", "2"), flags...)
 	own, _ := given.Login.Password()
@@ -172,7 +172,7 @@ func TestEveryServerThatIsGivenIsMeasuredAndLeftAsItWas(t *testing.T) {
 	}
 }
 
-// measuresAtAQuickLook looks at servers that run already: at what each of them gives, but for processor time.
+// measuresAtAQuickLook checks a quick look at given servers: every figure except processor time.
 func measuresAtAQuickLook(t *testing.T, given servers.Servers, flags []string) {
 	t.Helper()
 	look := exec.Command(binary,
@@ -197,8 +197,8 @@ func measuresAtAQuickLook(t *testing.T, given servers.Servers, flags []string) {
 	}
 }
 
-// withPassword is a URL of PostgreSQL with a password, which these servers do not ask for;
-// other addresses stay as they are.
+// withPassword adds a password to a URL of PostgreSQL. These servers do not ask for it. Other addresses stay as they
+// are.
 func withPassword(target, password string) string {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "postgres" {
@@ -208,7 +208,7 @@ func withPassword(target, password string) string {
 	return u.String()
 }
 
-// figuresOf is how many the sources have of those servers that are there.
+// figuresOf is the number of figures for these servers.
 func figuresOf(s servers.Servers) int {
 	n := 21
 	for of, figures := range map[string]int{
@@ -222,7 +222,7 @@ func figuresOf(s servers.Servers) int {
 }
 
 func TestAServerThatFailsIsSaidNotToHaveRunAndTheOthersAreMeasured(t *testing.T) {
-	direct, elsewhere := server.Migrated(t), server.Database(t) // which has not what the source draws from
+	direct, elsewhere := server.Migrated(t), server.Database(t) // elsewhere lacks what the source draws from
 	out := t.TempDir()
 	run := exec.Command(binary, "run", "--postgres", direct, "--pgbouncer", elsewhere, "--clients", "1",
 		"--rounds", "2", "--duration", "100ms", "--warm-up", "100ms",

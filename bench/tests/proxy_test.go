@@ -1,5 +1,4 @@
-// Package tests runs pgflurry-bench as a user would, for a few seconds. It looks at what is reported, not at how fast
-// it was.
+// Package tests runs pgflurry-bench as a user does, for a few seconds. It checks the reports, not the speed.
 package tests
 
 import (
@@ -40,14 +39,14 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// command is one that writes its results to a folder, without a warm-up.
+// command is a command without warm-up that writes its results to a folder.
 func command(t *testing.T, out string, args ...string) *exec.Cmd {
 	t.Helper()
 	server.Binaries(t)
 	return exec.Command(binary, append(args, "--out", out, "--pgflurry", program.Path(t), "--warm-up", "0")...)
 }
 
-// measured runs a command to its end, however long that takes on a busy machine, and gives what it said.
+// measured runs a command to its end, even on a busy machine, and returns its output.
 func measured(t *testing.T, c *exec.Cmd) string {
 	t.Helper()
 	said, err := c.CombinedOutput()

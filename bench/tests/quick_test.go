@@ -15,7 +15,7 @@ import (
 	"pgflurry/tests/support/server"
 )
 
-// refused runs a command that is to be refused before anything starts, with that exit code and these words.
+// refused runs a command that must fail before anything starts, with this exit code and these words.
 func refused(t *testing.T, args []string, code int, wants ...string) {
 	t.Helper()
 	said, err := exec.Command(binary, args...).CombinedOutput()
@@ -31,7 +31,7 @@ func refused(t *testing.T, args []string, code int, wants ...string) {
 	}
 }
 
-// quickLook is one with turns that are shorter than usual.
+// quickLook is a quick look with shorter turns than usual.
 func quickLook(t *testing.T, locale, out, rounds string) *exec.Cmd {
 	t.Helper()
 	c := command(t, out, "run", "--quick", "--duration", "100ms", "--rounds", rounds)
@@ -106,7 +106,7 @@ func TestCtrlCWritesWhatIsFinishedAndLeavesNothing(t *testing.T) {
 
 func TestAServerThatTakesNobodyInIsNamedBeforeAnythingStarts(t *testing.T) {
 	t.Parallel()
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // it accepts nobody
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts no connection
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestTheIDBenchmarkReportsEverySource(t *testing.T) {
 	}
 }
 
-// required names the variable that makes a missing program a failure.
+// required are the variables that make a missing program a failure.
 var required = map[string]string{
 	"redis-server": "PGFLURRY_TEST_REDIS", "pgbouncer": "PGFLURRY_TEST_POOLER", "mariadbd": "PGFLURRY_TEST_MARIADB",
 }
@@ -81,7 +81,7 @@ func TestServersThatRunAlreadyAreMeasuredAndLeftAsTheyWere(t *testing.T) {
 	leavesNoSchema(t, direct)
 }
 
-// leavesNoSchema fails where the benchmark's schema is in a database.
+// leavesNoSchema fails if the benchmark's schema is in a database.
 func leavesNoSchema(t *testing.T, direct string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), direct)

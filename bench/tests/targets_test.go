@@ -10,7 +10,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// connectBefore are the workloads that pgbench has no part in.
+// connectBefore are the workloads without pgbench.
 var connectBefore = map[string]bool{
 	"one per round trip, fixed bytes, 1 client": true, "1,000 per statement, prepared, 1 client": true,
 	"a proxy without clients": true,

@@ -10,36 +10,36 @@ import (
 	"time"
 )
 
-// tick is the unit of processor time in /proc:
-// USER_HZ is 100 on every architecture that Go runs on (proc(5), getconf CLK_TCK).
+// tick is the unit of processor time in /proc: USER_HZ is 100 on every architecture of Go (proc(5), getconf CLK_TCK).
 const tick = 10 * time.Millisecond
 
-// system is what is asked of the operating system.
+// system is the operating system's side.
 type system struct {
-	stats func() (map[int]procStat, error) // of all processes, one after the other
-	// processor time of all threads of a process, those that have ended included
+	stats func() (map[int]procStat, error) // of all processes, read one after the other
+	// processor time of all threads of a process, ended ones included
 	clock func(pid int) (time.Duration, error)
 }
 
 func thisSystem() system { return system{stats: readStats, clock: processClock} }
 
-// procStat is what this package reads of /proc/PID/stat.
+// procStat is the part of /proc/PID/stat that is used here.
 type procStat struct {
 	parent  int
-	reaped  int64 // ticks, user and system, of children that were waited for, and theirs
+	reaped  int64 // ticks, user and system, of all descendants that were waited for
 	started int64 // ticks since the machine started
 }
 
-// looks is how often a tree is looked at until nobody comes or goes meanwhile.
+// looks limits the attempts to read a tree while no process comes or goes.
 const looks = 100
 
-// treeCPU is the processor time, user and system, that a process and all processes below it have spent, those that have
-// ended and were waited for included. What processes spend that live is exact; that of all which have ended is cut off
-// to a tick twice, user and system, so that the sum may fall by two ticks when one ends, and is never further off. It
-// needs Linux's /proc.
+// treeCPU is the processor time, user and system, of a process and all processes below it. It includes those that have
+// ended and were waited for. It needs Linux's /proc.
 //
-// It looks before and after it reads the clocks. If the same processes were there and none had been waited for
-// meanwhile, then each is in the sum once: by its own clock or, if it has ended, by its parent's count.
+// The time of running processes is exact. The time of ended ones is cut off to a tick twice, for user and for system.
+// So the sum may fall by two ticks when a process ends, but its error never grows.
+//
+// It reads the tree before and after it reads the clocks. If both trees have the same processes, and none was waited
+// for meanwhile, each process is in the sum once. Its own clock counts or, if it has ended, its parent's count.
 func (s system) treeCPU(pid int) (time.Duration, error) {
 	for range looks {
 		before, err := s.tree(pid)
@@ -59,7 +59,7 @@ func (s system) treeCPU(pid int) (time.Duration, error) {
 		"expected one moment in which all stay", pid, looks)
 }
 
-// sum adds up a tree; live says that each process still had a clock.
+// sum adds up a tree. live says that each process still had a clock.
 func (s system) sum(tree map[int]procStat) (spent time.Duration, live bool) {
 	for pid, stat := range tree {
 		own, err := s.clock(pid)
@@ -71,7 +71,7 @@ func (s system) sum(tree map[int]procStat) (spent time.Duration, live bool) {
 	return spent, true
 }
 
-// tree gives a process and all below it.
+// tree returns a process and all below it.
 func (s system) tree(pid int) (map[int]procStat, error) {
 	stats, err := s.stats()
 	if err != nil {
@@ -115,8 +115,8 @@ func readStats() (map[int]procStat, error) {
 	return stats, nil
 }
 
-// parseStat reads "pid (name) state parent …"; the name may hold spaces and brackets. The times of children are fields
-// 16 and 17 of proc(5), the start is field 22.
+// parseStat parses "pid (name) state parent …". The name may contain spaces and brackets. The times of children are
+// fields 16 and 17 of proc(5), the start is field 22.
 func parseStat(line string) (procStat, error) {
 	fields := strings.Fields(line[strings.LastIndexByte(line, ')')+1:])
 	if len(fields) < 20 {

@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// processClock reads the clock of another process's processor time, in nanoseconds. Its number is
-// the complement of the process's above three bits that say: of all threads, and as the scheduler
-// counts (clock_getcpuclockid(3), include/linux/posix-timers.h).
+// processClock reads the processor time of another process, in nanoseconds. The number of that clock is the complement
+// of the process number, above three bits. The bits say: of all threads, and as the scheduler counts
+// (clock_getcpuclockid(3), include/linux/posix-timers.h).
 func processClock(pid int) (time.Duration, error) {
 	const asScheduled = 2
 	var spent unix.Timespec

@@ -19,8 +19,7 @@ func TestStatIsReadWhateverTheProcessIsCalled(t *testing.T) {
 }
 
 func TestTheTimeOfAProcessIncludesThoseBelowIt(t *testing.T) {
-	// A shell that burns time in a child which it waits for, then in one that lives on.
-	// Each line says that one is done.
+	// A shell burns time in a child that it waits for, then in one that lives on. Each line says that one is done.
 	burn := `i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done`
 	shell := exec.Command("sh", "-c", `sh -c '`+burn+`'; echo; sh -c '`+burn+`; echo; read line'; true`)
 	stdin, err := shell.StdinPipe()

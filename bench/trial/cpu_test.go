@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// moments is a system whose processes change from look to look; the last stays. A process has a clock in the look that
-// came last.
+// moments is a system whose processes change from look to look; the last look stays. A process has a clock if it is in
+// the latest look.
 type moments struct {
 	stats []map[int]procStat
 	times map[int]time.Duration
@@ -33,7 +33,7 @@ var (
 	backend     = procStat{parent: 10, started: 2}
 	reaped      = procStat{parent: 1, reaped: 130, started: 1} // after a backend that spent 300 ms
 	withOne     = map[int]procStat{1: {}, 10: serving, 11: backend}
-	torn        = map[int]procStat{1: {}, 10: serving} // the backend ended after its parent was read and before it was
+	torn        = map[int]procStat{1: {}, 10: serving} // the backend ended after its parent was read, before it was
 	twice       = map[int]procStat{1: {}, 10: reaped, 11: backend}
 	without     = map[int]procStat{1: {}, 10: reaped}
 	clocks      = map[int]time.Duration{1: time.Hour, 10: 5 * time.Millisecond, 11: 300 * time.Millisecond}

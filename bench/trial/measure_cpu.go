@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// measureCPU runs a turn, takes the processor time of the watched processes, by role, and returns when those that came
-// with the turn are gone.
+// measureCPU runs a turn and takes the processor time of the watched processes, by role. It returns when the processes
+// that came with the turn have ended.
 func (s system) measureCPU(ctx context.Context, turn Turn, d time.Duration, watched map[string]int) (Count, error) {
 	defer s.lookAt(watched).awaitLeaving(ctx)
 	return turn(ctx, d, s.measuring(ctx, watched))
@@ -40,14 +40,14 @@ func (s system) measuring(ctx context.Context, watched map[string]int) Measure {
 	}
 }
 
-// presence is the processes that were there at a moment, of some trees.
+// presence is the processes of some trees at a moment.
 type presence struct {
 	system  system
 	watched map[string]int
 	there   map[int]bool
 }
 
-// lookAt notes who is there of the processes by role, and below them.
+// lookAt records the processes by role, and those below them.
 func (s system) lookAt(watched map[string]int) presence {
 	p := presence{system: s, watched: watched, there: make(map[int]bool)}
 	for _, pid := range p.now() {
@@ -56,7 +56,7 @@ func (s system) lookAt(watched map[string]int) presence {
 	return p
 }
 
-// now is who is there. A tree that cannot be looked at has nobody; its processor time is not measured either.
+// now lists the present processes. A tree that cannot be read is empty, and its processor time is not measured either.
 func (p presence) now() (all []int) {
 	for _, root := range p.watched {
 		if tree, err := p.system.tree(root); err == nil {
@@ -67,12 +67,12 @@ func (p presence) now() (all []int) {
 }
 
 const (
-	leavingPatience = time.Second // a connection that a pooler keeps stays longer, and so does a vacuum
+	leavingPatience = time.Second // a pooler keeps its connections longer, and a vacuum lasts longer
 	leavingLook     = 5 * time.Millisecond
 )
 
-// awaitLeaving returns when all that have come since are gone, or patience is over: a server's process for a connection
-// ends a while after its client has closed it, and spends on that.
+// awaitLeaving returns when all new processes have ended, or when patience is over. A server's process for a connection
+// ends some time after its client has closed it, and uses processor time until then.
 func (p presence) awaitLeaving(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, leavingPatience)
 	defer cancel()

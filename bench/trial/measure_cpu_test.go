@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// database is the process 10 of the moments.
+// database is process 10 of the moments.
 var database = map[string]int{Database: 10}
 
 func TestATurnIsOverWhenTheProcessesThatCameWithItAreGone(t *testing.T) {
@@ -41,12 +41,12 @@ func TestATurnIsOverWhenTheProcessesThatCameWithItAreGone(t *testing.T) {
 	m := &moments{stats: []map[int]procStat{torn, withOne}, times: clocks}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	m.system().lookAt(database).awaitLeaving(ctx) // returns although the backend stays, as one does that a pooler keeps
+	m.system().lookAt(database).awaitLeaving(ctx) // returns although the backend stays, as with a pooler
 }
 
 func TestABackendThatComesAndGoesWithinTheMeasuredTimeIsInIt(t *testing.T) {
-	// at the turn's begin, at that of the measured time, twice for its clocks; then the backend is leaving, for which
-	// it needs 20 ms, and gone
+	// The looks: at the turn's begin, at the begin of the measured time, and twice for its clocks. Then the backend is
+	// leaving, which takes 20 ms. Then it is gone.
 	m := &moments{
 		stats: slices.Concat(slices.Repeat([]map[int]procStat{torn}, 4), slices.Repeat([]map[int]procStat{withOne}, 3),
 			[]map[int]procStat{without}),

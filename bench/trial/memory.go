@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-// Memory is what a process and all below it have in memory, in bytes. A page that several processes have counts in each
-// for its part, so that the sum has it once. Shared memory, which is a server's cache and not a connection's, does not
-// count. Nor does what the kernel keeps for the processes, sockets and page tables among it. It needs Linux's /proc,
-// and the right to look at the processes.
+// Memory is the memory of a process and all below it, in bytes. A page that several processes share counts in each by
+// its part, so the sum has it once. Shared memory does not count, because it is a server's cache and not a
+// connection's. The kernel's own memory for the processes, such as sockets and page tables, does not count either.
+// Memory needs Linux's /proc, and the right to read that of the processes.
 func Memory(pid int) (total int64, err error) {
 	tree, err := thisSystem().tree(pid)
 	if err != nil {
@@ -22,7 +22,7 @@ func Memory(pid int) (total int64, err error) {
 	for member := range tree {
 		own, err := memoryOf(member)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH): // it has ended since
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ESRCH): // it has ended meanwhile
 		case err != nil:
 			return 0, fmt.Errorf("the memory of process %d cannot be read: %w", member, err)
 		}
@@ -33,13 +33,13 @@ func Memory(pid int) (total int64, err error) {
 
 func memoryOf(pid int) (int64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
-	if err != nil || len(content) == 0 { // a process that has ended and was not waited for has an empty one
+	if err != nil || len(content) == 0 { // empty for a process that has ended and was not waited for
 		return 0, err
 	}
 	return parseMemory(content)
 }
 
-// parseMemory reads smaps_rollup of proc(5): lines "Pss: 123 kB".
+// parseMemory parses smaps_rollup of proc(5): lines "Pss: 123 kB".
 func parseMemory(content []byte) (int64, error) {
 	lines := make(map[string]int64)
 	for line := range bytes.Lines(content) {

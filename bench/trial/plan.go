@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Plan is what Run does.
+// Plan says what Run does.
 type Plan struct {
 	Trials   []Trial
 	Rounds   int           // at least 1
 	Duration time.Duration // of each trial in each round
-	WarmUp   time.Duration // of each trial before the first round; no warm-up if zero
+	WarmUp   time.Duration // of each trial before the first round; zero: no warm-up
 	Seed     uint64        // decides the order of the contenders
-	// Watch names the server processes whose processor time is taken, by contender and role.
+	// Watch names the server processes whose processor time is measured, by contender and role.
 	Watch map[string]map[string]int
-	// Progress is called before each run of a trial, with how much of the Estimate is behind it; may be nil. Round 0 is
+	// Progress is called before each run of a trial, with the part of the Estimate that is done; may be nil. Round 0 is
 	// the warm-up.
 	Progress func(behind time.Duration, round int, next Trial)
-	// Failed is called when a trial failed in a round, which has no more turns then. Without it the first failure ends
-	// the run.
+	// Failed is called when a trial has failed in a round. The trial then gets no more turns. If Failed is nil, the
+	// first failure ends the run.
 	Failed func(round int, t Trial, why error)
 }
 
-// WatchProcess adds a server process whose processor time is taken; 0 is none.
+// WatchProcess adds a server process whose processor time is measured. 0 adds none.
 func (p *Plan) WatchProcess(contender, role string, pid int) {
 	if p.Watch == nil {
 		p.Watch = make(map[string]map[string]int)
@@ -39,13 +39,13 @@ func (p *Plan) WatchProcess(contender, role string, pid int) {
 	}
 }
 
-// Estimate is about how long the plan takes.
+// Estimate is roughly how long the plan takes.
 func (p Plan) Estimate() time.Duration {
 	return time.Duration(len(p.Trials)) * (p.WarmUp + time.Duration(p.Rounds)*p.Duration)
 }
 
-// Run does what the plan says. When ctx ends, a trial fails and there is no Failed, or none is left, it returns the
-// samples taken so far and the reason.
+// Run runs the plan. It returns the samples so far with an error if ctx ends or no trial is left. If Failed is nil, one
+// failed trial is enough.
 func Run(ctx context.Context, p Plan) ([]Sample, error) {
 	if len(p.Trials) == 0 || p.Rounds < 1 || p.Duration <= 0 {
 		return nil, fmt.Errorf("the plan has %d trials, %d rounds of %v; expected at least one of each",
@@ -77,7 +77,7 @@ func Run(ctx context.Context, p Plan) ([]Sample, error) {
 			case err == nil && round > 0:
 				sample.Round = round
 				samples = append(samples, sample)
-			case err == nil: // the warm-up
+			case err == nil: // a warm-up gives no sample
 			case ctx.Err() != nil || p.Failed == nil:
 				return samples, err
 			default:
@@ -112,10 +112,10 @@ func (p Plan) take(ctx context.Context, t Trial, d time.Duration) (Sample, error
 	return s, nil
 }
 
-// ErrNothingDone is what is wrong with a turn in which nothing was finished.
+// ErrNothingDone is the error of a turn that finished nothing.
 var ErrNothingDone = errors.New("nothing was done in the time; give --duration more")
 
-// shuffled keeps the workloads in their order and mixes the contenders of each.
+// shuffled keeps the order of workloads, and shuffles the contenders of each.
 func shuffled(order *rand.Rand, trials []Trial) []Trial {
 	mixed := make([]Trial, 0, len(trials))
 	for from := 0; from < len(trials); {

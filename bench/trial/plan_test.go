@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// scripted is a plan whose trials do 1000 × d operations a second and note that they ran.
+// scripted is a plan whose trials do 1000 × d operations a second and record that they ran.
 func scripted(ran *[]string, workloads, contenders int) Plan {
 	p := Plan{Rounds: 20, Duration: time.Second, Seed: 7}
 	for w := range workloads {
@@ -110,7 +110,7 @@ func TestATrialThatFailsHasNoMoreTurnsAndTheOthersHaveTheirs(t *testing.T) {
 	turns := 0
 	whole := p.Trials[1].Run
 	p.Trials[1].Run = func(ctx context.Context, d time.Duration, measure Measure) (Count, error) {
-		if turns++; turns == 3 { // the warm-up is the first
+		if turns++; turns == 3 { // the first is the warm-up
 			return Count{}, errors.New("no such table")
 		}
 		return whole(ctx, d, measure)

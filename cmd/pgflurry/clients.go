@@ -20,13 +20,13 @@ import (
 func newClients() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "clients",
-		Short: "Say who may log in to the ID database: add, list, remove, expire",
-		Long: `clients keeps table pgflurry.client: who may log in to the ID database of "pgflurry serve --id-database".
-A client logs in with its password by SCRAM-SHA-256, or with a certificate alone. It has nothing to do with the
-roles of PostgreSQL.
+		Short: "Manage who may log in to the ID database: add, list, remove, expire",
+		Long: `clients changes and shows table pgflurry.client. The table says who may log in to the ID database of
+"pgflurry serve --id-database". A client logs in with its password by SCRAM-SHA-256, or with a
+certificate alone. Clients have nothing to do with the roles of PostgreSQL.
 
-Proxies read the table every few seconds, and log clients in from memory. So a change reaches them within seconds,
-and while the database is away they go on with what they read last. Sessions that are logged in stay.`,
+Proxies read the table every few seconds, and log clients in from memory. So a change takes effect
+within seconds. While the database is away, proxies use what they read last. Open sessions stay.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -34,14 +34,15 @@ and while the database is away they go on with what they read last. Sessions tha
 	return cmd
 }
 
-// withClients is withHome for the table of clients.
+// withClients is withHome for commands on the table of clients.
 func withClients(
 	cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
 ) error {
 	return withHome(cmd, url, "clients that proxies know", run)
 }
 
-// oneClient takes the name of one client as arguments, and repeats none of them: one may be a password.
+// oneClient accepts the name of one client as the only argument. Its errors never repeat an argument: one may be a
+// password.
 func oneClient(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%d names of clients were given; give one, and nothing else: "+
@@ -54,7 +55,7 @@ func oneClient(_ *cobra.Command, args []string) error {
 	return account.CheckName(args[0])
 }
 
-// endOf reads until when a client may log in.
+// endOf parses until when a client may log in.
 func endOf(flag, text string) (account.End, error) {
 	if text == "never" {
 		return account.End{}, nil
@@ -74,7 +75,7 @@ func endOf(flag, text string) (account.End, error) {
 	return account.End{In: in}, nil
 }
 
-// spellUntil is until when a client may log in, in a sentence.
+// spellUntil words until when a client may log in.
 func spellUntil(until time.Time) string {
 	if until.IsZero() {
 		return "for ever"
@@ -82,7 +83,7 @@ func spellUntil(until time.Time) string {
 	return "until " + timestamp(until)
 }
 
-// existsHint says how to change a client that is there.
+// existsHint adds to the error of an existing client how to change that client.
 func existsHint(err error) error {
 	var exists *account.ExistsError
 	if errors.As(err, &exists) {

@@ -16,7 +16,7 @@ import (
 	"pgflurry/proxy/scram"
 )
 
-// addition is what "clients add" was told beside the name.
+// addition holds the flags of "clients add".
 type addition struct {
 	url, until                         string
 	limit                              int
@@ -28,15 +28,17 @@ func newClientsAdd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Let a client log in, or give it another password",
-		Long: `add lets a client log in to the ID database. It asks for the password twice, without showing it. Where
-standard input is no terminal, its one line is the password. What is kept is not the password but a verifier, by which
-nobody can log in.
+		Long: `add lets a client log in to the ID database. It asks for the password twice, without showing it.
+If standard input is no terminal, its only line is the password. pgflurry does not store the password.
+It stores a verifier, and nobody can log in with that.
 
---verifier-stdin reads a verifier instead, as PostgreSQL has it in pg_authid.rolpassword: SCRAM-SHA-256$… . So a role of
-PostgreSQL keeps its password here. Neither an md5 hash nor a password in clear text is taken there.
+--verifier-stdin reads a verifier instead, as PostgreSQL has it in pg_authid.rolpassword:
+SCRAM-SHA-256$… . So the client has the same password as that role of PostgreSQL. add accepts neither
+an md5 hash nor a password in clear text there.
 
-A client that is there is refused. --replace gives it the new password; its other settings stay as they are, but for
-those that are given. It adds one that is not there, so a script may run again.`,
+If the client exists, add refuses. With --replace it gives the client the new password. Of the other
+settings, --replace changes only those that are given. It also adds a client that does not exist, so a
+script may run again.`,
 		Example: `  pgflurry clients add shop --database postgres://owner@localhost/app
   pgflurry clients add shop --valid-until 720h --connection-limit 50 --database postgres://me@db/app
   psql -AtXc "SELECT rolpassword FROM pg_authid WHERE rolname = 'shop'" |
@@ -50,9 +52,9 @@ those that are given. It adds one that is not there, so a script may run again.`
 		"last `TIME` at which it may log in: 2027-01-31T18:00:00Z, a duration from now such as 720h, or never")
 	flags.IntVar(&a.limit, "connection-limit", account.NoLimit,
 		"`NUMBER` of sessions that it may have at once on each proxy; -1: any number")
-	flags.BoolVar(&a.verifier, "verifier-stdin", false, "read a verifier from standard input, and no password")
-	flags.BoolVar(&a.certificateOnly, "certificate-only", false, "it has no password, and logs in with a certificate")
-	flags.BoolVar(&a.replace, "replace", false, "also if there is a client of that name")
+	flags.BoolVar(&a.verifier, "verifier-stdin", false, "read a verifier from standard input instead of a password")
+	flags.BoolVar(&a.certificateOnly, "certificate-only", false, "the client has no password, but a certificate")
+	flags.BoolVar(&a.replace, "replace", false, "replace a client that exists")
 	asksConsent(cmd, "replace")
 	cmd.MarkFlagsMutuallyExclusive("verifier-stdin", "certificate-only")
 	return cmd
@@ -74,7 +76,7 @@ func (a *addition) run(cmd *cobra.Command, name string) error {
 		client.Limit = &a.limit
 	}
 	if !a.certificateOnly {
-		// who is not let go on anyway is not asked
+		// Check first: nobody should type a password for a command that is refused anyway.
 		if err := withClients(cmd, a.url, a.mayAdd(name)); err != nil {
 			return err
 		}
@@ -94,7 +96,7 @@ func (a *addition) run(cmd *cobra.Command, name string) error {
 	})
 }
 
-// mayAdd says early what the database would say after the question for a password.
+// mayAdd makes the database's checks before the user is asked for a password.
 func (a *addition) mayAdd(name string) func(context.Context, *pgx.Conn, namespace.Namespace) error {
 	return func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
 		if err := ns.Changes(); err != nil {
@@ -111,7 +113,7 @@ func (a *addition) mayAdd(name string) func(context.Context, *pgx.Conn, namespac
 	}
 }
 
-// secret is the verifier of the client, made of its password or read.
+// secret is the verifier of the client: computed from a password, or read from standard input.
 func (a *addition) secret(cmd *cobra.Command, name string) (scram.Verifier, error) {
 	if a.verifier {
 		text, err := readVerifier(cmd)

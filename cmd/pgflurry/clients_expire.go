@@ -11,17 +11,17 @@ import (
 	"pgflurry/namespace"
 )
 
-// atNow is what --at has where nothing is said.
+// atNow is the default of --at.
 const atNow = "now"
 
 func newClientsExpire() *cobra.Command {
 	var url, at string
 	cmd := &cobra.Command{
 		Use:   "expire NAME",
-		Short: "Say until when a client may log in; at once where nothing is said",
-		Long: `expire sets the last instant at which a client may log in, by default this one. Its password stays, so
---at never lets it in again. What a client of an expired name reads is what one of a wrong password reads. Sessions that
-are logged in stay.`,
+		Short: "Set until when a client may log in; by default its access ends now",
+		Long: `expire sets the last instant at which a client may log in, by default now. The client keeps its
+password, so --at never lets it in again. An expired client reads the same error as one with a wrong
+password. Open sessions stay.`,
 		Example: `  pgflurry clients expire shop --database postgres://owner@localhost/app
   pgflurry clients expire shop --at 2027-01-31T18:00:00Z --database postgres://owner@localhost/app
   pgflurry clients expire shop --at never --database postgres://owner@localhost/app`,

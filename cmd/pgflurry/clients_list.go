@@ -19,12 +19,16 @@ func newClientsList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "Show who may log in to the ID database",
-		Long: `list shows who may log in to the ID database, and whose time is over. LOGIN is password or certificate.
-STATE is valid or expired, by the clock of this machine. No password and no verifier is shown. The role of a lease
-may run it, too.
+		Long: `list shows who may log in to the ID database, and whose time is over. LOGIN is password or
+certificate. STATE is valid or expired, by the clock of this machine. list shows no password and no
+verifier. The lease role of a proxy may run it, too.
 
---json prints an array with an object for each client: name, login, iterations (of SCRAM; null without a password),
-state, valid_until (null: for ever), connection_limit (null: any number), created_at, changed_at.
+--json prints an array with an object for each client:
+  name, login, state
+  iterations              of SCRAM; null without a password
+  valid_until             null: for ever
+  connection_limit        null: any number
+  created_at, changed_at
 ` + jsonRules,
 		Example: `  pgflurry clients list --database postgres://owner@localhost/app
   pgflurry clients list --database postgres://owner@localhost/app --json`,

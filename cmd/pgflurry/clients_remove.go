@@ -15,10 +15,10 @@ func newClientsRemove() *cobra.Command {
 	var url string
 	cmd := &cobra.Command{
 		Use:   "remove NAME",
-		Short: "Let a client log in no more, and forget its password",
-		Long: `remove forgets a client and its password. Proxies refuse it as soon as they have read the table again,
-within seconds; a proxy that cannot reach the database goes on with what it knows. Sessions that are logged in stay:
-they end with the client, or with a restart of their proxy.
+		Short: "Delete a client and its password",
+		Long: `remove deletes a client and its password. Proxies refuse the client once they have read the table
+again, within seconds. A proxy that cannot reach the database uses what it read last. Open sessions
+stay: they end with the client, or with a restart of their proxy.
 
 To lock a client out for a time use "pgflurry clients expire".`,
 		Example: `  pgflurry clients remove shop --database postgres://owner@localhost/app`,

@@ -11,7 +11,7 @@ import (
 	"pgflurry/sqlfuncs"
 )
 
-// enumerated are the flags that take one of a few values, which a shell can complete.
+// enumerated lists the flags that take one of a few values, for completion by a shell.
 var enumerated = map[string][]string{
 	"log-level":    {"debug", "info", "warn", "error"},
 	"log-format":   {"text", "json"},
@@ -24,8 +24,8 @@ var enumerated = map[string][]string{
 	"layout":       {"twitter", "datacenter", "javascript", "41/0/10/12"},
 }
 
-// files are the flags that name a file or a folder, or may: there a shell completes paths. Behind any other flag it
-// would only offer what is wrong.
+// files says whether a flag takes the name of a file or a folder, so that a shell completes paths. For every other flag
+// a path would be wrong.
 func files(flag string) bool {
 	for _, part := range []string{"tls-", "-file", "listen", "upstream", "config", "data", "bin"} {
 		if strings.Contains(flag, part) && flag != "database" && flag != "databases" {
@@ -35,7 +35,7 @@ func files(flag string) bool {
 	return false
 }
 
-// complete makes a shell complete the values of flags, in cmd and in the commands below it.
+// complete sets up completion of flag values, for cmd and all its subcommands.
 func complete(cmd *cobra.Command) {
 	if cmd.ValidArgsFunction == nil && len(cmd.ValidArgs) == 0 {
 		cmd.ValidArgsFunction = cobra.NoFileCompletions // no command takes the name of a file
@@ -45,7 +45,7 @@ func complete(cmd *cobra.Command) {
 		if !few && files(f.Name) {
 			return
 		}
-		// It fails only where the flag has a function already.
+		// RegisterFlagCompletionFunc fails only if the flag has a function already.
 		_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
 	})
 	for _, sub := range cmd.Commands() {
@@ -53,7 +53,7 @@ func complete(cmd *cobra.Command) {
 	}
 }
 
-// newHelp is cobra's help, but a command that there is not is an error.
+// newHelp is cobra's help command, but it fails for a command that does not exist.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [COMMAND]",
@@ -79,7 +79,7 @@ func newHelp() *cobra.Command {
 				return usageError(found, fmt.Errorf("%s is no command of %q",
 					connstring.Shown(rest[0]), found.CommandPath()))
 			}
-			found.InitDefaultHelpFlag() // which the command itself would do
+			found.InitDefaultHelpFlag() // as the command itself does when it runs
 			return found.Help()
 		},
 	}

@@ -28,7 +28,7 @@ type tomlFile struct {
 	content string
 }
 
-// file is what the configuration file has for flags. All that is wrong with it is kept.
+// file reads the values of flags from the configuration file. c keeps every error in it.
 func (c *configuration) file(path string) place {
 	content, err := readAtMost(path, largestConfig)
 	if err != nil {
@@ -49,7 +49,7 @@ func (c *configuration) file(path string) place {
 	return values
 }
 
-// takeKey takes what one key has.
+// takeKey reads the value of one key.
 func (c *configuration) takeKey(values place, file tomlFile, key string, keys map[string]any) {
 	origin := "key " + key + " in " + file.place(key)
 	if f := c.secretOf(key); f != nil {
@@ -88,7 +88,7 @@ func (c *configuration) takeKey(values place, file tomlFile, key string, keys ma
 	values[key] = g
 }
 
-// secretOf is the flag whose value stands in the file that a key names; nil for other keys.
+// secretOf is the flag whose value is in the file that this key names; nil for other keys.
 func (c *configuration) secretOf(key string) *pflag.Flag {
 	name, is := strings.CutSuffix(key, keyOfFile)
 	if f := c.flags.Lookup(name); is && f != nil && isSecret(f) {
@@ -97,7 +97,8 @@ func (c *configuration) secretOf(key string) *pflag.Flag {
 	return nil
 }
 
-// valueOf is a value of TOML as a flag takes it. Each kind of flag takes its own kind of value: 60 is no duration.
+// valueOf converts a TOML value to a flag's value. Each kind of flag takes its own kind of TOML value: 60 is not a
+// duration.
 func valueOf(f *pflag.Flag, value any) (given, error) {
 	kind, text := f.Value.Type(), ""
 	switch v := value.(type) {
@@ -107,7 +108,7 @@ func valueOf(f *pflag.Flag, value any) (given, error) {
 		}
 	case int64:
 		text = strconv.FormatInt(v, 10)
-		if kind == "int" || f.Name == "datacenter" { // a number that may be absent
+		if kind == "int" || f.Name == "datacenter" { // absent by default, and so a string flag
 			return given{values: []string{text}}, nil
 		}
 	case bool:
@@ -131,7 +132,7 @@ func valueOf(f *pflag.Flag, value any) (given, error) {
 	return given{}, fmt.Errorf("is %s; expected %s", kindOf(value), wantedOf(kind))
 }
 
-// wantedOf is what a kind of flag takes, as TOML writes it.
+// wantedOf describes what a kind of flag takes, as TOML writes it.
 func wantedOf(kind string) string {
 	switch kind {
 	case "int":
@@ -146,7 +147,7 @@ func wantedOf(kind string) string {
 	return "a text in quotes"
 }
 
-// kindOf is what a value of TOML is. The value itself may be a password.
+// kindOf names the type of a TOML value, for errors. They must not show the value: it may be a password.
 func kindOf(value any) string {
 	switch value.(type) {
 	case string:
@@ -163,7 +164,7 @@ func kindOf(value any) string {
 	return "a date or a time"
 }
 
-// isTable says that a value has keys of its own, or is a list of such values.
+// isTable says whether a value is a table or an array of tables.
 func isTable(value any) bool {
 	if list, is := value.([]any); is && len(list) > 0 {
 		value = list[0]
@@ -172,7 +173,7 @@ func isTable(value any) bool {
 	return is
 }
 
-// unknownKey is the error of a key that is no flag.
+// unknownKey is the error of a key that is not a flag.
 func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
 	shown := connstring.Shown(key)
 	if isTable(value) {
@@ -195,7 +196,7 @@ func (c *configuration) unknownKey(file tomlFile, key string, value any) error {
 	return hint.With(err, "A key is the name of a flag of serve without its dashes: see \"pgflurry serve --help\".")
 }
 
-// place says where a key stands: the line, where one begins with it, and the file.
+// place says where a key is: the file, and the line if a line begins with the key.
 func (t tomlFile) place(key string) string {
 	quoted := regexp.QuoteMeta(key)
 	begins := regexp.MustCompile(`(?m)^[ \t]*(?:\[+[ \t]*)?["']?` + quoted + `["']?[ \t]*[=.\]]`)
@@ -206,7 +207,7 @@ func (t tomlFile) place(key string) string {
 	return fmt.Sprintf("line %d of %s", 1+strings.Count(t.content[:at[0]], "\n"), t.shown())
 }
 
-// shown is the name of the file, without quotes where it needs none.
+// shown is the name of the file, unless it may hold a password.
 func (t tomlFile) shown() string {
 	if connstring.MayHoldPassword(t.name) {
 		return connstring.NotRepeated
@@ -214,8 +215,8 @@ func (t tomlFile) shown() string {
 	return t.name
 }
 
-// unreadable is the error of a file that is no TOML. The library quotes a character at most, and sometimes a number or
-// a key, any of which may be of a password without quotes: then only the place is told.
+// unreadable is the error of a file that is not TOML. The library's message quotes parts of the file, and each may be
+// part of an unquoted password. So the error keeps the position and drops the quotes.
 func (t tomlFile) unreadable(err error) error {
 	var at *toml.DecodeError
 	if !errors.As(err, &at) {
@@ -227,14 +228,14 @@ func (t tomlFile) unreadable(err error) error {
 		`Expected a line such as window = "60s", databases = ["app", "reports"] or max-connections = 100.`)
 }
 
-// libraryQuotes are what a message of the library repeats of the file.
+// libraryQuotes matches the parts of a library message that repeat the file.
 var libraryQuotes = regexp.MustCompile(`( but got)? ?(U\+[0-9A-F]+( '.*?')?|"[^"]*"|:.*)`)
 
 func withoutQuotes(message string) string {
 	return libraryQuotes.ReplaceAllString(strings.TrimPrefix(message, "toml: "), "")
 }
 
-// nearest is the name that differs least from a word; empty where none is like it.
+// nearest is the most similar name, or empty if no name is similar.
 func nearest(word string, names []string) string {
 	word = strings.ToLower(strings.ReplaceAll(word, "_", "-"))
 	best, least := "", len(word)/3+1
@@ -246,7 +247,7 @@ func nearest(word string, names []string) string {
 	return best
 }
 
-// distance is how many letters have to be changed, added or left out to make one word of another.
+// distance is the edit distance of two words: how many letters have to be changed, added or left out.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

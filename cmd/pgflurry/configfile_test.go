@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// written is a file of the test with this content.
+// written writes a temporary file with this content.
 func written(t *testing.T, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -17,7 +17,7 @@ func written(t *testing.T, name, content string) string {
 	return path
 }
 
-// checked is what --check-config says of a configuration file, and of flags beside it.
+// checked returns the output of --check-config for a configuration file and these flags.
 func checked(t *testing.T, content string, args ...string) (string, error) {
 	t.Helper()
 	path := written(t, "pgflurry.toml", content)
@@ -25,7 +25,7 @@ func checked(t *testing.T, content string, args ...string) (string, error) {
 	return strings.ReplaceAll(text, path, "FILE"), err
 }
 
-// inOneSpace is a text whose columns are one space apart.
+// inOneSpace reduces the space between columns to one blank.
 func inOneSpace(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

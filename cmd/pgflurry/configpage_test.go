@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// flagsOfServe are all but those of cobra.
+// flagsOfServe are the flags of serve.
 func flagsOfServe(t *testing.T) *pflag.FlagSet {
 	t.Helper()
 	cmd, _, err := newRoot().Find([]string{"serve"})
@@ -21,7 +21,7 @@ func flagsOfServe(t *testing.T) *pflag.FlagSet {
 	return cmd.Flags()
 }
 
-// row is the line of a flag in docs/configuration.md.
+// row is a flag's line in docs/configuration.md.
 func row(f *pflag.Flag) string {
 	usual := f.DefValue
 	switch {
@@ -46,7 +46,7 @@ func row(f *pflag.Flag) string {
 	return fmt.Sprintf("| `%s` | %s | %s | %s | %s |", f.Name, place, kinds[f.Value.Type()], usual, hangup)
 }
 
-// kinds are what the page calls the types of flags.
+// kinds are the page's words for the types of flags.
 var kinds = map[string]string{
 	"bool": "true or false", "duration": "duration", "int": "number", "string": "text", "stringSlice": "list",
 }
@@ -82,7 +82,7 @@ func TestTheExampleFileIsGoodAndHasEveryKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// With every key that is commented out, but one of those that exclude each other.
+	// Every key that is commented out counts, except lease-database-file, which excludes lease-database.
 	whole := regexp.MustCompile(`(?m)^# ([a-z-]+ = )`).ReplaceAllString(string(content), "$1")
 	whole = regexp.MustCompile(`(?m)^lease-database-file = .*$`).ReplaceAllString(whole, "")
 	flags := flagsOfServe(t)

@@ -19,40 +19,44 @@ import (
 	"pgflurry/outcome"
 )
 
-// decodePatience bounds connecting to the database and reading the one row.
+// decodePatience limits the time to connect to the database and read one row.
 const decodePatience = 10 * time.Second
 
-// decodeFlags say what the IDs look like: the layout flags, or the database whose namespace row tells.
+// decodeFlags say how to read the IDs: by layout flags, or by the namespace row of a database.
 type decodeFlags struct {
 	layoutFlags
 	database string
 	asJSON   bool
 }
 
-// newDecode is the command that tells what is in an ID.
+// newDecode is the command that takes IDs apart.
 func newDecode() *cobra.Command {
 	var f decodeFlags
 	cmd := &cobra.Command{
 		Use:   "decode ID…",
-		Short: "Tell the time, datacenter, worker and sequence of IDs",
+		Short: "Show the time, datacenter, worker and sequence of IDs",
 		Long: `decode takes IDs apart. "-" reads them from standard input, separated by spaces or lines.
-An ID is a decimal number, or 13 characters of base32 as snowflake_base32() writes them, or 14 with its check symbol.
-13 or 14 digits can be either. Where both are an ID of the layout decode refuses them: a plus sign in front makes a
-decimal number of them (+1234567890123), a hyphen within base32 (12345-67890123).
 
-What the bits mean comes from the namespace of a database (--database), or from --layout, --epoch and --unit, which
-are the default layout where they are not given: then it says on standard error what it assumes. Of another
-layout's ID it cannot tell: it prints other numbers then.
+An ID is a decimal number, or 13 characters of base32 as snowflake_base32() writes them, or 14 with
+its check symbol. 13 or 14 digits can be either. If both are an ID of the layout, decode refuses them.
+A plus sign in front makes them a decimal number (+1234567890123). A hyphen within makes them base32
+(12345-67890123).
 
-A small number has no TIME: it is not an ID, but probably a key that a sequence gave before its table was moved to
-IDs. Standard error says so. Numbers of the first day after the epoch are such keys.
+What the bits mean comes from the namespace of a database (--database), or from --layout, --epoch and
+--unit. If one of these flags is missing, decode takes its default, and standard error says so. decode
+cannot see that an ID has another layout: it then prints wrong figures.
 
-WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list"; DATACENTER is
-its upper bits, "-" in a layout without. TIME is the start of the ID's tick.
+A small number has no TIME. It is not an ID, but probably a key from the time before its table was
+moved from a sequence to IDs. Standard error says so. Numbers of the first day after the epoch are
+such keys.
 
-What is no ID is named on standard error; the others are decoded, and the exit code is 1.
+WORKER is the number in the datacenter and worker bits together, as in "pgflurry workers list".
+DATACENTER is its upper bits, or "-" in a layout without them. TIME is the start of the ID's tick.
 
---json prints an array with an object for each ID: id (a string), time, datacenter, worker, sequence, base32.
+Standard error names each argument that is no ID. decode decodes the others, and its exit code is 1.
+
+--json prints an array with an object for each ID: id (a string), time, datacenter, worker, sequence,
+base32.
 ` + jsonRules,
 		Example: `  pgflurry decode 330678927360028672 095PEQE000W00
   pgflurry decode 330678927360028672 --layout datacenter --epoch 2020-01-01T00:00:00Z
@@ -88,7 +92,7 @@ What is no ID is named on standard error; the others are decoded, and the exit c
 	return cmd
 }
 
-// negativeID says what is wrong with -5, which looks like a flag.
+// negativeID explains -5, which pflag takes for an unknown flag.
 func negativeID(cmd *cobra.Command, err error) error {
 	if missing := new(pflag.NotExistError); errors.As(err, &missing) {
 		if _, no := strconv.ParseInt(missing.GetSpecifiedName(), 10, 64); no == nil {
@@ -98,7 +102,7 @@ func negativeID(cmd *cobra.Command, err error) error {
 	return usageError(cmd, err)
 }
 
-// read finds the layout.
+// read returns the layout, from the database or from the flags.
 func (f *decodeFlags) read(ctx context.Context) (generator.Layout, error) {
 	given := f.layout != "" || f.epoch != "" || f.unit != 0
 	if f.database == "" {
@@ -146,7 +150,7 @@ func (f *decodeFlags) fromFlags() (generator.Layout, error) {
 	return layout, layout.Validate()
 }
 
-// decode prints what it can and names what it cannot.
+// decode prints the IDs that it can decode, and names the others on standard error.
 func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON bool) error {
 	list := newTable("id", "time", "datacenter", "worker", "sequence", "base32")
 	seen, failed := 0, 0
@@ -175,7 +179,7 @@ func decode(cmd *cobra.Command, layout generator.Layout, args []string, asJSON b
 			return fmt.Errorf("reading IDs from standard input: %w", err)
 		}
 	}
-	if len(list.rows) > 0 || failed == 0 || asJSON { // a head above nothing says nothing
+	if len(list.rows) > 0 || failed == 0 || asJSON { // no header above an empty table
 		if err := list.print(cmd.OutOrStdout(), asJSON); err != nil {
 			return err
 		}

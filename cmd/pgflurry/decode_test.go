@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// runDecode runs the program's command line in this process.
+// runDecode runs the command in this process.
 func runDecode(t *testing.T, stdin string, args ...string) (out, errs string, err error) {
 	t.Helper()
 	root := newRoot()
@@ -104,7 +104,7 @@ func TestDecodeReadsBase32AndAsksWhereDigitsCouldBeEither(t *testing.T) {
 	if err == nil || err.Error() != "1 of 3 could not be decoded" || !strings.Contains(errs, both) {
 		t.Errorf("it says %q, %v", errs, err)
 	}
-	// In a layout of 53 bits base32 begins with 00, so these are decimal.
+	// In a layout of 53 bits every base32 ID begins with 00, so these can only be decimal.
 	out, _, err = runDecode(t, "", "--json", "--layout", "javascript", "1234567890123")
 	if err != nil || !strings.Contains(out, `"base32": "000013XRZP16B"`) {
 		t.Errorf("printed %s, %v", out, err)

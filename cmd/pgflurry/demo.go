@@ -17,21 +17,22 @@ import (
 
 // demoSettings are the flags of demo.
 type demoSettings struct {
-	listen   string // address for clients, as serve takes it
-	admin    string // address for operators, as serve takes it; empty: none
-	anyAdmin bool   // another port will do, where that one is taken
-	data     string // data folder; empty: demoFolder decides
-	postgres string // URL of a server to use; empty: start a private one
-	bin      string // folder of server binaries; empty: look for them
+	listen   string // address for clients, as in serve
+	admin    string // address for operators, as in serve; empty: none
+	anyAdmin bool   // take another port if that one is in use
+	data     string // data folder; empty: folder() decides
+	postgres string // URL of an existing server; empty: start a private one
+	bin      string // folder of server binaries; empty: search for them
 	image    string // Docker image; empty: binaries first
 	log      logSettings
-	lost     func() int64 // lines of the log
+	lost     func() int64 // number of log lines that were dropped
 }
 
-// grantPatience is how long demo waits for its first worker. Only a namespace in quarantine makes it wait at all.
+// grantPatience is how long demo waits for its first worker. It waits only if the namespace is in quarantine.
 const grantPatience = 30 * time.Second
 
-// demoDrain is how long open transactions may go on after Ctrl-C, endsAtOnce how soon an end needs no explanation.
+// demoDrain is how long open transactions may go on after Ctrl-C. If the end takes longer than endsAtOnce, demo says
+// why.
 const (
 	demoDrain  = 10 * time.Second
 	endsAtOnce = 500 * time.Millisecond
@@ -42,15 +43,16 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo",
 		Short: "Start everything on this machine and draw the first IDs",
-		Long: `demo needs a PostgreSQL 15 or newer and nothing else. It takes the server of --postgres; else it starts a
-private one, from binaries on this machine or, if there are none, from a Docker image. It migrates, starts the
-proxy, draws a few IDs through it and prints a line to paste into a shell, and the address of a status page.
+		Long: `demo needs a PostgreSQL 15 or newer and nothing else. It takes the server of --postgres. Without that
+flag it starts a private server: from binaries on this machine or, if there are none, from a Docker
+image. It migrates, starts the proxy and draws a few IDs through it. Then it prints a line to paste
+into a shell, and the address of a status page.
 
-With --postgres it migrates that database for good: schema pgflurry and the functions stay there when the demo
-ends. "pgflurry migrate down" removes them.
+With --postgres it migrates that database for good: schema pgflurry and the functions stay when the
+demo ends. "pgflurry migrate down" removes them.
 
-It runs until Ctrl-C. Then it ends sessions, gives its worker back and stops what it started. The data folder
-stays, and the next run goes on with it.`,
+demo runs until Ctrl-C. Then it ends sessions, gives its worker back and stops what it started. The
+data folder stays, and the next run uses it again.`,
 		Example: `  pgflurry demo
   pgflurry demo --listen 127.0.0.1:7000 --data /var/tmp/flurry
   pgflurry demo --postgres postgres://me@db.example/app`,
@@ -83,7 +85,7 @@ stays, and the next run goes on with it.`,
 	return cmd
 }
 
-// runDemo is the life of a demo, in order. What it started ends in the reverse order: sessions, worker, server.
+// runDemo is the life of a demo, in order. It ends in the reverse order: sessions, worker, server.
 func runDemo(ctx context.Context, s demoSettings, out io.Writer, log *slog.Logger) (err error) {
 	if err := s.checkListen(); err != nil {
 		return err
@@ -102,7 +104,7 @@ func runDemo(ctx context.Context, s demoSettings, out io.Writer, log *slog.Logge
 	return s.runNode(ctx, server, out, log)
 }
 
-// checkListen finds out before anything is made that the address is free and that clients can find it.
+// checkListen checks, before anything is created, that the address is free and that clients can reach it.
 func (s demoSettings) checkListen() error {
 	probe, err := node.Listen(s.listen)
 	if err != nil {
@@ -113,8 +115,8 @@ func (s demoSettings) checkListen() error {
 	return err
 }
 
-// freeAdmin is where operators are answered. A second demo on this machine finds the usual port taken, and takes
-// another one: a page for operators is no reason to fail.
+// freeAdmin is the address for operators. A second demo on this machine finds the default port in use and takes any
+// free port: the status page is no reason to fail.
 func (s demoSettings) freeAdmin() string {
 	if !s.anyAdmin {
 		return s.admin
@@ -127,7 +129,7 @@ func (s demoSettings) freeAdmin() string {
 	return s.admin
 }
 
-// runNode runs the proxy until ctx ends; meanwhile it draws and prints.
+// runNode runs the proxy until ctx ends. Meanwhile it draws the first IDs and prints them.
 func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Writer, log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -161,7 +163,7 @@ func (s demoSettings) runNode(ctx context.Context, server *demoServer, out io.Wr
 	return errors.Join(err, server.ended(ctx))
 }
 
-// waitTelling waits for the proxy's end, and says so if open transactions delay it.
+// waitTelling waits for the proxy's end. It prints a line if open transactions delay that.
 func waitTelling(ctx context.Context, ended <-chan error, out io.Writer) error {
 	select {
 	case err := <-ended:
@@ -179,7 +181,7 @@ func waitTelling(ctx context.Context, ended <-chan error, out io.Writer) error {
 	return <-ended
 }
 
-// demoNode names the lease's holder.
+// demoNode is the node name of a demo.
 func demoNode() string {
 	if name := hostname(); name != "" {
 		return name + "-demo"

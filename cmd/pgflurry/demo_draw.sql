@@ -1,2 +1,2 @@
--- Answered by the proxy from memory.
+-- The proxy answers this from memory.
 SELECT next_snowflake();

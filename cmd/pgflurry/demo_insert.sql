@@ -1,2 +1,2 @@
--- PostgreSQL evaluates the default, so the function in the database answers.
+-- PostgreSQL evaluates the default of the column, so the function in the database makes this ID.
 INSERT INTO demo_order DEFAULT VALUES RETURNING id;

@@ -29,7 +29,7 @@ var demoTableSQL string
 //go:embed demo_insert.sql
 var demoInsertSQL string
 
-// show draws the first IDs through the wire, as any client would, and prints them with the line to paste.
+// show draws the first IDs over the wire, as any client does. It prints them with a psql command to paste.
 func (s demoSettings) show(ctx context.Context, n *node.Node, server *demoServer, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
@@ -61,7 +61,7 @@ func (s demoSettings) show(ctx context.Context, n *node.Node, server *demoServer
 	return nil
 }
 
-// adminPlace is where a browser, or curl on this machine, finds what operators are told.
+// adminPlace is the address of the status page: a URL for a browser, or a curl command for a Unix socket.
 func adminPlace(address net.Addr) string {
 	network, place, err := dialable("admin-listen", address.String())
 	switch {
@@ -73,13 +73,13 @@ func adminPlace(address net.Addr) string {
 	return "http://" + place + "/"
 }
 
-// draw is one ID and how it was asked for.
+// draw is an ID, and how it was drawn.
 type draw struct {
 	how string
 	id  int64
 }
 
-// drawAll draws from each source. The table is temporary: a demo leaves nothing in a server that is not its own.
+// drawAll draws an ID in each way. Its table is temporary: the demo must leave no table in a user's own server.
 func drawAll(ctx context.Context, conn *pgx.Conn) ([]draw, error) {
 	if _, err := conn.Exec(ctx, demoTableSQL); err != nil {
 		return nil, fmt.Errorf("no table for the demo: %w", err)
@@ -127,7 +127,7 @@ func printDraws(out io.Writer, ns namespace.Namespace, draws []draw) error {
 	return aligned.Flush()
 }
 
-// throughProxy is the server's connection string with the proxy's address in it. Clients reach the proxy without TLS.
+// throughProxy is the server's connection string with the proxy's address. The proxy of a demo has no TLS.
 func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(server)
 	if err != nil {
@@ -139,7 +139,8 @@ func throughProxy(server string, address net.Addr) (*pgx.ConnConfig, error) {
 	return config, err
 }
 
-// clientAddress is where clients find what listens on address: a host, or the folder of a Unix socket, and a port.
+// clientAddress splits a listening address for a client's connection string: host and port, or the folder of a Unix
+// socket and its port.
 func clientAddress(address net.Addr) (host string, port uint16, err error) {
 	network, place, err := dialable("listen", address.String())
 	if err != nil {
@@ -163,7 +164,7 @@ func clientAddress(address net.Addr) (host string, port uint16, err error) {
 	return host, uint16(wide), nil
 }
 
-// pasteLine is a command that draws an ID. It never shows a password; psql asks for it.
+// pasteLine is a psql command that draws an ID. It shows no password: psql asks for one.
 func pasteLine(config *pgx.ConnConfig) string {
 	u := url.URL{
 		Scheme: "postgres", User: url.User(config.User), Path: "/" + config.Database, RawQuery: "sslmode=disable",

@@ -16,18 +16,17 @@ import (
 	"pgflurry/postgres"
 )
 
-// demoServer is the PostgreSQL of a demo: a private cluster, which the demo stops,
-// or the user's own, which it leaves alone.
+// demoServer is the PostgreSQL of a demo. The demo stops a private cluster, and leaves the user's own server alone.
 type demoServer struct {
 	url      string            // connection string of the database with the namespace
-	upstream string            // the same server as a node takes it
-	cluster  *postgres.Cluster // nil if it is the user's
+	upstream string            // address of the same server, for the node
+	cluster  *postgres.Cluster // nil for the user's own server
 }
 
-// errServerEnded is the cause of a context that ended because the private server did.
+// errServerEnded is the cause of a cancelled context when the private server has ended by itself.
 var errServerEnded = errors.New("the private PostgreSQL ended by itself")
 
-// stopPatience is how long the private server may take for an orderly end.
+// stopPatience is how long the private server may take to shut down.
 const stopPatience = 15 * time.Second
 
 func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServer, error) {
@@ -45,7 +44,7 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 	fmt.Fprintf(out, "%s\ndata folder %s\n", provider, folder)
 	name := "postgres"
 	if provider.Docker.Image != "" {
-		name = "docker" // its files belong to the image's user, and its layout is the image's
+		name = "docker" // the image decides the owner and the layout of its data folder
 	}
 	cluster, err := postgres.Start(ctx, postgres.Settings{
 		Provider: provider, Data: filepath.Join(folder, name), Progress: func(what string) { fmt.Fprintln(out, what) },
@@ -59,7 +58,7 @@ func (s demoSettings) openServer(ctx context.Context, out io.Writer) (*demoServe
 	}, nil
 }
 
-// useServer checks that the user's server can be reached, and says what the demo does to it.
+// useServer checks that the user's server can be reached. It prints what the demo will do there.
 func useServer(ctx context.Context, url string, out io.Writer) (*demoServer, error) {
 	config, err := connstring.Parse("postgres", url)
 	if err != nil {
@@ -81,16 +80,16 @@ func useServer(ctx context.Context, url string, out io.Writer) (*demoServer, err
 	return &demoServer{url: url, upstream: upstream}, nil
 }
 
-// database is the name of the database that a connection string leads to.
+// database is the name of the database in a connection string.
 func database(config *pgx.ConnConfig) string {
 	if config.Database == "" {
-		return config.User // as PostgreSQL itself takes it
+		return config.User // PostgreSQL's default, too
 	}
 	return config.Database
 }
 
-// folder is --data, or pgflurry-data in the working directory. PostgreSQL refuses root, and the user it runs as instead
-// cannot pass through a closed home folder; there, unless --data insists, root's own place for data is taken.
+// folder is --data, or by default pgflurry-data in the working directory. As root the server runs as another user, who
+// often cannot enter the working directory. Then the default is /var/lib/pgflurry-data.
 func (s demoSettings) folder() (string, error) {
 	folder := s.data
 	if folder == "" {
@@ -107,7 +106,7 @@ func (s demoSettings) folder() (string, error) {
 	return folder, nil
 }
 
-// while is ctx, but ends when the private server does.
+// while derives a context from ctx that also ends when the private server ends.
 func (d *demoServer) while(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	if d.cluster != nil {
@@ -122,7 +121,7 @@ func (d *demoServer) while(ctx context.Context) (context.Context, context.Cancel
 	return ctx, func() { cancel(nil) }
 }
 
-// ended is an error if ctx ended because the server did.
+// ended is an error if ctx ended because the server ended.
 func (d *demoServer) ended(ctx context.Context) error {
 	if cause := context.Cause(ctx); errors.Is(cause, errServerEnded) {
 		return fmt.Errorf("%w; %s tells why", cause, d.cluster.Log)
@@ -130,7 +129,7 @@ func (d *demoServer) ended(ctx context.Context) error {
 	return nil
 }
 
-// stop ends the private server, and needs no context: it is how a demo that was interrupted ends.
+// stop shuts the private server down. It takes no context, because it also runs after an interrupt.
 func (d *demoServer) stop() error {
 	if d.cluster == nil {
 		return nil

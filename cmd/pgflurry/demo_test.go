@@ -62,7 +62,7 @@ func TestDataFolderIsTheOneNamedElseBelowTheWorkingDirectory(t *testing.T) {
 		t.Errorf("--data here is %s, %v", got, err)
 	}
 	want := filepath.Join(dir, "pgflurry-data")
-	if os.Getuid() == 0 { // the folder of a test is closed to the server's user
+	if os.Getuid() == 0 { // the server's user cannot enter the folder of a test
 		want = "/var/lib/pgflurry-data"
 	}
 	if got, err := (demoSettings{}).folder(); err != nil || got != want {

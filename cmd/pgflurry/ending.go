@@ -11,8 +11,8 @@ import (
 	"pgflurry/hint"
 )
 
-// told is the error by which a command has ended, as people are told it: a signal, not what it has cut short; the last
-// cause of a connection that failed, not every attempt; what a pooler has done, not only that a statement is missing.
+// told turns the error of a command into the one that people read. After a signal it names the signal. For a failed
+// connection it names the last cause, not every attempt. For a missing prepared statement it points at the pooler.
 func told(ctx context.Context, cmd *cobra.Command, err error) error {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return hint.With(context.Cause(ctx), afterSignal(cmd))
@@ -29,7 +29,7 @@ func told(ctx context.Context, cmd *cobra.Command, err error) error {
 	return err
 }
 
-// afterSignal is what to know of a command that a signal has ended.
+// afterSignal is the hint for a command that a signal has interrupted.
 func afterSignal(cmd *cobra.Command) string {
 	for parent := cmd; parent != nil; parent = parent.Parent() {
 		if parent.Name() == "migrate" {

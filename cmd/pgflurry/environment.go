@@ -12,32 +12,33 @@ import (
 	"pgflurry/hint"
 )
 
-// variablePrefix begins every environment variable of the program.
+// variablePrefix is the prefix of every environment variable of the program.
 const variablePrefix = "PGFLURRY_"
 
-// foreignVariables begin with the prefix and are not ours: those of the tests, and those that Kubernetes makes for a
-// service of the name pgflurry.
+// foreignVariables have the prefix but are not flags. The tests use some, and Kubernetes makes the others for a service
+// named pgflurry.
 var foreignVariables = []string{"PGFLURRY_TEST_", "PGFLURRY_SERVICE_", "PGFLURRY_PORT"}
 
-// commandLineOnly is the annotation of a flag that nothing but the command line can give; its value says why.
+// commandLineOnly is the annotation of a flag that only the command line may give. Its value says why.
 const commandLineOnly = "pgflurry_command_line_only"
 
-// asksConsent marks flags that say yes to something dangerous. A yes is given once, for one command, and by a person:
-// in the environment or in a file it would stay, and speak for every later command too.
+// asksConsent marks flags that consent to something dangerous. A person consents to one command. In the environment or
+// in a file, the consent would hold for every later command, too.
 func asksConsent(cmd *cobra.Command, names ...string) {
 	for _, name := range names {
 		annotate(cmd.Flags(), name, commandLineOnly, "consents to something")
 	}
 }
 
-// annotate notes something about a flag.
+// annotate sets an annotation of a flag.
 func annotate(flags *pflag.FlagSet, name, key, value string) {
 	if err := flags.SetAnnotation(name, key, []string{value}); err != nil {
 		panic(err) // the command has no such flag
 	}
 }
 
-// noConsent is the error of a place that gives what only the command line can; nil for other flags.
+// noConsent is the error if the environment or a file sets a flag that only the command line may give; nil for other
+// flags.
 func noConsent(f *pflag.Flag, origin string) error {
 	why := f.Annotations[commandLineOnly]
 	if why == nil {
@@ -48,8 +49,8 @@ func noConsent(f *pflag.Flag, origin string) error {
 		fmt.Sprintf("Remove it, and give --%s on the command line of the one command it is meant for.", f.Name))
 }
 
-// saysNothing is the error of a flag without the word that it asks for, as a script gives it whose variable is not set.
-// To go on as if it were not there could make an ID space that nobody asked for.
+// saysNothing is the error of a flag with an empty value, as a script gives it when a variable is not set. To ignore
+// such a flag could make an ID space that nobody asked for.
 func saysNothing(f *pflag.Flag) error {
 	kind, _ := pflag.UnquoteUsage(f)
 	return hint.With(fmt.Errorf("--%s is empty; expected %s", f.Name, kind),
@@ -61,14 +62,14 @@ func variable(flag string) string {
 	return variablePrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// readEnvironment sets each flag of cmd that the command line left alone from its variable, and warns of variables that
-// no command knows. environ is as os.Environ gives it.
+// readEnvironment sets the flags of cmd that the command line does not give. It warns of variables that no command
+// knows. environ is in the format of os.Environ.
 func readEnvironment(cmd *cobra.Command, environ []string) error {
 	warnOfUnknown(cmd.Root(), environ, cmd.ErrOrStderr())
 	return configure(cmd.Flags(), environ).err()
 }
 
-// ourVariables are those of an environment that begin with the prefix.
+// ourVariables are those of the environment that have the prefix.
 func ourVariables(environ []string) map[string]string {
 	ours := make(map[string]string)
 	for _, entry := range environ {
@@ -79,7 +80,7 @@ func ourVariables(environ []string) map[string]string {
 	return ours
 }
 
-// environment is what the variables have for flags that the command line left alone.
+// environment reads the values of flags that the command line does not give.
 func (c *configuration) environment(environ []string) place {
 	ours, values := ourVariables(environ), make(place)
 	c.flags.VisitAll(func(f *pflag.Flag) {
@@ -105,11 +106,11 @@ func (c *configuration) environment(environ []string) place {
 	return values
 }
 
-// ownFlag says whether a flag is one of those that cobra adds to every command.
+// ownFlag says whether cobra has added the flag.
 func ownFlag(f *pflag.Flag) bool { return f.Name == "help" || f.Name == "version" }
 
-// warnOfUnknown names variables that are the flag of no command of root. One that belongs to another command is no
-// mistake: one environment serves several commands.
+// warnOfUnknown warns of variables that belong to no flag of any command. A variable of another command is no mistake:
+// several commands may share one environment.
 func warnOfUnknown(root *cobra.Command, environ []string, w io.Writer) {
 	known := make(map[string]bool)
 	addVariables(root, known)

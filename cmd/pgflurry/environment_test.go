@@ -10,8 +10,8 @@ import (
 	"pgflurry/hint"
 )
 
-// environment reads these variables for the command of that name,
-// and returns it with what was written to standard error.
+// environment reads these variables for the command at path. It returns the command and what it wrote to standard
+// error.
 func environment(t *testing.T, path string, environ ...string) (*cobra.Command, string, error) {
 	t.Helper()
 	root := newRoot()

@@ -16,13 +16,13 @@ import (
 	"pgflurry/outcome"
 )
 
-// defaultListen is where serve listens and health asks.
+// defaultListen is the default address of serve for clients, which health asks.
 const defaultListen = "127.0.0.1:6432"
 
-// defaultAdmin is where demo answers operators, and where health asks for --ready and --ids.
+// defaultAdmin is the default address of demo for operators, which health asks for --ready and --ids.
 const defaultAdmin = "127.0.0.1:6533"
 
-// newHealth builds "pgflurry health", which an image without a shell can run as its health check.
+// newHealth builds "pgflurry health". It serves as the health check of an image that has no shell.
 func newHealth() *cobra.Command {
 	var listen, operators string
 	var ready, ids bool
@@ -30,12 +30,13 @@ func newHealth() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "health",
 		Short: "Ask a running proxy whether it accepts connections, or is ready",
-		Long: `health connects to the address that "pgflurry serve" listens on and sends the first message of a
-PostgreSQL client. It exits 0 if the proxy answers it, 4 if nothing is there or nothing is answered, and 1 if
-what answers is no proxy. It asks the proxy alone: a proxy whose PostgreSQL is down is healthy, and restarting
-it would help nobody.
+		Long: `health connects to the address that "pgflurry serve" listens on, and sends the first message of a
+PostgreSQL client. It exits 0 if the proxy answers. It exits 4 if nothing is there or nothing answers,
+and 1 if something else than a proxy answers. It asks the proxy alone: a proxy whose PostgreSQL is
+down is healthy, and a restart would not help.
 
-With one of these it asks the admin listener instead. It exits 1 if the answer is no, and says why:
+With one of these flags it asks the admin listener instead. It exits 1 if the answer is no, and says
+why:
 
   --ready  a new session is served: the proxy is not draining, and has a place
   --ids    the same, and all listed databases get their IDs from memory now`,
@@ -66,8 +67,8 @@ With one of these it asks the admin listener instead. It exits 1 if the answer i
 	return cmd
 }
 
-// sslRequest asks whether the other side speaks TLS.
-// Every PostgreSQL server answers it with one byte, and no session begins.
+// sslRequest asks whether the server speaks TLS. Every PostgreSQL server answers it with one byte, and starts no
+// session.
 const sslRequest = 80877103
 
 // probe sends an SSLRequest and expects 'S' or 'N'.
@@ -105,8 +106,8 @@ func probe(ctx context.Context, listen string) error {
 	return nil
 }
 
-// dialable turns an address to listen on into one to connect to: every interface becomes the loopback.
-// The flag it came with stands in the error.
+// dialable turns an address to listen on into one to connect to: "every interface" becomes the loopback. Errors name
+// the flag.
 func dialable(flag, listen string) (network, address string, err error) {
 	network, address, err = node.ParseAddress(flag, listen)
 	if err != nil || network == "unix" {

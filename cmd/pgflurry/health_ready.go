@@ -14,10 +14,10 @@ import (
 	"pgflurry/outcome"
 )
 
-// longestVerdict bounds what is read of an answer: whatever listens there may send without an end.
+// longestVerdict limits what is read of an answer: another program on that port may send without end.
 const longestVerdict = 64 << 10
 
-// askVerdict asks the admin listener of a proxy for a probe's verdict. An error says why it is not yes.
+// askVerdict asks the admin listener for a probe's verdict. The error says why it is not OK.
 func askVerdict(ctx context.Context, listen, path string) error {
 	network, address, err := dialable("admin-listen", listen)
 	if err != nil {
@@ -52,7 +52,7 @@ func askVerdict(ctx context.Context, listen, path string) error {
 	return nil
 }
 
-// withoutURL leaves out the URL, which only we have made.
+// withoutURL removes the URL from an error: the user did not give it.
 func withoutURL(err error) error {
 	if wrapped := errors.Unwrap(err); wrapped != nil {
 		return wrapped

@@ -20,7 +20,7 @@ func health(t *testing.T, args ...string) error {
 	return root.ExecuteContext(t.Context())
 }
 
-// operators answers requests as the test says, and gives its address.
+// operators starts a server that answers as the test says, and returns its address.
 func operators(t *testing.T, network, address string, answer http.HandlerFunc) string {
 	t.Helper()
 	listener, err := net.Listen(network, address)
@@ -63,7 +63,7 @@ func TestHealthReadyAndIDsSayWhatTheirProbesSay(t *testing.T) {
 
 func TestHealthReadyTellsAWrongAddressFromAProxyThatIsNotReady(t *testing.T) {
 	other := func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = w.Write([]byte(`{"status":"up"}`)) // of another program
+		_, _ = w.Write([]byte(`{"status":"up"}`)) // the answer of another program
 	}
 	for says, c := range map[string]struct {
 		address string

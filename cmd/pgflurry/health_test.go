@@ -12,7 +12,7 @@ import (
 	"pgflurry/hint"
 )
 
-// answering accepts connections and says answer to the first eight bytes of each.
+// answering accepts connections, and answers the first eight bytes of each.
 func answering(t *testing.T, network, address, answer string) string {
 	t.Helper()
 	listener, err := net.Listen(network, address)

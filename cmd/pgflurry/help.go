@@ -7,13 +7,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// helpColumns is how wide help is at most.
+// helpColumns is the maximum width of help.
 const helpColumns = 100
 
-// manyFlags is how many flags are shown in groups.
+// manyFlags is from how many flags on the help groups them.
 const manyFlags = 15
 
-// flagGroups are those of a command with many flags, in order. A flag belongs to the first that takes it.
+// flagGroups are the groups, in order. A flag belongs to the first group that takes it.
 var flagGroups = []struct {
 	title string
 	takes func(name string) bool
@@ -31,7 +31,7 @@ var flagGroups = []struct {
 	}},
 }
 
-// wrapHelp makes the help of a command, and of those below it, as wide as a terminal.
+// wrapHelp fits the help of root and all its subcommands to helpColumns.
 func wrapHelp(root *cobra.Command) {
 	cobra.AddTemplateFunc("wrapped", wrapped)
 	cobra.AddTemplateFunc("flagUsages", flagUsages)
@@ -41,7 +41,7 @@ func wrapHelp(root *cobra.Command) {
 		".InheritedFlags.FlagUsages", "(.InheritedFlags.FlagUsagesWrapped 100)").Replace(root.UsageTemplate()))
 }
 
-// flagUsages are the flags of a command with their titles.
+// flagUsages lists the flags of a command, in groups if there are many.
 func flagUsages(all *pflag.FlagSet) string {
 	var first pflag.FlagSet
 	groups := make([]pflag.FlagSet, len(flagGroups))

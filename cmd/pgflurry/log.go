@@ -12,25 +12,25 @@ import (
 	"pgflurry/outcome"
 )
 
-// logSettings are the flags of a command that logs to standard error.
+// logSettings are the log flags of a command.
 type logSettings struct {
 	level, format string
-	threshold     *slog.LevelVar // of the logger that open has made: the level, which may change
+	threshold     *slog.LevelVar // level of the logger that open has made; a reload may change it
 }
 
-// formatFlag adds the flag that all such commands have.
+// formatFlag adds --log-format, which all such commands have.
 func (s *logSettings) formatFlag(f *pflag.FlagSet) {
 	f.StringVar(&s.format, "log-format", "text", "how a line of the log is written: text (key=value) or json")
 }
 
-// check says what is wrong with the flags.
+// check reports wrong flags.
 func (s *logSettings) check() error {
 	_, wrongLevel := s.least()
 	_, wrongFormat := s.handler(slog.LevelInfo)
 	return errors.Join(wrongLevel, wrongFormat)
 }
 
-// least is the level.
+// least is the lowest level that is logged.
 func (s *logSettings) least() (level slog.Level, err error) {
 	if err := level.UnmarshalText([]byte(s.level)); err != nil {
 		return level, outcome.As(outcome.Usage,
@@ -39,7 +39,7 @@ func (s *logSettings) least() (level slog.Level, err error) {
 	return level, nil
 }
 
-// open makes the logger. Its lines go through the queue, whose end the caller awaits.
+// open makes the logger. Its lines go through the queue. The caller has to end the queue.
 func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
 	level, err := s.least()
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *logSettings) open(w io.Writer) (*slog.Logger, *logQueue, error) {
 	return slog.New(lines(queue)), queue, nil
 }
 
-// handler makes handlers of the format that is set.
+// handler returns a constructor for handlers of the chosen format.
 func (s *logSettings) handler(level slog.Leveler) (func(io.Writer) slog.Handler, error) {
 	options := &slog.HandlerOptions{Level: level}
 	switch s.format {
@@ -73,8 +73,8 @@ func (s *logSettings) handler(level slog.Leveler) (func(io.Writer) slog.Handler,
 	}
 }
 
-// asInText gives a JSON line the addresses and durations of a text line: "127.0.0.1:5432" and "1m0s", not their fields
-// and nanoseconds.
+// asInText formats addresses and durations in JSON as in text: "127.0.0.1:5432" and "1m0s" instead of a struct and
+// nanoseconds.
 func asInText(_ []string, a slog.Attr) slog.Attr {
 	if value, is := a.Value.Any().(fmt.Stringer); is && a.Value.Kind() != slog.KindTime {
 		a.Value = slog.StringValue(value.String())

@@ -9,30 +9,30 @@ import (
 )
 
 const (
-	// queueRoom is how many bytes of lines wait for their reader at most: some 5,000 lines.
+	// queueRoom limits the bytes of lines in the queue, which is some 5,000 lines.
 	queueRoom = 1 << 20
-	// lastLines is how long the end of the program waits for a reader.
+	// lastLines is how long the program waits at its end for the reader of the log.
 	lastLines = time.Second
 )
 
-// A logQueue writes lines and never lets anybody wait for their reader: not sessions, and not the program's end. One
-// goroutine writes, in order. What finds the queue full is lost. From then on all is lost until the lines that wait
-// are written, and so one line can say how many are missing at its place.
+// A logQueue decouples sessions and the program's end from a slow reader of the log. One goroutine writes the lines in
+// order. When the queue is full it drops new lines until all waiting lines are written. So all dropped lines are in one
+// place, and one line there says how many they are.
 type logQueue struct {
 	out   io.Writer
-	tell  func(lost int64) // writes a line about lost ones to out
-	lost  atomic.Int64     // lines, since the start
+	tell  func(lost int64) // writes the number of dropped lines to out
+	lost  atomic.Int64     // dropped lines since the start
 	ended chan struct{}    // closed when the goroutine has ended
 
 	mu      sync.Mutex
-	news    *sync.Cond // of the fields below
+	news    *sync.Cond // the fields below have changed
 	waiting [][]byte
-	size    int   // bytes that wait
-	gap     int64 // lines lost behind those that wait
+	size    int   // bytes in the queue
+	gap     int64 // lines dropped behind those in the queue
 	ending  bool
 }
 
-// newLogQueue starts the goroutine. Its end is end.
+// newLogQueue starts the goroutine. The caller has to call end.
 func newLogQueue(out io.Writer, tell func(lost int64)) *logQueue {
 	q := &logQueue{out: out, tell: tell, ended: make(chan struct{})}
 	q.news = sync.NewCond(&q.mu)
@@ -40,7 +40,7 @@ func newLogQueue(out io.Writer, tell func(lost int64)) *logQueue {
 	return q
 }
 
-// Write takes one line, or loses it. It never fails.
+// Write queues one line, or drops it. It never fails.
 func (q *logQueue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -55,7 +55,8 @@ func (q *logQueue) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// next waits for what is to be written: a line, or the number of those lost behind the last one. Neither is the end.
+// next waits for the next thing to write: a line, or the number of dropped lines behind the last line. Neither means
+// the end.
 func (q *logQueue) next() (line []byte, gap int64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -77,7 +78,7 @@ func (q *logQueue) run() {
 		switch line, gap := q.next(); {
 		case line != nil:
 			if _, err := q.out.Write(line); err != nil {
-				q.lost.Add(1) // whoever would be told reads no more
+				q.lost.Add(1) // nothing more can be done: nobody reads
 			}
 		case gap > 0:
 			q.tell(gap)
@@ -87,8 +88,8 @@ func (q *logQueue) run() {
 	}
 }
 
-// end waits until everything is written, but not longer than lastLines. Then nobody reads, and the goroutine stays
-// where it waits until the process ends.
+// end waits until all lines are written, at most for lastLines. If the reader still blocks, the goroutine stays blocked
+// until the process ends.
 func (q *logQueue) end() {
 	q.mu.Lock()
 	q.ending = true

@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// stalled is a reader that reads a line when it is let.
+// stalled is a slow reader of the log: it reads a line when the test allows it.
 type stalled struct {
 	lines bytes.Buffer
-	read  chan struct{} // a line for each; all when closed
+	read  chan struct{} // each value allows a line; closed, all
 }
 
 func (s *stalled) Write(line []byte) (int, error) {
@@ -22,7 +22,7 @@ func (s *stalled) Write(line []byte) (int, error) {
 	return s.lines.Write(line)
 }
 
-// openTo is a log of a format, with a queue in front of out.
+// openTo opens a log with a queue in front of out.
 func openTo(t *testing.T, format string, out io.Writer) (*slog.Logger, *logQueue) {
 	t.Helper()
 	log, queue, err := (&logSettings{level: "error", format: format}).open(out)
@@ -46,10 +46,10 @@ func TestWhatAQueueHasNoRoomForIsCountedAtItsPlace(t *testing.T) {
 				log.Error(fmt.Sprint("line ", kept, "."), "long", strings.Repeat("x", each))
 			}
 			kept--
-			if most := queueRoom/each + 1; kept < most/2 || kept > most { // and one is with the reader
+			if most := queueRoom/each + 1; kept < most/2 || kept > most { // the reader holds one more
 				t.Errorf("%d lines of %d bytes wait in %d bytes", kept, each, queueRoom)
 			}
-			for range surplus - 1 { // these would fit; then nobody could tell where lines are missing
+			for range surplus - 1 { // they would fit, but then no single place would be missing lines
 				log.Error("too late")
 			}
 			close(out.read)
@@ -104,6 +104,6 @@ func TestTheEndDoesNotWaitForAReaderThatIsGone(t *testing.T) {
 		if waited := time.Since(from); waited != lastLines {
 			t.Errorf("the end has waited %v, expected %v", waited, lastLines)
 		}
-		close(out.read) // lets the bubble end
+		close(out.read) // lets the synctest bubble end
 	})
 }

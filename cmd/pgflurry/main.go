@@ -18,14 +18,14 @@ func main() {
 	cmd, err := newRoot().ExecuteContextC(ctx)
 	if err != nil {
 		err = told(ctx, cmd, err)
-		printed := newLogQueue(os.Stderr, nil) // an error that nobody reads must not keep the program from its end
+		printed := newLogQueue(os.Stderr, nil) // so a reader that blocks does not keep the program from its end
 		fmt.Fprint(printed, complaint(err))
 		printed.end()
 		os.Exit(int(outcome.Of(err)))
 	}
 }
 
-// complaint is how an error is printed: what happened, and what to do.
+// complaint formats an error for people: what happened, and what to do.
 func complaint(err error) string {
 	text := "pgflurry: " + connstring.Masked(err.Error()) + "\n"
 	if advice := hint.Of(err); advice != "" {
@@ -34,8 +34,8 @@ func complaint(err error) string {
 	return text
 }
 
-// untilSignal is a context that the first signal ends, which asks for an orderly end. The second one ends the process
-// as if nobody had listened. Both are awaited from the start, so that none is lost however soon the second follows.
+// untilSignal returns a context that the first signal ends, for an orderly end. The second signal ends the process with
+// the default action. It registers for both at once: a second signal is not lost, however soon it follows.
 func untilSignal() context.Context {
 	received := make(chan os.Signal, 2)
 	signal.Notify(received, os.Interrupt, syscall.SIGTERM)

@@ -13,21 +13,22 @@ import (
 	"pgflurry/outcome"
 )
 
-// newMigrate is the command that makes, checks, prints and removes what pgflurry needs in a database.
+// newMigrate is the command that installs, checks, prints and removes what pgflurry needs in a database.
 func newMigrate() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "migrate",
 		Short: "Make, check, print or remove what pgflurry needs in a database",
-		Long: `migrate keeps schema pgflurry (the namespace, the workers, the functions of the other ways to
-make an ID) and in schema public the SQL functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and
-their kin. The others, such as pgflurry.incr(key), get short names in public where --functions all asks for them.
+		Long: `migrate installs, checks and removes what pgflurry needs in a database. Schema pgflurry has the
+namespace, the workers, and the functions of the other ways to make an ID. Schema public has the SQL
+functions next_snowflake(), next_snowflakes(n), snowflake_time(id) and their kin. --functions all gives
+the others, such as pgflurry.incr(key), short names in public, too.
 
-A function of your own in public is never overwritten and never dropped. Where one has the name of
-next_snowflake() or its kin, up refuses; where one has another name, only the one with the schema is made, and
-up and status say "kept".
+migrate never overwrites or drops a function of your own in public. If yours has the name of
+next_snowflake() or its kin, up refuses. If yours has another name of pgflurry's, up makes only the
+function with the schema. Then up and status say "kept".
 
-It needs PostgreSQL 15 or newer, the right to create in the database and in schema public, and no superuser.
-Connect to the server itself or through a pooler in session mode.`,
+It needs PostgreSQL 15 or newer, and the right to create in the database and in schema public. It needs
+no superuser. Connect to the server itself or through a pooler in session mode.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -35,7 +36,7 @@ Connect to the server itself or through a pooler in session mode.`,
 	return cmd
 }
 
-// layoutFlags are those that say what a namespace looks like: its IDs, and the names of its functions.
+// layoutFlags describe a new namespace: its IDs, and the names of its functions.
 type layoutFlags struct {
 	layout, epoch   string
 	unit            time.Duration
@@ -45,30 +46,29 @@ type layoutFlags struct {
 	disposable      bool
 }
 
-// register adds the flags. otherwise ends the sentence of what holds where a flag is not given: up finds a namespace,
-// print none.
+// register adds the flags. otherwise completes what the usages say of defaults: up may find a namespace, print never
+// does.
 func (f *layoutFlags) register(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&f.layout, "layout", "", "`BITS` of timestamp/datacenter/worker/sequence, "+
 		"or twitter, datacenter, javascript (default 41/0/10/12"+otherwise+")")
 	flags.StringVar(&f.epoch, "epoch", "",
 		"instant of the first tick, `RFC3339`, at least a day ago (default 2024-01-01T00:00:00Z"+otherwise+")")
 	flags.DurationVar(&f.unit, "unit", 0, "length of a tick, 1ms to 1s (default 1ms"+otherwise+")")
-	flags.StringVar(&f.region, "region", "", "`NUMBER` of the region that this database is, which no other database "+
-		"may have: it gets the workers of that datacenter alone (default none"+otherwise+")")
-	flags.StringVar(&f.space, "namespace", "", "`FINGERPRINT` of the ID space that --region is of, as \"pgflurry "+
+	flags.StringVar(&f.region, "region", "", "`NUMBER` of the region that this database is. No other database "+
+		"may have it: the region gets only the workers of that datacenter (default none"+otherwise+")")
+	flags.StringVar(&f.space, "namespace", "", "`FINGERPRINT` of the ID space that --region belongs to. \"pgflurry "+
 		"namespace show\" prints it in another region (default that of a new ID space"+otherwise+")")
 	flags.IntVar(&f.databaseWorkers, "database-workers", 0,
-		"`NUMBER` of workers kept for database functions, one for each database that ever joins the namespace: "+
-			"each is given out once, for good, and the number cannot be raised (default 16, fewer in a small layout "+
-			"or a region)")
-	flags.BoolVar(&f.disposable, "disposable", false, "a new namespace is FOR TESTS ONLY: copies of the database, "+
-		"as test runners make from a template, draw without being asked, and give the same IDs")
+		"`NUMBER` of workers kept for database functions. Each database that ever joins the namespace takes "+
+			"one for good. The number cannot be raised (default 16, fewer in a small layout or a region)")
+	flags.BoolVar(&f.disposable, "disposable", false, "make a new namespace FOR TESTS ONLY: copies of the database "+
+		"need no --join and give the same IDs. Test runners make such copies from a template")
 }
 
-// registerFunctions adds the flag that says which functions have a short name. otherwise is as above.
+// registerFunctions adds --functions. otherwise is as in register.
 func (f *layoutFlags) registerFunctions(flags *pflag.FlagSet, otherwise string) {
 	flags.StringVar(&f.functions, "functions", "", "`WHICH` functions get a name in schema public: snowflake, that is "+
-		"next_snowflake() and its kin, or all. The others are called with schema pgflurry, such as pgflurry.incr(key) "+
+		"next_snowflake() and its kin, or all. Call the others with schema pgflurry, such as pgflurry.incr(key) "+
 		"(default snowflake"+otherwise+")")
 }
 
@@ -98,12 +98,12 @@ func (f *layoutFlags) settings() (migrations.Settings, error) {
 	return s, err
 }
 
-// databaseFlag is required: no command migrates a database that nobody named.
+// databaseFlag adds --database, which is required: no command may guess which database to change.
 func databaseFlag(cmd *cobra.Command, url *string) {
 	cmd.Flags().StringVar(url, "database", "", "`URL` of the database: "+connstring.Form)
 }
 
-// upFlags are those of up: what a new namespace looks like, and what a database is to become.
+// upFlags are the flags of up: for a new namespace, and for what the database is to become.
 type upFlags struct {
 	layout                     layoutFlags
 	join                       string
@@ -112,26 +112,26 @@ type upFlags struct {
 	maxWindow                  time.Duration
 }
 
-// register adds the flags.
 func (f *upFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.layout.register(flags, ", or that of the existing namespace")
 	f.layout.registerFunctions(flags, ", or as it was")
-	flags.StringVar(&f.join, "join", "", "make this database another one of the ID space at home in the database "+
+	flags.StringVar(&f.join, "join", "", "let this database join the ID space at home in the database "+
 		"at `URL`; run again, it compares the claim")
 	flags.BoolVar(&f.newNamespace, "new-namespace", false, "make this copy of a database an ID space of its own")
 	flags.BoolVar(&f.moved, "moved", false,
-		"this copy takes the place of its original, which is gone for good (pg_upgrade, restore to a new server), "+
-			"or the database was restored in place; one that has joined needs --join as well; in an empty database, "+
-			"with --region and --namespace: that of the region was lost for good")
+		"this copy replaces its original, which is gone for good (pg_upgrade, restore to a new server), "+
+			"or the database was restored in place. One that has joined needs --join as well. In an empty "+
+			"database, with --region and --namespace: the database of that region was lost for good")
 	flags.BoolVar(&f.copy, "copy", false,
-		"this is a copy although it looks original, and the original lives on; with --join or --new-namespace")
+		"this is a copy although it looks original, and the original lives on; "+
+			"with --join, --new-namespace or --region")
 	flags.BoolVar(&f.freshWorker, "fresh-worker", false, "give the function another worker, "+
-		"because the mark of its own is out of reach; one that has joined needs --join as well")
+		"because the mark of its own is out of reach. One that has joined needs --join as well")
 	flags.BoolVar(&f.joinsComplete, "joins-complete", false,
 		"no database has joined this home but those that \"migrate status\" lists")
-	flags.DurationVar(&f.maxWindow, "max-window", 0, "how long proxies may go on without PostgreSQL, at most, "+
-		"1s to 24h, with the quarantine that belongs to it (default 1m0s, or that of the existing namespace)")
+	flags.DurationVar(&f.maxWindow, "max-window", 0, "how long proxies may go on without PostgreSQL, at most: "+
+		"1s to 24h. It changes the quarantine, too (default 1m0s, or that of the existing namespace)")
 	asksConsent(cmd, "namespace", "join", "new-namespace", "moved", "copy", "fresh-worker", "joins-complete")
 }
 
@@ -159,41 +159,48 @@ func newMigrateUp() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "up",
 		Short: "Make or complete what pgflurry needs; safe to run again, also several at once",
-		Long: `up creates schema pgflurry, the namespace row, all worker rows and the SQL functions. Run again
-it goes on where it stopped and repairs functions. A layout cannot change once its namespace exists.
+		Long: `up creates schema pgflurry, the namespace row, all worker rows and the SQL functions. Run again it
+goes on where it stopped, and repairs functions. A layout cannot change once its namespace exists.
 
-A copy of a database (restored, cloned, made from a template) is refused until you say what it shall be:
+up refuses a copy of a database (restored, cloned, made from a template) until you say what it shall be:
   --join HOME       another database of the ID space at home in HOME, with a worker of its own
   --new-namespace   an ID space of its own
   --moved           the same database as before: its original is gone for good, and no other copy
                     has taken its place; or it was restored in place
   --region NUMBER --namespace FINGERPRINT
                     another region of the same ID space, of a copy of a region
-A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say --copy as well:
+
+A copy of a server's files (base backup, snapshot, clone of a machine) looks like its original. Say
+--copy as well:
   --copy --join HOME, or --copy --new-namespace, or --copy --region NUMBER --namespace FINGERPRINT
 
---functions all gives the functions of schema pgflurry short names in public as well: incr(key) is then the same as
-pgflurry.incr(key). The database remembers the choice: without the flag it stays as it is. --functions snowflake
-drops those short names again. It refuses while a default or a view uses one. Calls
-in programs, and in functions whose body is a text, cannot be seen: look for them yourself.
+--functions all gives the functions of schema pgflurry short names in public as well: incr(key) is then
+the same as pgflurry.incr(key). The database remembers the choice: without the flag it stays as it is.
+--functions snowflake drops those short names again. It refuses while a default or a view uses one. It
+cannot see calls in programs, nor in functions whose body is a text: look for them yourself.
 
-Regions are databases of one ID space that never talk. Each has the workers of one datacenter number. The first one
-makes the ID space: --layout datacenter --region 0. "pgflurry namespace show" prints its fingerprint there. Another
-one is made with that: --region 1 --namespace FINGERPRINT. No two may have one number, and nothing but you can see to
-that: "pgflurry namespace check URL URL…" compares them.
+Regions are databases of one ID space that never talk. Each has the workers of one datacenter number.
+The first one makes the ID space: --layout datacenter --region 0. "pgflurry namespace show" prints its
+fingerprint there. With that you make another region: --region 1 --namespace FINGERPRINT. You alone can
+see to it that no two regions have one number. "pgflurry namespace check URL URL…" compares them.
 
-In a home that was failed over, restored or reseeded, no other database can join until you say --joins-complete:
-every database that ever joined has joined again, or stands in the list of "pgflurry migrate status".
---fresh-worker is for a function whose clock once stood far ahead, so that it fails with SNF01. Its old worker
-is retired.
+If a home was failed over, restored or reseeded, no other database can join until you say
+--joins-complete. With it you confirm that every database that ever joined has joined again, or stands
+in the list of "pgflurry migrate status".
 
---max-window 1h lets proxies run with --window 1h: they go on for an hour while PostgreSQL is away. It costs workers:
+--fresh-worker is for a function that fails with SNF01 because its clock once stood far ahead. Its old
+worker is retired.
+
+--max-window 1h lets proxies run with --window 1h: they go on for an hour while PostgreSQL is away. It
+costs workers:
   - the worker of a proxy that crashed rests for up to two hours: the window and the quarantine
   - the worker of one that ended in good order rests for up to one hour
   - after a failover, a restore or a reseed no proxy gets a new worker for one hour
+
 So the namespace needs a worker for each proxy, for each restart within an hour, and for each crash
-within two. The quarantine rises first, and the window once every standby has that. A shorter window
-holds at once. Its quarantine follows when you run the same again after the last long grant has ended.
+within two. up raises the quarantine first, and the window once every standby has that quarantine. A
+shorter window holds at once. Its quarantine follows when you run the same command again after the last
+long grant has ended.
 
 A role that is to run "pgflurry serve" without owning the schema needs, in each database:
   CALL pgflurry.grant_lease('role');`,
@@ -239,19 +246,31 @@ func newMigrateStatus() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell what is applied and what is not, and what the namespace is",
+		Short: "Show what is applied and what is not, and what the namespace is",
 		Long: `status lists the migrations, the functions that are not as this version installs them, and the
 namespace. It changes nothing. To compare the functions it needs the rights of up.
 
-It exits 0 if everything is in place. It exits 3 if anything is pending, missing or changed, or if the database
-is a copy and nobody has said what it shall be. It exits 1 if the functions could not be compared.
+Exit codes:
+  0  everything is in place
+  1  the functions could not be compared
+  3  anything is pending, missing or changed; or the database is a copy, and nobody has said what it
+     shall be
 
---json prints one object: in_place, database, migrations (number, name, applied_at), functions_in_public
-(snowflake or all; null: none yet), functions that differ (name, state: missing, changed or foreign),
-functions_unchecked (why), kept (name, other), joined (database, worker, address, claimed_at),
-roles_that_may_set_sequences, unreadable_sequences, and namespace: null, or id, copied (why), home, disposable,
-layout, epoch, unit_seconds, region, last_id_at, left_seconds, workers, lowest_worker, database_workers,
-function_worker, max_window_seconds, skew_seconds, quarantine_seconds, gate_opens_in_seconds, joins_closed.
+--json prints one object:
+  in_place, database
+  migrations                    each: number, name, applied_at
+  functions_in_public           snowflake or all; null: none yet
+  functions                     that differ; each: name, state (missing, changed or foreign)
+  functions_unchecked           why they could not be compared
+  kept                          functions that are not pgflurry's; each: name, other
+  joined                        each: database, worker, address, claimed_at
+  roles_that_may_set_sequences
+  unreadable_sequences
+  namespace                     null, or: id, copied (why), home, disposable, layout, epoch,
+                                unit_seconds, region, last_id_at, left_seconds, workers,
+                                lowest_worker, database_workers, function_worker,
+                                max_window_seconds, skew_seconds, quarantine_seconds,
+                                gate_opens_in_seconds, joins_closed
 ` + jsonRules,
 		Example: `  pgflurry migrate status --database postgres://app@localhost/shop
   pgflurry migrate status --database postgres://app@localhost/shop --json`,
@@ -285,10 +304,9 @@ func newMigratePrint() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "print",
 		Short: "Write the SQL of up as one statement, for your own migration tool",
-		Long: `Writes what up does as one statement of SQL, for a migration of your own tool.
-PostgreSQL does it whole or not at all. Where pgflurry is already, the statement
-adds what is missing. So the print of a later version is the upgrade.
-docs/test-databases.md tells how each tool takes it.`,
+		Long: `print writes what up does as one statement of SQL, for a migration of your own tool. PostgreSQL runs it
+whole or not at all. If pgflurry is there already, the statement adds what is missing. So the print of
+a later version is the upgrade. docs/test-databases.md shows how each tool takes it.`,
 		Example: `  pgflurry migrate print | psql -v ON_ERROR_STOP=1 shop
   pgflurry migrate print --layout javascript > 0007_pgflurry.sql`,
 		Args: cobra.NoArgs,

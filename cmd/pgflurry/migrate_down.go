@@ -18,21 +18,23 @@ func newMigrateDown() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "down",
 		Short: "Remove everything that up made, or nothing",
-		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. It
-refuses while IDs may be ahead of the database's clock, and while a default, a view or a function uses
-next_snowflake(), or while counters, tickets, tags, tokens or locks are in use: it says which tables hold such
-rows. Nothing is removed with CASCADE.
+		Long: `down removes the functions, the workers, the namespace and schema pgflurry in one transaction. Nothing
+is removed with CASCADE. down refuses:
+  - while IDs may be ahead of the database's clock
+  - while a default, a view or a function uses next_snowflake()
+  - while counters, tickets, tags, tokens or locks are in use: it says which tables hold such rows
+  - in a database that others have joined
 
-IDs are ahead of the clock for a window and a quarantine after the last proxy: three minutes, or two hours with
-windows of an hour. With --wait it waits for that, says how long it still takes, and ends at Ctrl-C with nothing
-removed.
+After the last proxy has ended, IDs are ahead of the clock for a window and a quarantine. That takes
+three minutes, or two hours with windows of an hour. With --wait, down waits for that, and says how long
+it still takes. Ctrl-C ends the wait with nothing removed.
 
-In a database that others have joined it refuses, too: they would be left without anybody who knows which
-workers they have. With --leave-joined it removes pgflurry all the same; a namespace made here later is another
-ID space than theirs.
+Without the home nobody knows which workers the joined databases have. --leave-joined removes pgflurry
+all the same. A namespace made here later is another ID space than theirs.
 
-In a database that joined another one, its worker there stays taken: a copy of this database, which cannot be seen from
-here, may still issue IDs with it. To join again takes another of the --database-workers of the namespace.`,
+In a database that has joined another one, its worker there stays taken. A copy of this database may
+still issue IDs with it, and down cannot see that. To join again takes another of the
+--database-workers of the namespace.`,
 		Example: `  pgflurry migrate down --database postgres://app@localhost/shop
   pgflurry migrate down --database postgres://app@localhost/shop --wait`,
 		Args: cobra.NoArgs,
@@ -62,7 +64,7 @@ here, may still issue IDs with it. To join again takes another of the --database
 	return cmd
 }
 
-// waiting is a Down that waits, and says each time for whom and how long.
+// waiting is a Down that waits. It prints what it waits for, and how long.
 func waiting(out io.Writer) func(ctx context.Context, url string, leaveJoined bool) (bool, error) {
 	first := true
 	tell := func(r *migrations.RestError) {

@@ -7,14 +7,15 @@ import (
 	"pgflurry/migrations"
 )
 
-// stateJSON is what "migrate status --json" prints. Its shape is promised: fields are added, none changes its meaning.
+// stateJSON is the output of "migrate status --json". Programs rely on it: fields may be added, but none may change its
+// meaning.
 type stateJSON struct {
 	InPlace    bool            `json:"in_place"`
 	Database   string          `json:"database"`
 	Unchecked  *string         `json:"functions_unchecked"` // why the functions could not be compared
 	Migrations []migrationJSON `json:"migrations"`
 	Public     *string         `json:"functions_in_public"`
-	Functions  []functionJSON  `json:"functions"` // that are not as this version installs them
+	Functions  []functionJSON  `json:"functions"` // those that differ from this version
 	Kept       []keptJSON      `json:"kept"`
 	Namespace  *namespaceJSON  `json:"namespace"`
 	Joined     []joinedJSON    `json:"joined"`
@@ -67,7 +68,7 @@ type namespaceJSON struct {
 	JoinsClosed     bool    `json:"joins_closed"`
 }
 
-// printStateJSON writes one object for programs.
+// printStateJSON writes one JSON object.
 func printStateJSON(w io.Writer, state migrations.State) error {
 	out := stateJSON{
 		InPlace: state.InPlace(), Database: state.Database, Unchecked: known(state.Unchecked),
@@ -111,7 +112,7 @@ func namespaceOf(state migrations.State) *namespaceJSON {
 	}
 }
 
-// known is null for an empty text.
+// known maps an empty text to null.
 func known(text string) *string {
 	if text == "" {
 		return nil
@@ -119,7 +120,7 @@ func known(text string) *string {
 	return &text
 }
 
-// wholeSeconds is a duration as people read it, rounded up.
+// wholeSeconds rounds up to seconds, for people.
 func wholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }

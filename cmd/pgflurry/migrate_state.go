@@ -13,7 +13,7 @@ import (
 	"pgflurry/sqlfuncs"
 )
 
-// stateTable is what "migrate status" lists: one fact a row.
+// stateTable is the output of "migrate status" for people: one fact a row.
 func stateTable(state migrations.State) *table {
 	t := newTable("what", "state", "detail")
 	for _, m := range state.Migrations {
@@ -63,7 +63,7 @@ func stateTable(state migrations.State) *table {
 	return t
 }
 
-// addNamespace lists what the database is part of, and how far that goes.
+// addNamespace adds the rows about the namespace.
 func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	status := "own"
 	switch {
@@ -97,7 +97,7 @@ func (t *table) addNamespace(state migrations.State, n *namespace.Namespace) {
 	}
 }
 
-// printState writes the table for people, with the warnings under it.
+// printState writes the table and the warnings for people.
 func printState(w io.Writer, state migrations.State) error {
 	if err := stateTable(state).print(w, false); err != nil {
 		return err
@@ -117,7 +117,7 @@ func printState(w io.Writer, state migrations.State) error {
 	return nil
 }
 
-// printDone says what up has done by order of its flags, which the state alone does not show.
+// printDone says what the flags of up have changed. The state alone does not show that.
 func (f *upFlags) printDone(w io.Writer, state migrations.State) error {
 	n := state.Namespace
 	if n == nil {
@@ -175,7 +175,7 @@ func windowsDone(n *namespace.Namespace, gate time.Duration) string {
 	return said
 }
 
-// inPlace is an error that says what is not in place; nil if everything is.
+// inPlace is an error that says what is missing or wrong; nil if everything is in place.
 func inPlace(state migrations.State) error {
 	switch {
 	case state.InPlace():

@@ -13,7 +13,7 @@ import (
 	"pgflurry/namespace"
 )
 
-// migrate runs the command with these arguments and returns what it wrote.
+// migrate runs the command and returns its output.
 func migrate(t *testing.T, arguments ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -102,7 +102,7 @@ func TestHelpSaysThatWorkersOfFunctionsAreGivenOutForGoodAndPrintReadsNoNamespac
 	for _, command := range []string{"up", "print"} {
 		help, err := migrate(t, command, "--help")
 		if filled := strings.Join(strings.Fields(help), " "); err != nil ||
-			!strings.Contains(filled, "given out once, for good, and the number cannot be raised") {
+			!strings.Contains(filled, "takes one for good. The number cannot be raised") {
 			t.Errorf("%v: the help of %s does not say that database workers are given out for good", err, command)
 		}
 		if existing := strings.Contains(help, "existing namespace"); existing != (command == "up") {

@@ -13,13 +13,14 @@ import (
 	"pgflurry/namespace"
 )
 
-// newNamespace is the command to look at ID spaces, and to compare the databases of one.
+// newNamespace is the command that shows ID spaces and compares databases.
 func newNamespace() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "namespace",
 		Short: "Show which ID space a database belongs to; compare the databases of one",
-		Long: `namespace shows what all databases of an ID space have in common, and whether several may be parts of
-one. It changes nothing. A role that "pgflurry serve" leases with may run it (CALL pgflurry.grant_lease).`,
+		Long: `namespace shows what all databases of an ID space have in common. It says whether several databases
+may be parts of one ID space. It changes nothing. A role that "pgflurry serve" leases with may run it
+(CALL pgflurry.grant_lease).`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -27,11 +28,11 @@ one. It changes nothing. A role that "pgflurry serve" leases with may run it (CA
 	return cmd
 }
 
-// namespacePatience bounds one connection and its questions.
+// namespacePatience limits the time for one connection and its queries.
 const namespacePatience = 15 * time.Second
 
-// look connects to a database and looks at it. The caller closes the connection, if there is one: until then its server
-// cannot have become another one.
+// look connects to a database and reads its namespace. The caller closes the connection only after the last comparison.
+// An open connection proves that the server behind it is still the same.
 func look(ctx context.Context, config *pgx.ConnConfig) (namespace.Seen, *pgx.Conn, error) {
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec // leaves no prepared statement behind in a pooler
 	ctx, cancel := context.WithTimeout(ctx, namespacePatience)
@@ -49,7 +50,7 @@ func look(ctx context.Context, config *pgx.ConnConfig) (namespace.Seen, *pgx.Con
 	return seen, conn, nil
 }
 
-// addressOf is where a connection has led, for people: the host that was given, or the one of several that answered.
+// addressOf is the address for people: the given host, or the one that answered if several were given.
 func addressOf(conn *pgx.Conn) string {
 	config := conn.Config()
 	address, database := "", "/"+config.Database
@@ -63,7 +64,7 @@ func addressOf(conn *pgx.Conn) string {
 	return answered + database
 }
 
-// rangeJSON is workers from one to another, both included.
+// rangeJSON is a range of workers; both ends are included.
 type rangeJSON struct {
 	From int `json:"from"`
 	To   int `json:"to"`

@@ -19,16 +19,24 @@ func newNamespaceCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check URL [URL…]",
 		Short: "Say whether databases may be parts of one ID space, and which workers would collide",
-		Long: `check looks at each database and compares them: the regions of an ID space, and the databases that have
-joined one of them. Regions never talk, so nothing else notices two that have one number. Run it whenever a region
-was made or restored, with the URLs of all of them, from a place that reaches all of them.
+		Long: `check compares databases: the regions of an ID space, and the databases that have joined one of them.
+Regions never talk, so nothing else notices two regions with one number. Run it whenever a region was
+made or restored, with the URLs of all of them, from a place that reaches all of them.
 
-It exits 0 if they may give IDs side by side. It exits 3 if two of them may give the same ID, and names the pair, the
-workers that both have, and why; or if they are two ID spaces, or one of them is a copy. It exits 4 if one of them
-cannot be reached. One database that two URLs lead to, and a replica of one, are no collision.
+Exit codes:
+  0  they may give IDs side by side
+  3  two of them may give the same ID: check names the pair, the workers that both have, and why;
+     or they are two ID spaces, or one of them is a copy
+  4  one of them cannot be reached
 
---json prints one object: may_coexist, databases (as "namespace show --json" prints one), collisions (databases: the
-places of the two in that list, from 0; workers: from, to, or null; why; hint) and notes.
+Two URLs of one database, or of a database and its replica, are no collision.
+
+--json prints one object:
+  may_coexist
+  databases    each as "namespace show --json" prints it
+  collisions   each: databases (the places of the two in that list, from 0), workers (from, to; or
+               null), why, hint
+  notes
 ` + jsonRules,
 		Example: `  pgflurry namespace check postgres://app@frankfurt/shop postgres://app@tokyo/shop`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -67,7 +75,8 @@ func counted(n int) string {
 	return fmt.Sprintf("the %d reasons are above", n)
 }
 
-// lookAtAll holds each connection until all databases are seen, so that none is another one meanwhile.
+// lookAtAll keeps each connection open until it has seen all databases. Otherwise a failover meanwhile could make it
+// see one server twice.
 func lookAtAll(cmd *cobra.Command, urls []string) ([]namespace.Seen, error) {
 	configs := make([]*pgx.ConnConfig, len(urls))
 	for i, url := range urls {
@@ -88,7 +97,7 @@ func lookAtAll(cmd *cobra.Command, urls []string) ([]namespace.Seen, error) {
 	return list, nil
 }
 
-// printComparison is for people: what was seen, then what is wrong with it.
+// printComparison prints what was seen, and then the collisions, for people.
 func printComparison(w io.Writer, list []namespace.Seen, found namespace.Comparison) error {
 	t := newTable("url", "database", "namespace", "region", "workers", "home", "detail")
 	for i, s := range list {
@@ -122,7 +131,7 @@ func printComparison(w io.Writer, list []namespace.Seen, found namespace.Compari
 	return err
 }
 
-// parties says who collides, and where.
+// parties names the databases that collide, and their workers.
 func parties(list []namespace.Seen, c namespace.Collision) string {
 	if c.A == c.B {
 		return fmt.Sprintf("URL %d, %s", c.A+1, list[c.A].Address)
@@ -138,7 +147,7 @@ func parties(list []namespace.Seen, c namespace.Collision) string {
 	}
 }
 
-// comparisonJSON is what "namespace check --json" prints. Its shape is promised, as that of seenJSON.
+// comparisonJSON is the output of "namespace check --json". As with seenJSON, programs rely on it.
 type comparisonJSON struct {
 	MayCoexist bool            `json:"may_coexist"`
 	Databases  []seenJSON      `json:"databases"`

@@ -16,14 +16,19 @@ func newNamespaceShow() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Show the ID space of a database, its fingerprint, and which workers the database has",
-		Long: `show prints which ID space a database belongs to, and what it has of its workers.
+		Long: `show prints which ID space a database belongs to, and which workers the database has.
 
-FINGERPRINT is what all regions of the ID space have in common, in one text: id, layout, epoch, unit, and whether
-there are regions at all. "pgflurry migrate up --region NUMBER --namespace FINGERPRINT" makes another region with it.
+FINGERPRINT says in one text what all regions of the ID space have in common: id, layout, epoch and
+unit. It also says whether there are regions at all. With it you make another region:
+"pgflurry migrate up --region NUMBER --namespace FINGERPRINT".
 
---json prints one object: fingerprint, id, layout, epoch, unit_seconds, region, workers, function_workers,
-proxy_workers (each from, to), function_worker, home (null: this database), database, address, standby, disposable,
-copied (why).
+--json prints one object:
+  fingerprint, id, layout, epoch, unit_seconds, region
+  workers, function_workers, proxy_workers              each: from, to
+  function_worker
+  home                                                  null: this database
+  database, address, standby, disposable
+  copied                                                why
 ` + jsonRules,
 		Example: `  pgflurry namespace show --database postgres://app@localhost/shop
   pgflurry namespace show --database postgres://app@localhost/shop --json`,
@@ -53,7 +58,7 @@ copied (why).
 	return cmd
 }
 
-// printSeen is for people. The fingerprint stands on a line of its own, to be copied.
+// printSeen prints for people. The fingerprint has a line of its own, so that it is easy to copy.
 func printSeen(w io.Writer, s namespace.Seen) error {
 	if err := seenTable(s).print(w, false); err != nil {
 		return err
@@ -66,7 +71,7 @@ func printSeen(w io.Writer, s namespace.Seen) error {
 	return err
 }
 
-// seenTable lists what there is to know of a database: one fact a row.
+// seenTable lists what is known of a database: one fact a row.
 func seenTable(s namespace.Seen) *table {
 	t := newTable("what", "value", "detail")
 	t.add("namespace", s.ID, "")
@@ -89,7 +94,7 @@ func seenTable(s namespace.Seen) *table {
 	return t
 }
 
-// standing is what is unusual about a database.
+// standing names what is unusual about a database.
 func standing(s namespace.Seen) string {
 	switch _, copied := s.Copied(); {
 	case copied:
@@ -102,7 +107,8 @@ func standing(s namespace.Seen) string {
 	return ""
 }
 
-// seenJSON is what "namespace show --json" prints. Its shape is promised: fields are added, none changes its meaning.
+// seenJSON is the output of "namespace show --json". Programs rely on it: fields may be added, but none may change its
+// meaning.
 type seenJSON struct {
 	Fingerprint    string    `json:"fingerprint"`
 	ID             string    `json:"id"`

@@ -9,17 +9,18 @@ import (
 	"time"
 )
 
-// table is what a command lists. It prints for people (aligned columns) or for programs (--json: an array of objects).
+// table is the output of a command that lists. It prints aligned columns for people, or an array of objects (--json)
+// for programs.
 //
-// A column's name is the JSON key, in lower_snake: "reserved_until" is headed RESERVED UNTIL. A value may be a string,
-// an integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil (nothing known: "-" and null). An empty
-// string is nothing known, too. IDs go in as strings: JSON readers that keep numbers as float64 would round them.
+// A column's name is the JSON key, in lower_snake: "reserved_until" has the header RESERVED UNTIL. A value is a string,
+// an integer, a bool, a time.Time (printed in UTC, to the millisecond) or nil. nil and the empty string mean "not
+// known", and print as "-" and null. IDs are strings: a JSON reader with float64 numbers would round them.
 type table struct {
 	columns []string
 	rows    [][]any
 }
 
-// jsonRules end the help of each command with --json.
+// jsonRules ends the help of each command with --json.
 const jsonRules = `In JSON numbers are numbers, but IDs are strings: JavaScript would round them. Times are RFC 3339
 in UTC, durations are seconds, and null is what is not known or not there.`
 
@@ -47,7 +48,7 @@ func (t *table) print(w io.Writer, asJSON bool) error {
 func (t *table) printColumns(w io.Writer) error {
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	head := strings.ToUpper(strings.Join(t.columns, "\t"))
-	fmt.Fprintln(aligned, strings.ReplaceAll(head, "_", " ")) // an error stays in the writer; Flush tells it
+	fmt.Fprintln(aligned, strings.ReplaceAll(head, "_", " ")) // Flush returns the error, if any
 	for _, row := range t.rows {
 		cells := make([]string, len(row))
 		for i, value := range row {
@@ -58,7 +59,7 @@ func (t *table) printColumns(w io.Writer) error {
 	return aligned.Flush()
 }
 
-// printJSON writes the objects' keys in the order of the columns, one row a line.
+// printJSON writes one row a line, with the keys in the order of the columns.
 func (t *table) printJSON(w io.Writer) error {
 	var out strings.Builder
 	out.WriteString("[")
@@ -85,7 +86,7 @@ func (t *table) printJSON(w io.Writer) error {
 	return err
 }
 
-// printObject writes one object for programs.
+// printObject writes one JSON object.
 func printObject(w io.Writer, object any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
@@ -93,7 +94,7 @@ func printObject(w io.Writer, object any) error {
 	return encoder.Encode(object)
 }
 
-// separator is what stands before item i: nothing needs to be separated from the first.
+// separator is what stands before item i.
 func separator(i int, otherwise, first string) string {
 	if i == 0 {
 		return first
@@ -101,7 +102,7 @@ func separator(i int, otherwise, first string) string {
 	return otherwise
 }
 
-// cell is a value as people read it.
+// cell formats a value for people.
 func cell(value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -118,7 +119,7 @@ func cell(value any) string {
 	}
 }
 
-// timestamp is RFC 3339 in UTC with milliseconds: the finest unit an ID can have.
+// timestamp is RFC 3339 in UTC with milliseconds, the finest unit of an ID.
 func timestamp(at time.Time) string {
 	return at.UTC().Format("2006-01-02T15:04:05.000Z")
 }

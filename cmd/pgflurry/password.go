@@ -15,10 +15,10 @@ import (
 	"pgflurry/outcome"
 )
 
-// longestSecret is how long a password or a verifier may be that is read, in bytes.
+// longestSecret limits a password or a verifier, in bytes.
 const longestSecret = 4 << 10
 
-// askPassword asks for the password of a client: twice at a terminal, which shows nothing; else it is the one line of
+// askPassword reads the password of a client. A terminal asks twice and shows nothing. Otherwise it is the only line of
 // standard input.
 func askPassword(cmd *cobra.Command, client string) (string, error) {
 	in, is := cmd.InOrStdin().(*os.File)
@@ -45,14 +45,14 @@ func askPassword(cmd *cobra.Command, client string) (string, error) {
 	return typed[0], nil
 }
 
-// unseen asks at a terminal that shows nothing of the answer. A signal leaves the terminal as it was.
+// unseen asks at a terminal without echo. After a signal it restores the terminal.
 func unseen(ctx context.Context, terminal *os.File, questions io.Writer, question string) (string, error) {
 	before, err := term.GetState(int(terminal.Fd()))
 	if err != nil {
 		return "", fmt.Errorf("asking for a password: %w", err)
 	}
 	fmt.Fprint(questions, question)
-	defer fmt.Fprintln(questions) // the return key is not shown either
+	defer fmt.Fprintln(questions) // the terminal does not echo the return key either
 	type read struct {
 		text []byte
 		err  error
@@ -74,8 +74,8 @@ func unseen(ctx context.Context, terminal *os.File, questions io.Writer, questio
 	}
 }
 
-// readVerifier is the one line of standard input. Several are refused, as a question to PostgreSQL about several roles
-// gives them: the client would get the password of any of these. At a terminal the line ends it.
+// readVerifier reads the only line of standard input. It refuses several lines, such as the answer to a query for
+// several roles: the client could get the password of the wrong role. At a terminal, the first line ends the input.
 func readVerifier(cmd *cobra.Command) (string, error) {
 	if in, is := cmd.InOrStdin().(*os.File); is && term.IsTerminal(int(in.Fd())) {
 		text, err := line(cmd.Context(), atMost(in))
@@ -93,10 +93,10 @@ func readVerifier(cmd *cobra.Command) (string, error) {
 	return secretLine("verifier", first, err)
 }
 
-// atMost keeps what is read from growing without end.
+// atMost limits what is read into memory.
 func atMost(from io.Reader) io.Reader { return io.LimitReader(from, longestSecret+1) }
 
-// secretLine is a line of standard input without its end.
+// secretLine removes the line end of a line from standard input.
 func secretLine(what, text string, err error) (string, error) {
 	switch {
 	case errors.Is(err, context.Canceled):

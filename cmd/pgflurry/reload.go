@@ -16,20 +16,20 @@ import (
 // reloads is the annotation of a flag of serve whose value a SIGHUP changes in the running process.
 const reloads = "pgflurry_reloads"
 
-// mayChange marks such flags. Of the others a new value in the file waits for a restart, and the log says so.
+// mayChange marks such flags. A new value of any other flag waits for a restart, and the log says so.
 func mayChange(flags *pflag.FlagSet, names ...string) {
 	for _, name := range names {
 		annotate(flags, name, reloads, "SIGHUP")
 	}
 }
 
-// A reloader gives a running node what the configuration file and the files of secrets have now. The command line and
-// the environment of a process do not change, so they win as they did at its start.
+// A reloader gives a running node the current content of the configuration file and of the secret files. The command
+// line and the environment of a process cannot change, and win as they did at the start.
 type reloader struct {
 	started   *configuration
 	environ   []string
-	values    map[string]string // of the flags, as they are in force
-	threshold *slog.LevelVar    // of the log
+	values    map[string]string // of the flags, as in force
+	threshold *slog.LevelVar    // level of the log
 	give      func(node.Settings) error
 	log       *slog.Logger
 }
@@ -43,15 +43,15 @@ func newReloader(started *configuration, environ []string, o *serveOptions, s no
 	}
 }
 
-// valuesOf are the values of flags by their names.
+// valuesOf maps the names of flags to their values.
 func valuesOf(flags *pflag.FlagSet) map[string]string {
 	values := make(map[string]string)
 	flags.VisitAll(func(f *pflag.Flag) { values[f.Name] = f.Value.String() })
 	return values
 }
 
-// reload reads everything again. What is wrong changes nothing at all. One line of the log says what came of it, by
-// the names of flags: values may be secrets.
+// reload reads everything again. After an error nothing changes at all. One line of the log says what changed. It names
+// flags only, because values may be secrets.
 func (r *reloader) reload() {
 	var fresh serveOptions
 	c := r.read(&fresh)
@@ -65,7 +65,7 @@ func (r *reloader) reload() {
 		r.log.Error("configuration not reloaded: everything stays as it was", fields...)
 		return
 	}
-	if level, err := fresh.logs.least(); err == nil { // settings has looked
+	if level, err := fresh.logs.least(); err == nil { // settings has checked it
 		r.threshold.Set(level)
 	}
 	changed, waiting := r.compare(c.flags)
@@ -84,7 +84,7 @@ func (r *reloader) reload() {
 		append(fields, "needs_restart", strings.Join(waiting, ","))...)
 }
 
-// read gives new flags the values they have now.
+// read returns fresh flags with their current values.
 func (r *reloader) read(o *serveOptions) *configuration {
 	flags := pflag.NewFlagSet("serve", pflag.ContinueOnError)
 	o.add(flags)
@@ -94,16 +94,17 @@ func (r *reloader) read(o *serveOptions) *configuration {
 		}
 		again := flags.Lookup(f.Name)
 		if list, is := f.Value.(pflag.SliceValue); is {
-			_ = again.Value.(pflag.SliceValue).Replace(list.GetSlice()) // it was taken before
+			_ = again.Value.(pflag.SliceValue).Replace(list.GetSlice()) // the flag has accepted it before
 		} else {
-			_ = again.Value.Set(f.Value.String()) // as well
+			_ = again.Value.Set(f.Value.String()) // and this too
 		}
 		again.Changed = true
 	})
 	return configure(flags, r.environ)
 }
 
-// compare says which flags have another value than the one in force: those that now have it, and those that wait.
+// compare lists the flags whose value differs from the one in force: those that change now, and those that wait for a
+// restart.
 func (r *reloader) compare(flags *pflag.FlagSet) (changed, waiting []string) {
 	for name, value := range valuesOf(flags) {
 		switch f := flags.Lookup(name); {
@@ -121,7 +122,7 @@ func (r *reloader) compare(flags *pflag.FlagSet) (changed, waiting []string) {
 	return changed, waiting
 }
 
-// orNothing is a list of names for the log.
+// orNothing joins names for the log.
 func orNothing(names []string) string {
 	if len(names) == 0 {
 		return "nothing"
@@ -129,7 +130,7 @@ func orNothing(names []string) string {
 	return strings.Join(names, ",")
 }
 
-// inOneLine is an error for the log, which has a line for each.
+// inOneLine joins several errors with semicolons, for the log.
 func inOneLine(err error) string {
 	var several problems
 	if !errors.As(err, &several) {

@@ -15,7 +15,7 @@ import (
 	"pgflurry/node"
 )
 
-// reloading is the reloader of a serve that was started with these arguments, what it gives to the node, and its log.
+// reloading returns the reloader of a serve with these arguments, the settings that it gives to the node, and its log.
 func reloading(t *testing.T, environ []string, args ...string) (r *reloader, got *[]node.Settings, log *bytes.Buffer) {
 	t.Helper()
 	var o serveOptions
@@ -38,7 +38,7 @@ func reloading(t *testing.T, environ []string, args ...string) (r *reloader, got
 	}), got, log
 }
 
-// again rewrites a file and has it read again. It returns what was logged.
+// again rewrites a file and reloads it. It returns what was logged.
 func again(t *testing.T, r *reloader, log *bytes.Buffer, path, content string) string {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {

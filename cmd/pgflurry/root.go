@@ -11,13 +11,14 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pgflurry",
 		Short: "Cluster-unique, time-ordered 64-bit IDs for any PostgreSQL client",
-		Long: `pgflurry answers SELECT next_snowflake() from memory, in front of PostgreSQL, and installs
-the same function inside PostgreSQL, so that DEFAULT next_snowflake() works with and without
-the proxy. Both draw from one ID space.
+		Long: `pgflurry answers SELECT next_snowflake() from memory, in front of PostgreSQL. It installs the same
+function inside PostgreSQL, so DEFAULT next_snowflake() works with and without the proxy. Both draw
+from one ID space.
 
-Every flag but those that consent to something can also be given as an environment variable: --lease-database is
-PGFLURRY_LEASE_DATABASE. A flag on the command line wins over the environment. A connection string
-may also stand in a file: PGFLURRY_LEASE_DATABASE_FILE names it. serve reads a configuration file too.
+A flag can also be given as an environment variable: --lease-database is PGFLURRY_LEASE_DATABASE. Flags
+that consent to something are taken from the command line only. A flag on the command line wins over the
+environment. A connection string may also stand in a file: PGFLURRY_LEASE_DATABASE_FILE names it. serve
+reads a configuration file, too.
 
 Exit codes:
   0  done

@@ -14,7 +14,7 @@ import (
 	"pgflurry/tests/support/scripted"
 )
 
-// broken are connection strings that nobody can read as they were meant. The password has the pieces s3 and cret.
+// broken are malformed connection strings. The pieces of the password are s3 and cret.
 var broken = []string{
 	"postgres://owner:s3/cret@h/db", "postgres://owner:s3#cret@h/db", "postgres://owner:s3%ZZcret@h/db",
 	"postgres://owner:s3 cret@h/db", "postgres://owner:s3`: cret%ZZ@h/db", "postgres://owner:s3cret/db",
@@ -30,7 +30,7 @@ var broken = []string{
 	"postgres://owner@h/db?passwrd=s3&cret;",
 }
 
-// said is all that a command prints and its error as main does.
+// said runs a command. It returns all output, with the error as main prints it.
 func said(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	root := newRoot()
@@ -38,7 +38,7 @@ func said(t *testing.T, args ...string) (string, error) {
 	root.SetOut(&out)
 	root.SetErr(&out)
 	root.SetArgs(args)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // where nothing is refused
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // for a command that is not refused
 	defer cancel()
 	err := root.ExecuteContext(ctx)
 	if err != nil {
@@ -52,7 +52,7 @@ func leaks(text string) bool {
 	return strings.Contains(text, "s3") || strings.Contains(text, "cret")
 }
 
-// urlFlags are all flags that take a connection string, behind what else their command needs.
+// urlFlags are all flags that take a connection string. Each command has the other flags that it needs.
 var urlFlags = []struct{ command, flag string }{
 	{"serve --upstream 127.0.0.1:1 --listen 127.0.0.1:0", "lease-database"},
 	{"demo --listen 127.0.0.1:0", "postgres"},
@@ -85,7 +85,7 @@ func TestNoPieceOfAPasswordIsPrintedOfAConnectionStringThatCannotBeRead(t *testi
 func TestNoPieceOfAPasswordIsPrintedFromTheEnvironment(t *testing.T) {
 	for _, c := range urlFlags {
 		if c.flag == "join" {
-			continue // consents, and is taken from the command line only
+			continue // the flag consents, so only the command line may give it
 		}
 		t.Setenv(variable(c.flag), broken[0])
 		if text, err := said(t, strings.Fields(c.command)...); err == nil ||
@@ -145,8 +145,8 @@ func TestNoPieceOfAPasswordIsPrintedWhereAConnectionStringIsOutOfPlace(t *testin
 	}
 }
 
-// A URL without its scheme, with a space in the password, is like nothing:
-// only a message that does not quote it hides it.
+// A URL without its scheme and with a space in the password looks like nothing known, so no mask can hide it. Our
+// messages must not quote it.
 func TestOurOwnMessagesDoNotQuoteWhatMayHoldAPassword(t *testing.T) {
 	const url = "owner:s3 cret@h/db"
 	serve := "serve --lease-database postgres://u@127.0.0.1:1/d --listen 127.0.0.1:0 "

@@ -16,23 +16,23 @@ import (
 	"pgflurry/connstring"
 )
 
-// secretFlags may hold a password: all flags that take a connection string, of whatever command. Each may be given as
-// the name of a file that has the value, which is how Docker and Kubernetes hand secrets over: by the variable
-// PGFLURRY_LEASE_DATABASE_FILE, or by the key lease-database-file. None of their values is ever shown.
+// secretFlags may hold a password: all flags of all commands that take a connection string. Instead of its value, each
+// may be given as the name of a file that holds it, as Docker and Kubernetes hand over secrets. The variable for that
+// is PGFLURRY_LEASE_DATABASE_FILE, the key lease-database-file. Nothing ever shows their values.
 var secretFlags = []string{"database", "join", "lease-database", "postgres"}
 
-// What is added to the name of a secret's variable or key, where its value is the name of a file.
+// These suffixes make a variable or a key name the file of a secret.
 const (
 	variableOfFile = "_FILE"
 	keyOfFile      = "-file"
 )
 
-// largestSecret is how much a file with a secret may hold, in bytes: a connection string is far smaller.
+// largestSecret limits the size of a secret's file, in bytes. A connection string is far smaller.
 const largestSecret = 64 << 10
 
 func isSecret(f *pflag.Flag) bool { return slices.Contains(secretFlags, f.Name) }
 
-// secret takes the value of a flag from a file that origin has named.
+// secret takes the value of a flag from the file that origin names.
 func (c *configuration) secret(values place, f *pflag.Flag, file, origin string) {
 	text, err := "", noConsent(f, origin)
 	if err == nil {
@@ -45,12 +45,12 @@ func (c *configuration) secret(values place, f *pflag.Flag, file, origin string)
 	values[f.Name] = given{values: []string{text}, origin: "the file of " + origin}
 }
 
-// twice is the error of a secret that two names give.
+// twice is the error of a secret that is given both as a value and as a file.
 func twice(value, file string) error {
 	return fmt.Errorf("%s and %s are both set; expected one of them", value, file)
 }
 
-// readSecret is what a file holds, without the newlines at its end. No error repeats any of it.
+// readSecret returns the content of a file without the newlines at its end. No error repeats any of it.
 func readSecret(file, origin string) (string, error) {
 	content, err := readAtMost(file, largestSecret)
 	if err != nil {
@@ -64,22 +64,22 @@ func readSecret(file, origin string) (string, error) {
 	return text, nil
 }
 
-// A pipe may be empty for so long: who starts the writer may start it last. pipePause is between two looks.
+// pipeTime is how long a pipe may stay empty: its writer may start after us. pipePause is the time between two reads.
 const (
 	pipeTime  = 5 * time.Second
 	pipePause = 10 * time.Millisecond
 )
 
-// readAtMost reads a file of a limited size. Its errors do not repeat the name. A pipe is not waited for without end:
-// at a SIGHUP the writer of the start has gone, as that of <(…) in a shell has.
+// readAtMost reads a file of limited size. Its errors do not repeat the name. It does not wait for a pipe without end.
+// At a SIGHUP a writer from the start, such as that of <(…) in a shell, is gone.
 func readAtMost(file string, limit int64) ([]byte, error) {
-	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // the opening of a pipe would wait for a writer
+	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK, 0) // a blocking open would wait for a pipe's writer
 	if err != nil {
 		return nil, withoutPath(err)
 	}
 	defer f.Close()
 	late := time.Now().Add(pipeTime)
-	_ = f.SetReadDeadline(late) // a file on a disk has none, and needs none
+	_ = f.SetReadDeadline(late) // regular files have no deadline, and need none
 	content, err := io.ReadAll(io.LimitReader(f, limit+1))
 	for err == nil && len(content) == 0 && isPipe(f) && time.Now().Before(late) {
 		time.Sleep(pipePause)
@@ -96,13 +96,14 @@ func readAtMost(file string, limit int64) ([]byte, error) {
 	return content, nil
 }
 
-// isPipe says that a file has its content from a writer.
+// isPipe says whether the content of a file comes from a writer.
 func isPipe(f *os.File) bool {
 	info, err := f.Stat()
 	return err == nil && info.Mode()&fs.ModeNamedPipe != 0
 }
 
-// withoutPath is the cause alone: who puts a connection string where the name of a file belongs finds it in no message.
+// withoutPath reduces an error to its cause. The user may have given a connection string in place of a file name, and
+// no message may show that.
 func withoutPath(err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {

@@ -17,26 +17,26 @@ func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --upstream HOST:PORT --lease-database URL",
 		Short: "Run the proxy",
-		Long: `Serve relays between PostgreSQL clients and one upstream, and answers SELECT next_snowflake() from memory
-in sessions to the databases of the namespace.
+		Long: `serve relays between PostgreSQL clients and one upstream. In sessions to the databases of the namespace
+it answers SELECT next_snowflake() from memory.
 
-The worker in its IDs is leased in the lease database. While no worker is held, everything is relayed and the
-function inside PostgreSQL answers; serve says so and keeps trying.
+The worker in its IDs is leased in the lease database. While serve holds no worker, it relays
+everything, and the function inside PostgreSQL answers. The log says so, and serve keeps trying.
 
-On SIGTERM or Ctrl-C it sends idle clients away, waits for open transactions up to --drain-timeout, gives the
-worker back and ends. A second signal ends it at once.
+On SIGTERM or Ctrl-C it sends idle clients away, and waits for open transactions up to
+--drain-timeout. Then it gives the worker back and ends. A second signal ends it at once.
 
-With --id-database NAME it serves a database of its own beside those of PostgreSQL. Sessions to it get IDs, and
-nothing else; they need no connection to PostgreSQL, and go on while that is away. "pgflurry clients" says who
-may log in there.
+With --id-database NAME it serves a database of its own beside those of PostgreSQL. Sessions to it get
+IDs, and nothing else. They need no connection to PostgreSQL, and go on while that is away. "pgflurry
+clients" says who may log in there.
 
-On SIGHUP it reads the configuration file, the files of secrets, accounts and TLS again. Databases, limits, TLS,
-the log level and the lease role's password change, and open sessions stay. The log says what has changed, and
-what waits for a restart.
+On SIGHUP it reads the configuration file and the files of secrets, accounts and TLS again. Databases,
+limits, TLS, the log level and the lease role's password change, and open sessions stay. The log says
+what has changed, and what waits for a restart.
 
-Under systemd it says when it is ready, how it fares and when it stops, and gives signs of life to a watchdog. A
-listening socket that systemd hands over (LISTEN_FDS) takes the place of --listen. Clients that come while it
-restarts wait in that socket, and are not refused.`,
+It reports to systemd when it is ready, how it fares and when it stops, and serves the watchdog. A
+listening socket from systemd (LISTEN_FDS) takes the place of --listen. While serve restarts, new
+clients wait in that socket and are not refused.`,
 		Example: `  pgflurry serve --upstream 127.0.0.1:5432 --lease-database postgres://pgflurry@127.0.0.1/app
   pgflurry serve --listen /run/pgflurry/.s.PGSQL.6432 --upstream /var/run/postgresql \
     --lease-database "host=/var/run/postgresql dbname=app"
@@ -49,7 +49,7 @@ restarts wait in that socket, and are not refused.`,
     --id-database pgflurry --max-connections 100
   pgflurry serve --config /etc/pgflurry.toml --check-config`,
 		Args: cobra.NoArgs,
-		// Instead of root's: what is wrong with the environment is told together with all else.
+		// Instead of the root's: RunE reports errors of the environment together with all others.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return nil },
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			environ := os.Environ()
@@ -79,7 +79,7 @@ func (o *serveOptions) serve(
 	}
 	defer queue.end()
 	s.LinesLost = queue.lost.Load
-	signal.Ignore(syscall.SIGPIPE) // who reads the log may end; the proxy must not
+	signal.Ignore(syscall.SIGPIPE) // the reader of the log may end; the proxy must not
 	hangups, stop := awaitHangups()
 	defer stop()
 	if err := takeSockets(&s); err != nil {

@@ -19,22 +19,22 @@ type serveOptions struct {
 	node       node.Settings
 	datacenter string
 	logs       logSettings
-	config     string // file; configure reads it
+	config     string // name of the file, which configure reads
 	checkOnly  bool
 }
 
-// add adds them to a command.
+// add adds all flags to a command.
 func (o *serveOptions) add(f *pflag.FlagSet) {
 	nodeFlags(f, &o.node)
 	f.StringVar(&o.datacenter, "datacenter", "",
 		"`NUMBER` of this node's datacenter, where the layout has bits for it: only its workers are taken")
 	f.StringVar(&o.logs.level, "log-level", "info",
-		"least level logged to standard error: debug, info, warn or error")
+		"lowest level that is logged to standard error: debug, info, warn or error")
 	o.logs.formatFlag(f)
 	f.StringVar(&o.config, configFlag, "", "`FILE` with values for flags that neither the command line nor "+
 		`the environment gives: TOML, a line such as window = "60s" for each`)
 	f.BoolVar(&o.checkOnly, "check-config", false,
-		"say all that is wrong with flags, environment and file, or what serve would run with, and end; "+
+		"check flags, environment and file, print all errors or else the settings, and end; "+
 			"nothing is connected or opened")
 	mayChange(f, "databases", "log-level",
 		"max-connections", "max-logins", "max-logins-per-address", "login-timeout", "client-tls-timeout",
@@ -45,7 +45,7 @@ func (o *serveOptions) add(f *pflag.FlagSet) {
 	collect(f)
 }
 
-// settings are those of the node. c keeps what is wrong with them.
+// settings returns the settings of the node. c collects all errors in them.
 func (o *serveOptions) settings(c *configuration) node.Settings {
 	s := o.node
 	s.Version = version()
@@ -55,7 +55,7 @@ func (o *serveOptions) settings(c *configuration) node.Settings {
 	return s
 }
 
-// nodeFlags add those of a node.
+// nodeFlags adds the flags of a node.
 func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 	s.Host = hostname()
 	f.StringVar(&s.Listen, "listen", defaultListen, "address for clients: HOST:PORT, or the path of a Unix socket")
@@ -64,7 +64,7 @@ func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 			"(default: where it listens, with this machine's name for every interface)")
 	f.StringVar(&s.Upstream, "upstream", "",
 		"PostgreSQL or pooler behind the proxy: HOST:PORT, a Unix socket, or its directory, with or without :PORT. "+
-			"Of several, with commas between them, a connection goes to the first that takes it (required)")
+			"Separate several by commas: a connection goes to the first that takes it (required)")
 	f.BoolVar(&s.UpstreamPrimary, "upstream-primary", false,
 		"connect only to the host of --upstream that says it is the primary, and end sessions when it no longer is")
 	f.StringVar(&s.LeaseDatabase, "lease-database", "",
@@ -74,10 +74,10 @@ func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 	f.StringVar(&s.Name, "node", hostname(),
 		"name of this node, the same after a restart: it prefers its own last worker")
 	f.DurationVar(&s.Window, "window", 60*time.Second,
-		"how far ahead the lease reserves, which is how long PostgreSQL may be away; "+
+		"how far ahead the lease reserves, and so how long PostgreSQL may be away; "+
 			"at most the namespace's max_window")
 	f.DurationVar(&s.DrainTimeout, "drain-timeout", 30*time.Second,
-		"how long open transactions may go on after the first signal")
+		"how long open transactions may go on after the first signal to stop")
 	f.StringVar(&s.Admin.Listen, "admin-listen", "",
 		"address for metrics, probes and the status page: HOST:PORT, or the path of a Unix socket (default none)")
 	f.BoolVar(&s.Admin.Pprof, "admin-pprof", false, "add Go's profiles of this process to it, below /debug/pprof/")
@@ -86,7 +86,7 @@ func nodeFlags(f *pflag.FlagSet, s *node.Settings) {
 	idFlags(f, &s.IDDatabase)
 }
 
-// limitFlags add those that bound clients.
+// limitFlags adds the limits on clients.
 func limitFlags(f *pflag.FlagSet, l *node.Limits) {
 	f.IntVar(&l.MaxConnections, "max-connections", 0,
 		"sessions that may be open at once, each a connection to PostgreSQL "+
@@ -95,7 +95,8 @@ func limitFlags(f *pflag.FlagSet, l *node.Limits) {
 			"Not counted: requests to cancel a statement, at most 32 at once")
 	f.IntVar(&l.MaxLogins, "max-logins", 512,
 		"connections that may be open at once and have not logged in; 0 for half of all that descriptors allow. "+
-			"If all places are taken, the address with most of them gives way, or whoever has had 5 s")
+			"If all places are taken, the oldest connection of the address with most of them gives way. "+
+			"The oldest of all gives way, too, once it has had 5 s")
 	f.IntVar(&l.MaxLoginsPerAddress, "max-logins-per-address", 256,
 		"the same for each address of clients (of IPv6, 64 bits); 0 for no limit of its own. "+
 			"Behind a load balancer all clients have one address: set it as high as --max-logins there")
@@ -106,7 +107,7 @@ func limitFlags(f *pflag.FlagSet, l *node.Limits) {
 		"how long a client may take for the handshake of TLS")
 }
 
-// tlsFlags add those of TLS.
+// tlsFlags adds the flags of TLS.
 func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
 	f.StringVar(&t.Client, "client-tls", "",
 		"TLS of clients: disable, allow or require (default allow with --client-tls-cert, else disable)")
@@ -114,7 +115,7 @@ func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
 		"file with the proxy's certificate and its chain, PEM; SIGHUP reads it again, as all files of TLS")
 	f.StringVar(&t.ClientKey, "client-tls-key", "", "file with the key of that certificate")
 	f.StringVar(&t.ClientCA, "client-tls-ca", "",
-		"file with the CAs of which each client must show a certificate (with --client-tls require)")
+		"file with CAs: each client must show a certificate of one of them (with --client-tls require)")
 	f.StringVar(&t.Auth, "client-auth", "relay", "relay: PostgreSQL and the client log in past the proxy; "+
 		"password: the proxy asks for the password and logs in (with --client-tls require)")
 	f.StringVar(&t.Upstream, "upstream-tls", "disable",
@@ -126,14 +127,14 @@ func tlsFlags(f *pflag.FlagSet, t *node.TLS) {
 	f.StringVar(&t.UpstreamKey, "upstream-tls-key", "", "file with the key of that certificate")
 }
 
-// idFlags add those of the ID database.
+// idFlags adds the flags of the ID database.
 func idFlags(f *pflag.FlagSet, d *node.IDDatabase) {
 	f.StringVar(&d.Name, "id-database", "",
 		"`NAME` of a database that needs no PostgreSQL: its sessions get IDs from memory, and nothing else "+
 			"(default none). No real database may have the name")
-	f.StringVar(&d.Auth, "id-auth", "", "how its clients log in, as in pg_hba.conf: scram-sha-256; "+
-		"cert (with --client-tls-ca), where a name in the certificate is the user; "+
-		"trust, on loopback or a Unix socket only (default scram-sha-256)")
+	f.StringVar(&d.Auth, "id-auth", "", "how its clients log in, as in pg_hba.conf: scram-sha-256, cert or trust. "+
+		"cert needs --client-tls-ca, and a name in the certificate is the user. "+
+		"trust works on loopback or a Unix socket only (default scram-sha-256)")
 	f.StringVar(&d.AuthFile, "id-auth-file", "",
 		"file with who may log in to it, in the format of PgBouncer's userlist "+
 			`(default pgflurry.client of the lease database, which "pgflurry clients" changes)`)
@@ -145,10 +146,10 @@ func idFlags(f *pflag.FlagSet, d *node.IDDatabase) {
 		"end a session of it that has sent nothing for so long; 0 for never")
 	f.StringVar(&d.Segments, "id-segments", "",
 		"which of --databases gives it the numbers of tags, for next_segment() "+
-			"(default the only one; none where there are several)")
+			"(default the only one; none if there are several)")
 }
 
-// numberOf reads the number behind a flag. Nothing is nil, which means otherwise.
+// numberOf parses the number of a flag. An empty text gives nil, which means otherwise.
 func numberOf(flag, text, otherwise string) (*int, error) {
 	if text == "" {
 		return nil, nil
@@ -162,7 +163,7 @@ func numberOf(flag, text, otherwise string) (*int, error) {
 	return &given, nil
 }
 
-// hostname is the default node name; empty, and then asked for, where the system does not tell.
+// hostname is the default name of a node. If the system does not know it, the name is empty, and --node is required.
 func hostname() string {
 	name, err := os.Hostname()
 	if err != nil {

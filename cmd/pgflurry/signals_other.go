@@ -4,10 +4,10 @@ package main
 
 import "os"
 
-// endBy ends the process: here it cannot send itself a signal.
+// endBy ends the process: this system lets no process send itself a signal.
 func endBy(os.Signal) { os.Exit(1) }
 
-// awaitHangups: here there is no SIGHUP.
+// awaitHangups never gives anything: this system has no SIGHUP.
 func awaitHangups() (hangups <-chan os.Signal, stop func()) {
 	none := make(chan os.Signal)
 	close(none)

@@ -8,7 +8,7 @@ import (
 	"syscall"
 )
 
-// endBy ends the process by a signal, as if nobody had listened.
+// endBy ends the process by the default action of a signal.
 func endBy(s os.Signal) {
 	signal.Reset()
 	_ = syscall.Kill(os.Getpid(), s.(syscall.Signal))

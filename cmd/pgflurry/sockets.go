@@ -12,7 +12,7 @@ import (
 )
 
 // takeSockets takes over the listening sockets that a service manager has opened (LISTEN_FDS), if there are any. The
-// manager keeps them: clients that come while no process runs wait in them for the next one.
+// manager keeps them open, too: while no process runs, new clients wait in them for the next one.
 func takeSockets(s *node.Settings) error {
 	return outcome.As(outcome.Usage, handOver(s))
 }
@@ -25,7 +25,7 @@ func handOver(s *node.Settings) error {
 		file.Close()
 		name := file.Name()
 		if len(files) == 1 && name != socketOfAdmin {
-			name = socketOfClients // whatever its unit is called
+			name = socketOfClients // the only socket is for clients, whatever its unit is called
 		}
 		switch {
 		case err != nil:
@@ -44,7 +44,7 @@ func handOver(s *node.Settings) error {
 	return nil
 }
 
-// The names of sockets that are handed over.
+// The names that a service manager gives to the sockets.
 const (
 	socketOfClients = "clients"
 	socketOfAdmin   = "admin"

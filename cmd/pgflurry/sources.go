@@ -18,12 +18,12 @@ import (
 )
 
 // A flag gets its value from the first of these places that has one: the command line, the environment, the
-// configuration file. Each place but the first gives texts by the names of flags, and says where each is from, so that
-// one function sets them all and every complaint can name the place.
+// configuration file. The last two give texts by the names of flags, and where each text is from. So one function sets
+// all flags, and every error can name the place.
 
-// A given is what a place has for one flag.
+// A given is the value that a place has for one flag.
 type given struct {
-	values []string // one, or the elements of a list
+	values []string // one value, or the elements of a list
 	list   bool
 	origin string // "environment variable PGFLURRY_WINDOW", "key window in line 3 of pgflurry.toml"
 }
@@ -31,18 +31,18 @@ type given struct {
 // A place has values for flags, by their names.
 type place map[string]given
 
-// A configuration is where the flags of a command have their values from, and all that is wrong with what was given.
+// A configuration knows where each flag of a command has its value from, and collects all errors in the values.
 type configuration struct {
 	flags   *pflag.FlagSet
-	origins map[string]string // of flags that have another value than their default; theCommandLine where that gave it
-	failed  map[string]bool   // flags that were given something they do not take
+	origins map[string]string // of flags that something has set
+	failed  map[string]bool   // flags that were given a value they do not take
 	wrong   []error
 }
 
 const theCommandLine = "command line"
 
-// configure gives the flags that the command line left alone what the environment and the configuration file have for
-// them. environ is as os.Environ gives it.
+// configure sets the flags that the command line does not give, from the environment and the configuration file.
+// environ is in the format of os.Environ.
 func configure(flags *pflag.FlagSet, environ []string) *configuration {
 	c := &configuration{flags: flags, origins: make(map[string]string), failed: make(map[string]bool)}
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -64,7 +64,7 @@ func configure(flags *pflag.FlagSet, environ []string) *configuration {
 	return c
 }
 
-// take sets the flags that no place before has set.
+// take sets the flags that no earlier place has set.
 func (c *configuration) take(values place) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if c.origins[name] != "" || c.failed[name] {
@@ -79,7 +79,7 @@ func (c *configuration) take(values place) {
 	}
 }
 
-// refuse keeps what is wrong with the value of a flag.
+// refuse records an error in the value of a flag.
 func (c *configuration) refuse(flag string, err error) {
 	c.failed[flag] = true
 	c.wrong = append(c.wrong, err)
@@ -104,7 +104,7 @@ func (g given) set(flags *pflag.FlagSet, name string) error {
 	return nil
 }
 
-// expected is what a flag takes; cause is why it did not take a value.
+// expected describes what a flag takes. cause is the error of the value that it did not take.
 func expected(f *pflag.Flag, cause error) string {
 	switch f.Value.Type() {
 	case "bool":
@@ -121,16 +121,14 @@ func expected(f *pflag.Flag, cause error) string {
 	return "another value: " + inner.Error()
 }
 
-// collected is a flag's value that keeps what is wrong with it. The reading of the command line then goes on, and all
-// that is wrong is told at once.
+// collected is a flag value that records its error. So pflag reads on, and the user sees all errors at once.
 type collected struct {
 	pflag.Value
 	flag  *pflag.Flag
 	wrong error
 }
 
-// collect makes the flags that take no text at all keep what is wrong with them. A bool is its own documentation, and
-// a list of names takes anything.
+// collect wraps the flags that do not take every text. Flags of bool or of a list of names need no wrapper.
 func collect(flags *pflag.FlagSet) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		if kind := f.Value.Type(); kind == "int" || kind == "duration" {
@@ -144,7 +142,7 @@ func (c *collected) Set(text string) error {
 	before := c.Value.String()
 	if err := c.Value.Set(text); err != nil {
 		c.wrong = notTaken(c.flag, text, err)
-		return c.Value.Set(before) // pflag has set it to 0, which would be found wrong once more
+		return c.Value.Set(before) // pflag has set it to 0, which would be a second error
 	}
 	return nil
 }
@@ -154,16 +152,16 @@ func notTaken(f *pflag.Flag, text string, cause error) error {
 	return fmt.Errorf("--%s is %s; expected %s", f.Name, connstring.Shown(text), expected(f, cause))
 }
 
-// flagName finds the flags that a message names.
+// flagName matches the names of flags in a message.
 var flagName = regexp.MustCompile(`--([a-z][a-z0-9-]*[a-z0-9])`)
 
-// check adds what is wrong with the values themselves, which names flags, and says where those have their values from.
+// check adds the errors in the values themselves. They name flags, and check adds where those have their values from.
 func (c *configuration) check(all error) {
 	for _, err := range flat(all) {
 		text, places, repeats := err.Error(), []string(nil), false
 		for _, match := range flagName.FindAllStringSubmatch(text, -1) {
 			name := match[1]
-			lost := c.failed[name] || c.failed[configFlag] // the flag was given, or would have been
+			lost := c.failed[name] || c.failed[configFlag] // a value was given, or perhaps in a file that failed
 			repeats = repeats || lost && strings.Contains(text, "--"+name+" is missing")
 			origin := c.origins[name]
 			if from := "--" + name + " is from " + origin; origin != "" && origin != theCommandLine &&
@@ -181,7 +179,7 @@ func (c *configuration) check(all error) {
 	}
 }
 
-// err is all that is wrong, as one error; nil where nothing is.
+// err joins all errors into one; nil if there is none.
 func (c *configuration) err() error {
 	if len(c.wrong) == 0 {
 		return nil
@@ -189,7 +187,7 @@ func (c *configuration) err() error {
 	return problems(c.wrong)
 }
 
-// print writes what each flag has, and from where.
+// print writes the value of each flag, and where it is from.
 func (c *configuration) print(w io.Writer) error {
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(aligned, "configuration is good")
@@ -209,10 +207,10 @@ func (c *configuration) print(w io.Writer) error {
 		}
 		fmt.Fprintf(aligned, "%s\t%s\t%s\n", f.Name, cell(value), origin)
 	})
-	return aligned.Flush() // which tells what failed before
+	return aligned.Flush() // an earlier error shows here, too
 }
 
-// problems are all that is wrong with a configuration.
+// problems are all errors of a configuration.
 type problems []error
 
 func (p problems) Error() string {
@@ -229,7 +227,7 @@ func (p problems) Error() string {
 	return text
 }
 
-// Hint is that of the only one; several have theirs beside them.
+// Hint is the hint of the only error. Several errors have their hints beside them.
 func (p problems) Hint() string {
 	if len(p) == 1 {
 		return hint.Of(p[0])
@@ -237,10 +235,10 @@ func (p problems) Hint() string {
 	return ""
 }
 
-// Outcome is that of a wrong command line, wherever the values are from.
+// Outcome is that of a wrong command line, whatever place the values are from.
 func (p problems) Outcome() outcome.Kind { return outcome.Usage }
 
-// flat is each of the errors that errors.Join has joined.
+// flat splits what errors.Join has joined.
 func flat(err error) []error {
 	joined, is := err.(interface{ Unwrap() []error })
 	switch {

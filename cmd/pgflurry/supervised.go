@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// statusEvery is how often the state is looked at.
+	// statusEvery is the time between two looks at the state.
 	statusEvery = 2 * time.Second
-	// endTime is what the end takes beside the drain: the worker is given back.
+	// endTime is what the end takes after the drain: the proxy gives its worker back.
 	endTime = 5 * time.Second
 )
 
-// A supervisor is the service manager that has started the process, if that wants to know how it fares: systemd, by
-// NOTIFY_SOCKET (https://www.freedesktop.org/software/systemd/man/sd_notify.html). Otherwise nobody is told anything.
+// A supervisor reports to the service manager that has started the process, if that listens: systemd, by NOTIFY_SOCKET
+// (https://www.freedesktop.org/software/systemd/man/sd_notify.html). Without such a manager it does nothing.
 type supervisor struct {
 	log      *slog.Logger
-	tell     func(...string) // lines such as READY=1; they arrive together
-	watchdog time.Duration   // how often it wants a sign of life; 0: never
+	tell     func(...string) // sends lines such as READY=1, all in one message
+	watchdog time.Duration   // how often the manager wants a sign of life; 0: never
 
 	mu       sync.Mutex
 	stopping bool
 }
 
-// newSupervisor finds out from the environment who wants to know what.
+// newSupervisor finds out from the environment what the manager wants to know.
 func newSupervisor(log *slog.Logger) *supervisor {
 	watchdog, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
@@ -45,9 +45,9 @@ func newSupervisor(log *slog.Logger) *supervisor {
 	return &supervisor{log: log, tell: tell, watchdog: watchdog}
 }
 
-// follow tells that the node listens, from then on how it fares, and, once ctx has ended, that it stops and how long
-// that may take. A sign of life is given only when state has answered: who waits for ever in there is to be restarted.
-// The caller ends it, which takes a second at most: a manager that does not read keeps no program from its end.
+// follow reports READY, then the state of the node. When ctx ends it reports STOPPING and how long that may take. It
+// feeds the watchdog only after state has answered: a node whose state blocks for ever has to be restarted. end stops
+// the reports within a second: a manager that does not read must not delay the program's end.
 func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain time.Duration) (end func()) {
 	s.tell(daemon.SdNotifyReady)
 	following, stop := context.WithCancel(context.WithoutCancel(ctx))
@@ -59,7 +59,7 @@ func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain
 	})
 	telling.Go(func() { s.watch(following, state) })
 	return func() {
-		if unhook() { // it ends by itself, and stops never runs
+		if unhook() { // ctx has not ended, and stops will never run
 			telling.Done()
 		}
 		stop()
@@ -72,12 +72,12 @@ func (s *supervisor) follow(ctx context.Context, state func() admin.State, drain
 		defer late.Stop()
 		select {
 		case <-done:
-		case <-late.C: // the manager reads no more, and telling it waits for that
+		case <-late.C: // the manager does not read, and a report to it blocks
 		}
 	}
 }
 
-// watch tells the state when it has changed, and gives signs of life, until ctx ends.
+// watch reports changes of the state, and feeds the watchdog, until ctx ends.
 func (s *supervisor) watch(ctx context.Context, state func() admin.State) {
 	every := statusEvery
 	if s.watchdog > 0 {
@@ -106,14 +106,15 @@ func (s *supervisor) watch(ctx context.Context, state func() admin.State) {
 	}
 }
 
-// reloads tells when a reload begins and when it is over.
+// reloads runs a reload, and reports its begin and end.
 func (s *supervisor) reloads(reload func()) {
 	s.unlessStopping(daemon.SdNotifyReloading, strings.TrimSpace(daemon.SdNotifyMonotonicUsec()))
 	reload()
 	s.unlessStopping(daemon.SdNotifyReady)
 }
 
-// stops tells that the end has begun. The manager's patience is no shorter than the drain then, whatever its unit says.
+// stops reports that the end has begun. It extends the manager's timeout to the length of the drain, whatever the unit
+// says.
 func (s *supervisor) stops(drain time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"pgflurry/admin"
 )
 
-// manager is a service manager that remembers what it is told, by several goroutines.
+// manager is a fake service manager that records its messages. Several goroutines may use it.
 type manager struct {
 	mu    sync.Mutex
 	lines []string
@@ -113,7 +113,7 @@ func TestAnEndAtOnceIsToldAllTheSame(t *testing.T) {
 		var manager manager
 		s := &supervisor{tell: func(lines ...string) {
 			if lines[0] == "STOPPING=1" {
-				time.Sleep(lastLines / 2) // a machine so busy that the rest of the program has ended before
+				time.Sleep(lastLines / 2) // on a busy machine the rest of the program may end first
 			}
 			manager.tell(lines...)
 		}}
@@ -132,7 +132,7 @@ func TestAManagerThatDoesNotReadKeepsNoProgramFromItsEnd(t *testing.T) {
 		reads := make(chan struct{})
 		s := &supervisor{tell: func(lines ...string) {
 			if lines[0] != "READY=1" {
-				<-reads // as a datagram does where the socket of the manager is full
+				<-reads // as a datagram blocks if the manager's socket is full
 			}
 		}}
 		ctx, stop := context.WithCancel(t.Context())

@@ -14,12 +14,12 @@ import (
 	"pgflurry/outcome"
 )
 
-// usageError leads from a command line that is wrong to the help of its command.
+// usageError adds a hint to the error of a wrong command line: see the help of the command.
 func usageError(cmd *cobra.Command, err error) error {
 	return outcome.As(outcome.Usage, hint.With(unquoted(err), fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())))
 }
 
-// flagsFit checks what cobra would check next, so that an error of it leads on as any other.
+// flagsFit makes the checks that cobra would make next, so that their errors get the same hint.
 func flagsFit(cmd *cobra.Command) error {
 	if err := errors.Join(cmd.ValidateRequiredFlags(), cmd.ValidateFlagGroups()); err != nil {
 		if both := excluding.FindStringSubmatch(err.Error()); both != nil {
@@ -31,11 +31,11 @@ func flagsFit(cmd *cobra.Command) error {
 	return nil
 }
 
-// excluding finds the flags that cobra has seen together and that exclude each other.
+// excluding matches cobra's error about flags that exclude each other.
 var excluding = regexp.MustCompile(`none of the others can be; \[(.*)\] were all set`)
 
-// unquoted is an error about a flag without what may be a password in it: -database=URL and --window URL are quoted by
-// pflag. It says what the flag takes, and not which function of Go did not take it.
+// unquoted removes what may be a password from an error about a flag: pflag quotes -database=URL and --window URL. It
+// says what the flag takes, and not which Go function has failed.
 func unquoted(err error) error {
 	var wrong *pflag.InvalidValueError
 	switch {
@@ -48,7 +48,7 @@ func unquoted(err error) error {
 		connstring.NotRepeated)
 }
 
-// leadOn makes every usage error of cmd and of the commands below it lead on.
+// leadOn gives all errors in the arguments of cmd and its subcommands the hint of usageError.
 func leadOn(cmd *cobra.Command) {
 	if check := cmd.Args; check != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -58,7 +58,7 @@ func leadOn(cmd *cobra.Command) {
 				return nil
 			case cmd.HasSubCommands():
 				err = fmt.Errorf("%s is no command of %q", connstring.Shown(args[0]), cmd.CommandPath())
-			case check(cmd, nil) == nil && check(cmd, args[:1]) != nil: // then it takes none at all
+			case check(cmd, nil) == nil && check(cmd, args[:1]) != nil: // it takes no arguments at all
 				err = fmt.Errorf("%q takes no arguments, but was given %s",
 					cmd.CommandPath(), connstring.Shown(args[0]))
 			}

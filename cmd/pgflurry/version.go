@@ -7,25 +7,25 @@ import (
 	"strings"
 )
 
-// version is what was built, in one word, for the table of leases.
+// version is the build in one word, for the worker table.
 func version() string { return readBuild().version() }
 
-// longVersion is the same for people who ask for it.
+// longVersion is the build in full, for people.
 func longVersion() string { return readBuild().String() }
 
-// givenRevision is the commit, said by whoever builds where the Go tool sees no version control:
-// -ldflags "-X main.givenRevision=…", as docker/Dockerfile does.
+// givenRevision is the commit, if the builder gives it: -ldflags "-X main.givenRevision=…". docker/Dockerfile does so:
+// the Go tool sees no version control there.
 var givenRevision string
 
-// build is what the Go tool has written into a program.
+// build is what the Go tool records in a program.
 type build struct {
-	module   string // version of the module; empty: not known
-	revision string // of the commit; empty: nobody knows it, such as of a tarball
+	module   string // version of the module; empty: unknown
+	revision string // of the commit; empty: unknown, for example of a tarball
 	at       string // time of the commit
 	modified bool   // the files differed from the commit
 }
 
-// shortRevision is how much of a revision is shown. Go's own pseudo-versions have as much.
+// shortRevision is how many characters of a revision are shown: as many as in Go's pseudo-versions.
 const shortRevision = 12
 
 func readBuild() build {
@@ -52,18 +52,18 @@ func buildOf(info *debug.BuildInfo, given string) (b build) {
 		}
 	}
 	if b.revision != "" && strings.Contains(b.module, b.revision) {
-		b.module = "" // a pseudo-version, which Go makes of a commit without a tag
+		b.module = "" // it is a pseudo-version, from a commit without a tag
 	}
 	return b
 }
 
 func shortened(revision string) string { return revision[:min(shortRevision, len(revision))] }
 
-// version is the module's version, else the commit, else that nothing is known.
+// version is the module's version, or else the commit, or else "devel".
 func (b build) version() string {
 	switch {
 	case b.module != "":
-		return b.module // +dirty, if modified
+		return b.module // ends in +dirty if files were modified
 	case b.revision == "":
 		return "devel"
 	case b.modified:

@@ -19,13 +19,13 @@ import (
 	"pgflurry/outcome"
 )
 
-// newWorkers is the command to look at the worker table and, in two cases only, to change it by hand.
+// newWorkers is the command that shows the worker table and, in two cases only, changes it by hand.
 func newWorkers() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "workers",
 		Short: "Show who holds or held which worker; retire one; make the table safe after a restore",
-		Long: `workers shows and tends the table in which every proxy of a namespace holds its worker.
-Its commands are the only ways to touch that table by hand.`,
+		Long: `workers shows and changes the table in which every proxy of a namespace holds its worker. Change that
+table by hand with these commands only.`,
 		Args: cobra.NoArgs, // so that a misspelled subcommand is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -49,12 +49,12 @@ func newWorkersList() *cobra.Command {
   retired       never granted again
   function      written into the function of a database, for good
 
-RESERVED UNTIL is the mark: no ID of the worker at or after it exists. LEFT SECONDS count from now to the mark,
-FREE IN SECONDS to when any proxy may take the worker. The mark of a function is known in its own database only.
---wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT.
+RESERVED UNTIL is the mark: no ID of the worker exists at or after it. LEFT SECONDS count from now to
+the mark, FREE IN SECONDS to when any proxy may take the worker. Only the database of a function knows
+the mark of its worker. --wide adds KIND (proxy or database), TERM, VERSION and ACQUIRED AT.
 
---json prints an array with an object for each worker: worker, kind, state, node, reserved_until, left_seconds,
-free_in_seconds, term, address, version, acquired_at, renewed_at.
+--json prints an array with an object for each worker: worker, kind, state, node, reserved_until,
+left_seconds, free_in_seconds, term, address, version, acquired_at, renewed_at.
 ` + jsonRules,
 		Example: `  pgflurry workers list --database postgres://app@localhost/shop
   pgflurry workers list --database postgres://app@localhost/shop --all --json`,
@@ -71,7 +71,7 @@ free_in_seconds, term, address, version, acquired_at, renewed_at.
 	}
 	databaseFlag(cmd, &url)
 	cmd.Flags().BoolVar(&all, "all", false, "also list workers that were never used")
-	cmd.Flags().BoolVar(&format.wide, "wide", false, "all columns")
+	cmd.Flags().BoolVar(&format.wide, "wide", false, "show all columns")
 	cmd.Flags().BoolVar(&format.json, "json", false, "print JSON")
 	return cmd
 }
@@ -82,13 +82,14 @@ func newWorkersRetire() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "retire NUMBER",
 		Short: "Take a worker out of use for good; its mark stays",
-		Long: `retire makes sure that a worker is never granted again, for example because a wrong clock has
-pushed its mark far ahead, or because something else issues IDs with its number. There is no way back.
+		Long: `retire makes sure that no proxy ever gets a worker again. Use it if a wrong clock has pushed the
+worker's mark far ahead, or if something else issues IDs with its number. There is no way back.
 
-A worker that is held is refused unless --held is given. Its holder then finishes its grant, at most up to the mark,
-and takes another worker at its next renewal.
+While a proxy holds the worker, retire needs --held. The holder then finishes its grant, at most up to
+the mark, and takes another worker at its next renewal.
 
---json prints an array with one object: worker, already (it was retired before), held, node, address, left_seconds.
+--json prints an array with one object: worker, already (it was retired before), held, node, address,
+left_seconds.
 ` + jsonRules,
 		Example: `  pgflurry workers retire 17 --database postgres://app@localhost/shop
   pgflurry workers retire 17 --held --database postgres://app@localhost/shop`,
@@ -120,13 +121,13 @@ and takes another worker at its next renewal.
 		},
 	}
 	databaseFlag(cmd, &url)
-	cmd.Flags().BoolVar(&held, "held", false, "also if a proxy holds it now")
+	cmd.Flags().BoolVar(&held, "held", false, "retire it even if a proxy holds it now")
 	asksConsent(cmd, "held")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// workerNumber reads the number of a worker; whether there is such a worker the database says.
+// workerNumber parses the number of a worker. Only the database knows whether that worker exists.
 func workerNumber(text string) (int, error) {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
@@ -136,7 +137,7 @@ func workerNumber(text string) (int, error) {
 	return int(n), nil
 }
 
-// asOwner says who may do what a role that only keeps leases may not.
+// asOwner adds a hint if the role lacks the privilege, as one that only leases does.
 func asOwner(err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege
@@ -145,18 +146,18 @@ func asOwner(err error) error {
 	return err
 }
 
-// workersPatience bounds a command: reseed locks every row, and a renewal may hold one for seconds.
+// workersPatience limits a command: reseed locks every row, and a renewal may hold one for seconds.
 const workersPatience = 30 * time.Second
 
-// withWorkers is withHome for the worker rows.
+// withWorkers is withHome for commands on the worker rows.
 func withWorkers(
 	cmd *cobra.Command, url string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
 ) error {
 	return withHome(cmd, url, "worker rows", run)
 }
 
-// withHome connects to the home of a namespace, warns if it is a copy, and runs the command. rows is what a database
-// lacks that is no home.
+// withHome connects to the home of a namespace, warns if it is a copy, and runs the command. For the error, rows names
+// what only a home has.
 func withHome(
 	cmd *cobra.Command, url, rows string, run func(context.Context, *pgx.Conn, namespace.Namespace) error,
 ) error {
@@ -188,10 +189,10 @@ func withHome(
 	return run(ctx, conn, ns)
 }
 
-// listFormat says how workers are listed.
+// listFormat chooses the columns of the list.
 type listFormat struct {
 	wide bool // all columns
-	json bool // all columns, too
+	json bool // all columns, for programs
 }
 
 func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all bool, format listFormat) error {
@@ -213,7 +214,7 @@ func printListing(w io.Writer, l lease.Listing, ns namespace.Namespace, all bool
 	return nil
 }
 
-// listingTable leaves out for people what they seldom ask for.
+// listingTable leaves out, for people, the columns that they seldom need.
 func listingTable(l lease.Listing, ns namespace.Namespace, format listFormat) *table {
 	t := newTable("worker", "state", "node", "reserved_until", "left_seconds", "free_in_seconds",
 		"address", "renewed_at")
@@ -236,7 +237,7 @@ func listingTable(l lease.Listing, ns namespace.Namespace, format listFormat) *t
 	return t
 }
 
-// ahead is a duration in whole seconds, rounded up; 0 if it has passed.
+// ahead rounds a duration up to seconds; 0 if it is over.
 func ahead(d *time.Duration) any {
 	if d == nil {
 		return nil
@@ -251,7 +252,7 @@ func instant(at *time.Time) any {
 	return *at
 }
 
-// retireHint adds what to do to what the lease said.
+// retireHint adds a hint to the refusal of a retirement.
 func retireHint(err error) error {
 	var refused *lease.RetireError
 	switch {

@@ -22,15 +22,15 @@ func newWorkersHistory() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [NUMBER]",
 		Short: "Show who held which worker when",
-		Long: `history shows who holds which worker and who held it before, the latest first: up to 100 former
-holders of each worker, or of the one whose NUMBER is given.
+		Long: `history shows who holds which worker and who held it before, the latest first. It lists up to 100
+former holders of each worker, or of the worker NUMBER.
 
-To find who made an ID, take its worker and time from "pgflurry decode": it is the holder of that worker with
-ACQUIRED AT before that time and IDS UNTIL after it. RELEASED AT is empty for a holder that has the worker now,
-vanished or lost it.
+To find who made an ID, take its worker and time from "pgflurry decode". Then look for the holder of
+that worker with ACQUIRED AT before the time and IDS UNTIL after it. RELEASED AT is empty if the holder
+has the worker now, vanished or lost it.
 
---json prints an array with an object for each holder: worker, node, acquired_at, ids_until, released_at, term,
-address, version.
+--json prints an array with an object for each holder: worker, node, acquired_at, ids_until,
+released_at, term, address, version.
 ` + jsonRules,
 		Example: `  pgflurry workers history --database postgres://app@localhost/shop
   pgflurry workers history 17 --database postgres://app@localhost/shop --json`,
@@ -59,7 +59,7 @@ address, version.
 	return cmd
 }
 
-// oneWorker is the number in args; nil if there is none.
+// oneWorker is the worker number in args; nil if there is none.
 func oneWorker(args []string) (*int, error) {
 	if len(args) == 0 {
 		return nil, nil
@@ -80,7 +80,7 @@ func printHistory(w io.Writer, tenures []lease.Tenure, ns namespace.Namespace, a
 	return t.print(w, asJSON)
 }
 
-// historyHint says what to grant where the table cannot be read.
+// historyHint says what to grant if the role cannot read the table.
 func historyHint(conn *pgx.Conn, err error) error {
 	var said *pgconn.PgError
 	if errors.As(err, &said) && said.Code == "42501" { // insufficient privilege

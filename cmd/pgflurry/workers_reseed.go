@@ -23,19 +23,25 @@ func newWorkersReseed() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reseed",
 		Short: "Make the worker table safe after the database was restored",
-		Long: `reseed is for after a restore from a backup or a snapshot: the restored table has forgotten what
-was reserved since. It raises every proxy worker's mark to now + max_window + skew, ends every lease, and lets
-no worker be granted for the length of the quarantine. Until then proxies finish their grants and then relay,
-and the function in the database gives the IDs. Databases that joined may be forgotten, too: no other one can
-join until you have run "pgflurry migrate up --joins-complete".
+		Long: `Run reseed after a restore from a backup or a snapshot: the restored table does not know what was
+reserved since. reseed does this:
+  - it raises every proxy worker's mark to now + max_window + skew
+  - it ends every lease
+  - it lets no proxy get a worker for the length of the quarantine
 
-Where the backup is older than the last "pgflurry migrate up --max-window", run that again first: the restored table
-knows the windows of its own time only.
+Until then proxies finish their grants and then relay, and the function in the database gives the IDs.
+The restored table may lack databases that have joined, too. So no other one can join until you have
+run "pgflurry migrate up --joins-complete".
 
-Run it as the owner of the schema, before the first proxy connects to the restored database. It says what it will do and
-asks; --yes is for scripts. To run it again is harmless, but begins the quarantine anew.
+If the backup is older than the last "pgflurry migrate up --max-window", run that command again first.
+The restored table knows only the windows of its own time.
 
---json prints an array with one object: workers, raised, leases_ended (numbers of workers), mark, granted_after (times).
+Run reseed as the owner of the schema, before the first proxy connects to the restored database. It
+says what it will do, and asks. --yes is for scripts. It is harmless to run it again, but that begins
+the quarantine anew.
+
+--json prints an array with one object: workers, raised, leases_ended (numbers of workers), mark,
+granted_after (times).
 ` + jsonRules,
 		Example: `  pgflurry workers reseed --database postgres://app@localhost/shop
   pgflurry workers reseed --database postgres://app@localhost/shop --yes`,
@@ -70,7 +76,7 @@ asks; --yes is for scripts. To run it again is harmless, but begins the quaranti
 	return cmd
 }
 
-// confirm says what a reseed will do to the namespace, and asks whether it shall. Only "yes" is one.
+// confirm says what a reseed will do to the namespace, and asks for consent. Only "yes" is one.
 func confirm(cmd *cobra.Command, url string) error {
 	err := withWorkers(cmd, url, func(ctx context.Context, conn *pgx.Conn, ns namespace.Namespace) error {
 		listing, err := lease.List(ctx, conn, false)
@@ -108,12 +114,12 @@ Type yes to go on: `, ns.Database, held, ns.Quarantine, ns.MaxWindow)
 	return hint.With(errors.New("nothing was changed"), "Type yes, or give --yes where nobody can type.")
 }
 
-// line reads one line, or until ctx ends.
+// line reads one line, or stops when ctx ends.
 func line(ctx context.Context, from io.Reader) (string, error) {
 	return awaited(ctx, func() (string, error) { return bufio.NewReader(from).ReadString('\n') })
 }
 
-// awaited reads, or waits until ctx ends: then nobody waits for what is still being read.
+// awaited runs reads, but returns when ctx ends. It then abandons a read that is under way.
 func awaited(ctx context.Context, reads func() (string, error)) (string, error) {
 	type read struct {
 		text string

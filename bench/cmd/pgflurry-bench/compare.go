@@ -10,8 +10,8 @@ import (
 	"pgflurry/bench/report"
 )
 
-// readOlder reads the run that --compare names, before anything starts. One that this run cannot be compared with is
-// refused.
+// readOlder reads the run that --compare names, before anything starts. It refuses a run that cannot be compared with
+// this one.
 func (m *measurement) readOlder(this *report.Report) error {
 	if m.compare == "" {
 		return nil
@@ -43,7 +43,7 @@ func readResults(path string) (*report.Report, error) {
 	return r, nil
 }
 
-// writeChanges says what changed since the older run, if there is one.
+// writeChanges reports what changed since the older run, if there is one.
 func (m *measurement) writeChanges(r *report.Report, out io.Writer) error {
 	if m.older == nil {
 		return nil

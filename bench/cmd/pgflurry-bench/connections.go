@@ -14,7 +14,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// mostIdle is how many connections --idle takes: PgBouncer is told to take a few more.
+// mostIdle limits --idle. PgBouncer's limit of clients is a little higher.
 const mostIdle = 10_000
 
 func newConnections() *cobra.Command {
@@ -22,8 +22,9 @@ func newConnections() *cobra.Command {
 	cmd := choosing(&cobra.Command{
 		Use:   "connections",
 		Short: "What a connection costs: its memory, the time until it is there, an ID of it",
-		Long: `connections starts a private PostgreSQL, the proxy, a proxy with an ID database and, if they are
-installed, PgBouncer in transaction mode and Redis. Clients log in by SCRAM-SHA-256 with a password, but to Redis:
+		Long: `connections starts a private PostgreSQL, the proxy and a proxy with an ID database. If they are
+installed, it also starts PgBouncer in transaction mode and Redis. Clients log in by SCRAM-SHA-256 with
+a password, except to Redis.
 
   memory   so many connections that have drawn once and stay idle (--idle; at most 400 where each has a process of
            PostgreSQL): memory of all servers for each
@@ -31,9 +32,9 @@ installed, PgBouncer in transaction mode and Redis. Clients log in by SCRAM-SHA-
   single   one ID a round trip by a Query, for each number of --clients
   beside   one client that draws single IDs beside 1, 4 and 8 that draw 10,000 a statement: its round trips
 
-The contenders take turns in every round. It prints a table, and writes it to results.md with all figures of a
-contender in one column, everything to results.json, and charts. Ctrl-C ends it early and still writes what is
-finished. Nothing stays running, and no data stays.`,
+The contenders take turns in every round. The command prints a table. results.md has all figures of a
+contender in one column, results.json has everything, and charts are drawn. Ctrl-C ends the run early and
+still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench connections --out results
   pgflurry-bench connections --workloads memory --idle 10000 --rounds 3`,
 	}, suites.ConnectionWorkloads, suites.SingleWorkload, []int{1, 8, 64}, 2*time.Second, 100*time.Millisecond,

@@ -17,14 +17,16 @@ func newInprocess() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inprocess",
 		Short: "The generator beside the ID libraries that Go programs use",
-		Long: `inprocess makes IDs within this process, without a server: pgflurry's generator beside
-bwmarrin/snowflake, sony/sonyflake, oklog/ulid, rs/xid and google/uuid, each called as its documents say.
+		Long: `inprocess makes IDs within this process, without a server. It measures pgflurry's generator beside
+bwmarrin/snowflake, sony/sonyflake, oklog/ulid, rs/xid and google/uuid. Each is called as its documents
+say, for each number of --goroutines:
 
   a call                 layouts so wide that nobody waits: what does one ID cost?
   at the layout's limit  layouts as they come, asked for more than they have: is the rate held, and what does that burn?
 
-for each number of --goroutines. The sources take turns in every round. It prints a table, and writes it to
-results.md, everything to results.json, and charts. Ctrl-C ends it early and still writes what is finished.`,
+The sources take turns in every round. The command prints a table, and writes it to results.md. It
+writes everything to results.json, and draws charts. Ctrl-C ends the run early and still writes what is
+finished.`,
 		Example: `  pgflurry-bench inprocess --out results
   pgflurry-bench inprocess --rounds 3 --duration 100ms`,
 		Args: noArguments,

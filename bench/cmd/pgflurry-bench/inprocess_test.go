@@ -17,7 +17,7 @@ import (
 	"pgflurry/outcome"
 )
 
-// runCommand is the command inprocess with these flags.
+// runCommand runs the command inprocess with these flags.
 func runCommand(ctx context.Context, flags []string, out, progress io.Writer) error {
 	root := newRoot()
 	root.SetArgs(append([]string{"inprocess"}, flags...))
@@ -171,7 +171,7 @@ func TestARunIsComparedWithAnOlderOneOfItsKindOrRefusedBeforeItsFirstTurn(t *tes
 func TestARunThatIsInterruptedWritesWhatIsFinishedAndSaysSo(t *testing.T) {
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	// The second round is announced when the first is over.
+	// The second round is announced when the first has ended.
 	progress := writer(func(line string) {
 		if strings.HasPrefix(line, "round 2 of 3;") {
 			cancel()

@@ -20,11 +20,16 @@ func newInsert() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "insert",
 		Short: "What a primary key of each kind costs a table of a million rows",
-		Long: `insert starts a private PostgreSQL and the proxy, and fills a table in turns with keys of each
-kind, 1,000 rows a statement, each statement a transaction: nextval (CACHE 1 and 1000, and with an offset),
-next_snowflake as the column's DEFAULT and drawn through the proxy, UUID v4 and v7. It prints rows per second,
-WAL for each row and the size of the key's index, and writes them to results.md, everything to results.json, and
-charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no data stays.`,
+		Long: `insert starts a private PostgreSQL and the proxy. It fills a table with keys of each kind in turns,
+1,000 rows a statement, each statement a transaction:
+
+  - nextval with CACHE 1 and 1000, and with an offset
+  - next_snowflake as the column's DEFAULT, and drawn through the proxy
+  - UUID v4 and v7
+
+The command prints rows per second, WAL for each row and the size of the key's index. It writes them to
+results.md and everything to results.json, and draws charts. Ctrl-C ends the run early and still writes
+what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench insert --out results
   pgflurry-bench insert --rows 100000 --rounds 3`,
 		Args: noArguments,
@@ -32,9 +37,9 @@ charts. Ctrl-C ends it early and still writes what is finished. Nothing stays ru
 			if _, err := (suites.Inserts{Rows: rows}).Plan(); err != nil {
 				return usage(err)
 			}
-			// a turn ends with the last row; this serves the estimate
+			// a turn ends with the last row; the duration is only for the estimate
 			m.duration = suites.InsertsTurn * time.Duration(rows) / driver.Total
-			m.step, m.warmUp = m.duration, m.duration // the round before the first fills as many rows
+			m.step, m.warmUp = m.duration, m.duration // the warm-up round fills as many rows
 			if err := m.check(cmd); err != nil {
 				return usage(err)
 			}

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // the second signal ends the process as if nobody had listened
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	if err := newRoot().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "pgflurry-bench: "+err.Error())
 		if advice := hint.Of(err); advice != "" {
@@ -47,10 +47,10 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// usage is an error of what was given: the same call fails again.
+// usage marks an error of the user: the same call will fail again.
 func usage(err error) error { return outcome.As(outcome.Usage, err) }
 
-// misuse is one of a command's flags or arguments, about which its help says more.
+// misuse is a usage error with a hint: see the help of the command.
 func misuse(cmd *cobra.Command, err error) error {
 	return usage(hint.With(err, fmt.Sprintf("See \"%s --help\".", cmd.CommandPath())))
 }

@@ -20,40 +20,40 @@ import (
 	"pgflurry/outcome"
 )
 
-// measurement is what the commands have in common: their flags, private servers, turns, table and files.
+// measurement is common to all commands: flags, private servers, turns, table and files.
 type measurement struct {
 	out      string
 	bin      string
 	program  string
 	clients  []int  // numbers of clients, or of goroutines
-	counts   string // which of the two, and the flag of that name
-	most     int    // of them
+	counts   string // "clients" or "goroutines", and the flag of that name
+	most     int    // limit of these numbers
 	rounds   int
 	duration time.Duration
 	warmUp   time.Duration
 	seed     uint64
-	step     time.Duration   // the driver's: duration is a multiple of it
-	compare  string          // results.json of an older run; none if empty
-	older    *report.Report  // that run, once it is read
-	running  servers.Servers // those that run already, by their URLs; none if PostgreSQL has none
+	step     time.Duration   // of the driver: duration is a multiple of it
+	compare  string          // results.json of an older run; empty: none
+	older    *report.Report  // that run, after it was read
+	running  servers.Servers // given by URLs; none if PostgreSQL has no URL
 }
 
-// clientsFlag is that of the numbers of clients, or of what counts instead.
+// clientsFlag adds the flag with the numbers of clients or goroutines.
 func (m *measurement) clientsFlag(cmd *cobra.Command, name, usage string, numbers []int, most int) {
 	m.counts, m.most = name, most
 	cmd.Flags().IntSliceVar(&m.clients, name, numbers, usage)
 }
 
-// turnFlags are those of a command whose turns take a given time.
+// turnFlags adds the flags of commands whose turns have a fixed length.
 func (m *measurement) turnFlags(cmd *cobra.Command, duration, warmUp, step time.Duration) {
 	m.step = step
 	f := cmd.Flags()
 	f.DurationVar(&m.duration, "duration", duration, fmt.Sprintf("how long a turn takes, in multiples of %v", step))
 	f.DurationVar(&m.warmUp, "warm-up", warmUp,
-		"how long a turn takes in the round before the first, which does not count, in the same multiples; 0 for none")
+		"how long a turn takes in the warm-up round, which does not count, in the same multiples; 0 for none")
 }
 
-// serverFlags are those of a command that starts servers.
+// serverFlags adds the flags of commands that start servers.
 func (m *measurement) serverFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.bin, "bin", "", "folder of PostgreSQL's programs (default: looked for)")
@@ -61,18 +61,18 @@ func (m *measurement) serverFlags(cmd *cobra.Command) {
 		"the program pgflurry (default: beside this one, else built from the source here)")
 }
 
-// commonFlags are those of every command.
+// commonFlags adds the flags of every command.
 func (m *measurement) commonFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&m.out, "out", "",
 		"folder for results.md, results.json and charts, made if absent (default: they are not written)")
 	f.IntVar(&m.rounds, "rounds", 9, "how often each contender has its turn at each workload")
 	f.StringVar(&m.compare, "compare", "",
-		"results.json of an older run of this command: says at the end what changed by more than chance")
-	f.Uint64Var(&m.seed, "seed", 0, "decides the order of the turns (default: a random one, which is printed)")
+		"results.json of an older run of this command; the end then shows what changed by more than chance")
+	f.Uint64Var(&m.seed, "seed", 0, "seed for the order of the turns (default: a random one, which is printed)")
 }
 
-// check refuses what cannot be measured, before anything starts.
+// check refuses impossible measurements before anything starts.
 func (m *measurement) check(cmd *cobra.Command) error {
 	for _, c := range m.clients {
 		if c < 1 || c > m.most {
@@ -95,7 +95,7 @@ func (m *measurement) check(cmd *cobra.Command) error {
 	return nil
 }
 
-// repeated finds a value that a list has twice: two trials of one name would be taken for one.
+// repeated finds a value that is twice in a list. Two trials with one name would be mixed up.
 func repeated[T comparable](list []T) (again T, is bool) {
 	for i, value := range list {
 		if slices.Contains(list[:i], value) {
@@ -107,21 +107,21 @@ func repeated[T comparable](list []T) (again T, is bool) {
 
 // subject is what a command measures.
 type subject struct {
-	report report.Report // kind, title, and the command's own part of the command line
-	bases  []string      // contenders that ratios are taken to
-	// drivers are the modules that it measures with, beside pgbench.
+	report report.Report // kind, title, and the command's part of the command line
+	bases  []string      // contenders for ratios
+	// modules that it measures with, besides pgbench
 	drivers []string
-	// plan makes the trials, once the servers run; folder is a place for files.
+	// makes the trials when the servers run; folder is for temporary files
 	plan     func(ctx context.Context, on servers.Servers, folder string, r *report.Report) (trial.Plan, error)
 	needs    servers.Needs
 	cleanUp  func(ctx context.Context, on servers.Servers) error   // of servers that are not private; may be nil
-	verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: there are no targets
-	summary  func([]report.Figure) string                          // nil: the figures speak for themselves
-	// withoutServer: all is done in this process.
+	verdicts func([]trial.Trial, []report.Figure) []report.Verdict // nil: no targets
+	summary  func([]report.Figure) string                          // nil: no summary
+	// everything runs in this process
 	withoutServer bool
 }
 
-// takesResults makes the folder of --out, and tries it: who waited for the figures would lose them.
+// takesResults creates the folder of --out and writes to it, before hours of measuring are lost.
 func (m *measurement) takesResults() error {
 	if m.out == "" {
 		return nil
@@ -136,7 +136,7 @@ func (m *measurement) takesResults() error {
 	return os.Remove(tried)
 }
 
-// run measures and writes. What is finished is written even if it fails or is interrupted.
+// run measures and writes. It writes finished results even after a failure or an interrupt.
 func (m *measurement) run(ctx context.Context, what subject, out, progress io.Writer) (err error) {
 	what.report.Settings = m.settings(what)
 	if err := m.readOlder(&what.report); err != nil {
@@ -180,7 +180,7 @@ func (m *measurement) run(ctx context.Context, what subject, out, progress io.Wr
 	return errors.Join(err, m.writeChanges(r, out))
 }
 
-// start gives the servers that run already, or starts private ones. end is never nil.
+// start returns the given servers, or starts private ones. end is never nil.
 func (m *measurement) start(
 	ctx context.Context, folder string, what subject, progress io.Writer,
 ) (_ servers.Servers, end func() error, err error) {
@@ -209,7 +209,7 @@ func (m *measurement) start(
 	return private.Servers, private.Stop, err
 }
 
-// settings are those that flags decide.
+// settings are the settings from flags.
 func (m *measurement) settings(what subject) map[string]string {
 	all := maps.Clone(what.report.Settings)
 	if all == nil {
@@ -230,7 +230,7 @@ func (m *measurement) settings(what subject) map[string]string {
 	return all
 }
 
-// head is all of a report that is known before the first turn.
+// head is the report before the first turn.
 func (m *measurement) head(what subject, on servers.Servers) (*report.Report, error) {
 	r := what.report
 	r.Began, r.Machine = time.Now(), report.ThisMachine()

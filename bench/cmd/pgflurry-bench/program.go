@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// findProgram gives the path of the program pgflurry: the one that is named, the one beside this program, or one that
-// is built into folder, from the source that the working directory belongs to.
+// findProgram returns the path of the program pgflurry: the named one, or the one beside this program. If there is
+// neither, it builds one into folder, from the source that the working directory belongs to.
 func findProgram(ctx context.Context, named, folder string, progress io.Writer) (string, error) {
 	if named != "" {
 		return exec.LookPath(named)
@@ -30,8 +30,8 @@ func findProgram(ctx context.Context, named, folder string, progress io.Writer) 
 	return built, nil
 }
 
-// build builds the program in the folder of its own module: the benchmark's module does not require what the product
-// does, and Go stamps a commit only on programs of the module that it works in.
+// build runs in the folder of the product's own module. The benchmark's module lacks the product's requirements, and Go
+// stamps a commit only on programs of the current module.
 func build(ctx context.Context, to string) error {
 	source, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "pgflurry").Output()
 	if err != nil {

@@ -19,17 +19,17 @@ func newProxy() *cobra.Command {
 	return choosing(&cobra.Command{
 		Use:   "proxy",
 		Short: "What a statement costs that the proxy only passes on",
-		Long: `proxy starts a private PostgreSQL, the proxy and, if it is installed, PgBouncer in session mode,
-and gives the same work to PostgreSQL directly and through each of the two:
+		Long: `proxy starts a private PostgreSQL, the proxy and, if it is installed, PgBouncer in session mode. It gives
+the same work to PostgreSQL directly and through each of the two:
 
   select     SELECT 1 with pgbench, simple, extended and prepared, for each number of --clients
   pipelined  50 statements a round trip with pgbench, 8 clients
   rows       1,000,000 rows out
   copy       1,000,000 rows in by COPY
 
-The contenders take turns in every round. It prints a table, and writes it to results.md, everything to
-results.json, and charts. Ctrl-C ends it early and still writes what is finished. Nothing stays running, and no
-data stays.`,
+The contenders take turns in every round. The command prints a table, and writes it to results.md. It
+writes everything to results.json, and draws charts. Ctrl-C ends the run early and still writes what is
+finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench proxy --out results
   pgflurry-bench proxy --workloads select --clients 16 --rounds 3 --duration 2s`,
 	}, suites.PassThroughWorkloads, suites.SelectWorkload, usualClients, 10*time.Second, time.Second, passThrough)

@@ -13,7 +13,7 @@ func newRedraw() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "redraw RESULTS.JSON --out DIR",
 		Short: "Tables and charts of a run again, without measuring",
-		Long: `redraw reads the results.json of a run, and writes results.md, results.json and the charts again, as this
+		Long: `redraw reads the results.json of a run. It writes results.md, results.json and the charts again, as this
 version of the program makes them. It measures nothing.`,
 		Example: "  pgflurry-bench redraw results/results.json --out results",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -23,10 +23,10 @@ func newRun() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run",
 		Short: "Sources of IDs over a connection, side by side",
-		Long: `run draws IDs over TCP from every source that a PostgreSQL connection has, with one driver (pgx)
-for all, and beside it from Redis (go-redis) and MariaDB (go-sql-driver). Without --postgres it starts private
-servers, as far as they are installed; with it only the servers that flags name. What is missing is listed as
-not run.
+		Long: `run draws IDs over TCP from every source that a PostgreSQL connection has, with one driver (pgx). Beside
+them it measures Redis (go-redis) and MariaDB (go-sql-driver). Without --postgres it starts private
+servers, as far as they are installed. With --postgres it uses only the servers that flags name. It
+lists what is missing as not run. For each number of --clients it measures:
 
   one per round trip, prepared   next_snowflake through the proxy, from the ID database and by the function in the
                                  database, nextval with CACHE 1 and 1000, nextval % 4096 with the clock (which can
@@ -38,13 +38,16 @@ not run.
   1,000 per statement, prepared  next_snowflakes(1000) through the proxy and from the ID database, generate_series
                                  through the proxy, the function in the database, nextval
 
-for each number of --clients. --quick is an answer in half a minute: a few sources that give one ID a round
-trip, a narrow table, a sentence and bars. Servers of yours are refused if --proxy or --id-database is none.
+--quick answers within half a minute: a few sources that give one ID a round trip, a narrow table, a
+sentence and bars. run refuses your own servers if --proxy or --id-database is none.
 
-The sources take turns in every round. It prints a table: throughput, its ratio to
-nextval of the same round, mean and percentiles of a round trip, processor time of the servers and bytes of
-PostgreSQL's log for each ID; and writes it to results.md, everything to results.json, and charts. Ctrl-C ends
-it early and still writes what is finished. Nothing stays running, and no data stays.`,
+The sources take turns in every round. The command prints a table:
+  - throughput, and its ratio to nextval of the same round
+  - mean and percentiles of a round trip
+  - for each ID, processor time of the servers and bytes of PostgreSQL's log
+
+It writes the table to results.md and everything to results.json, and draws charts. Ctrl-C ends the run
+early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench run --quick
   pgflurry-bench run --out results
   pgflurry-bench run --sources nextval,snowflake-proxy,redis-incr
@@ -66,10 +69,10 @@ it early and still writes what is finished. Nothing stays running, and no data s
 	f := cmd.Flags()
 	m.clientsFlag(cmd, "clients", "numbers of clients", usualClients, mostClients)
 	f.StringSliceVar(&chosen, "sources", nil,
-		"what to measure, some of "+strings.Join(suites.SourceKeys(), ", ")+" (default: all)")
+		"sources (default all): "+strings.Join(suites.SourceKeys(), ", "))
 	f.BoolVar(&quick, "quick", false, fmt.Sprintf("a quick look of half a minute: few sources, %d clients, "+
 		"%d rounds of %v, the answer in a sentence; other flags change that", quickClients, quickRounds, quickTurn))
-	f.BoolVar(&demo, "demo", false, "start private servers, which is what happens without --postgres too")
+	f.BoolVar(&demo, "demo", false, "start private servers, as without --postgres")
 	f.StringVar(&m.running.Postgres.URL, "postgres", "",
 		"a PostgreSQL that runs, after pgflurry migrate up: postgres://…")
 	f.StringVar(&m.running.Proxy.URL, "proxy", "", "the proxy before it: postgres://…")
@@ -84,7 +87,7 @@ it early and still writes what is finished. Nothing stays running, and no data s
 	return cmd
 }
 
-// What a quick look takes: with the start of the servers it is over within half a minute on two processors.
+// The size of a quick look: with the start of the servers it takes half a minute on two processors.
 const (
 	quickClients = 8
 	quickRounds  = 5
@@ -92,7 +95,7 @@ const (
 	quickWarmUp  = 200 * time.Millisecond
 )
 
-// quicken makes a quick look of what flags leave open.
+// quicken sets the values of a quick look for all flags that are not given.
 func (m *measurement) quicken(cmd *cobra.Command, chosen *[]string) {
 	for flag, set := range map[string]func(){
 		"clients":  func() { m.clients = []int{quickClients} },
@@ -107,7 +110,7 @@ func (m *measurement) quicken(cmd *cobra.Command, chosen *[]string) {
 	}
 }
 
-// checkSources refuses a source that is not there.
+// checkSources refuses unknown sources.
 func checkSources(chosen, all []string) error {
 	for _, key := range chosen {
 		if !slices.Contains(all, key) {
@@ -120,7 +123,7 @@ func checkSources(chosen, all []string) error {
 	return nil
 }
 
-// checkServers refuses servers that do not go together.
+// checkServers refuses contradictory flags for servers.
 func (m *measurement) checkServers(demo bool) error {
 	given := m.running.Proxy.URL + m.running.IDDatabase.URL + m.running.Pooler.URL + m.running.Redis.URL +
 		m.running.MariaDB.URL

@@ -11,10 +11,10 @@ import (
 	"pgflurry/bench/report"
 )
 
-// mostColumns is how wide a quick look is at most: what people paste into a message is read in other windows.
+// mostColumns limits the width of a quick look: people paste it into messages, which others read in other windows.
 const mostColumns = 100
 
-// screenOf is the terminal that out is, or one that shows a file.
+// screenOf is the terminal behind out, or the default for a file.
 func screenOf(out io.Writer) report.Screen {
 	on := report.Screen{Width: mostColumns, ASCII: !speaksUTF8(os.Getenv)}
 	if file, is := out.(*os.File); is {
@@ -25,7 +25,7 @@ func screenOf(out io.Writer) report.Screen {
 	return on
 }
 
-// speaksUTF8 says whether the locale's characters are Unicode, by the first variable that is set (setlocale(3)).
+// speaksUTF8 says whether the locale uses UTF-8, by the first variable that is set (setlocale(3)).
 func speaksUTF8(env func(string) string) bool {
 	charset := strings.ToUpper(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
 	return strings.Contains(charset, "UTF-8") || strings.Contains(charset, "UTF8")

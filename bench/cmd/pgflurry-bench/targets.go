@@ -17,8 +17,8 @@ func newTargets() *cobra.Command {
 	return choosing(&cobra.Command{
 		Use:   "targets",
 		Short: "The speeds that pgflurry is to reach, and whether it does",
-		Long: `targets starts a private PostgreSQL, the proxy and, if it is installed, Redis, measures each
-contender beside the one that it is to beat, and says which targets are reached:
+		Long: `targets starts a private PostgreSQL, the proxy and, if it is installed, Redis. It measures each contender
+beside the one that it is to beat, and says which targets are reached:
 
   single     one ID a round trip, prepared and simple, with pgbench, for each number of --clients: next_snowflake
              through the proxy and (prepared) by the function in the database, to nextval in PostgreSQL
@@ -30,9 +30,9 @@ contender beside the one that it is to beat, and says which targets are reached:
   bulk       100,000 in one statement with pgbench: the function in the database, to nextval
   idle       what a second proxy, without clients, writes to the database
 
-The contenders take turns in every round. It prints the targets with the figure and its quartiles, and writes
-them with all figures to results.md, everything to results.json, and charts. Ctrl-C ends it early and still
-writes what is finished. Nothing stays running, and no data stays.`,
+The contenders take turns in every round. The command prints the targets with the figure and its
+quartiles. results.md has them with all figures, results.json has everything, and charts are drawn.
+Ctrl-C ends the run early and still writes what is finished. Nothing stays running, and no data stays.`,
 		Example: `  pgflurry-bench targets --out results-targets
   pgflurry-bench targets --duration 1s
   pgflurry-bench targets --workloads cpu --rounds 3 --duration 1s`,

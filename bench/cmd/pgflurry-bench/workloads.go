@@ -15,8 +15,8 @@ import (
 	"pgflurry/bench/suites"
 )
 
-// choosing makes a command of the workloads that --workloads chooses from all; turn is how long one takes by default,
-// in multiples of step: pgbench counts seconds. clientsOf is the workload that --clients is for, numbers are those by
+// choosing makes a command with --workloads, which chooses from all. turn is the default length of a turn. Turns are
+// multiples of step, because pgbench counts seconds. --clients is for the workload clientsOf, and numbers is its
 // default.
 func choosing(cmd *cobra.Command, all []string, clientsOf string, numbers []int, turn, step time.Duration,
 	of func(workloads []string, clients []int) subject,
@@ -46,16 +46,16 @@ func choosing(cmd *cobra.Command, all []string, clientsOf string, numbers []int,
 	return cmd
 }
 
-// usualClients are how many load a server, where nothing else is said.
+// usualClients are the default numbers of clients.
 var usualClients = []int{1, 16, 64}
 
-// mostClients is how many clients a server is loaded with, which PgBouncer has a pool for.
+// mostClients limits the clients of a server. PgBouncer has a pool for as many.
 const mostClients = 200
 
-// pgx is the driver of what pgbench cannot do.
+// pgx is the driver for everything that pgbench cannot do.
 const pgx = "github.com/jackc/pgx/v5"
 
-// withPgbench makes pgbench ready, and notes its version.
+// withPgbench prepares pgbench, and records its version.
 func withPgbench(ctx context.Context, on servers.Servers, folder string, r *report.Report) (*driver.Pgbench, error) {
 	pgbench, err := suites.NewPgbench(ctx, on.Binaries, folder)
 	if err == nil {

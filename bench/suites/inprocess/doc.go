@@ -1,4 +1,4 @@
-// Package inprocess measures pgflurry's generator beside the libraries for IDs that Go programs use, each called as its
+// Package inprocess measures pgflurry's generator beside the ID libraries that Go programs use. Each is called as its
 // documents say.
 //
 //	a call                  layouts so wide that nobody waits: what does one ID cost?
@@ -7,10 +7,10 @@
 //
 // Rules, each with a test of its name:
 //
-//  1. What is counted was made, and no source makes an ID twice.
-//  2. A library's settings for the whole process stay as they came, but for the turn that needs others.
+//  1. Every ID that is counted was made, and no source makes an ID twice.
+//  2. A library's settings for the whole process change only for the turn that needs it.
 //
-// The measure beside is one reading of the monotonic clock (time.Since of a moment): the cheapest way to know the time,
-// without which no ID that carries it can be made. time.Now reads two clocks, and is a contender like the others.
-// Processor time is getrusage(2)'s of the whole process, the collector of garbage included.
+// The base of comparison is one reading of the monotonic clock (time.Since). It is the cheapest way to know the time,
+// which every ID with a time needs. time.Now reads two clocks, and is a contender like the others. Processor time is
+// that of getrusage(2) for the whole process, garbage collection included.
 package inprocess

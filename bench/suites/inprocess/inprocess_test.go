@@ -12,7 +12,7 @@ import (
 	"pgflurry/bench/trial"
 )
 
-// all are the sources of both tasks but for the clocks, which make no IDs.
+// all are the sources of both tasks, without the clocks, which make no IDs.
 func all(t *testing.T) []source {
 	t.Helper()
 	call, limit, err := sources()
@@ -27,7 +27,7 @@ func TestRule1WhatIsCountedWasMadeAndNoSourceMakesAnIDTwice(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			calls := 500
 			if s.alone {
-				calls = 2 // sleeps before each
+				calls = 2 // it sleeps before each
 			}
 			if s.set != nil {
 				s.set()
@@ -55,7 +55,7 @@ func TestRule1WhatIsCountedWasMadeAndNoSourceMakesAnIDTwice(t *testing.T) {
 	}
 }
 
-// counted is a source of randomness that counts what it gives.
+// counted is a source of randomness that counts its bytes.
 type counted int
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -83,7 +83,7 @@ func TestRule2ALibrarysSettingsStayAsTheyCame(t *testing.T) {
 		if _, err := uuid.NewRandom(); err != nil {
 			t.Fatal(err)
 		}
-		if given != 16 { // a pool takes more at once, or nothing
+		if given != 16 { // a pool reads more at once, or nothing
 			t.Fatalf("%s leaves google/uuid with a pool: %d bytes for the next UUID, expected 16", one.Contender, given)
 		}
 	}

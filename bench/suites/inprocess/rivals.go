@@ -11,14 +11,14 @@ import (
 	"github.com/sony/sonyflake"
 )
 
-// Rivals are the modules of the libraries, whose versions the report has.
+// Rivals are the modules of the libraries. The report has their versions.
 var Rivals = []string{
 	"github.com/bwmarrin/snowflake", "github.com/sony/sonyflake", "github.com/oklog/ulid/v2", "github.com/rs/xid",
 	"github.com/google/uuid",
 }
 
-// bwmarrin is bwmarrin/snowflake with so many of its 22 bits for the sequence. As it comes it has 12, 4,096 IDs a
-// millisecond, and spins when they are used up.
+// bwmarrin is bwmarrin/snowflake with that many of its 22 bits for the sequence. Its default is 12 bits, 4,096 IDs a
+// millisecond. When they are used up, it spins.
 func bwmarrin(name string, stepBits uint8) (source, error) {
 	node, step := snowflake.NodeBits, snowflake.StepBits
 	snowflake.NodeBits, snowflake.StepBits = 22-stepBits, stepBits
@@ -31,7 +31,7 @@ func newSonyflake() (*sonyflake.Sonyflake, error) {
 	return sonyflake.New(sonyflake.Settings{MachineID: func() (uint16, error) { return 1, nil }})
 }
 
-// sonyflakes asks for more than it has, 256 IDs in 10 ms: it sleeps.
+// sonyflakes asks for more than sonyflake has, which is 256 IDs in 10 ms. Then it sleeps.
 func sonyflakes(name string) (source, error) {
 	s, err := newSonyflake()
 	return oneEach(name, func() (uint64, error) { return s.NextID() }), err
@@ -39,12 +39,12 @@ func sonyflakes(name string) (source, error) {
 
 const (
 	sonyflakeTick  = 10 * time.Millisecond
-	sonyflakeBurst = 200 // IDs that are counted, of 256 that a tick has
-	burstWarmUp    = 56  // and those before, because the processor has slept
+	sonyflakeBurst = 200 // IDs that count, of the 256 of a tick
+	burstWarmUp    = 56  // IDs before them, because the processor has slept
 )
 
-// sonyflakeBursts draws what one tick has and counts the time of the calls alone: the layout is fixed, so that the cost
-// of a call that does not wait can be had in no other way. It makes one burst whatever it is asked for.
+// sonyflakeBursts draws what one tick has, and counts only the time of the calls. The layout is fixed, so there is no
+// other way to get the cost of a call that does not wait. It makes one burst, whatever it is asked for.
 func sonyflakeBursts() (source, error) {
 	s, err := newSonyflake()
 	draw := oneEach("sonyflake, in bursts of 200", func() (uint64, error) { return s.NextID() })
@@ -58,13 +58,13 @@ func sonyflakeBursts() (source, error) {
 		spent, began := processorTime(), time.Now()
 		m, err := many(sonyflakeBurst)
 		m.took = time.Since(began)
-		m.spent = min(m.took, processorTime()-spent) // what is more went into asking
+		m.spent = min(m.took, processorTime()-spent) // the rest was spent on measuring
 		return m, err
 	}
 	return draw, err
 }
 
-// ulidMake is the call that its documents recommend.
+// ulidMake is the call that ulid's documents recommend.
 func ulidMake() source {
 	return oneEach("ulid `Make`", func() (ulid.ULID, error) { return ulid.Make(), nil })
 }
@@ -81,7 +81,7 @@ func xids() source {
 	return oneEach("xid", func() (xid.ID, error) { return xid.New(), nil })
 }
 
-// uuids are google/uuid's of a version, without and with its pool of randomness.
+// uuids are google/uuid's UUIDs of a version, without and with its pool of randomness.
 func uuids(name string, call func() (uuid.UUID, error)) []source {
 	plain, pooled := oneEach(name, call), oneEach(name+", `EnableRandPool`", call)
 	pooled.set, pooled.reset = uuid.EnableRandPool, uuid.DisableRandPool

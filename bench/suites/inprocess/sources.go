@@ -13,24 +13,24 @@ import (
 // source makes IDs.
 type source struct {
 	name string
-	// many makes calls, by several goroutines at once, and says what they gave.
+	// many makes calls, and returns what they gave. Several goroutines call it at once.
 	many func(calls int) (made, error)
-	// set changes what is set for the whole process, and reset undoes it; nil if nothing is.
+	// set changes settings of the whole process, and reset restores them; nil if there are none.
 	set, reset func()
-	// alone: one goroutine only.
+	// alone: it supports only one goroutine.
 	alone bool
 }
 
-// made is what some calls gave.
+// made is the result of some calls.
 type made struct {
 	ids  int
-	last any // of them, so that no compiler leaves a call out
-	// If only a part of the time counts, that, and the processor time in it; else 0.
+	last any // last ID, so that no compiler removes a call
+	// The part of the time that counts, and its processor time; 0 if all counts.
 	took, spent time.Duration
 }
 
-// oneEach is a source whose every call gives one ID. The call through a function value, a nanosecond, is charged to all
-// alike, also to the reading of the clock that they are held against.
+// oneEach is a source with one ID a call. The call through a function value costs a nanosecond, for all contenders
+// alike, and for the reading of the clock, too.
 func oneEach[T any](name string, call func() (T, error)) source {
 	return source{name: name, many: func(calls int) (made, error) {
 		var last T
@@ -61,8 +61,8 @@ func wideLayout() generator.Layout {
 	return l
 }
 
-// Next is the product's generator as it is used in a program. The product's sources have the proxy's clock, but for the
-// one that says so.
+// Next is the product's generator as programs use it. The product's sources use the proxy's clock, except the one that
+// names another.
 const (
 	Next      = "pgflurry `Next`"
 	plainName = "pgflurry `Next`, a clock of one line"
@@ -75,7 +75,7 @@ func next(name string, layout generator.Layout, now func() int64) (source, error
 	return oneEach(name, func() (int64, error) { return g.Next(ctx) }), err
 }
 
-// draw is a source that asks as the proxy does for one ID.
+// draw is a source that asks for one ID, as the proxy does.
 func draw(layout generator.Layout) (source, error) {
 	g, err := granted(layout, leased(layout.Unit))
 	return oneEach(drawName, func() (int64, error) {
@@ -88,7 +88,7 @@ func draw(layout generator.Layout) (source, error) {
 }
 
 const (
-	runLength = 100 // IDs that a call of NextN asks for
+	runLength = 100 // IDs of one call of NextN
 	nextNName = "pgflurry `NextN`, 100 a call"
 )
 
@@ -110,7 +110,7 @@ func nextN() (source, error) {
 	}}, err
 }
 
-// granted is a generator that may issue for as long as this runs.
+// granted is a generator with a grant for the whole run.
 func granted(layout generator.Layout, now func() int64) (*generator.Generator, error) {
 	g, err := generator.New(generator.Settings{Layout: layout, Now: now})
 	if err != nil {
@@ -119,13 +119,13 @@ func granted(layout generator.Layout, now func() int64) (*generator.Generator, e
 	return g, g.Grant(1, 0, layout.MaxTick())
 }
 
-// ticks is the plainest clock that a program can give to its generator: milliseconds, as both layouts here have them.
+// ticks is the simplest clock for a generator: milliseconds, which is the unit of both layouts here.
 func ticks() func() int64 {
 	start := time.Now()
 	return func() int64 { return 1 + int64(time.Since(start)/time.Millisecond) }
 }
 
-// leased is the clock that the proxy gives to its generator: what the database said, plus what has passed since.
+// leased is the proxy's clock for its generator: the database's time, plus what has passed since.
 func leased(unit time.Duration) func() int64 {
 	c := lease.NewClock(unit)
 	c.Observe(time.Since(generator.DefaultLayout().Epoch).Microseconds(), 0, c.Monotonic())

@@ -21,7 +21,7 @@ const (
 	atLimit = "at the layout's limit"
 )
 
-// Tasks says with which layouts each task is done, by its name.
+// Tasks describes the layouts of each task, by its name.
 func Tasks() map[string]string {
 	return map[string]string{
 		aCall: "layouts so wide that nobody waits: pgflurry 40/0/1/22, bwmarrin/snowflake 1 + 21 bits; " +
@@ -63,7 +63,7 @@ func sources() (call, limit []source, err error) {
 	return call, limit, errors.Join(errs...)
 }
 
-// Plan lists the trials; rounds, times and seed are the caller's to fill in.
+// Plan makes the trials. The caller fills in rounds, times and seed.
 func Plan(goroutines []int) (trial.Plan, error) {
 	call, limit, err := sources()
 	var p trial.Plan
@@ -90,10 +90,10 @@ func workload(task string, goroutines int) trial.Workload {
 	}
 }
 
-// atOnce is how many calls are made between two looks at the time.
+// atOnce is the number of calls between two looks at the time.
 const atOnce = 64
 
-// run makes IDs by so many goroutines until the time is over.
+// run makes IDs with that many goroutines until the time is over.
 func (s source) run(goroutines int) trial.Turn {
 	return func(ctx context.Context, d time.Duration, _ trial.Measure) (trial.Count, error) {
 		if err := ctx.Err(); err != nil {
@@ -120,14 +120,14 @@ func (s source) run(goroutines int) trial.Turn {
 			sum.add(m)
 		}
 		count.Operations = int64(sum.ids)
-		if sum.took > 0 { // by one goroutine
+		if sum.took > 0 { // there was one goroutine
 			count.Elapsed, count.Spent[trial.Self] = sum.took, sum.spent
 		}
 		return count, errors.Join(errs...)
 	}
 }
 
-// until makes calls until over, and some in any case: on a busy machine a short turn may be over before it begins.
+// until makes calls until over, and at least some: on a busy machine a short turn may be over before it begins.
 func (s source) until(over *atomic.Bool) (sum made, err error) {
 	for {
 		m, err := s.many(atOnce)
@@ -144,11 +144,11 @@ func (m *made) add(more made) {
 	m.ids, m.last, m.took, m.spent = m.ids+more.ids, more.last, m.took+more.took, m.spent+more.spent
 }
 
-// processorTime is what this process has spent so far, user and system.
+// processorTime is the processor time of this process so far, user and system.
 func processorTime() time.Duration {
 	var r syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		panic(err) // its arguments are right, and there is no other error
+		panic(err) // the arguments are valid, and there is no other error
 	}
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }

@@ -10,14 +10,14 @@ import (
 
 // The targets.
 const (
-	rateHeld       = 0.99 // of what the layout has: a turn begins and ends within a tick
+	rateHeld       = 0.99 // of the layout's rate: a turn begins and ends within a tick
 	mostProcessors = 0.5
 	mostReadings   = 1.3
 	leastMillions  = 100 // IDs a second by NextN
 )
 
-// Verdicts says what the figures mean, for what was measured. What is judged is the generator with the proxy's clock;
-// the one with another clock is held against the reading alone.
+// Verdicts says which targets are reached, of those that were measured. It judges the generator with the proxy's clock.
+// The generator with another clock is only compared with ClockReading.
 func Verdicts(_ []trial.Trial, figures []report.Figure) (all []report.Verdict) {
 	layout := generator.DefaultLayout()
 	rate := float64(layout.MaxSequence()+1) / layout.Unit.Seconds()
